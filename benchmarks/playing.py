@@ -90,7 +90,7 @@ async def play(bench: OpenBench[Any], store: Store, rules: Rules, wanted: Wanted
         estimates=budget.estimates,
     )
     game = _game(rules, asker, store, cast=cast, films=films)
-    tally = BenchTally(len(bench.items))
+    tally = BenchTally(total=len(bench.items))
     jobs = [(item, player) for item in bench.items for player in cast.players]
     outcomes: dict[tuple[str, str], Outcome] = {}
     fifth = len(jobs) // 5
@@ -99,7 +99,7 @@ async def play(bench: OpenBench[Any], store: Store, rules: Rules, wanted: Wanted
     async def settle(job: tuple[Any, Player]) -> None:
         item, player = job
         outcome = outcomes[player.name, item.qid] = await game.play(item, player)
-        tally.count(outcome, player.name)
+        tally.settle(outcome, player.name)
         if len(outcomes) == fifth:
             seen_mb.append(resident_mb())
 

@@ -3,36 +3,59 @@
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from videoautoarena.agents.models.registry import check_keys
+from videoautoarena.agents.models.registry import Model
 from videoautoarena.agents.roles.classify import name_topic
 from videoautoarena.agents.roles.prompter import Prompter
 from videoautoarena.memory.records.digests import canonical_json, digest
-from videoautoarena.memory.records.errors import BadInput, CallFailed
-from videoautoarena.memory.store.store import Store
+from videoautoarena.memory.records.errors import BadInput
 from videoautoarena.memory.store.tags import TAG_SCOPE
 from videoautoarena.runs.analysis.categories.tagging import TagOrder, classifying, prompts_with
-from videoautoarena.runs.console.progress.events import Listeners, nobody, pass_on
-from videoautoarena.runs.console.progress.interrupts import until_done
+from videoautoarena.runs.console.progress.events import Listeners, nobody
 from videoautoarena.runs.formats.terminal import safe
-from videoautoarena.runs.run.config.agreement import NO_TRUST, Trust, agreed
-from videoautoarena.runs.run.config.run_config import RunConfig
-from videoautoarena.runs.run.rundir.budget import check_caps
-from videoautoarena.runs.run.rundir.caps import kept_caps
-from videoautoarena.runs.run.rundir.context import (
-    Calling,
-    EarlyEnd,
-    draining_asker,
-    no_frames,
-    work_off,
-)
-from videoautoarena.runs.run.rundir.reader import counted, run_file
+from videoautoarena.runs.jobs.job_run import RunJob, open_job_run
+from videoautoarena.runs.jobs.paid_job import ExpectedCalls
+from videoautoarena.runs.run.config.agreement import NO_TRUST, Trust
+from videoautoarena.runs.run.config.disclosure import REPAIR
+from videoautoarena.runs.tournament.plan import REPAIRED
 
 LONGEST = 60
 """Characters of a name."""
+
+
+@dataclass(kw_only=True)
+class NamingJob(RunJob[str, str]):
+    """Asks a model what the questions of each topic have in common."""
+
+    ROLE = "topic_namer"
+    model: Model
+    topics: Mapping[str, Sequence[str]]
+    """The words that stand for a topic to its questions."""
+    left: Sequence[str] = ()
+    said: dict[str, str]
+
+    def items(self) -> Sequence[str]:
+        """Return the topics that have no name yet."""
+        return self.left
+
+    def forecast(self, _item: str) -> Iterable[ExpectedCalls]:
+        """Yield one call of words alone, which may be mended."""
+        yield ExpectedCalls(self.model.alias, "topic_namer", 1.0 + REPAIRED, REPAIR, frames=0)
+
+    async def play(self, item: str, prompter: Prompter) -> str:
+        """Return what a model says of a topic."""
+        questions = self.topics[item]
+        scope = f"{TAG_SCOPE}topic:{digest(canonical_json([item, *questions]))[:16]}"
+        return await name_topic(prompter, self.model, questions=questions, scope=scope)
+
+    async def keep(self, item: str, outcome: str) -> None:
+        """Take a name; it stands in the journal alone."""
+        self.said[item] = outcome
+        self.tally.count()
 
 
 async def name_topics(
@@ -49,46 +72,28 @@ async def name_topics(
     could not be named is left out and said. BadInput for a model that cannot be, or where calls
     ended early: the same command goes on.
     """
-    with Store.open(run_file(out), write=True) as store:
-        kept = RunConfig.of_manifest(store.manifest())
-        config, name = classifying(kept, TagOrder(classifier=namer, config=trust.config))
-        config = agreed(config, [name], out=out, trust=trust)
-        check_caps(config, kept_caps(store))
-        model = config.model_of(name)
-        if not topics:
-            return {}
-        check_keys([model])
-        if not model.is_offline:
-            many = counted(len(topics), "topic")
-            say(f"questions of {many} go to {safe(namer)}; no frames, no answers")
-        prompts = prompts_with(store, "topic_namer")
-        ending = EarlyEnd()
-        listeners = Listeners(say, nobody)
-        calling = Calling(store, config, no_frames)
-        hear = partial(pass_on, listeners=listeners)
-        asker = draining_asker(calling, ending, pace=TagOrder(), hear=hear)
-        prompter = Prompter(asker, prompts, config.seed)
-        said: dict[str, str] = {}
-        failed: list[str] = []
-
-        async def ask(words: str) -> None:
-            questions = topics[words]
-            scope = f"{TAG_SCOPE}topic:{digest(canonical_json([words, *questions]))[:16]}"
-            try:
-                said[words] = await name_topic(prompter, model, questions=questions, scope=scope)
-            except CallFailed as why:
-                failed.append(f"{words}: {why}")
-
-        try:
-            stopped = await until_done(asker, work_off(topics, ask, workers=8), listeners)
-        finally:
-            await asker.aclose()
-        ending.end(asker, stopped=stopped)
-        if len(said) + len(failed) < len(topics):
-            raise BadInput("naming topics ended early; to continue, repeat the command")
-        for line in failed:
-            say(safe(f"not named: {line[:200]}"))
-    return distinct({words: said[words] for words in topics if words in said})
+    order = TagOrder(classifier=namer, config=trust.config, trust=trust.digest)
+    recast = partial(classifying, order=order)
+    async with open_job_run(out, order, recast, write=True, looks=False) as found:
+        job = NamingJob(
+            **found.parts,
+            prompts=prompts_with(found.store, "topic_namer"),
+            order=order,
+            model=found.config.model_of(found.called[0]),
+            topics=topics,
+            said={},
+        )
+        known = await job.recall(topics)
+        job.said.update(known.known)
+        # One that failed before is asked like the others: its call fails again and costs nothing.
+        job.left = [*known.failed, *known.left]
+        if job.left:
+            await job.run(Listeners(say, nobody))
+    if not job.tally.is_whole:
+        raise BadInput("naming topics ended early; to continue, repeat the command")
+    for reason, count in job.tally.failures.items():
+        say(safe(f"not named, {count}: {reason[:200]}"))
+    return distinct({words: job.said[words] for words in topics if words in job.said})
 
 
 def distinct(said: Mapping[str, str]) -> dict[str, str]:

@@ -5,61 +5,52 @@ No call shares a key with one of the run, and no battle changes.
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import AsyncIterator, Callable, Iterable, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager
+from collections.abc import AsyncIterator, Iterable, Iterator, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar, NamedTuple
 
-from videoautoarena.agents.limits.caps import Caps
-from videoautoarena.agents.limits.outages import PATIENCE_S
-from videoautoarena.agents.models.registry import Model, check_keys
+from videoautoarena.agents.models.registry import Model
 from videoautoarena.agents.offline.players.model import PANEL
 from videoautoarena.agents.prompting.layout import thinned
 from videoautoarena.agents.prompting.prompts import PromptSet
 from videoautoarena.agents.roles.classify import FRAMES, Classified, classify
 from videoautoarena.agents.roles.prompter import Prompter
 from videoautoarena.memory.records.digests import canonical_json, digest
-from videoautoarena.memory.records.errors import (
-    BadInput,
-    CallFailed,
-    FramesChanged,
-    UnusableVideo,
-)
+from videoautoarena.memory.records.errors import BadInput, CallFailed
 from videoautoarena.memory.records.questions import QUESTION_CATEGORIES
 from videoautoarena.memory.records.records import Frames, Role
 from videoautoarena.memory.store.evidence import generation_of, trial_id
 from videoautoarena.memory.store.store import Store
 from videoautoarena.memory.store.tags import TAG_SCOPE, Tag
-from videoautoarena.runs.analysis.categories.plan import TagPlan, plan_tags
 from videoautoarena.runs.analysis.categories.tags import Asked, questions_of
 from videoautoarena.runs.analysis.trials.trial import entry_in
-from videoautoarena.runs.console.progress.events import Listeners, pass_on
-from videoautoarena.runs.console.progress.interrupts import until_done
-from videoautoarena.runs.formats.record_json import keyed, record_json
-from videoautoarena.runs.run.config.agreement import Trust, agreed
+from videoautoarena.runs.console.progress.events import Listeners
+from videoautoarena.runs.formats.record_json import record_json
+from videoautoarena.runs.formats.terminal import safe
+from videoautoarena.runs.jobs.job_run import RunJob, open_job_run
+from videoautoarena.runs.jobs.paid_job import (
+    ExpectedCalls,
+    JobOrder,
+    JobPlan,
+    JobTally,
+    OnDone,
+    at_generation,
+    plan_lines,
+)
 from videoautoarena.runs.run.config.arena_file import arena_file
 from videoautoarena.runs.run.config.run_config import RunConfig
-from videoautoarena.runs.run.rundir.budget import check_caps, priced
-from videoautoarena.runs.run.rundir.caps import NO_CAPS, keep_caps, kept_caps, merged_caps
-from videoautoarena.runs.run.rundir.context import Calling, EarlyEnd, draining_asker, work_off
-from videoautoarena.runs.run.rundir.frames import RunFrames
-from videoautoarena.runs.run.rundir.opener import stored_prompts, videos_folder
-from videoautoarena.runs.run.rundir.reader import Run, run_file
-from videoautoarena.video.folder.find import find_videos
-from videoautoarena.video.sampling.cache import FrameCache
-from videoautoarena.video.workers.decoders import Decoders
+from videoautoarena.runs.run.rundir.opener import stored_prompts
+from videoautoarena.runs.run.rundir.reader import counted
 
 PROMPT_FILE = "tags/"
 """What the names of prompts begin with that came into a run after it was played."""
-AT_WORK = 2
-"""Questions under way for each call that may be."""
 
 
 @dataclass(frozen=True)
-class TagOrder:
+class TagOrder(JobOrder):
     """What was typed."""
 
     classifier: str | None = None
@@ -67,58 +58,75 @@ class TagOrder:
     sample: int | None = None
     """So many questions, drawn at random; None for all."""
     seed: int = 0
-    """Of that draw: a larger one holds the smaller."""
-    config: Path | None = None
-    videos: Path | None = None
-    """Where the videos are, if they moved."""
-    concurrency: int = 16
-    patience_s: float = PATIENCE_S
-    caps: Caps = NO_CAPS
-    retry_failed: bool = False
-    trust: str | None = None
-    """The digest of what is agreed to of the run's file."""
+    """Seed of that draw: a larger one holds the smaller."""
 
 
-@dataclass
-class TagTally(EarlyEnd):
+@dataclass(kw_only=True)
+class TagTally(JobTally):
     """How tagging went in one process."""
 
-    SHOWN: ClassVar = ("asked", "known", "tagged", "unread", "failed")
-    asked: int = field(default=0, metadata=keyed("questions"))
-    """Questions that were wanted, those of earlier among them."""
-    known: int = 0
-    """Those tagged before."""
-    tagged: int = 0
-    """Now, whatever came of it."""
-    unread: int = field(default=0, metadata=keyed("unreadable"))
-    """Of these, replies in which nothing could be read."""
-    failures: Counter[str] = field(default_factory=Counter)
-    """Why calls failed now."""
+    SHOWN: ClassVar = ("questions", "known", "tagged", "unreadable", "failed")
+    unit: str = "question"
 
     @property
-    def failed(self) -> int:
-        """Calls that failed now."""
-        return self.failures.total()
+    def questions(self) -> int:
+        """Questions that were wanted, those of earlier among them."""
+        return self.known + self.total
 
-    def count(self, tag: Tag) -> None:
-        """Count one more."""
-        self.tagged += 1
-        if tag.is_failed:
-            self.failures[tag.reason or "no reason recorded"] += 1
-        elif tag.reason is not None:
-            self.unread += 1
+    @property
+    def tagged(self) -> int:
+        """Questions tagged now, whatever came of it."""
+        return self.done
+
+    @property
+    def unreadable(self) -> int:
+        """Replies of now in which nothing could be read."""
+        return self.asides["unreadable"]
 
     def as_json(self) -> dict[str, Any]:
         """Return it in the shape of `arena categories tag --json`."""
         return record_json(self)
 
+
+@dataclass(frozen=True, kw_only=True)
+class TagPlan(JobPlan):
+    """What is left to be tagged."""
+
+    SHOWN: ClassVar = (
+        *("classifier", "questions", "known", "calls", "cost_usd", "cost_usd_at_most", "notices"),
+    )
+    classifier: str
+    """Its name in the cast."""
+    questions: int
+    """Those that are wanted; equal ones about one video are one."""
+
     @property
-    def in_words(self) -> str:
-        """How it went, in a few words."""
-        words = [f"{self.tagged:,} tagged"]
-        words += [f"{self.unread:,} unreadable"] * bool(self.unread)
-        words += [f"{self.failed:,} failed"] * bool(self.failed)
-        return ", ".join(words)
+    def calls(self) -> int:
+        """One a question."""
+        return self.most_calls
+
+    @property
+    def cost_usd(self) -> float | None:
+        """Expected; None without a price."""
+        return self.usd
+
+    @property
+    def cost_usd_at_most(self) -> float | None:
+        """Likewise."""
+        return self.most_usd
+
+    def as_json(self) -> dict[str, Any]:
+        """Return it in the shape of `arena categories tag --plan --json`."""
+        return record_json(self)
+
+    def as_lines(self) -> Iterator[str]:
+        """Yield it as lines for a person, safe to print."""
+        known = f", {self.known:,} of them tagged before" if self.known else ""
+        yield (
+            f"{counted(self.questions, 'question')}{known}: "
+            f"{counted(self.calls, 'call')} of {safe(self.classifier)}{self.cost_words()}"
+        )
+        yield from map(safe, self.notices)
 
 
 class Wanted(NamedTuple):
@@ -132,47 +140,117 @@ class Wanted(NamedTuple):
     """How often the call failed before."""
 
 
-OnTagged = Callable[[TagTally], None]
+@dataclass(kw_only=True)
+class TaggingJob(RunJob[Wanted, Tag]):
+    """Asks a classifier about the questions of a run that have no tag of it."""
 
-
-@dataclass(frozen=True)
-class _Ready:
-    store: Store
-    config: RunConfig
+    ROLE = "classifier"
     model: Model
-    prompts: PromptSet
-    run_frames: RunFrames
     wanted: Sequence[Wanted]
-    plan: TagPlan
+    tally: TagTally = field(default_factory=TagTally)
+
+    def items(self) -> Sequence[Wanted]:
+        """Return the questions that are to be tagged."""
+        return self.wanted
+
+    def forecast(self, item: Wanted) -> Iterable[ExpectedCalls]:
+        """Yield one call: a reply that cannot be read is not asked for again."""
+        yield ExpectedCalls(
+            self.model.alias, "classifier", 1.0, 1, frames=FRAMES, videos=(item.asked.video,)
+        )
+
+    async def begin(self) -> None:
+        """Look for the frames of every video."""
+        await self.job_run.check_frames(one.frames for one in self.wanted)
+
+    async def play(self, item: Wanted, prompter: Prompter) -> Tag:
+        """Return the tag of a question; a call that failed gives one, too."""
+        asked = item.asked
+        model = self.model
+        is_failed = False
+        try:
+            found = await classify(
+                at_generation(prompter, item.generation),
+                model,
+                frames=item.frames,
+                question=asked.text,
+                scope=f"{TAG_SCOPE}{asked.id}:{model.alias}",
+            )
+        except CallFailed as why:
+            is_failed = True
+            found = Classified(dict.fromkeys(QUESTION_CATEGORIES, "unknown"), str(why))
+        return Tag(
+            id=trial_id(item.first, item.generation),
+            question=asked.id,
+            video=asked.video,
+            text=asked.text,
+            classifier=model.alias,
+            model=model.resolved,
+            categories=found.categories,
+            reason=found.reason,
+            is_failed=is_failed,
+        )
+
+    async def keep(self, _item: Wanted, outcome: Tag) -> None:
+        """Keep a tag beside the battles."""
+        await self.job_run.store.tags.put(outcome)
+        reason = outcome.reason or "no reason recorded"
+        unread = "unreadable" if outcome.reason is not None else None
+        self.tally.count(reason if outcome.is_failed else None, unread)
+
+    def plan(self) -> TagPlan:
+        """Return what tagging takes; who tags is named even where nothing is left."""
+        return tag_plan(super().plan(), self.config, self.model.alias, left=len(self.wanted))
+
+
+def tag_plan(plan: JobPlan, config: RunConfig, classifier: str, *, left: int) -> TagPlan:
+    """Return a plan in the words of tagging, with a line of its classifier in any case."""
+    nothing = ExpectedCalls(classifier, "classifier", 0.0, 0)
+    lines = plan.lines or plan_lines(config, [nothing], None)
+    facts = vars(plan) | {"lines": lines}
+    return TagPlan(**facts, classifier=classifier, questions=plan.known + left)
 
 
 async def plan_tagging(out: Path, order: TagOrder) -> TagPlan:
     """Return what tagging would take; nobody is called, and nothing is written."""
-    async with _ready(out, order, write=False) as ready:
-        return ready.plan
+    async with _ready(out, order, write=False) as job:
+        return job.plan()
 
 
 async def tag_questions(
-    out: Path, order: TagOrder, *, listeners: Listeners, on_tagged: OnTagged
+    out: Path, order: TagOrder, *, listeners: Listeners, on_done: OnDone
 ) -> TagTally:
     """Tag the questions that were asked for and that the run in `out` has no tag of.
 
     One model call each. BadInput for a classifier that cannot be, or frames that are gone;
     RunLocked where another process is at the run.
     """
-    async with _ready(out, order, write=True) as ready:
-        for line in ready.plan.as_lines():
-            listeners.say(line)
-        tally = TagTally(asked=ready.plan.questions, known=ready.plan.known)
-        if ready.wanted:
-            check_keys([ready.model])
-            await _find_frames(ready)
-            await _tag(ready, order, tally=tally, listeners=listeners, on_tagged=on_tagged)
-        return tally
+    async with _ready(out, order, write=True) as job:
+        await job.run(listeners, on_done)
+        return job.tally
 
 
-def classifying(config: RunConfig, order: TagOrder) -> tuple[RunConfig, str]:
-    """Return a run's settings with the classifier among its cast, priced, and its name.
+@asynccontextmanager
+async def _ready(out: Path, order: TagOrder, *, write: bool) -> AsyncIterator[TaggingJob]:
+    """Yield what can be tagged; without leave to write what can only be planned."""
+    async with open_job_run(out, order, partial(classifying, order=order), write=write) as found:
+        store = found.store
+        model = found.config.model_of(found.called[0])
+        prompts = prompts_with(store, "classifier", keep=write)
+        drawn = draw(questions_of(found.run.battles), order.sample, order.seed)
+        wanted = _open(store, drawn, model, prompts, retry_failed=order.retry_failed)
+        yield TaggingJob(
+            **found.parts,
+            prompts=prompts,
+            order=order,
+            tally=TagTally(known=len(drawn) - len(wanted)),
+            model=model,
+            wanted=wanted,
+        )
+
+
+def classifying(config: RunConfig, order: TagOrder) -> tuple[RunConfig, list[str]]:
+    """Return a run's settings with the classifier among its cast, and its name.
 
     It is a name of the file or of the run, or `provider:model`. BadInput where it cannot classify.
     """
@@ -180,31 +258,7 @@ def classifying(config: RunConfig, order: TagOrder) -> tuple[RunConfig, str]:
     entry = entry_in(name, config, arena_file(order.config))
     if entry.is_offline and entry.model.partition(":")[2] not in PANEL:
         raise BadInput(f"{name} cannot classify; the offline model that can is offline:examiner")
-    cast = {**config.cast, name: entry}
-    return priced(config.model_copy(update={"cast": cast})), name
-
-
-@asynccontextmanager
-async def _ready(out: Path, order: TagOrder, *, write: bool) -> AsyncIterator[_Ready]:
-    """Yield what can be tagged; without leave to write what can only be planned."""
-    async with AsyncExitStack() as stack:
-        store = stack.enter_context(Store.open(run_file(out), write=write))
-        config, name = classifying(RunConfig.of_manifest(store.manifest()), order)
-        if write:
-            config = agreed(config, [name], out=out, trust=Trust(order.config, order.trust))
-        caps = merged_caps(kept_caps(store), order.caps)
-        check_caps(config, caps)
-        if write:
-            keep_caps(store, caps)
-        decoders = await stack.enter_async_context(Decoders(FrameCache()))
-        run = Run(out, store)
-        model = config.model_of(name)
-        prompts = prompts_with(store, "classifier", keep=write)
-        run_frames = _run_frames(run, config, decoders, order)
-        drawn = draw(questions_of(run.battles), order.sample, order.seed)
-        wanted = _open(store, drawn, model, prompts, retry_failed=order.retry_failed)
-        plan = plan_tags(config, name, [one.asked for one in wanted], of=len(drawn), store=store)
-        yield _Ready(store, config, model, prompts, run_frames, wanted, plan)
+    return config.model_copy(update={"cast": {**config.cast, name: entry}}), [name]
 
 
 def draw(questions: Sequence[Asked], count: int | None, seed: int) -> list[Asked]:
@@ -224,14 +278,6 @@ def prompts_with(store: Store, role: Role, *, keep: bool = True) -> PromptSet:
         store.put_file(f"{PROMPT_FILE}{role}", own.texts[role])
     texts = dict(own.texts) | ({role: kept.text} if kept else {})
     return PromptSet.from_texts(texts, contracts=own.contracts, reading=own.reading)
-
-
-def _run_frames(run: Run, config: RunConfig, decoders: Decoders, order: TagOrder) -> RunFrames:
-    videos = {video.id: video for video in run.store.videos()}
-    folder = videos_folder(run.store, order.videos)
-    found = find_videos(order.videos).videos if order.videos is not None else videos.values()
-    files = {video.id: folder / video.path for video in found} if folder else {}
-    return RunFrames(run.store, decoders, files=files, sampling=config.sampling, videos=videos)
 
 
 def _open(
@@ -264,76 +310,3 @@ def _open(
         elif retry_failed and latest[first][1].is_failed:
             wanted.append(Wanted(asked, frames, first, latest[first][0] + 1))
     return wanted
-
-
-async def _find_frames(ready: _Ready) -> None:
-    """Raise BadInput where frames of a video cannot be had: later it costs calls."""
-    for video, frames in {one.asked.video: one.frames for one in ready.wanted}.items():
-        try:
-            await ready.run_frames.jpegs(video, [frame.digest for frame in frames.frames[:1]])
-        except (UnusableVideo, FramesChanged) as gone:
-            raise BadInput(
-                f"the frames of video {video} are not available ({gone}); pass the folder "
-                "of videos with --videos"
-            ) from None
-
-
-async def _tag(
-    ready: _Ready,
-    order: TagOrder,
-    *,
-    tally: TagTally,
-    listeners: Listeners,
-    on_tagged: OnTagged,
-) -> None:
-    store = ready.store
-    config = ready.config
-    calling = Calling(store, config, ready.run_frames.jpegs)
-    hear = partial(pass_on, listeners=listeners)
-    asker = draining_asker(calling, tally, pace=order, hear=hear)
-    plain = Prompter(asker, ready.prompts, config.seed)
-
-    async def tag(one: Wanted) -> None:
-        kept = await _one_tag(one, plain, ready.model)
-        await store.tags.put(kept)
-        tally.count(kept)
-        on_tagged(tally)
-
-    workers = max(1, min(len(ready.wanted), AT_WORK * order.concurrency))
-    try:
-        stopped = await until_done(asker, work_off(ready.wanted, tag, workers=workers), listeners)
-    finally:
-        await asker.aclose()
-    tally.end(asker, stopped=stopped)
-
-
-async def _one_tag(wanted: Wanted, prompter: Prompter, model: Model) -> Tag:
-    asked = wanted.asked
-    asks = tuple(range(wanted.generation + 1))
-    if wanted.generation:
-        prompter = Prompter(
-            prompter.asker, prompter.prompts, prompter.seed, generations=lambda _scope: asks
-        )
-    is_failed = False
-    try:
-        found = await classify(
-            prompter,
-            model,
-            frames=wanted.frames,
-            question=asked.text,
-            scope=f"{TAG_SCOPE}{asked.id}:{model.alias}",
-        )
-    except CallFailed as why:
-        is_failed = True
-        found = Classified(dict.fromkeys(QUESTION_CATEGORIES, "unknown"), str(why))
-    return Tag(
-        id=trial_id(wanted.first, wanted.generation),
-        question=asked.id,
-        video=asked.video,
-        text=asked.text,
-        classifier=model.alias,
-        model=model.resolved,
-        categories=found.categories,
-        reason=found.reason,
-        is_failed=is_failed,
-    )

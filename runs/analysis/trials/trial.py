@@ -6,7 +6,6 @@ of the run, and an equal prompt is an independent sample.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -14,8 +13,7 @@ from typing import Literal, NamedTuple
 
 from videoautoarena.agents.calls.clients import Load
 from videoautoarena.agents.models.registry import Model
-from videoautoarena.agents.roles.judge import Case, Place, judge_once
-from videoautoarena.agents.roles.prompter import Prompter
+from videoautoarena.agents.roles.judge import Case
 from videoautoarena.memory.records.digests import canonical_json, digest
 from videoautoarena.memory.records.errors import BadInput
 from videoautoarena.memory.records.records import Frames, Judging, Seats
@@ -39,7 +37,6 @@ from videoautoarena.runs.run.config.cast import (
     refuse_blind,
 )
 from videoautoarena.runs.run.config.run_config import RunConfig
-from videoautoarena.runs.run.rundir.context import EarlyEnd, work_off
 from videoautoarena.runs.run.rundir.frames import RunFrames
 from videoautoarena.runs.run.rundir.reader import Run
 from videoautoarena.video.workers.decoders import Decoders
@@ -102,8 +99,6 @@ def entry_in(name: str, config: RunConfig, file: ArenaFile) -> CastEntry:
 
 _OWN_TEXTS = ("rejudge", "repeat")
 """Kinds whose case is a battle as it stands."""
-_AT_WORK = 2
-"""Judgings in hand for each call that may be under way: the next one is worded meanwhile."""
 
 
 @dataclass(frozen=True)
@@ -256,72 +251,6 @@ def seatings_of(cases: Iterable[TrialCase], judges: Sequence[Model]) -> list[Sea
         if not case.only or model.alias in case.only
         for seats in case.seatings
     ]
-
-
-@dataclass
-class Tally(EarlyEnd):
-    """How trials went in one process."""
-
-    asked: int = 0
-    """Judgings that were wanted, those of earlier among them."""
-    known: int = 0
-    """Of these, so many the run had before."""
-    held: int = 0
-    """So many were held now, whatever came of it."""
-    abstained: int = 0
-    failures: Counter[str] = field(default_factory=Counter)
-    """Why judgings that were held now failed."""
-
-    @property
-    def failed(self) -> int:
-        """Judgings held now that failed."""
-        return self.failures.total()
-
-    def count(self, trial: Trial) -> None:
-        """Count one more that was held."""
-        self.held += 1
-        self.abstained += trial.judging.verdict == "abstain"
-        if trial.judging.verdict == "failed":
-            self.failures[trial.judging.reason or "no reason recorded"] += 1
-
-
-@dataclass
-class TrialGame:
-    """Holds trials: calls through `asker`, results into `store`."""
-
-    store: Store
-    prompter: Prompter
-    """At which the first generation is judged."""
-    concurrency: int
-    tally: Tally
-    on_held: Callable[[Trial], None]
-
-    async def hold(self, wanted: Sequence[Wanted]) -> None:
-        """Hold all these trials and keep each: one model call each, two where a reply is mended.
-
-        Where the journal has a call, which a kill may have left without its trial, it costs none.
-        """
-        workers = min(len(wanted), _AT_WORK * self.concurrency)
-        await work_off(wanted, self._hold_one, workers=workers)
-
-    async def _hold_one(self, wanted: Wanted) -> None:
-        (seating, generation), prompter = wanted, self.prompter
-        if generation:
-            asks = tuple(range(generation + 1))
-            prompter = Prompter(
-                prompter.asker, prompter.prompts, prompter.seed, generations=lambda _scope: asks
-            )
-        judging = await judge_once(
-            prompter,
-            seating.model,
-            frames=seating.case.frames,
-            case=seating.case.case,
-            place=Place(seating.scope, 0, seating.seats),
-        )
-        trial = seating.trial(judging, generation, contracts=prompter.prompts.contracts)
-        await self.store.evidence.put_trial(trial)
-        self.tally.count(trial)
-        self.on_held(trial)
 
 
 def loading(run_frames: RunFrames, cases: Iterable[TrialCase]) -> Load:

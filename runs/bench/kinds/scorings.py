@@ -20,9 +20,10 @@ if TYPE_CHECKING:
     from videoautoarena.runs.bench.format.schema import Kind
     from videoautoarena.runs.bench.play.plan import BenchPlan
     from videoautoarena.runs.bench.play.rules import Rules
-    from videoautoarena.runs.bench.play.runner import Asked, OnSettled, Ran
+    from videoautoarena.runs.bench.play.runner import Asked, Ran
     from videoautoarena.runs.bench.score.anchor_score import WantedScores
     from videoautoarena.runs.console.progress.events import Listeners
+    from videoautoarena.runs.jobs.paid_job import OnDone
 
 
 class Report(Protocol):
@@ -47,15 +48,13 @@ class Scoring(ABC):
         return await plan_bench(bench, asked, rules=self.rules())
 
     async def run(
-        self, bench: OpenBench[Any], asked: Asked, *, listeners: Listeners, on_settled: OnSettled
+        self, bench: OpenBench[Any], asked: Asked, *, listeners: Listeners, on_done: OnDone
     ) -> Ran:
         """Play one, or what of it is not played yet, and write the results when all of it is."""
         from videoautoarena.runs.bench.play.runner import run_bench
 
         rules = self.rules()
-        return await run_bench(
-            bench, asked, rules=rules, listeners=listeners, on_settled=on_settled
-        )
+        return await run_bench(bench, asked, rules=rules, listeners=listeners, on_done=on_done)
 
     @abstractmethod
     def rules(self) -> Rules:

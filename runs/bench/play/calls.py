@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from importlib.metadata import version
 from pathlib import Path
-from typing import Annotated
-
-from pydantic import Field, TypeAdapter
 
 from videoautoarena.agents.prompting.prompts import PromptSet
 from videoautoarena.memory.records.errors import BadInput
@@ -21,9 +17,6 @@ from videoautoarena.runs.run.rundir.reader import one_line
 
 CALLS = "calls.sqlite"
 """Its name below the results of a bench."""
-_GENERATIONS = "generations"
-"""Name in it of how often each scope was asked again, since a call of it had failed."""
-_COUNTS = TypeAdapter(dict[str, Annotated[int, Field(ge=0, le=1_000_000)]])
 
 
 def calls_file(bench: OpenBench) -> Path:
@@ -132,27 +125,3 @@ def prompt_notes(
             "contracts for replies differ from the run that the bench is from: "
             f"{prompts.contracts}, there {one_line(str(number), 20)}"
         )
-
-
-class Generations:
-    """How often each scope was asked again; what had succeeded stays known."""
-
-    def __init__(self, store: Store | None) -> None:
-        self._store = store
-        self._counts = _read(store)
-
-    def __call__(self, scope: str) -> Sequence[int]:
-        """Return the generations of a scope, ascending; the last is the one that asks."""
-        return range(self._counts.get(scope, 0) + 1)
-
-    def add(self, scopes: Iterable[str]) -> None:
-        """Let these scopes ask again, and write it down first."""
-        if self._store is None:
-            return
-        for scope in scopes:
-            self._counts[scope] = self._counts.get(scope, 0) + 1
-        self._store.put_file(_GENERATIONS, json.dumps(self._counts), replace=True)
-
-
-def _read(store: Store | None) -> dict[str, int]:
-    return (store.file_as(_COUNTS, _GENERATIONS) if store is not None else None) or {}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import AsyncIterator, Callable, Iterable
+from collections.abc import AsyncIterator, Iterable
 from contextlib import ExitStack, asynccontextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -20,7 +20,6 @@ from videoautoarena.runs.bench.format.reader import OpenBench
 from videoautoarena.runs.bench.format.results import AnyResult
 from videoautoarena.runs.bench.format.schema import DialogueItem
 from videoautoarena.runs.bench.play.calls import (
-    Generations,
     begin_calls,
     calls_file,
     keep_prompts,
@@ -52,15 +51,13 @@ from videoautoarena.runs.bench.play.work import (
 from videoautoarena.runs.console.progress.events import Listeners, pass_on
 from videoautoarena.runs.console.progress.interrupts import until_done
 from videoautoarena.runs.formats.battle_table import quoted
+from videoautoarena.runs.jobs.paid_job import Generations, OnDone
 from videoautoarena.runs.run.rundir.budget import check_caps
 from videoautoarena.runs.run.rundir.caps import NO_CAPS, keep_caps, kept_caps, merged_caps
 from videoautoarena.runs.run.rundir.context import Calling, draining_asker, work_off
 from videoautoarena.runs.run.rundir.failures import pardon
 from videoautoarena.video.sampling.cache import FrameCache
 from videoautoarena.video.workers.decoders import Decoders
-
-OnSettled = Callable[[BenchTally], None]
-"""Called after every question of every model with how all of them went so far."""
 
 
 @dataclass(frozen=True)
@@ -140,7 +137,7 @@ async def run_bench(
     *,
     rules: Rules,
     listeners: Listeners,
-    on_settled: OnSettled,
+    on_done: OnDone,
 ) -> Ran:
     """Play what of a bench is not played yet, and write the results when all of it is.
 
@@ -160,12 +157,10 @@ async def run_bench(
             )
         check_keys(cast.config.model_of(name) for name, n in ready.left.calls.items() if n)
         unit = "dialogue" if isinstance(items[0], DialogueItem) else "answer"
-        tally = BenchTally(len(items) * len(cast.players), unit=unit)
-        outcomes = await _play(
-            ready, asked, tally=tally, listeners=listeners, on_settled=on_settled
-        )
+        tally = BenchTally(total=len(items) * len(cast.players), unit=unit)
+        outcomes = await _play(ready, asked, tally=tally, listeners=listeners, on_done=on_done)
         results = list[AnyResult]()
-        if tally.settled == tally.total:
+        if tally.done == tally.total:
             results = rules.results(bench, cast, items, outcomes, prompts=work.prompts)
         files, kept = keep_results(bench, results)
         names = tuple(player.name for player in cast.players)
@@ -257,14 +252,14 @@ async def _play(
     *,
     tally: BenchTally,
     listeners: Listeners,
-    on_settled: OnSettled,
+    on_done: OnDone,
 ) -> Outcomes:
     """Play every question for every player; at an interrupt or a cap, as many as came to an end."""
     store = ready.store
     work = ready.work
     if store is None:
         raise RuntimeError("a bench was to be played without a file for its calls")
-    settled = _Settled(tally, on_settled)
+    settled = _Settled(tally, on_done)
     if asked.engine is not None and ready.left.calls.total():
         store = await _play_elsewhere(ready, store, asked, settled=settled, listeners=listeners)
     left = [pair for pair in work.pairs if pair not in settled.outcomes]
@@ -283,14 +278,14 @@ class _Settled:
     """What questions came to, counted as they come."""
 
     tally: BenchTally
-    on_settled: OnSettled
+    on_done: OnDone
     outcomes: dict[Pair, Outcome] = field(default_factory=dict)
 
     def add(self, pair: Pair, outcome: Outcome) -> None:
         """Count one."""
         self.outcomes[pair] = outcome
-        self.tally.count(outcome, pair[0])
-        self.on_settled(self.tally)
+        self.tally.settle(outcome, pair[0])
+        self.on_done(self.tally)
 
     async def add_known(self, pairs: Iterable[Pair], repetition: Repetition) -> None:
         """Count those that the file of calls knows to their end."""

@@ -30,8 +30,9 @@ from videoautoarena.runs.bench.format.schema import Item
 from videoautoarena.runs.bench.play.cast import BenchCast, Player
 from videoautoarena.runs.bench.play.game import NO_VIDEO, Outcome
 from videoautoarena.runs.formats.battle_table import quoted
-from videoautoarena.runs.run.rundir.context import EarlyEnd
+from videoautoarena.runs.jobs.paid_job import JobTally
 from videoautoarena.runs.run.rundir.failures import Faulty, Forfeits
+from videoautoarena.runs.run.rundir.reader import counted
 
 MOST_VOID = 0.05
 """Share of voids, or of one model's forfeits, above which the exit code says so, as in a run."""
@@ -48,38 +49,32 @@ Outcomes = Mapping[tuple[str, str], Outcome]
 """By the player's name and the qid."""
 
 
-@dataclass
-class BenchTally(EarlyEnd):
-    """How questions went in one process; each counts once a player."""
+@dataclass(kw_only=True)
+class BenchTally(JobTally):
+    """How the playing of a bench went in one process; a question counts once a player."""
 
-    total: int
-    settled: int = 0
+    unit: str = "answer"
     forfeits: int = 0
     voids: int = 0
     of_players: Forfeits = field(default_factory=Forfeits)
-    reasons: Counter[str] = field(default_factory=Counter)
-    """Why there were forfeits and voids; may hold a provider's words."""
     complete: int = 0
     """So many questions, the first as they are drawn, are played by everybody."""
     lost: Lost = NOTHING_LOST
     """What tries without a reply may have cost, of all processes that played the bench."""
-    unit: str = "answer"
-    """What is counted, for a person."""
 
-    def count(self, outcome: Outcome, player: str) -> None:
+    def settle(self, outcome: Outcome, player: str) -> None:
         """Count one more."""
         verdict = "forfeit_a" if outcome.end == "forfeit" else outcome.end
         self.of_players.note(player, None, verdict, reason=outcome.reason)
-        self.settled += 1
         self.forfeits += outcome.end == "forfeit"
         self.voids += outcome.end == "void"
-        if outcome.end != "judged":
-            self.reasons[outcome.reason or "no reason recorded"] += 1
+        is_lost = outcome.end != "judged"
+        self.count((outcome.reason or "no reason recorded") if is_lost else None)
 
     @property
     def lost_videos(self) -> int:
         """How many of the voids were never asked, since their video cannot be had."""
-        return sum(n for reason, n in self.reasons.items() if reason.startswith(NO_VIDEO))
+        return sum(n for reason, n in self.failures.items() if reason.startswith(NO_VIDEO))
 
     @property
     def told_reasons(self) -> Counter[str]:
@@ -87,9 +82,20 @@ class BenchTally(EarlyEnd):
         return Counter(
             {
                 reason.replace(f"{NO_VIDEO}: ", "the video ", 1): n
-                for reason, n in self.reasons.items()
+                for reason, n in self.failures.items()
             }
         )
+
+    @property
+    def in_words(self) -> str:
+        """How it went, in a few words."""
+        lost = self.lost_videos
+        voids = self.voids - lost
+        words = [counted(self.done - lost, self.unit)]
+        words += [counted(self.forfeits, "forfeit")] * bool(self.forfeits)
+        words += [counted(voids, "void")] * bool(voids)
+        words += [f"{lost:,} without a usable video"] * bool(lost)
+        return ", ".join(words)
 
 
 @dataclass(frozen=True)

@@ -17,16 +17,16 @@ from videoautoarena.agents.calls.ask import Asker
 from videoautoarena.agents.prompting.prompts import PromptSet
 from videoautoarena.agents.roles.prompter import Prompter
 from videoautoarena.memory.records.errors import JournalMiss
-from videoautoarena.memory.records.records import Frames, Video
+from videoautoarena.memory.records.records import Video
 from videoautoarena.memory.store.store import Store
-from videoautoarena.runs.bench.play.calls import Generations
 from videoautoarena.runs.bench.play.cast import BenchCast, Player
 from videoautoarena.runs.bench.play.game import Game, Outcome
 from videoautoarena.runs.bench.play.rules import Rules
 from videoautoarena.runs.bench.play.videos import BenchVideos
 from videoautoarena.runs.console.progress.events import Listeners
-from videoautoarena.runs.run.rundir.context import EarlyEnd, Pace
-from videoautoarena.runs.run.rundir.frames import WHOLE, RunFrames, Spans
+from videoautoarena.runs.jobs.paid_job import Generations, KnownFrames
+from videoautoarena.runs.run.rundir.context import EarlyEnd, Pace, no_frames
+from videoautoarena.runs.run.rundir.frames import RunFrames
 from videoautoarena.video.workers.decoders import Decoders
 
 AT_WORK = 2
@@ -84,7 +84,7 @@ class Work:
 
     def repeated(self, store: Store) -> Game[Any]:
         """Return a game that calls nobody: JournalMiss where anything was not played."""
-        known = _KnownFrames(
+        known = KnownFrames(
             store,
             None,
             files={},
@@ -92,21 +92,7 @@ class Work:
             videos=self.videos,
             preset=self.cast.preset,
         )
-        return self.game(Asker(store.journal, _no_bytes, is_replay=True), store, known)
-
-
-class _KnownFrames(RunFrames):
-    """Frames that were looked at before; of others nothing is said but that they were not."""
-
-    async def frames(self, video: str, spans: Spans = WHOLE) -> Frames:
-        """Return a video's frames, or UnusableVideo; JournalMiss where nobody has looked at it."""
-        if not (self.has(video, spans) or self.is_quarantined(video)):
-            raise JournalMiss(f"nobody has looked at the frames of {video}")
-        return await super().frames(video, spans)
-
-
-async def _no_bytes(_video: str, _digests: list[str]) -> list[bytes]:
-    raise RuntimeError("a game that only repeats what is known asked for frames")
+        return self.game(Asker(store.journal, no_frames, is_replay=True), store, known)
 
 
 class Repetition:

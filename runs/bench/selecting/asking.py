@@ -2,24 +2,14 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
-from functools import partial
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
-from videoautoarena.agents.models.registry import check_keys
-from videoautoarena.memory.records.errors import BadInput, JournalMiss
-from videoautoarena.memory.records.records import SCHEMA
-from videoautoarena.runs.bench.selecting.ground import (
-    Asking,
-    Ground,
-    Progress,
-    known_of,
-    mean_costs,
-    opened,
-)
+from videoautoarena.agents.roles.prompter import Prompter
+from videoautoarena.memory.records.errors import BadInput
+from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.bench.selecting.hard import (
     HARD_SCOPE,
     BadQuestion,
@@ -31,19 +21,32 @@ from videoautoarena.runs.bench.selecting.hard import (
     questions_of,
     try_model,
 )
-from videoautoarena.runs.console.progress.events import Listeners, pass_on
-from videoautoarena.runs.console.progress.interrupts import until_done
+from videoautoarena.runs.console.progress.events import Listeners
+from videoautoarena.runs.formats.record_json import record_json
 from videoautoarena.runs.formats.terminal import safe
 from videoautoarena.runs.formats.words import dollars
-from videoautoarena.runs.run.config.agreement import Trust, agreed
-from videoautoarena.runs.run.config.disclosure import REPAIR, clip_calls, embedders, judges_notice
-from videoautoarena.runs.run.config.run_config import RunConfig
-from videoautoarena.runs.run.rundir.context import Calling, draining_asker, work_off
-from videoautoarena.runs.run.rundir.reader import Run, counted
-from videoautoarena.runs.run.rundir.subtitles import has_subtitles
+from videoautoarena.runs.jobs.job_run import (
+    JobRun,
+    RunJob,
+    as_begun,
+    known_of,
+    open_job_run,
+    to_go_on,
+)
+from videoautoarena.runs.jobs.paid_job import (
+    ExpectedCalls,
+    Generations,
+    JobOrder,
+    JobPlan,
+    JobTally,
+    OnDone,
+)
+from videoautoarena.runs.run.config.disclosure import REPAIR, clip_calls, embedders
+from videoautoarena.runs.run.rundir.opener import stored_prompts
+from videoautoarena.runs.run.rundir.reader import Run, counted, run_file
+from videoautoarena.runs.run.rundir.spending import Calls
+from videoautoarena.runs.tournament.plan import known_sum
 
-OnTried = Callable[[Progress], None]
-"""Takes how far the asking is, after each model at each question."""
 Wanted = Callable[[Run], WhyNot]
 """Returns of a run which of its questions are not to be asked, and why."""
 
@@ -58,44 +61,41 @@ def counts_in_words(reasons: Mapping[str, int]) -> str:
     return "; ".join(f"{count} {why}" for why, count in reasons.items() if count)
 
 
-@dataclass(frozen=True)
-class HardPlan:
+@dataclass(frozen=True, kw_only=True)
+class HardPlan(JobPlan):
     """What asking hard questions again will take, before anything is sent."""
 
+    SHOWN: ClassVar = (
+        *("questions", "left_out", "answers", "known", "calls_at_most", "cost_usd", "notices"),
+    )
     questions: int
     """With both answers called bad, and not left out."""
     left_out: Mapping[str, int]
     """Others that nobody is asked, by the reason."""
     answers: int
     """New answers that are wanted of models that did not play them, those known among them."""
-    known: int
-    """Of these, so many are known and cost nothing."""
-    calls_at_most: Mapping[str, int]
-    """Model to calls, transport retries aside."""
     cost_usd: float | None
     """About what they will cost, by what such calls of the run cost; None where that is unknown."""
-    notices: tuple[str, ...]
-    """What leaves the machine."""
 
     def as_json(self) -> dict[str, Any]:
         """Return it in the shape of `hard` in `arena freeze --hard --plan --json`."""
-        return {"schema": SCHEMA, **vars(self), "notices": list(self.notices)}
+        return record_json(self)
 
-    def as_lines(self) -> list[str]:
-        """Return it as lines for a person."""
-        most = sum(self.calls_at_most.values())
+    def as_lines(self) -> Iterator[str]:
+        """Yield it as lines for a person, safe to print."""
         known = f", {self.known:,} of them known" if self.known else ""
         left_out = sum(self.left_out.values())
         others = f" ({left_out:,} more left out: {counts_in_words(self.left_out)})"
-        cost = "" if not most else f", about {dollars(self.cost_usd)}" if self.cost_usd else ""
-        unknown = ", of unknown cost" if most and self.cost_usd is None else ""
-        return [
+        cost = ""
+        if self.most_calls and self.cost_usd != 0:
+            cost = f", about {dollars(self.cost_usd)}" if self.cost_usd else ", of unknown cost"
+        yield (
             f"hard questions: {counted(self.questions, 'question')} with both answers called bad"
             f"{others if left_out else ''}, "
             f"{counted(self.answers, 'new answer')} to them{known}; at most "
-            f"{counted(most, 'call')}{cost}{unknown}",
-            *map(safe, self.notices),
-        ]
+            f"{counted(self.most_calls, 'call')}{cost}"
+        )
+        yield from map(safe, self.notices)
 
 
 @dataclass(frozen=True)
@@ -120,182 +120,159 @@ class HardFound:
         return lost / self.asked if self.asked else 0.0
 
 
-@dataclass
-class _Work:
-    """What is known of every meeting, and which are still to be had."""
+@dataclass(kw_only=True)
+class HardJob(RunJob[Meeting, Tried]):
+    """Asks models hard questions that they did not play, and has their answers judged."""
 
     found: Candidates
     tried: dict[str, Tried] = field(default_factory=dict)
-    """By scope."""
+    """What came of meetings, by scope."""
     left: list[Meeting] = field(default_factory=list)
-    generations: dict[str, int] = field(default_factory=dict)
+
+    def items(self) -> Sequence[Meeting]:
+        """Return the meetings that are still to be had."""
+        return self.left
+
+    def forecast(self, meeting: Meeting) -> Iterable[ExpectedCalls]:
+        """Yield an answer, and its judging by every judge from each seating."""
+        videos = (meeting.battle.video,)
+        yield ExpectedCalls(meeting.model, "contestant", 1.0, 1, videos=videos)
+        seatings = 2 if self.config.swap == "all" else 1
+        for judge in self.config.judges:
+            yield ExpectedCalls(judge, "judge", seatings, REPAIR * seatings, videos=videos)
+
+    def expected(self) -> list[ExpectedCalls]:
+        """Return these calls, and those of whoever finds clips for the models that are asked."""
+        calls = super().expected()
+        videos = len({meeting.battle.video for meeting in self.left})
+        models = {meeting.model for meeting in self.left}
+        for (scout, role), clips in clip_calls(self.config, models).items():
+            calls.append(ExpectedCalls(scout, role, clips * videos, clips * videos))
+        for meeting in self.left:
+            for scout in embedders(self.config, (meeting.model,)):
+                calls.append(ExpectedCalls(scout, "embedder", 1.0, 1))
+        return calls
+
+    async def begin(self) -> None:
+        """Look for the frames of every video."""
+        videos = dict.fromkeys(meeting.battle.video for meeting in self.left)
+        await self.job_run.check_frames(map(self.job_run.store.frames, videos))
+
+    async def play(self, meeting: Meeting, prompter: Prompter) -> Tried:
+        """Return what comes of a model at a question."""
+        return await try_model(prompter, self.config, meeting, self.job_run.run_frames)
+
+    async def keep(self, meeting: Meeting, outcome: Tried) -> None:
+        """Take what came of it; it stands in the journal alone."""
+        self.tried[meeting.scope] = outcome
+        why = outcome.reason or "no reason recorded"
+        self.tally.count(why if outcome.is_lost else None)
+
+    def plan(self) -> HardPlan:
+        """Return what is left to be asked; its cost is that of such calls in the run."""
+        found = super().plan()
+        means = mean_costs(self.job_run.store)
+        costs = [
+            None if mean is None else mean * line.calls
+            for line in found.lines
+            if line.role in ("contestant", "judge")
+            for mean in (means.get((line.alias, line.role)),)
+        ]
+        battles = self.found.battles
+        return HardPlan(
+            **vars(found),
+            questions=len(battles) - len(self.found.left_out),
+            left_out=self.found.reasons,
+            answers=len(self.found.meetings),
+            cost_usd=known_sum(costs),
+        )
 
 
-async def plan_hard(out: Path, asking: Asking, wanted: Wanted = all_wanted) -> HardPlan:
+async def plan_hard(out: Path, order: JobOrder, wanted: Wanted = all_wanted) -> HardPlan:
     """Return what asking will take; nobody is called, and nothing is written. Or BadInput."""
-    async with opened(out, asking, write=False) as ground:
-        return _plan(ground, await _known(ground, asking, wanted))
+    async with open_job_run(out, order, as_begun, write=False) as found:
+        return (await _job(found, order, wanted)).plan()
 
 
 async def ask_hard(
     out: Path,
-    asking: Asking,
+    order: JobOrder,
     wanted: Wanted = all_wanted,
     *,
     listeners: Listeners,
-    on_tried: OnTried,
+    on_done: OnDone,
     check: Callable[[], None] = lambda: None,
-) -> tuple[HardFound, Progress]:
+) -> tuple[HardFound, JobTally]:
     """Ask what is missing, and return all that is known of the run's hard questions.
 
     Nobody is asked where `wanted` says why a question is left out; `check` may still raise where
     anything is about to be asked.
 
-    Where `Progress.is_whole` is False it was ended early, and nothing is found. Where all is known
+    Where `JobTally.is_whole` is False it was ended early, and nothing is found. Where all is known
     nothing is written, and neither videos nor keys are needed. BadInput where no question can be
     asked or frames are gone; RunLocked where another process is at the run.
     """
-    async with opened(out, asking, write=False) as ground:
-        work = await _known(ground, asking, wanted)
-        plan = _plan(ground, work)
-    for line in plan.as_lines():
-        listeners.say(line)
-    progress = Progress(total=len(work.left))
-    if work.left:
+    async with open_job_run(out, order, as_begun, write=False) as found:
+        job = await _job(found, order, wanted)
+        if not job.left:
+            await job.run(listeners, on_done)
+    if job.left:
         check()
-        async with opened(out, asking, write=True) as ground:
-            await _ask(ground, work, asking, progress, listeners=listeners, on_tried=on_tried)
-    if not progress.is_whole:
-        return HardFound(()), progress
-    async with opened(out, asking, write=False) as ground:
-        took = known_of(ground.store, HARD_SCOPE, work.tried).took
-    found = questions_of(work.found, work.tried)
-    asked = len(work.found.meetings)
-    return HardFound(found, asked, took.calls, took.known_cost), progress
+        names = dict.fromkeys([*(one.model for one in job.left), *job.config.judges])
+        async with open_job_run(out, order, to_go_on(names), write=True) as found:
+            await replace(job, **found.parts).run(listeners, on_done)
+    if not job.tally.is_whole:
+        return HardFound(()), job.tally
+    with Store.open(run_file(out), write=False) as store:
+        took = known_of(store, HARD_SCOPE, job.tried).took
+    questions = questions_of(job.found, job.tried)
+    asked = len(job.found.meetings)
+    return HardFound(questions, asked, took.calls, took.known_cost), job.tally
 
 
-async def _known(ground: Ground, asking: Asking, wanted: Wanted) -> _Work:
-    """Return what the journal knows of every meeting, and which are left; or BadInput."""
-    run = ground.run
-    config = ground.config
-    work = _Work(candidates_of(run.battles, config, wanted(run)))
-    if not work.found.battles:
+async def _job(found: JobRun, order: JobOrder, wanted: Wanted) -> HardJob:
+    """Return the job with what the journal knows of every meeting; or BadInput."""
+    run = found.run
+    candidates = candidates_of(run.battles, found.config, wanted(run))
+    if not candidates.battles:
         raise BadInput(
             f"in no battle of {safe(str(run.folder))} were both answers called bad, so it has no "
             "hard questions; freeze without --hard"
         )
-    if len(work.found.left_out) == len(work.found.battles):
+    if len(candidates.left_out) == len(candidates.battles):
         raise BadInput(
-            f"of {counted(len(work.found.battles), 'question')} with both answers called bad none "
-            f"is left ({counts_in_words(work.found.reasons)}); relax the selection"
+            f"of {counted(len(candidates.battles), 'question')} with both answers called bad none "
+            f"is left ({counts_in_words(candidates.reasons)}); relax the selection"
         )
-    if not work.found.meetings and not work.found.known:
+    if not candidates.meetings and not candidates.known:
         raise BadInput(
             "every model that sees frames played each question whose answers were both called "
             f"bad; add one: arena add {safe(str(run.folder))} --model MODEL"
         )
-    work.generations |= known_of(ground.store, HARD_SCOPE).generations
-    prompter = ground.recalling(work.generations)
-    for meeting in work.found.meetings:
-        try:
-            tried = await try_model(prompter, config, meeting, ground.run_frames)
-        except JournalMiss:
-            work.left.append(meeting)
-            continue
-        work.tried[meeting.scope] = tried
-        if tried.is_lost and asking.retry_failed:
-            work.generations[meeting.scope] = work.generations.get(meeting.scope, 0) + 1
-            work.left.append(meeting)
-    return work
-
-
-def _plan(ground: Ground, work: _Work) -> HardPlan:
-    config = ground.config
-    store = ground.store
-    judgings = REPAIR * (2 if config.swap == "all" else 1)
-    calls = Counter[str]()
-    wanted = Counter[tuple[str, str]]()
-    for meeting in work.left:
-        calls[meeting.model] += 1
-        wanted[meeting.model, "contestant"] += 1
-        for name in config.judges:
-            calls[name] += judgings
-            wanted[name, "judge"] += judgings // REPAIR
-    videos = {meeting.battle.video for meeting in work.left}
-    _add_scouts(calls, config, work.left, videos=len(videos))
-    means = mean_costs(store)
-    costs = [
-        None if (mean := means.get(key)) is None else mean * count for key, count in wanted.items()
-    ]
-    known = [cost for cost in costs if cost is not None]
-    notices = judges_notice(
-        config,
-        calls,
-        videos=len(videos),
-        has_subtitles=has_subtitles(store),
-        answering=config.models,
+    generations = Generations(None, known_of(found.store, HARD_SCOPE).generations)
+    job = HardJob(
+        **found.parts,
+        prompts=stored_prompts(found.store),
+        order=order,
+        generations=generations,
+        tally=JobTally(unit="answer"),
+        found=candidates,
     )
-    total = len(work.found.meetings)
-    return HardPlan(
-        questions=len(work.found.battles) - len(work.found.left_out),
-        left_out=work.found.reasons,
-        answers=total,
-        known=total - len(work.left),
-        calls_at_most=dict(calls),
-        cost_usd=sum(known) if len(known) == len(costs) else None,
-        notices=tuple(notices) if calls else (),
-    )
+    known = await job.recall(candidates.meetings)
+    job.tried |= {meeting.scope: tried for meeting, tried in known.known}
+    lost = [meeting for meeting, tried in known.known if tried.is_lost and order.retry_failed]
+    generations.add(meeting.scope for meeting in lost)
+    open_ = {meeting.scope for meeting in (*known.left, *lost)}
+    job.left = [meeting for meeting in candidates.meetings if meeting.scope in open_]
+    job.tally.known = len(candidates.meetings) - len(job.left)
+    return job
 
 
-def _add_scouts(
-    calls: Counter[str], config: RunConfig, left: Sequence[Meeting], *, videos: int
-) -> None:
-    """Count the calls of whoever finds clips for the models that are asked."""
-    for (scout, _), clips in clip_calls(config, {meeting.model for meeting in left}).items():
-        calls[scout] += clips * videos
-    for meeting in left:
-        for scout in embedders(config, (meeting.model,)):
-            calls[scout] += 1
-
-
-async def _ask(
-    ground: Ground,
-    work: _Work,
-    asking: Asking,
-    progress: Progress,
-    *,
-    listeners: Listeners,
-    on_tried: OnTried,
-) -> None:
-    """Ask what is left; what was had is in `work.tried`."""
-    run_frames = ground.run_frames
-    names = dict.fromkeys([*(meeting.model for meeting in work.left), *ground.config.judges])
-    trust = Trust(asking.config, asking.trust)
-    config = agreed(ground.config, names, out=ground.run.folder, trust=trust)
-    check_keys(config.model_of(name) for name in names)
-    firsts = {}
-    for video in dict.fromkeys(meeting.battle.video for meeting in work.left):
-        frames = ground.store.frames(video)
-        if frames is not None and frames.frames:
-            firsts[video] = frames.frames[0].digest
-    await ground.check_frames(firsts)
-    asker = draining_asker(
-        Calling(ground.store, config, run_frames.jpegs),
-        progress,
-        pace=asking,
-        hear=partial(pass_on, listeners=listeners),
-    )
-    prompter = ground.prompter(asker, work.generations)
-
-    async def ask_one(meeting: Meeting) -> None:
-        tried = await try_model(prompter, config, meeting, run_frames)
-        work.tried[meeting.scope] = tried
-        progress.count((tried.reason or "no reason recorded") if tried.is_lost else None)
-        on_tried(progress)
-
-    workers = min(len(work.left), 2 * asking.concurrency)
-    try:
-        stopped = await until_done(asker, work_off(work.left, ask_one, workers=workers), listeners)
-    finally:
-        await asker.aclose()
-    progress.end(asker, stopped=stopped)
+def mean_costs(store: Store) -> dict[tuple[str, str], float | None]:
+    """Return what a call of each model in each role cost on average; None where any is unknown."""
+    sums: dict[tuple[str, str], Calls] = {}
+    for call in store.journal.each_taken():
+        sums.setdefault((call.alias, call.role), Calls()).add(call)
+    return {
+        key: None if of.known_cost is None else of.known_cost / of.calls for key, of in sums.items()
+    }

@@ -3,31 +3,45 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from functools import partial
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
 from videoautoarena.agents.calls.ask import journal_key
-from videoautoarena.agents.models.registry import Model, check_keys
+from videoautoarena.agents.models.registry import Model
 from videoautoarena.agents.prompting.layout import Request
 from videoautoarena.agents.providers.embeddings import sees_images
 from videoautoarena.agents.roles.prompter import Prompter
 from videoautoarena.agents.roles.retrieve import ask_vector, pictures_request, question_request
-from videoautoarena.memory.records.errors import BadInput, CallFailed, JournalMiss
-from videoautoarena.memory.records.records import SCHEMA, CallRow, Frame, Frames, Nonce
+from videoautoarena.memory.records.errors import BadInput
+from videoautoarena.memory.records.records import CallRow, Frame, Frames, Nonce
 from videoautoarena.memory.store.evidence import TRIAL_SCOPE
 from videoautoarena.memory.store.store import Store
-from videoautoarena.runs.bench.selecting.ground import Asking, Ground, Progress, known_of, opened
-from videoautoarena.runs.console.progress.events import Listeners, pass_on
-from videoautoarena.runs.console.progress.interrupts import until_done
+from videoautoarena.runs.console.progress.events import Listeners
+from videoautoarena.runs.formats.record_json import keyed, record_json
 from videoautoarena.runs.formats.terminal import safe
+from videoautoarena.runs.jobs.job_run import (
+    JobRun,
+    RunJob,
+    known_of,
+    open_job_run,
+    to_go_on,
+)
+from videoautoarena.runs.jobs.paid_job import (
+    ExpectedCalls,
+    Generations,
+    JobOrder,
+    JobPlan,
+    JobTally,
+    OnDone,
+)
 from videoautoarena.runs.run.config.arena_file import ArenaFile
 from videoautoarena.runs.run.config.cast import CastEntry, embedder_of
-from videoautoarena.runs.run.rundir.context import Calling, draining_asker, work_off
+from videoautoarena.runs.run.rundir.opener import stored_prompts
 from videoautoarena.runs.run.rundir.reader import counted, run_file
+from videoautoarena.runs.tournament.plan import known_sum
 from videoautoarena.scoring.fitting.counts import Floats
 from videoautoarena.video.sampling.thinning import kept_places
 
@@ -68,35 +82,31 @@ class Documents:
     """None where the cost of any call is unknown."""
 
 
-@dataclass(frozen=True)
-class DocumentPlan:
+@dataclass(frozen=True, kw_only=True)
+class DocumentPlan(JobPlan):
     """What embedding takes, before anything is sent."""
 
+    SHOWN: ClassVar = ("questions", "frames", "known", "vectors", "notices")
     questions: int
     """A vector each."""
     frames: int
     """Different ones, a vector each."""
-    known: int
-    """Vectors that the run has."""
-    calls_at_most: int
+    vectors: int = field(metadata=keyed("calls_at_most"))
     """Calls, transport retries aside."""
-    notices: tuple[str, ...]
-    """What leaves the machine."""
 
     def as_json(self) -> dict[str, Any]:
         """Return it in the shape of `topics` in `arena freeze --plan --json`."""
-        return {"schema": SCHEMA, **vars(self), "notices": list(self.notices)}
+        return record_json(self)
 
-    def as_lines(self) -> list[str]:
-        """Return it as lines for a person."""
+    def as_lines(self) -> Iterator[str]:
+        """Yield it as lines for a person, safe to print."""
         known = f", {self.known:,} of them known" if self.known else ""
         total = counted(self.questions + self.frames, "vector")
-        return [
+        yield (
             f"topics: {total} of {counted(self.questions, 'question')} and "
-            f"{counted(self.frames, 'frame')}{known}; at most "
-            f"{counted(self.calls_at_most, 'call')}",
-            *map(safe, self.notices),
-        ]
+            f"{counted(self.frames, 'frame')}{known}; at most {counted(self.vectors, 'call')}"
+        )
+        yield from map(safe, self.notices)
 
 
 class _Piece(NamedTuple):
@@ -118,34 +128,79 @@ class _Piece(NamedTuple):
             return question_request(self.content, nonce)
         return pictures_request(self.shown, nonce)
 
-    async def ask(self, prompter: Prompter, model: Model) -> Floats:
-        """Return it; one model call, or CallFailed."""
-        *_, generation = prompter.generations(self.scope)
-        found = await ask_vector(prompter, model, self.request(generation))
-        return np.array(found, dtype=np.float64)
-
-
-@dataclass
-class _Work:
-    """What is wanted, known and left."""
-
-    of: dict[str, list[_Piece]]
-    """By qid: its question, then its frames."""
-    found: dict[_Key, Floats] = field(default_factory=dict)
-    left: list[_Piece] = field(default_factory=list)
-    generations: dict[str, int] = field(default_factory=dict)
-
     @property
-    def pieces(self) -> list[_Piece]:
-        """All that is wanted, each once."""
-        return list({_key(one): one for each in self.of.values() for one in each}.values())
+    def key(self) -> _Key:
+        """Return what tells it from others."""
+        return self.video, self.content
 
 
 _Key = tuple[str | None, str]
 
 
-def _key(piece: _Piece) -> _Key:
-    return piece.video, piece.content
+@dataclass(kw_only=True)
+class EmbeddingJob(RunJob[_Piece, Floats]):
+    """Asks for the vectors of questions and frames; a reply is a vector."""
+
+    model: Model
+    pieces: Mapping[str, Sequence[_Piece]]
+    """By qid: its question, then its frames."""
+    found: dict[_Key, Floats] = field(default_factory=dict)
+    left: Sequence[_Piece] = ()
+
+    @property
+    def wanted(self) -> list[_Piece]:
+        """All that is wanted, each once."""
+        return list({one.key: one for each in self.pieces.values() for one in each}.values())
+
+    def items(self) -> Sequence[_Piece]:
+        """Return those without a vector."""
+        return self.left
+
+    def forecast(self, piece: _Piece) -> Iterable[ExpectedCalls]:
+        """Yield one call."""
+        frames = 0 if piece.shown is None else 1
+        yield ExpectedCalls(self.model.alias, "embedder", 1.0, 1, frames=frames)
+
+    async def begin(self) -> None:
+        """Look for the frames of every video."""
+        await self.job_run.check_frames(piece.shown for piece in self.left)
+
+    async def play(self, piece: _Piece, prompter: Prompter) -> Floats:
+        """Return a vector; one model call, or CallFailed."""
+        *_, generation = prompter.generations(piece.scope)
+        found = await ask_vector(prompter, self.model, piece.request(generation))
+        return np.array(found, dtype=np.float64)
+
+    async def keep(self, piece: _Piece, outcome: Floats) -> None:
+        """Take a vector; it stands in the journal alone."""
+        self.found[piece.key] = outcome
+        self.tally.count()
+
+    def plan(self) -> DocumentPlan:
+        """Return what is left to be embedded."""
+        frames = [piece for piece in self.left if piece.shown is not None]
+        notice = (
+            f"{counted(len(self.left) - len(frames), 'question')} and "
+            f"{counted(len(frames), 'frame')} of "
+            f"{counted(len({piece.video for piece in frames}), 'video')} go to "
+            f"{self.model.endpoint} for {self.model.alias}, one a call"
+        )
+        notices = (notice,) if self.left and not self.model.is_offline else ()
+        shown = sum(piece.shown is not None for piece in self.wanted)
+        return DocumentPlan(
+            **(vars(super().plan()) | {"notices": notices}),
+            questions=len(self.wanted) - shown,
+            frames=shown,
+            vectors=len(self.left),
+        )
+
+    def took(self, store: Store) -> Iterator[CallRow]:
+        """Yield the calls that the vectors took, failed ones too; of other benches none."""
+        for piece in self.wanted:
+            for generation in self.generations(piece.scope):
+                row = store.journal.find(journal_key(self.model, piece.request(generation)))
+                if row is not None:
+                    yield row
 
 
 def picture_embedder(name: str, file: ArenaFile) -> Embedder | None:
@@ -161,56 +216,73 @@ def picture_embedder(name: str, file: ArenaFile) -> Embedder | None:
 
 
 async def plan_documents(
-    out: Path, asking: Asking, embedder: Embedder, wanted: Sequence[Asked]
+    out: Path, order: JobOrder, embedder: Embedder, wanted: Sequence[Asked]
 ) -> DocumentPlan:
     """Return what embedding will take; nobody is called, and nothing is written."""
-    async with opened(out, asking, write=False, embedder=embedder) as ground:
-        work = await _known(ground, asking, embedder.name, wanted)
-        return _plan(ground, embedder.name, work)
+    recast = to_go_on([embedder.name], **{embedder.name: embedder.entry})
+    async with open_job_run(out, order, recast, write=False) as found:
+        return (await _job(found, order, wanted)).plan()
 
 
 async def embed_documents(
     out: Path,
-    asking: Asking,
+    order: JobOrder,
     embedder: Embedder,
     wanted: Sequence[Asked],
     *,
     listeners: Listeners,
-    on_done: Callable[[Progress], None],
+    on_done: OnDone,
     check: Callable[[], None] = lambda: None,
-) -> tuple[Documents, Progress]:
+) -> tuple[Documents, JobTally]:
     """Return the documents of questions; what the journal lacks is asked for.
 
     `check` may still raise where anything is about to be asked.
 
-    Where `Progress` is not whole, or has failures, there are none. BadInput where frames are gone
+    Where `JobTally` is not whole, or has failures, there are none. BadInput where frames are gone
     or pictures and words have vectors of several lengths; RunLocked.
     """
-    async with opened(out, asking, write=False, embedder=embedder) as ground:
-        work = await _known(ground, asking, embedder.name, wanted)
-        plan = _plan(ground, embedder.name, work)
-    for line in plan.as_lines():
-        listeners.say(line)
-    progress = Progress(what="vector", total=len(work.left))
-    if work.left:
+    recast = to_go_on([embedder.name], **{embedder.name: embedder.entry})
+    async with open_job_run(out, order, recast, write=False) as found:
+        job = await _job(found, order, wanted)
+        if not job.left:
+            await job.run(listeners, on_done)
+    if job.left:
         check()
-        async with opened(out, asking, write=True, embedder=embedder) as ground:
-            await _ask(
-                ground, work, asking, embedder.name, progress, listeners=listeners, on_done=on_done
-            )
-    if progress.failed or not progress.is_whole:
-        return Documents({}), progress
+        async with open_job_run(out, order, recast, write=True) as found:
+            await replace(job, **found.parts).run(listeners, on_done)
+    if job.tally.failed or not job.tally.is_whole:
+        return Documents({}), job.tally
     with Store.open(run_file(out), write=False) as store:
-        rows = list(_rows(store, ground.config.model_of(embedder.name), work))
+        rows = list(job.took(store))
     vectors = {
-        qid: _document(embedder.name, [work.found[_key(piece)] for piece in pieces])
-        for qid, pieces in work.of.items()
+        qid: _document(embedder.name, [job.found[piece.key] for piece in pieces])
+        for qid, pieces in job.pieces.items()
     }
-    with_frames = sum(len(pieces) > 1 for pieces in work.of.values())
-    known = [_cost(row) for row in rows]
-    costs = [cost for cost in known if cost is not None]
-    cost_usd = sum(costs) if len(costs) == len(known) else None
-    return Documents(vectors, with_frames, len(rows), cost_usd), progress
+    with_frames = sum(len(pieces) > 1 for pieces in job.pieces.values())
+    return Documents(vectors, with_frames, len(rows), known_sum(map(_cost, rows))), job.tally
+
+
+async def _job(found: JobRun, order: JobOrder, wanted: Iterable[Asked]) -> EmbeddingJob:
+    """Return the job with what the journal has of the vectors that are wanted."""
+    generations = Generations(None, known_of(found.store, TOPICS_SCOPE).generations)
+    job = EmbeddingJob(
+        **found.parts,
+        prompts=stored_prompts(found.store),
+        order=order,
+        generations=generations,
+        tally=JobTally(unit="vector"),
+        model=found.config.model_of(found.called[0]),
+        pieces={one.qid: list(_pieces(found.store, one)) for one in wanted},
+    )
+    known = await job.recall(job.wanted)
+    job.found.update((piece.key, vector) for piece, vector in known.known)
+    if order.retry_failed:
+        # Pieces of one video share a scope, which goes on once for all of them.
+        generations.add({piece.scope for piece in known.failed})
+    # What failed is asked anyhow: at its generation the journal says again that it failed.
+    job.left = [piece for piece in job.wanted if piece.key not in job.found]
+    job.tally.known = len(job.found)
+    return job
 
 
 def _cost(row: CallRow) -> float | None:
@@ -218,15 +290,6 @@ def _cost(row: CallRow) -> float | None:
     if row.cost_usd is None:
         return None
     return row.cost_usd + sum(attempt.cost_usd or 0.0 for attempt in row.attempts)
-
-
-def _rows(store: Store, model: Model, work: _Work) -> Iterator[CallRow]:
-    """Yield the calls that the vectors took, failed ones too; of other benches none."""
-    for piece in work.pieces:
-        for generation in range(work.generations.get(piece.scope, 0) + 1):
-            row = store.journal.find(journal_key(model, piece.request(generation)))
-            if row is not None:
-                yield row
 
 
 def document_of(question: Floats, frames: Sequence[Floats]) -> Floats:
@@ -258,27 +321,6 @@ def _document(name: str, vectors: Sequence[Floats]) -> Floats:
     return document_of(vectors[0], vectors[1:])
 
 
-async def _known(ground: Ground, asking: Asking, name: str, wanted: Iterable[Asked]) -> _Work:
-    """Return what is wanted, and what of it the journal has."""
-    store = ground.store
-    model = ground.config.model_of(name)
-    work = _Work({one.qid: list(_pieces(store, one)) for one in wanted})
-    work.generations |= known_of(store, TOPICS_SCOPE).generations
-    prompter = ground.recalling(work.generations)
-    again: dict[str, int] = {}
-    for piece in work.pieces:
-        try:
-            work.found[_key(piece)] = await piece.ask(prompter, model)
-        except JournalMiss:
-            work.left.append(piece)
-        except CallFailed:
-            work.left.append(piece)
-            if asking.retry_failed:
-                again[piece.scope] = work.generations.get(piece.scope, 0) + 1
-    work.generations |= again
-    return work
-
-
 def _pieces(store: Store, asked: Asked) -> Iterator[_Piece]:
     """Yield a question, then up to FRAMES of those its answers were given, spread evenly."""
     yield _Piece(None, asked.question, None)
@@ -295,60 +337,3 @@ def _pieces(store: Store, asked: Asked) -> Iterator[_Piece]:
 def _alone(frames: Frames, frame: Frame) -> Frames:
     bare = {"frames": (frame,), "subtitles": None, "captions": ()}
     return frames.model_copy(update=bare)
-
-
-def _plan(ground: Ground, name: str, work: _Work) -> DocumentPlan:
-    pieces = work.pieces
-    model = ground.config.model_of(name)
-    frames = [piece for piece in pieces if piece.shown is not None]
-    left = [piece for piece in work.left if piece.shown is not None]
-    videos = {piece.video for piece in left}
-    notice = (
-        f"{counted(len(work.left) - len(left), 'question')} and {counted(len(left), 'frame')} of "
-        f"{counted(len(videos), 'video')} go to {model.endpoint} for {name}, one a call"
-    )
-    return DocumentPlan(
-        questions=len(pieces) - len(frames),
-        frames=len(frames),
-        known=len(work.found),
-        calls_at_most=len(work.left),
-        notices=(notice,) if work.left and not model.is_offline else (),
-    )
-
-
-async def _ask(
-    ground: Ground,
-    work: _Work,
-    asking: Asking,
-    name: str,
-    progress: Progress,
-    *,
-    listeners: Listeners,
-    on_done: Callable[[Progress], None],
-) -> None:
-    """Ask for what is left; it is in `work.found` then."""
-    model = ground.config.model_of(name)
-    check_keys([model])
-    await ground.check_frames({piece.video: piece.content for piece in work.left if piece.video})
-    asker = draining_asker(
-        Calling(ground.store, ground.config, ground.run_frames.jpegs),
-        progress,
-        pace=asking,
-        hear=partial(pass_on, listeners=listeners),
-    )
-    prompter = ground.prompter(asker, work.generations)
-
-    async def ask_one(piece: _Piece) -> None:
-        try:
-            work.found[_key(piece)] = await piece.ask(prompter, model)
-            progress.count()
-        except CallFailed as failure:
-            progress.count(str(failure))
-        on_done(progress)
-
-    workers = min(len(work.left), 2 * asking.concurrency)
-    try:
-        stopped = await until_done(asker, work_off(work.left, ask_one, workers=workers), listeners)
-    finally:
-        await asker.aclose()
-    progress.end(asker, stopped=stopped)

@@ -22,13 +22,13 @@ from videoautoarena.runs.formats.terminal import finish_though_unread, print_res
 if TYPE_CHECKING:
     from videoautoarena.agents.limits.outages import Outage
     from videoautoarena.runs.console.progress.events import Listeners
+    from videoautoarena.runs.jobs.paid_job import JobTally, OnDone
     from videoautoarena.runs.run.config.stopping_rule import Reading
     from videoautoarena.runs.run.rundir.context import EarlyEnd
     from videoautoarena.runs.run.rundir.failures import Faulty
     from videoautoarena.runs.tournament.runner import Finished
 
 T = TypeVar("T")
-TallyT = TypeVar("TallyT")
 MOST_FAILED = 0.05
 """Share of calls that may fail before the exit code says so, as of voids in a run."""
 
@@ -223,18 +223,14 @@ def print_plan(planning: Coroutine[object, object, Planned], *, as_json: bool) -
 
 
 def followed(
-    job: Callable[[Listeners, Callable[[TallyT], None]], Coroutine[object, object, T]],
-    how_far: Callable[[TallyT], tuple[int, int, str]],
-    *,
-    is_quiet: bool,
+    job: Callable[[Listeners, OnDone], Coroutine[object, object, T]], *, is_quiet: bool
 ) -> T:
-    """Return what a job comes to that says how far it is: so many of so many, and in words."""
+    """Return what a paid job comes to, and show how far it is as it goes."""
     from videoautoarena.runs.console.progress.events import Listeners, nobody
-    from videoautoarena.runs.console.progress.listeners import progress
+    from videoautoarena.runs.jobs.paid_job import job_progress
 
-    with progress(say, is_quiet=is_quiet) as on_progress:
-        work = job(Listeners(say, nobody), lambda tally: on_progress(*how_far(tally)))
-        return run_async(work)
+    with job_progress(say, is_quiet=is_quiet) as on_done:
+        return run_async(job(Listeners(say, nobody), on_done))
 
 
 def say_reasons(failures: Counter[str], what: str = "failed") -> None:
@@ -243,13 +239,13 @@ def say_reasons(failures: Counter[str], what: str = "failed") -> None:
         say(safe(f"{what}, {count}: {reason[:300]}"))
 
 
-def job_ending(tally: EarlyEnd, failures: Counter[str], done: int, so_far: str) -> int:
-    """Say what failed of so many calls and why a job ended early, if so; return the exit code."""
-    say_reasons(failures)
-    code = early_end(tally, so_far)
+def job_ending(tally: JobTally) -> int:
+    """Say what failed and why a paid job ended early, if it did; return the exit code."""
+    say_reasons(tally.failures)
+    code = early_end(tally, f"{tally.in_words}, {tally.total - tally.done:,} left")
     if code is not None:
         return code
-    if failures.total() > MOST_FAILED * max(1, done):
+    if tally.failed > MOST_FAILED * max(1, tally.done):
         say("to repeat what failed: add --retry-failed")
         return main.EXIT_VOIDS
     return 0

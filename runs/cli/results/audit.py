@@ -12,7 +12,7 @@ from videoautoarena.runs.formats.terminal import safe, say
 
 if TYPE_CHECKING:
     from videoautoarena.memory.store.evidence import TrialKind
-    from videoautoarena.runs.analysis.trials.runner import Asked
+    from videoautoarena.runs.analysis.trials.runner import TrialOrder
 
 EXIT_CODES = ending.exit_codes("more than 5 % of the judgings failed, or a judge became unusable")
 KINDS: tuple[TrialKind, ...] = ("repeat", "attack", "constant", "truth")
@@ -91,17 +91,17 @@ def audit_command(
     change no battle. Their results are stored in the run and appear in every later audit.
     """
     from videoautoarena.runs.analysis.audit.report import audit
-    from videoautoarena.runs.analysis.trials.runner import Asked, plan_trials
+    from videoautoarena.runs.analysis.trials.runner import TrialOrder, plan_trials
     from videoautoarena.runs.views.results.audit import audit_report
 
     code = 0
     if trials is None:
         options.refuse_typed("needs --trials", lambda name: name not in ("out", "as_json"))
     else:
-        asked = Asked(trials, **typed)
+        order = TrialOrder(trials, **typed)
         if plan:
-            return ending.print_plan(plan_trials(out, asked), as_json=as_json)
-        code = _hold(out, asked, is_quiet=is_quiet)
+            return ending.print_plan(plan_trials(out, order), as_json=as_json)
+        code = _hold(out, order, is_quiet=is_quiet)
     report = audit(out)
     options.print_viewed(report.to_json(), lambda: audit_report(report), as_json=as_json)
     return code
@@ -128,14 +128,14 @@ def rejudge_command(out: Path, *, as_json: bool, plan: bool, is_quiet: bool, **t
     No battle of the run changes. Each judge is compared with the run separately.
     """
     from videoautoarena.runs.analysis.audit.rejudge import rejudged
-    from videoautoarena.runs.analysis.trials.runner import Asked, plan_trials
+    from videoautoarena.runs.analysis.trials.runner import TrialOrder, plan_trials
     from videoautoarena.runs.views.results.audit import rejudged_reports
 
-    asked = Asked(("rejudge",), **typed)
+    order = TrialOrder(("rejudge",), **typed)
     if plan:
-        return ending.print_plan(plan_trials(out, asked), as_json=as_json)
-    code = _hold(out, asked, is_quiet=is_quiet)
-    report = rejudged(out, asked.judges)
+        return ending.print_plan(plan_trials(out, order), as_json=as_json)
+    code = _hold(out, order, is_quiet=is_quiet)
+    report = rejudged(out, order.judges)
     if as_json:
         options.print_report(report.to_json(), (), as_json=True)
     else:
@@ -143,17 +143,15 @@ def rejudge_command(out: Path, *, as_json: bool, plan: bool, is_quiet: bool, **t
     return code
 
 
-def _hold(out: Path, asked: Asked, *, is_quiet: bool) -> int:
+def _hold(out: Path, order: TrialOrder, *, is_quiet: bool) -> int:
     """Hold trials and say how they went; return the exit code."""
-    from videoautoarena.runs.analysis.trials.runner import hold_trials, in_words, showing
-    from videoautoarena.runs.console.progress.events import Listeners, nobody
+    from videoautoarena.runs.analysis.trials.runner import hold_trials
 
-    with showing(say, is_quiet=is_quiet) as on_held:
-        tally = ending.run_async(
-            hold_trials(out, asked, listeners=Listeners(say, nobody), on_held=on_held)
-        )
-    so_far = f"{in_words(tally)}, {tally.asked - tally.known - tally.held} left"
-    return ending.job_ending(tally, tally.failures, tally.held, so_far)
+    tally = ending.followed(
+        lambda listeners, on_done: hold_trials(out, order, listeners=listeners, on_done=on_done),
+        is_quiet=is_quiet,
+    )
+    return ending.job_ending(tally)
 
 
 @options.group("arena labels sample arena-out --n 200 --to labels.csv")

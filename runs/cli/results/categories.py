@@ -65,26 +65,10 @@ def _tag(out: Path, order: TagOrder, *, is_quiet: bool) -> tuple[int, TagTally]:
     from videoautoarena.runs.analysis.categories.tagging import tag_questions
 
     tally = ending.followed(
-        lambda listeners, on_tagged: tag_questions(
-            out, order, listeners=listeners, on_tagged=on_tagged
-        ),
-        how_far,
+        lambda listeners, on_done: tag_questions(out, order, listeners=listeners, on_done=on_done),
         is_quiet=is_quiet,
     )
-    return code_of(tally), tally
-
-
-def how_far(tally: TagTally) -> tuple[int, int, str]:
-    """Return how many questions are tagged, of how many, and in words."""
-    return tally.tagged, tally.asked - tally.known, tally.in_words
-
-
-def code_of(tally: TagTally) -> int:
-    """Say what failed and why it ended early, if it did; return the exit code."""
-    left = tally.asked - tally.known - tally.tagged
-    return ending.job_ending(
-        tally, tally.failures, tally.tagged, f"{tally.in_words}, {left:,} left"
-    )
+    return ending.job_ending(tally), tally
 
 
 @categories_command.member("arena categories show arena-out --json | jq '.counts'")

@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from videoautoarena.runs.cli.program import ending, options
-from videoautoarena.runs.cli.results.categories import EXIT_CODES, code_of, how_far
+from videoautoarena.runs.cli.results.categories import EXIT_CODES
 
 
 @options.command(
@@ -76,13 +76,12 @@ def realism_command(
         if plan:
             return ending.print_plan(plan_classifying(out, against, order), as_json=as_json)
         classified, tally = ending.followed(
-            lambda listeners, on_tagged: classify_questions(
-                out, against, order, listeners=listeners, on_tagged=on_tagged
+            lambda listeners, on_done: classify_questions(
+                out, against, order, listeners=listeners, on_done=on_done
             ),
-            how_far,
             is_quiet=is_quiet,
         )
-        code = code_of(tally)
+        code = ending.job_ending(tally)
         if code:
             return code
     found = realism_of(out, against, wish, classified)

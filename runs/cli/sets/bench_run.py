@@ -20,26 +20,9 @@ if TYPE_CHECKING:
     from videoautoarena.runs.bench.format.reader import OpenBench
     from videoautoarena.runs.bench.kinds.scorings import Report
     from videoautoarena.runs.bench.play.runner import Asked, Ran
-    from videoautoarena.runs.bench.play.tally import BenchTally
     from videoautoarena.runs.cluster.engine import RayEngine
 
     Engine: TypeAlias = AbstractContextManager[RayEngine | None]
-
-
-def _how_far(tally: BenchTally) -> tuple[int, int, str]:
-    return tally.settled, tally.total, _so_far(tally)
-
-
-def _so_far(tally: BenchTally) -> str:
-    from videoautoarena.runs.run.rundir.reader import counted
-
-    lost = tally.lost_videos
-    voids = tally.voids - lost
-    words = [counted(tally.settled - lost, tally.unit)]
-    words += [counted(tally.forfeits, "forfeit")] * bool(tally.forfeits)
-    words += [counted(voids, "void")] * bool(voids)
-    words += [f"{lost:,} without a usable video"] * bool(lost)
-    return ", ".join(words)
 
 
 def read_swap(text: str) -> float | str:
@@ -250,10 +233,7 @@ def _run(opened: OpenBench[Any], asked: Asked, engine: Engine, *, is_quiet: bool
     with engine as plays:
         how = replace(asked, engine=plays)
         return ending.followed(
-            lambda listeners, on_settled: run(
-                opened, how, listeners=listeners, on_settled=on_settled
-            ),
-            _how_far,
+            lambda listeners, on_done: run(opened, how, listeners=listeners, on_done=on_done),
             is_quiet=is_quiet,
         )
 
@@ -269,7 +249,7 @@ def _print_json(ran: Ran, scores: Report | None, *, folder: Path) -> None:
         board = board["anchored"][0]
     ended = BenchEnd(
         judge=ran.judge or None,
-        settled=tally.settled,
+        settled=tally.done,
         of=tally.total,
         forfeits=tally.forfeits,
         forfeiting=tally.of_players.faulty(MOST_VOID),
@@ -294,7 +274,7 @@ def _ending(ran: Ran) -> int:
     ending.say_reasons(tally.told_reasons, "lost")
     for line in (*possibly_paid_lines(tally.lost, ()), *map(safe, ran.kept)):
         say(line)
-    code = ending.early_end(tally, f"{_so_far(tally)}, {tally.total - tally.settled} left")
+    code = ending.early_end(tally, f"{tally.in_words}, {tally.total - tally.done} left")
     if code == EXIT_CAP and tally.complete:
         say(f"to score what all models have answered: repeat it with --limit {tally.complete}")
     if code is not None:
@@ -302,10 +282,10 @@ def _ending(ran: Ran) -> int:
     faulty = tally.of_players.faulty(MOST_VOID)
     for one in faulty:
         say(one.sentence(MOST_VOID, to="questions"))
-    if tally.voids > MOST_VOID * max(1, tally.settled):
+    if tally.voids > MOST_VOID * max(1, tally.done):
         again = "to repeat what failed: add --retry-failed"
         find = "pass the folder that holds the videos with --videos"
-        say(f"{_so_far(tally)}; {find if tally.lost_videos >= tally.voids else again}")
+        say(f"{tally.in_words}; {find if tally.lost_videos >= tally.voids else again}")
         return EXIT_VOIDS
     if faulty:
         say("to repeat what failed: add --retry-failed")

@@ -101,10 +101,10 @@ def freeze_command(
     """
     from videoautoarena.runs.bench.freeze.freeze import Extras, freeze, playing_command, refuse_vain
     from videoautoarena.runs.bench.freeze.selection import Selection
-    from videoautoarena.runs.bench.selecting.ground import Asking
+    from videoautoarena.runs.jobs.paid_job import JobOrder
 
     extras = options.take(Extras, typed)
-    asking = options.take(Asking, typed, videos=extras.videos)
+    asking = options.take(JobOrder, typed, videos=extras.videos)
     selection = options.take(Selection, typed)
     selection.check()
     check = partial(refuse_vain, out, to, selection, extras)

@@ -18,14 +18,12 @@ if TYPE_CHECKING:
     from videoautoarena.runs.bench.freeze.freeze import Extras, Told
     from videoautoarena.runs.bench.freeze.selection import Selection
     from videoautoarena.runs.bench.selecting.asking import Wanted
-    from videoautoarena.runs.bench.selecting.ground import Asking, Progress
     from videoautoarena.runs.bench.selecting.pictures import DocumentPlan, Embedder
     from videoautoarena.runs.console.progress.events import Listeners
+    from videoautoarena.runs.jobs.paid_job import JobOrder, JobTally, OnDone
 
 T = TypeVar("T")
-_Ask: TypeAlias = (
-    "Callable[[Listeners, Callable[[Progress], None]], Coroutine[Any, Any, tuple[T, Progress]]]"
-)
+_Ask: TypeAlias = "Callable[[Listeners, OnDone], Coroutine[Any, Any, tuple[T, JobTally]]]"
 AGAIN = "to ask again where a call failed: add --retry-failed"
 ASKING = options.together(
     options.config_option(", for models that are asked"),
@@ -57,7 +55,7 @@ class Before:
 
     out: Path
     selection: Selection
-    asking: Asking
+    asking: JobOrder
     max_void: float
     is_quiet: bool
     check: Callable[[], None]
@@ -70,8 +68,9 @@ class Before:
         if name is None:
             return None
         from videoautoarena.runs.bench.selecting.pictures import picture_embedder
+        from videoautoarena.runs.run.config.arena_file import arena_file
 
-        return picture_embedder(name, self.asking.file)
+        return picture_embedder(name, arena_file(self.asking.config))
 
     @property
     def _wanted(self) -> Wanted:
@@ -135,7 +134,7 @@ class Before:
 
         ask = partial(ask_hard, self.out, self.asking, self._wanted, check=self.check)
         found, ended = self._run(
-            lambda listeners, on_done: ask(listeners=listeners, on_tried=on_done)
+            lambda listeners, on_done: ask(listeners=listeners, on_done=on_done)
         )
         if not ended.is_whole:
             return _cut_off(ended)
@@ -163,7 +162,7 @@ class Before:
         if not ended.is_whole:
             return _cut_off(ended)
         if ended.failed:
-            say(f"{ended.in_words()}: no bench is written")
+            say(f"{ended.in_words}: no bench is written")
             say(AGAIN)
             return EXIT_VOIDS
         return replace(told, documents=found)
@@ -175,17 +174,13 @@ class Before:
         wanted = documents_wanted(self.out, self.selection, told)
         return await plan_documents(self.out, self.asking, embedder, wanted)
 
-    def _run(self, ask: _Ask[T]) -> tuple[T, Progress]:
+    def _run(self, ask: _Ask[T]) -> tuple[T, JobTally]:
         """Return what asking comes to, shown as it goes."""
-        found, ended = ending.followed(
-            ask,
-            lambda so_far: (so_far.done, so_far.total, so_far.in_words()),
-            is_quiet=self.is_quiet,
-        )
-        ending.say_reasons(ended.reasons)
+        found, ended = ending.followed(ask, is_quiet=self.is_quiet)
+        ending.say_reasons(ended.failures)
         return found, ended
 
 
-def _cut_off(ended: Progress) -> int:
-    left = f"{ended.in_words()}, {ended.total - ended.done} left, no bench is written"
+def _cut_off(ended: JobTally) -> int:
+    left = f"{ended.in_words}, {ended.total - ended.done} left, no bench is written"
     return ending.early_end(ended, left) or EXIT_VOIDS

@@ -122,8 +122,8 @@ def _ending(order: WatchOrder, watched: Watched, tally: WatchTally) -> int:
     """Say how writing went and what to type next; return the exit code."""
     for kind, path, why in watched.failures[:3]:
         say(safe(f"failed, {kind} of {path}: {why[:300]}"))
-    left = tally.total - len(tally.outcomes)
-    code = ending.early_end(tally, f"{tally.so_far}, {left} of {tally.total} parts left")
+    left = tally.total - tally.done
+    code = ending.early_end(tally, f"{tally.in_words}, {left} of {tally.total} parts left")
     if code is not None:
         return code
     if watched.bench is None:

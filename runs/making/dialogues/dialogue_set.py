@@ -28,11 +28,11 @@ from videoautoarena.runs.bench.format.schema import (
 from videoautoarena.runs.bench.format.writer import copied, copies_of, entries_of, put, seal
 from videoautoarena.runs.formats.record_json import keyed, record_json
 from videoautoarena.runs.formats.terminal import safe
+from videoautoarena.runs.jobs.paid_job import JobPlan
 from videoautoarena.runs.making.dialogues.card import dialogue_card
 from videoautoarena.runs.making.dialogues.entries import MAKER
 from videoautoarena.runs.making.dialogues.making import DialogueTally, DialogueWish
 from videoautoarena.runs.making.tasks.drafting import WritingOrder
-from videoautoarena.runs.making.tasks.watch_plan import WatchPlan
 from videoautoarena.runs.making.tasks.watched_set import placed
 from videoautoarena.runs.run.rundir.reader import counted
 
@@ -97,7 +97,7 @@ class MadeDialogues:
     """`video` and `reason` of each that gives no frames."""
     was_there: bool = False
     """The folder held this set already."""
-    plan: WatchPlan | None = None
+    plan: JobPlan | None = None
     """Only with `--plan`, as of [a written task](#a-made-task)."""
 
     @property

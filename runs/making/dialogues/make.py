@@ -25,11 +25,11 @@ from videoautoarena.memory.records.scenes import Span
 from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.bench.format.reader import open_bench
 from videoautoarena.runs.bench.format.schema import digest_of
-from videoautoarena.runs.bench.play.calls import Generations
 from videoautoarena.runs.console.progress.events import Listeners, Say, nobody, pass_on
 from videoautoarena.runs.console.progress.interrupts import until_done
 from videoautoarena.runs.console.progress.listeners import gather, progress
 from videoautoarena.runs.formats.terminal import safe
+from videoautoarena.runs.jobs.paid_job import Generations, JobPlan
 from videoautoarena.runs.making.dialogues.dialogue_set import (
     DialogueOrder,
     LostVideo,
@@ -47,12 +47,17 @@ from videoautoarena.runs.making.dialogues.making import (
 )
 from videoautoarena.runs.making.dialogues.plan import plan_making
 from videoautoarena.runs.making.scenes.bank import Remembering, load_of, scene_frames
-from videoautoarena.runs.making.tasks.drafting import drafted, keep_calls, no_bytes
+from videoautoarena.runs.making.tasks.drafting import drafted, keep_calls
 from videoautoarena.runs.making.tasks.make import refuse_inside, set_in
 from videoautoarena.runs.making.tasks.watch import examining
-from videoautoarena.runs.making.tasks.watch_plan import WatchPlan
 from videoautoarena.runs.run.config.run_config import RunConfig
-from videoautoarena.runs.run.rundir.context import Calling, all_done, draining_asker, work_off
+from videoautoarena.runs.run.rundir.context import (
+    Calling,
+    all_done,
+    draining_asker,
+    no_frames,
+    work_off,
+)
 from videoautoarena.runs.run.rundir.frames import RunFrames, subtitle_paths
 from videoautoarena.runs.run.rundir.opener import stored_prompts
 from videoautoarena.runs.run.rundir.reader import counted
@@ -206,7 +211,7 @@ class _Ready:
     """What came of each video as far as it is known, and what is open."""
 
     @property
-    def plan(self) -> WatchPlan:
+    def plan(self) -> JobPlan:
         """What is left to be called."""
         wish = self.order.wish
         return plan_making(
@@ -276,7 +281,7 @@ class _Ready:
         videos = self.found.videos
         if self.store is None:
             return [Outcome(video, open=list(self.order.wish.kinds)) for video in videos]
-        asker = Asker(self.store.journal, no_bytes, is_replay=True)
+        asker = Asker(self.store.journal, no_frames, is_replay=True)
         making = self._making(self.store, asker, self._lenses(self.store, None))
         # What is only planned to be asked again is open, too.
         failed = _Failed(self.store).scopes if self.order.retry_failed else set[str]()

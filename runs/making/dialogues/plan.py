@@ -12,6 +12,7 @@ from videoautoarena.memory.records.records import Role
 from videoautoarena.memory.records.scenes import Span
 from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.bench.format.entries import ABILITIES, TWIN, Ability
+from videoautoarena.runs.jobs.paid_job import JobPlan
 from videoautoarena.runs.making.dialogues.making import (
     MOST_CLIPS,
     SPARE,
@@ -20,7 +21,6 @@ from videoautoarena.runs.making.dialogues.making import (
     scope_of,
 )
 from videoautoarena.runs.making.scenes.plan import plan_scenes
-from videoautoarena.runs.making.tasks.watch_plan import WatchPlan
 from videoautoarena.runs.run.config.disclosure import REPAIR, judges_notice
 from videoautoarena.runs.run.config.run_config import RunConfig
 from videoautoarena.runs.run.rundir.subtitles import has_subtitles
@@ -65,7 +65,7 @@ def plan_making(
     outcomes: Sequence[Outcome],
     store: Store | None,
     concurrency: int,
-) -> WatchPlan:
+) -> JobPlan:
     """Return what making will take beyond what the journal has.
 
     `shots` are the stretches of each video between cuts; `outcomes` say what is open of each.
@@ -101,7 +101,7 @@ def plan_making(
     )
     # The dialogues of one ability about one video are made one after another.
     at_once = max(1, min(concurrency, sum(len(one.open) for one in open_)))
-    return WatchPlan(_by_role(lines), len(outcomes) - len(open_), tuple(notices), at_once)
+    return JobPlan(_by_role(lines), len(outcomes) - len(open_), tuple(notices), at_once)
 
 
 def _by_role(lines: Iterable[Line]) -> tuple[Line, ...]:

@@ -12,7 +12,7 @@ from videoautoarena.agents.roles.remember import LOOKS_A_SECOND, MOST_SHOWN, WIN
 from videoautoarena.memory.records.records import Role
 from videoautoarena.memory.records.scenes import Span
 from videoautoarena.memory.store.store import Store
-from videoautoarena.runs.making.tasks.watch_plan import WatchPlan
+from videoautoarena.runs.jobs.paid_job import JobPlan
 from videoautoarena.runs.run.config.disclosure import REPAIR, judges_notice
 from videoautoarena.runs.run.config.run_config import RunConfig
 from videoautoarena.runs.tournament.plan import (
@@ -42,7 +42,7 @@ class _Calls(NamedTuple):
 
 def plan_scenes(
     config: RunConfig, video: str, shots: Sequence[Span], store: Store | None
-) -> WatchPlan:
+) -> JobPlan:
     """Return what a video of these shots will take beyond what the journal has of it."""
     made = _made(video, store)
     seen = measured(store.journal.latest(SAMPLE) if store else [])
@@ -62,7 +62,7 @@ def plan_scenes(
     ]
     most = {config.examiner: sum(line.most_calls for line in lines)}
     notices = tuple(judges_notice(config, most, videos=1))
-    return WatchPlan(tuple(lines), 0, notices, max(1, min(CONCURRENCY, len(shots))))
+    return JobPlan(tuple(lines), 0, notices, max(1, min(CONCURRENCY, len(shots))))
 
 
 def _calls(spans: Sequence[Span]) -> Iterator[_Calls]:

@@ -35,17 +35,16 @@ from videoautoarena.memory.records.errors import (
 from videoautoarena.memory.records.records import SCHEMA, Frames, Sampling, Video
 from videoautoarena.memory.records.scenes import Clip, Scene, SceneMemory, SceneObject, Span
 from videoautoarena.memory.store.store import Store
-from videoautoarena.runs.bench.play.calls import Generations
 from videoautoarena.runs.console.media.frames import read_one
 from videoautoarena.runs.console.progress.events import Listeners, Say, nobody, pass_on
 from videoautoarena.runs.console.progress.interrupts import until_done
 from videoautoarena.runs.console.progress.listeners import progress
 from videoautoarena.runs.formats.record_json import record_json
 from videoautoarena.runs.formats.terminal import safe
+from videoautoarena.runs.jobs.paid_job import Generations, JobPlan
 from videoautoarena.runs.making.scenes.bank import Remembering, known_memory, name_of, scene_frames
 from videoautoarena.runs.making.scenes.plan import plan_scenes
 from videoautoarena.runs.making.tasks.watch import examining
-from videoautoarena.runs.making.tasks.watch_plan import WatchPlan
 from videoautoarena.runs.run.config.run_config import RunConfig
 from videoautoarena.runs.run.rundir.budget import check_caps
 from videoautoarena.runs.run.rundir.caps import NO_CAPS, keep_caps, kept_caps, merged_caps
@@ -93,7 +92,7 @@ class Shown:
     shots: int
     memory: SceneMemory | None = None
     """None where it is only planned, or ended early."""
-    plan: WatchPlan | None = None
+    plan: JobPlan | None = None
     pictures: tuple[Pictures, ...] = ()
     """Of each scene those in which objects were found, one at least; only where wanted."""
 
@@ -140,7 +139,7 @@ class ShownScenes:
     """Scope of each call that failed for good, and why."""
     calls: Path
     """File of the examiner's replies."""
-    plan: WatchPlan | None
+    plan: JobPlan | None
     """With `--plan`, else None: calls and costs, as `plan` of `arena tasks make --json`."""
     sheet: Path | None
     """The picture that was written, or None."""
@@ -191,12 +190,12 @@ class _Ready:
         return self.config.model_of(self.config.examiner)
 
     @cached_property
-    def plan(self) -> WatchPlan:
+    def plan(self) -> JobPlan:
         """What is left to be called before anything is."""
         store = self.store
         prompts = self.prompts
         if store and known_memory(store, self.video.id, examiner=self.examiner, prompts=prompts):
-            return WatchPlan((), 1, ())
+            return JobPlan((), 1, ())
         return plan_scenes(self.config, self.video.id, self.shots, self.store)
 
     @property

@@ -14,8 +14,6 @@ from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
 
-from videoautoarena.agents.limits.caps import Caps
-from videoautoarena.agents.limits.outages import PATIENCE_S
 from videoautoarena.agents.models.registry import check_keys
 from videoautoarena.agents.prompting.prompts import PromptSet
 from videoautoarena.memory.records.errors import BadInput
@@ -25,10 +23,9 @@ from videoautoarena.runs.bench.format.schema import RESULTS
 from videoautoarena.runs.bench.play.calls import keep_prompts
 from videoautoarena.runs.formats.files import make_folder
 from videoautoarena.runs.formats.terminal import safe
+from videoautoarena.runs.jobs.paid_job import JobOrder, settle_caps
 from videoautoarena.runs.making.tasks.make import is_free
 from videoautoarena.runs.run.config.run_config import RunConfig
-from videoautoarena.runs.run.rundir.budget import check_caps
-from videoautoarena.runs.run.rundir.caps import NO_CAPS, keep_caps, kept_caps, merged_caps
 from videoautoarena.runs.run.rundir.failures import pardon
 from videoautoarena.runs.run.rundir.frames import LEAVE_OUT, changed_subtitles, keep_subtitles
 from videoautoarena.video.folder.find import Findings
@@ -38,21 +35,16 @@ CALLS = "making.sqlite"
 
 
 @dataclass(frozen=True)
-class WritingOrder:
+class WritingOrder(JobOrder):
     """Which folder is written about by whom, and where the set goes."""
 
     folder: Path
     to: Path
     examiner: str | None = None
     """None for the one of the configuration file, else the stand-in."""
-    config: Path | None = None
     licence: str | None = None
     is_upper_bound: bool = False
     """Whether fewer items will do where the examiner gives no more."""
-    concurrency: int = 16
-    patience_s: float = PATIENCE_S
-    caps: Caps = NO_CAPS
-    retry_failed: bool = False
     is_quiet: bool = False
 
     @property
@@ -85,13 +77,11 @@ def drafted(
     store = _opened(order, config, prompts, write=write)
     notes = list[str]()
     try:
-        caps = merged_caps(kept_caps(store) if store else NO_CAPS, order.caps)
-        check_caps(config, caps)
+        settle_caps(store, config, order.caps, write=write)
         known = {video.id for video in store.videos()} & set(videos) if store else set()
         if store is not None:
             _refuse_changed(store, known, found=found, folder=order.folder)
         if write and store is not None:
-            keep_caps(store, caps)
             new = [video for id_, video in videos.items() if id_ not in known]
             lines = keep_subtitles(store, new, found=found, folder=order.folder, seed=config.seed)
             notes += [line.removesuffix(LEAVE_OUT) for line in lines]
@@ -115,11 +105,6 @@ def keep_calls(order: WritingOrder) -> None:
     shutil.rmtree(order.draft, ignore_errors=True)
 
 
-async def no_bytes(_video: str, _digests: list[str]) -> list[bytes]:
-    """Refuse frames to what only repeats what is known."""
-    raise RuntimeError("what only repeats what is known asked for frames")
-
-
 def _refuse_changed(store: Store, known: set[str], *, found: Findings, folder: Path) -> None:
     """Raise BadInput, before anything is paid, where a set could not hold what was sent."""
     if any(changed_subtitles(store, known, found=found, folder=folder)):
@@ -138,7 +123,7 @@ def _opened(
     if not write:
         return None
     # Only what is not refused leaves a trace.
-    check_caps(config, merged_caps(NO_CAPS, order.caps))
+    settle_caps(None, config, order.caps, write=write)
     check_keys([config.model_of(config.examiner)])
     make_folder(order.draft)
     facts = {

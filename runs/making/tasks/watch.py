@@ -8,31 +8,33 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Iterable, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import asdict, dataclass, replace
-from functools import partial
+from dataclasses import asdict, dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from videoautoarena.agents.calls.ask import Asker
-from videoautoarena.agents.models.registry import check_keys
 from videoautoarena.agents.prompting.prompts import PromptSet
 from videoautoarena.agents.roles.prompter import Prompter
-from videoautoarena.memory.records.errors import BadInput, JournalMiss
+from videoautoarena.agents.roles.write_tasks import CHECKERS, WRITERS
+from videoautoarena.memory.records.errors import BadInput
 from videoautoarena.memory.records.records import Sampling, Video
-from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.bench.format.reader import open_bench
 from videoautoarena.runs.bench.format.schema import digest_of
-from videoautoarena.runs.bench.play.calls import Generations
 from videoautoarena.runs.bench.score.shortcuts import need_probes, probe_bench
-from videoautoarena.runs.console.progress.events import Listeners, Say, nobody, pass_on
-from videoautoarena.runs.console.progress.interrupts import until_done
-from videoautoarena.runs.console.progress.listeners import gather, progress
+from videoautoarena.runs.console.progress.events import Listeners, Say, nobody
+from videoautoarena.runs.console.progress.listeners import gather
 from videoautoarena.runs.formats.terminal import safe
-from videoautoarena.runs.making.tasks.drafting import drafted, keep_calls, no_bytes
+from videoautoarena.runs.jobs.paid_job import (
+    ExpectedCalls,
+    Generations,
+    KnownFrames,
+    PaidJob,
+    job_progress,
+)
+from videoautoarena.runs.making.tasks.drafting import drafted, keep_calls
 from videoautoarena.runs.making.tasks.make import refuse_inside, set_in
-from videoautoarena.runs.making.tasks.watch_plan import WatchPlan, plan_watching
 from videoautoarena.runs.making.tasks.watched_items import CHOICE, WATCHER
 from videoautoarena.runs.making.tasks.watched_set import (
     FailedCall,
@@ -43,8 +45,9 @@ from videoautoarena.runs.making.tasks.watched_set import (
     shortfall,
 )
 from videoautoarena.runs.making.tasks.watching import (
-    Cell,
-    Outcome,
+    ASKS,
+    PartOutcome,
+    TaskPart,
     Watching,
     WatchTally,
     WatchWish,
@@ -52,61 +55,132 @@ from videoautoarena.runs.making.tasks.watching import (
 )
 from videoautoarena.runs.run.config.arena_file import arena_file
 from videoautoarena.runs.run.config.cast import check_stand_ins, entry_of, officials
+from videoautoarena.runs.run.config.disclosure import REPAIR
 from videoautoarena.runs.run.config.run_config import RunConfig
-from videoautoarena.runs.run.rundir.budget import (
-    priced,
-)
-from videoautoarena.runs.run.rundir.context import Calling, draining_asker, work_off
-from videoautoarena.runs.run.rundir.frames import (
-    RunFrames,
-    subtitle_paths,
-)
+from videoautoarena.runs.run.rundir.budget import priced
+from videoautoarena.runs.run.rundir.frames import RunFrames, subtitle_paths
 from videoautoarena.runs.run.rundir.opener import stored_prompts
+from videoautoarena.runs.tournament.plan import REPAIRED
 from videoautoarena.video.folder.find import Findings
 from videoautoarena.video.sampling.cache import FrameCache
 from videoautoarena.video.workers.decoders import Decoders
 
+FALLEN = 0.1
+"""Share of the items that is expected to fall and to be written anew."""
 
-@dataclass(frozen=True)
-class _Ready:
-    """A set that can be written, or one that can only be planned."""
 
+@dataclass(kw_only=True)
+class WatchJob(PaidJob[TaskPart, PartOutcome]):
+    """Has an examiner write and check the parts of a set."""
+
+    AT_WORK = 1
     order: WatchOrder
-    config: RunConfig
-    cells: list[Cell]
+    parts: Sequence[TaskPart]
     found: Findings
-    origin: str
-    store: Store | None
-    plan: WatchPlan
     notes: tuple[str, ...]
+    run_frames: RunFrames = field(init=False)
+    left: set[TaskPart] = field(default_factory=set)
+    """The parts that are not known to their end."""
+    tally: WatchTally = field(default_factory=WatchTally)
 
-    def watched(self, outcomes: Sequence[Outcome], **more: Any) -> Watched:
-        """Return what came of it."""
-        made = Counter(one.cell.kind for one in outcomes for _ in one.items)
+    @property
+    def origin(self) -> str:
+        """The digest of all that was asked for: of whom, of what, and how much."""
+        return origin_of(self.order.wish, self.config, self.found.videos)
+
+    def items(self) -> Sequence[TaskPart]:
+        """Return all parts: what was written of those that are known is read again."""
+        return self.parts
+
+    def forecast(self, part: TaskPart) -> Iterable[ExpectedCalls]:
+        """Yield what writes a part that is open, and what checks it."""
+        if part not in self.left:
+            return
+        again = 1 - (1 - FALLEN) ** part.wanted
+        checked = part.wanted * (1 + FALLEN)
+        for role, expected, most in (
+            (WRITERS[part.kind], 1 + again, ASKS * REPAIR),
+            (CHECKERS[part.kind], checked, ASKS * REPAIR * part.wanted),
+        ):
+            yield ExpectedCalls(
+                self.config.examiner,
+                role,
+                expected * (1 + REPAIRED),
+                most,
+                known=self._answered[part.scope, role],
+                videos=(part.video.id,),
+            )
+
+    @cached_property
+    def _answered(self) -> Counter[tuple[str, str]]:
+        """Answered calls of the journal, by scope and role; those of a second ask with them."""
+        rows = self.store.journal.each_answered() if self.store else ()
+        return Counter((scope.partition(":")[0], role) for scope, _, role in rows)
+
+    async def play(self, part: TaskPart, prompter: Prompter) -> PartOutcome:
+        """Return what comes of a part."""
+        examiner = self.config.model_of(self.config.examiner)
+        watching = Watching(prompter, examiner, self.run_frames, self.order.wish.seed)
+        return await watching.play(part)
+
+    async def keep(self, _part: TaskPart, outcome: PartOutcome) -> None:
+        """Take what came of a part; it stands in the journal alone."""
+        tally = self.tally
+        tally.outcomes.append(outcome)
+        tally.done += 1
+        tally.asides["dropped"] += outcome.fallen.total()
+        tally.failures.update(outcome.failures.values())
+
+    async def look(self) -> set[str]:
+        """Find out which parts are open, and return the scopes of calls that failed."""
+        known = await self.recall(self.parts)
+        self.left = set(known.left)
+        self.tally.known = len(known.known)
+        return {
+            scope
+            for part, outcome in known.known
+            for scope in outcome.failures
+            if scope != part.video.id
+        }
+
+    def watched(self, **more: Any) -> Watched:
+        """Return what came of it; BadInput where the examiner gives too few items."""
+        outcomes = self.tally.outcomes
+        made = Counter(one.part.kind for one in outcomes for _ in one.items)
         wanted = Counter[str]()
-        for cell in self.cells:
-            wanted[cell.kind] += cell.wanted
-        return Watched(
+        for part in self.parts:
+            wanted[part.kind] += part.wanted
+        watched = Watched(
             folder=self.order.to,
             examiner=self.config.cast[self.config.examiner].model,
+            bench=None,
             wanted=wanted.total(),
             least=1 if self.order.is_upper_bound else wanted.total(),
             tasks=tuple(
                 KindCount(kind, wanted[kind], made[kind]) for kind in self.order.wish.kinds
             ),
-            videos=len({cell.video.id for cell in self.cells}),
-            **{"bench": None, **more},
+            videos=len({part.video.id for part in self.parts}),
+            fallen=self.tally.fallen,
+            failures=tuple(
+                FailedCall(one.part.kind, one.part.video.path, why)
+                for one in outcomes
+                for why in one.failures.values()
+            ),
+            **more,
         )
+        is_whole = self.tally.is_whole and len(outcomes) == len(self.parts)
+        if is_whole and watched.is_short and not watched.failures:
+            raise BadInput(shortfall(watched))
+        return watched
 
-    def put(self, tally: WatchTally, watched: Watched) -> str:
+    def put(self, watched: Watched) -> str:
         """Write the set, and return its digest."""
-        entries = [item for one in tally.outcomes for item in one.items]
         if self.store is None:
             raise RuntimeError("a set was to be put without a file for its calls")
         return put_set(
             self.order,
             watched,
-            entries=entries,
+            entries=[item for one in self.tally.outcomes for item in one.items],
             store=self.store,
             paths={video.id: video.path for video in self.found.videos},
             spoken=subtitle_paths(self.store, found=self.found, folder=self.order.folder),
@@ -120,10 +194,10 @@ async def plan_watch(order: WatchOrder, say: Say) -> Watched:
     found = await asyncio.to_thread(gather, order.folder, say)
     if (there := _there(order, found)) is not None:
         return there
-    async with _ready(order, found, write=False) as ready:
-        for note in ready.notes:
+    async with _ready(order, found, write=False) as job:
+        for note in job.notes:
             say(note)
-        return ready.watched([], plan=ready.plan)
+        return job.watched(plan=job.plan())
 
 
 async def watch(order: WatchOrder, say: Say) -> tuple[Watched, WatchTally]:
@@ -138,30 +212,23 @@ async def watch(order: WatchOrder, say: Say) -> tuple[Watched, WatchTally]:
     found = await asyncio.to_thread(gather, order.folder, say)
     if (there := _there(order, found)) is not None:
         keep_calls(order)
-        return there, WatchTally(total=0)
-    async with _ready(order, found, write=True) as ready:
-        for line in (*ready.notes, *ready.plan.as_lines()):
-            say(line)
-        if ready.plan.lines:
-            check_keys([ready.config.model_of(ready.config.examiner)])
-        tally = await _play(ready, say)
-        watched = _outcome(ready, tally)
+        return there, WatchTally()
+    async with _ready(order, found, write=True) as job:
+        for note in job.notes:
+            say(note)
+        with job_progress(say, is_quiet=order.is_quiet) as on_done:
+            await job.run(Listeners(say, nobody), on_done)
+        tally = job.tally
+        place = {part: number for number, part in enumerate(job.parts)}
+        tally.outcomes.sort(key=lambda one: place[one.part])
+        watched = job.watched()
         # What calls that failed left open may be had yet.
         is_open = watched.failures and watched.is_short
-        if is_open or len(tally.outcomes) < tally.total:
+        if is_open or not tally.is_whole:
             return watched, tally
-        bench = await asyncio.to_thread(ready.put, tally, watched)
+        bench = await asyncio.to_thread(job.put, watched)
     keep_calls(order)
     return await asyncio.to_thread(_probed, replace(watched, bench=bench)), tally
-
-
-def _outcome(ready: _Ready, tally: WatchTally) -> Watched:
-    """Return what came of all parts; BadInput where the examiner gives too few items."""
-    failures = tuple(FailedCall(cell.kind, cell.video.path, why) for cell, why in tally.failures)
-    watched = ready.watched(tally.outcomes, fallen=tally.fallen, failures=failures)
-    if len(tally.outcomes) == tally.total and watched.is_short and not failures:
-        raise BadInput(shortfall(watched))
-    return watched
 
 
 def examining(typed: str | None, config: Path | None, seed: int) -> RunConfig:
@@ -219,102 +286,46 @@ def _there(order: WatchOrder, found: Findings) -> Watched | None:
 
 
 @asynccontextmanager
-async def _ready(order: WatchOrder, found: Findings, *, write: bool) -> AsyncIterator[_Ready]:
+async def _ready(order: WatchOrder, found: Findings, *, write: bool) -> AsyncIterator[WatchJob]:
     """Yield a set that can be written, or planned, with what of it is known."""
     config = examining(order.examiner, order.config, order.wish.seed)
-    cells = deal(order.wish, found.videos)
+    parts = deal(order.wish, found.videos)
     notes = [f"not used: {safe(one.path)} {safe(one.reason)}" for one in found.skipped]
     if config.offline:
         notes.append("the offline stand-in watches: it writes of light, colours and cuts alone")
-    videos = {cell.video.id: cell.video for cell in cells}
+    videos = {part.video.id: part.video for part in parts}
     prompts = PromptSet.load(writers=True)
     with drafted(order, config, prompts=prompts, found=found, videos=videos, write=write) as (
         store,
         more,
     ):
-        notes += more
-        open_, failed = await _look(order, config, cells, store)
-        if write and order.retry_failed and failed and store is not None:
-            Generations(store).add(failed)
-            open_, _ = await _look(order, config, cells, store)
-        known = len(cells) - len(open_)
-        plan = plan_watching(config, open_, known=known, store=store, concurrency=order.concurrency)
-        origin = origin_of(order.wish, config, found.videos)
-        yield _Ready(order, config, cells, found, origin, store, plan, tuple(notes))
-
-
-def _watching(
-    order: WatchOrder, config: RunConfig, store: Store, *, asker: Asker, run_frames: RunFrames
-) -> Watching:
-    prompts = stored_prompts(store, missing=PromptSet.load(writers=True))
-    prompter = Prompter(asker, prompts, order.wish.seed, generations=Generations(store))
-    return Watching(prompter, config.model_of(config.examiner), run_frames, order.wish.seed)
-
-
-def _run_frames(
-    ready: _Ready | None, config: RunConfig, store: Store, *, decoders: Decoders | None
-) -> RunFrames:
-    """Return the way to frames; of nothing that is ready only to those that are known."""
-    here = ready.found.videos if ready else []
-    files = {video.id: ready.order.folder / video.path for video in here} if ready else {}
-    videos = {video.id: video for video in store.videos()}
-    return RunFrames(store, decoders, files=files, sampling=config.sampling, videos=videos)
-
-
-async def _look(
-    order: WatchOrder, config: RunConfig, cells: Sequence[Cell], store: Store | None
-) -> tuple[list[Cell], set[str]]:
-    """Return the parts that are open and the scopes that failed, by repeating what is known."""
-    if store is None:
-        return list(cells), set()
-    run_frames = _run_frames(None, config, store, decoders=None)
-    asker = Asker(store.journal, no_bytes, is_replay=True)
-    watching = _watching(order, config, store, asker=asker, run_frames=run_frames)
-    open_ = list[Cell]()
-    failed = set[str]()
-    for cell in cells:
-        if not (run_frames.has(cell.video.id) or run_frames.is_quarantined(cell.video.id)):
-            open_.append(cell)
-            continue
-        try:
-            outcome = await watching.play(cell)
-        except JournalMiss:
-            open_.append(cell)
-        else:
-            failed |= outcome.failures.keys() - {cell.video.id}
-    return open_, failed
-
-
-async def _play(ready: _Ready, say: Say) -> WatchTally:
-    """Write and check every part; at an interrupt or a cap, as many as came to an end."""
-    order = ready.order
-    config = ready.config
-    store = ready.store
-    if store is None:
-        raise RuntimeError("a set was to be written without a file for its calls")
-    tally = WatchTally(total=len(ready.cells))
-    listeners = Listeners(say, nobody)
-    async with Decoders(FrameCache()) as decoders:
-        run_frames = _run_frames(ready, config, store, decoders=decoders)
-        calling = Calling(store, config, run_frames.jpegs)
-        hear = partial(pass_on, listeners=listeners)
-        asker = draining_asker(calling, tally, pace=order, hear=hear)
-        watching = _watching(order, config, store, asker=asker, run_frames=run_frames)
-        with progress(say, is_quiet=order.is_quiet) as on_progress:
-
-            async def play(cell: Cell) -> None:
-                tally.outcomes.append(await watching.play(cell))
-                on_progress(len(tally.outcomes), tally.total, tally.so_far)
-
-            try:
-                work = work_off(ready.cells, play, workers=order.concurrency)
-                stopped = await until_done(asker, work, listeners)
-            finally:
-                await asker.aclose()
-    tally.end(asker, stopped=stopped)
-    place = {cell: number for number, cell in enumerate(ready.cells)}
-    tally.outcomes.sort(key=lambda one: place[one.cell])
-    return tally
+        generations = Generations(store)
+        job = WatchJob(
+            store=store,
+            config=config,
+            prompts=stored_prompts(store, missing=prompts) if store else prompts,
+            order=order,
+            generations=generations,
+            parts=parts,
+            found=found,
+            notes=(*notes, *more),
+        )
+        if store is None:
+            job.left = set(parts)
+            yield job
+            return
+        job.run_frames = KnownFrames(store, None, files={}, sampling=config.sampling, videos=videos)
+        failed = await job.look()
+        if write and order.retry_failed and failed:
+            generations.add(failed)
+            await job.look()
+        files = {video.id: order.folder / video.path for video in found.videos}
+        async with Decoders(FrameCache()) as decoders:
+            job.run_frames = RunFrames(
+                store, decoders, files=files, sampling=config.sampling, videos=videos
+            )
+            job.load = job.run_frames.jpegs
+            yield job
 
 
 def _probed(watched: Watched) -> Watched:

@@ -29,9 +29,9 @@ from videoautoarena.runs.bench.format.writer import copied, copies_of, entries_o
 from videoautoarena.runs.bench.score.shortcuts import Shortcuts
 from videoautoarena.runs.formats.record_json import keyed, record_json
 from videoautoarena.runs.formats.terminal import safe
+from videoautoarena.runs.jobs.paid_job import JobPlan
 from videoautoarena.runs.making.tasks.card import watched_card
 from videoautoarena.runs.making.tasks.drafting import WritingOrder
-from videoautoarena.runs.making.tasks.watch_plan import WatchPlan
 from videoautoarena.runs.making.tasks.watched_items import WATCHER, Fall, fallen_words
 from videoautoarena.runs.making.tasks.watching import WatchWish
 from videoautoarena.runs.run.rundir.reader import counted
@@ -91,7 +91,7 @@ class Watched:
     """`kind`, `video` and `reason` of each call that failed for good."""
     was_there: bool = False
     """The folder held this set already."""
-    plan: WatchPlan | None = None
+    plan: JobPlan | None = None
     """Only with `--plan`: `lines` to `cost_usd_at_most` as in [a plan](#a-plan), `known` (parts of
     which nothing is left) and `notices`."""
     shortcuts: Shortcuts | None = None

@@ -28,6 +28,7 @@ from videoautoarena.memory.records.digests import derive
 from videoautoarena.memory.records.errors import BadInput, CallFailed, UnusableVideo
 from videoautoarena.memory.records.records import Video
 from videoautoarena.runs.bench.format.schema import TaskItem
+from videoautoarena.runs.jobs.paid_job import JobTally
 from videoautoarena.runs.making.tasks.watched_items import (
     WATCHED,
     Draft,
@@ -39,7 +40,7 @@ from videoautoarena.runs.making.tasks.watched_items import (
     settled,
     written_json,
 )
-from videoautoarena.runs.run.rundir.context import EarlyEnd, all_done
+from videoautoarena.runs.run.rundir.context import all_done
 from videoautoarena.runs.run.rundir.frames import RunFrames
 from videoautoarena.runs.run.rundir.reader import counted
 
@@ -59,8 +60,8 @@ class WatchWish:
     seed: int = 0
 
 
-class Cell(NamedTuple):
-    """Items of one kind about one video."""
+class TaskPart(NamedTuple):
+    """Items of one kind about one video, which are asked for at once."""
 
     kind: WatchedKind
     video: Video
@@ -72,7 +73,7 @@ class Cell(NamedTuple):
         return f"tasks-{self.kind}-{self.video.id}"
 
 
-def deal(wish: WatchWish, videos: Sequence[Video]) -> list[Cell]:
+def deal(wish: WatchWish, videos: Sequence[Video]) -> list[TaskPart]:
     """Return how many items of each kind are wanted of each video; BadInput where n is too high.
 
     Kinds take turns, and in each kind the videos do, in an order drawn by the seed.
@@ -99,7 +100,7 @@ def deal(wish: WatchWish, videos: Sequence[Video]) -> list[Cell]:
                 dealt[kind, place] += 1
         lap += 1
     return [
-        Cell(kind, video, dealt[kind, place])
+        TaskPart(kind, video, dealt[kind, place])
         for place, video in enumerate(ordered)
         for kind in wish.kinds
         if dealt[kind, place]
@@ -107,25 +108,24 @@ def deal(wish: WatchWish, videos: Sequence[Video]) -> list[Cell]:
 
 
 @dataclass
-class Outcome:
+class PartOutcome:
     """What came of one part."""
 
-    cell: Cell
+    part: TaskPart
     items: list[TaskItem] = field(default_factory=list)
     fallen: Counter[Fall] = field(default_factory=Counter)
     failures: dict[str, str] = field(default_factory=dict)
     """Scope of each call that failed for good, and why; of a video that gives no frames its id."""
 
 
-@dataclass
-class WatchTally(EarlyEnd):
+@dataclass(kw_only=True)
+class WatchTally(JobTally):
     """How parts went in one process."""
 
-    total: int
-    outcomes: list[Outcome] = field(default_factory=list)
+    outcomes: list[PartOutcome] = field(default_factory=list)
 
     @property
-    def items(self) -> int:
+    def pieces(self) -> int:
         """Items that stay."""
         return sum(len(one.items) for one in self.outcomes)
 
@@ -133,19 +133,6 @@ class WatchTally(EarlyEnd):
     def fallen(self) -> Counter[Fall]:
         """Why others do not."""
         return sum((one.fallen for one in self.outcomes), Counter[Fall]())
-
-    @property
-    def failures(self) -> list[tuple[Cell, str]]:
-        """Calls that failed for good, by the part."""
-        return [(one.cell, why) for one in self.outcomes for why in one.failures.values()]
-
-    @property
-    def so_far(self) -> str:
-        """How it went, in a few words."""
-        words = [counted(self.items, "item")]
-        words += [f"{self.fallen.total()} dropped"] * bool(self.fallen)
-        words += [f"{counted(len(self.failures), 'call')} failed"] * bool(self.failures)
-        return ", ".join(words)
 
 
 @dataclass(frozen=True)
@@ -157,44 +144,44 @@ class Watching:
     run_frames: RunFrames
     seed: int
 
-    async def play(self, cell: Cell) -> Outcome:
+    async def play(self, part: TaskPart) -> PartOutcome:
         """Return what came of a part: a call an ask, and one more an item; twice where mended."""
-        outcome = Outcome(cell)
+        outcome = PartOutcome(part)
         try:
-            frames = await self.run_frames.frames(cell.video.id)
+            frames = await self.run_frames.frames(part.video.id)
         except UnusableVideo as why:
-            outcome.failures[cell.video.id] = f"no frames: {why}"
+            outcome.failures[part.video.id] = f"no frames: {why}"
             return outcome
         watcher = Watcher(self.prompter, self.examiner, frames)
         known: list[Proposal] = []
         for ask in range(ASKS):
-            lacking = cell.wanted - len(outcome.items)
+            lacking = part.wanted - len(outcome.items)
             try:
                 written = await watcher.write(
-                    cell.kind,
+                    part.kind,
                     count=lacking,
                     asked=[one.question for one in known],
-                    slot=cell.scope,
+                    slot=part.scope,
                     ask=ask,
                 )
             except CallFailed as failure:
-                outcome.failures[cell.scope] = str(failure)
+                outcome.failures[part.scope] = str(failure)
                 break
             await self._take(watcher, outcome, written, known)
             # One that gives fewer than were wanted has no more to give.
-            if len(written.proposals) < lacking or len(outcome.items) == cell.wanted:
+            if len(written.proposals) < lacking or len(outcome.items) == part.wanted:
                 break
         return outcome
 
     async def _take(
-        self, watcher: Watcher, outcome: Outcome, written: Written, known: list[Proposal]
+        self, watcher: Watcher, outcome: PartOutcome, written: Written, known: list[Proposal]
     ) -> None:
         """Have what was written checked, and keep what stays."""
-        cell = outcome.cell
+        part = outcome.part
         drafts = list[Draft]()
         for said in written.proposals:
-            draft = drafted(cell.kind, said, cell.video, seed=self.seed)
-            fault = find_fault(draft, cell.video, known)
+            draft = drafted(part.kind, said, part.video, seed=self.seed)
+            fault = find_fault(draft, part.video, known)
             known.append(said)
             if fault is None:
                 drafts.append(draft)
@@ -208,12 +195,12 @@ class Watching:
             final = settled(draft, checked)
             if isinstance(final, Proposal):
                 made = self._made(draft, written, checked)
-                outcome.items.append(entry_of(draft, final, cell.video, made))
+                outcome.items.append(entry_of(draft, final, part.video, made))
             else:
                 outcome.fallen[final] += 1
 
-    async def _check(self, watcher: Watcher, outcome: Outcome, draft: Draft) -> Checked | None:
-        scope = f"{outcome.cell.scope}:{draft.digest}"
+    async def _check(self, watcher: Watcher, outcome: PartOutcome, draft: Draft) -> Checked | None:
+        scope = f"{outcome.part.scope}:{draft.digest}"
         said = draft.proposal
         try:
             if draft.options:

@@ -71,7 +71,7 @@ def asked(ground: Path, bench: str, wanted: Wanted, **typed: object) -> Asked:
 def play(bench: Path, how: Asked) -> Ran:
     opened = open_bench(bench)
     run = scoring_of(opened).run
-    return asyncio.run(run(opened, how, listeners=QUIET, on_settled=lambda _tally: None))
+    return asyncio.run(run(opened, how, listeners=QUIET, on_done=lambda _tally: None))
 
 
 def results_of(bench: Path) -> dict[str, bytes]:
@@ -82,7 +82,7 @@ def both(ground: Path, place: Path, bench: str, how: Asked) -> tuple[Path, Path,
     """Play a bench once in one process and once by two workers."""
     alone, shared = (Path(shutil.copytree(ground / bench, place / name)) for name in "ab")
     engine = OneLoop()
-    assert play(alone, how).tally.settled == play(shared, replace(how, engine=engine)).tally.total
+    assert play(alone, how).tally.done == play(shared, replace(how, engine=engine)).tally.total
     assert results_of(alone)
     assert engine.jobs
     return alone, shared, engine
@@ -151,8 +151,8 @@ def test_the_video_that_no_machine_has_makes_its_questions_void_with_the_reason(
 
     how = replace(asked(ground, "tasks", Wanted(PAIR)), videos=videos, engine=Elsewhere())
     tally = play(bench, how).tally
-    assert (tally.settled, tally.voids) == (9 * 2, 3 * 2)
-    (reason,) = tally.reasons
+    assert (tally.done, tally.voids) == (9 * 2, 3 * 2)
+    (reason,) = tally.failures
     assert reason == "no answer: no machine has its file (No such file or directory)"
 
 
@@ -166,7 +166,7 @@ def test_a_cap_ends_a_bench_early_and_a_higher_one_goes_on(ground: Path, tmp_pat
     tally = play(shared, low).tally
     assert tally.is_capped
     assert not tally.is_interrupted
-    assert tally.settled < tally.total
+    assert tally.done < tally.total
     assert 0 < sum(row.may_have_cost_usd or 0 for row in calls_of(shared)) <= cap
     assert play(shared, replace(how, caps=Caps(usd=1.0), engine=OneLoop())).results
     assert results_of(shared) == results_of(alone)

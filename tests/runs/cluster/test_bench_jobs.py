@@ -130,7 +130,7 @@ def finished(alias: str, fault: str | None) -> Event:
 
 def test_a_model_that_can_do_no_more_drains_all_workers_once() -> None:
     heard: list[Any] = []
-    tally = BenchTally(4)
+    tally = BenchTally(total=4)
     drained = list[str]()
     hearing = DrainedOnce(tally, Listeners(lambda _line: None, heard.append))
     hearing.drain = lambda: drained.append("now")

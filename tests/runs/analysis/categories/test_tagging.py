@@ -200,7 +200,7 @@ def test_what_cannot_be_read_is_unknown_and_stands_in_no_category(
     with serving(tmp_path / "log", brain=brain) as server:
         told = tag(out, "--sample", 4, "--concurrency", 1, *stranger(tmp_path, server))
     assert told.return_value == 0
-    assert "4 tagged, 2 unreadable" in told.output
+    assert "4 questions, 2 unreadable" in told.output
     read = [one.categories for one in tags_in(out) if one.reason is None]
     blank = [one.categories for one in tags_in(out) if one.reason is not None]
     assert [len(read), len(blank)] == [2, 2]

@@ -22,7 +22,7 @@ from videoautoarena.memory.store.evidence import Trial
 from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.analysis.audit.evidence import AuditInput
 from videoautoarena.runs.analysis.audit.truth_figures import audit_truth
-from videoautoarena.runs.analysis.trials.runner import Asked, hold_trials
+from videoautoarena.runs.analysis.trials.runner import TrialOrder, hold_trials
 from videoautoarena.runs.analysis.trials.trial import Material, TrialCase
 from videoautoarena.runs.analysis.trials.truth_cases import truth_cases
 from videoautoarena.runs.cli.program.ending import run_async
@@ -165,14 +165,10 @@ def trials(out: Path, cases: list[TrialCase]) -> Iterator[list[Trial]]:
         tables = {name: {**table, "model": f"openai:{name}"} for name in names}
         arena = out.parent / "arena.toml"
         arena.write_text(toml(tables))
-        asked = Asked(
+        order = TrialOrder(
             ("truth",), judges=(*names, "offline:judge"), cases=CASES, config=arena, concurrency=8
         )
-        run_async(
-            hold_trials(
-                out, asked, listeners=Listeners(lambda _line: None, nobody), on_held=lambda *_: None
-            )
-        )
+        run_async(hold_trials(out, order, listeners=Listeners(lambda _line: None, nobody)))
     with Store.open(out / RUN_FILE, write=False) as store:
         yield store.evidence.trials()
 

@@ -261,7 +261,7 @@ def test_what_no_model_was_shown_is_no_fault_of_a_round_before(place: Path) -> N
         asked,
         rules=_DarkRules(),
         listeners=quiet,
-        on_settled=lambda _tally: None,
+        on_done=lambda _tally: None,
     )
     tally = asyncio.run(playing).tally
     assert (tally.forfeits, tally.voids) == (0, 2)

@@ -25,7 +25,7 @@ from videoautoarena.memory.records.errors import BadInput
 from videoautoarena.memory.records.records import Frames, Nonce, Video
 from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.bench.play.tasks import scale_of
-from videoautoarena.runs.making.tasks.watch_plan import plan_watching
+from videoautoarena.runs.making.tasks.watch import WatchJob
 from videoautoarena.runs.making.tasks.watched_items import (
     Draft,
     drafted,
@@ -33,9 +33,11 @@ from videoautoarena.runs.making.tasks.watched_items import (
     find_fault,
     settled,
 )
-from videoautoarena.runs.making.tasks.watching import MOST, Cell, Watching, WatchWish, deal
+from videoautoarena.runs.making.tasks.watched_set import WatchOrder
+from videoautoarena.runs.making.tasks.watching import MOST, TaskPart, Watching, WatchWish, deal
 from videoautoarena.runs.run.config.run_config import RunConfig
 from videoautoarena.runs.run.rundir.frames import RunFrames
+from videoautoarena.video.folder.find import Findings
 
 PLOT = Proposal(
     "What does the woman in the red coat do once the goat has left the well?",
@@ -257,17 +259,17 @@ def test_a_question_that_is_written_twice_is_one_item_and_no_later_ask_repeats_i
     examiner = Twice()
     prompter = replace(prompter_of(examiner.script), prompts=PromptSet.load(writers=True))
     watching = Watching(prompter, MODEL, cast("RunFrames", Seen()), 0)
-    outcome = run(watching.play(Cell("summary", video(), 2)))
+    outcome = run(watching.play(TaskPart("summary", video(), 2)))
     assert [item.question for item in outcome.items] == [SCENE.question]
     assert outcome.fallen == {"repeated": 3}
     assert examiner.asked == [[], [SCENE.question] * 2, [SCENE.question] * 3]
 
 
 def test_a_plan_takes_off_both_asks_of_an_open_part(tmp_path: Path) -> None:
-    cell = Cell("topic", video(), 2)
+    part = TaskPart("topic", video(), 2)
     nonces = [
-        Nonce(scope=cell.scope, role="topic_writer"),
-        Nonce(scope=f"{cell.scope}:0123456789ab", role="option_checker"),
+        Nonce(scope=part.scope, role="topic_writer"),
+        Nonce(scope=f"{part.scope}:0123456789ab", role="option_checker"),
     ]
     calls = [played.call(nonce.scope, nonce=nonce) for nonce in nonces]
     battles = [played.battle(played.slot(played.video(), 0))]
@@ -275,7 +277,16 @@ def test_a_plan_takes_off_both_asks_of_an_open_part(tmp_path: Path) -> None:
     config = RunConfig.of_manifest(played.manifest())
     with Store.open(out / "run.sqlite", write=False) as store:
         plans = [
-            plan_watching(config, [cell], known=0, store=held, concurrency=16)
+            WatchJob(
+                store=held,
+                config=config,
+                prompts=PromptSet.load(writers=True),
+                order=WatchOrder(folder=tmp_path, to=tmp_path / "set"),
+                parts=[part],
+                found=Findings([], [], []),
+                notes=(),
+                left={part},
+            ).plan()
             for held in (None, store)
         ]
     before, after = ({line.role: line.most_calls for line in plan.lines} for plan in plans)

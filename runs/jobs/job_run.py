@@ -1,0 +1,145 @@
+"""A finished run, opened to ask models about it: only its journal and what a job keeps change."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable, Container, Iterable, Mapping, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from videoautoarena.memory.records.errors import BadInput, FramesChanged, UnusableVideo
+from videoautoarena.memory.records.records import Frames
+from videoautoarena.memory.store.store import Store
+from videoautoarena.runs.jobs.paid_job import Item, JobOrder, Outcome, PaidJob, settle_caps
+from videoautoarena.runs.run.config.agreement import Trust, agreed
+from videoautoarena.runs.run.config.cast import CastEntry
+from videoautoarena.runs.run.config.run_config import RunConfig
+from videoautoarena.runs.run.config.sampling import refuse_text_read
+from videoautoarena.runs.run.rundir.budget import priced
+from videoautoarena.runs.run.rundir.frames import RunFrames
+from videoautoarena.runs.run.rundir.opener import videos_folder
+from videoautoarena.runs.run.rundir.reader import Run, run_file
+from videoautoarena.runs.run.rundir.spending import Calls
+from videoautoarena.video.folder.find import find_videos
+from videoautoarena.video.sampling.cache import FrameCache
+from videoautoarena.video.workers.decoders import Decoders
+
+
+@dataclass(frozen=True)
+class JobRun:
+    """A run that models can be asked about."""
+
+    run: Run
+    config: RunConfig
+    """With the prices that hold now."""
+    run_frames: RunFrames
+    """Times and digests of the frames of a run's video, and their bytes."""
+    decoders: Decoders
+    files: Mapping[str, Path]
+    """Video id to where it lies now."""
+    called: Sequence[str]
+    """Names of the models that the job may call."""
+
+    @property
+    def store(self) -> Store:
+        """The run's file."""
+        return self.run.store
+
+    @property
+    def parts(self) -> dict[str, Any]:
+        """What a job takes of it, by the names of its fields."""
+        load = self.run_frames.jpegs
+        return {"store": self.store, "config": self.config, "load": load, "job_run": self}
+
+    async def check_frames(self, shown: Iterable[Frames | None]) -> None:
+        """Raise BadInput where frames of a video cannot be had: later it costs calls."""
+        firsts = {one.video: one.frames[0].digest for one in shown if one and one.frames}
+        for video, digest in firsts.items():
+            try:
+                await self.run_frames.jpegs(video, [digest])
+            except (UnusableVideo, FramesChanged) as gone:
+                raise BadInput(
+                    f"the frames of video {video} are not available ({gone}); pass the folder "
+                    "of videos with --videos"
+                ) from None
+
+
+@dataclass(kw_only=True)
+class RunJob(PaidJob[Item, Outcome]):
+    """A paid job about a run, whose calls stand in the run's own journal."""
+
+    job_run: JobRun
+
+
+Recast = Callable[[RunConfig], tuple[RunConfig, Sequence[str]]]
+"""Takes a run's settings; returns them with the cast of a job, and the names that it may call."""
+
+
+def as_begun(config: RunConfig) -> tuple[RunConfig, Sequence[str]]:
+    """Return a run's settings as they are; nobody may be called."""
+    return config, ()
+
+
+def to_go_on(names: Iterable[str], **added: CastEntry) -> Recast:
+    """Return what lets these models of a run be called, with others that are added to its cast.
+
+    ForeignRun where what the run's models were shown is no longer made.
+    """
+
+    def recast(config: RunConfig) -> tuple[RunConfig, Sequence[str]]:
+        refuse_text_read(config.sampling, "start another run with a new --out")
+        return config.model_copy(update={"cast": config.cast | added}), list(names)
+
+    return recast
+
+
+@asynccontextmanager
+async def open_job_run(
+    out: Path, order: JobOrder, recast: Recast, *, write: bool, looks: bool | None = None
+) -> AsyncIterator[JobRun]:
+    """Yield a run to be asked about; without `write` what can only be planned and recalled.
+
+    `looks` says whether its videos are looked for; None: as it is written.
+    BadInput where there is none, a model cannot be called or a cap cannot be kept; RunLocked where
+    another process is at it.
+    """
+    async with AsyncExitStack() as stack:
+        store = stack.enter_context(Store.open(run_file(out), write=write))
+        config, names = recast(RunConfig.of_manifest(store.manifest()))
+        if write:
+            config = agreed(config, names, out=out, trust=Trust(order.config, order.trust))
+        config = priced(config)
+        settle_caps(store, config, order.caps, write=write)
+        videos = {video.id: video for video in store.videos()}
+        decoders = await stack.enter_async_context(Decoders(FrameCache()))
+        files = dict[str, Path]()
+        if write if looks is None else looks:
+            folder = videos_folder(store, order.videos)
+            # With a folder given, where each was found there; else where it should lie.
+            found = find_videos(order.videos).videos if order.videos else videos.values()
+            files = {video.id: folder / video.path for video in found} if folder else {}
+        run_frames = RunFrames(
+            store, decoders if files else None, files=files, sampling=config.sampling, videos=videos
+        )
+        yield JobRun(Run(out, store), config, run_frames, decoders, files, names)
+
+
+class Known(NamedTuple):
+    """What the journal says of scopes that begin alike."""
+
+    generations: Mapping[str, int]
+    """Scope to the latest generation in which anything of it was asked."""
+    took: Calls
+    """What its calls came to, in all processes."""
+
+
+def known_of(store: Store, prefix: str, scopes: Container[str] | None = None) -> Known:
+    """Return what the journal says of the scopes with a prefix, or of some of them alone."""
+    generations: dict[str, int] = {}
+    took = Calls()
+    for call in store.journal.each_taken():
+        if call.scope.startswith(prefix) and (scopes is None or call.scope in scopes):
+            took.add(call)
+            generations[call.scope] = max(call.generation, generations.get(call.scope, 0))
+    return Known(generations, took)

@@ -1,0 +1,448 @@
+"""The paid job: models asked about many items, each paid for once, whatever ends the process.
+
+A job says what its items are, what calls one takes, how it is played through a prompter and where
+its outcome is kept. Plan, caps, resume, progress and a good end at an interrupt come from here.
+What a process before paid for stands in the journal: recall is the same play over an asker that
+calls nobody, and an item that was cut off is played again and pays for its missing calls alone.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from abc import ABC, abstractmethod
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from functools import partial
+from pathlib import Path
+from typing import Annotated, Any, ClassVar, Generic, NamedTuple, TypeVar
+
+from pydantic import Field, TypeAdapter
+
+from videoautoarena.agents.calls.ask import Asker
+from videoautoarena.agents.calls.clients import Load
+from videoautoarena.agents.limits.caps import Caps
+from videoautoarena.agents.limits.outages import PATIENCE_S
+from videoautoarena.agents.models.registry import check_keys
+from videoautoarena.agents.prompting.prompts import PromptSet
+from videoautoarena.agents.roles.prompter import Prompter
+from videoautoarena.memory.records.errors import CallFailed, JournalMiss
+from videoautoarena.memory.records.records import Frames, Role
+from videoautoarena.memory.store.store import Store
+from videoautoarena.runs.console.progress.events import Listeners, Say, pass_on
+from videoautoarena.runs.console.progress.interrupts import until_done
+from videoautoarena.runs.console.progress.listeners import progress
+from videoautoarena.runs.formats.terminal import safe
+from videoautoarena.runs.formats.words import dollars
+from videoautoarena.runs.run.config.disclosure import judges_notice
+from videoautoarena.runs.run.config.run_config import RunConfig
+from videoautoarena.runs.run.rundir.budget import check_caps
+from videoautoarena.runs.run.rundir.caps import NO_CAPS, keep_caps, kept_caps, merged_caps
+from videoautoarena.runs.run.rundir.context import (
+    Calling,
+    EarlyEnd,
+    draining_asker,
+    no_frames,
+    work_off,
+)
+from videoautoarena.runs.run.rundir.frames import WHOLE, RunFrames, Spans
+from videoautoarena.runs.run.rundir.reader import counted
+from videoautoarena.runs.run.rundir.subtitles import has_subtitles
+from videoautoarena.runs.tournament.plan import SAMPLE, Line, estimated, known_sum, measured
+from videoautoarena.runs.tournament.plan_text import takes_words
+
+Item = TypeVar("Item")
+Outcome = TypeVar("Outcome")
+
+
+@dataclass(frozen=True, kw_only=True)
+class JobOrder:
+    """How models are to be asked, as it was typed; a kind of job adds what it asks about."""
+
+    config: Path | None = None
+    videos: Path | None = None
+    """Where the videos are, if they moved."""
+    concurrency: int = 16
+    patience_s: float = PATIENCE_S
+    """How long an endpoint is waited for that cannot be reached."""
+    caps: Caps = NO_CAPS
+    retry_failed: bool = False
+    """Ask again where a call failed."""
+    trust: str | None = None
+    """The digest of what is agreed to of the run's file."""
+
+
+@dataclass(kw_only=True)
+class JobTally(EarlyEnd):
+    """How a job went in one process."""
+
+    unit: str = "item"
+    """What one item is called for a person."""
+    total: int = 0
+    """Items that were left when the process began."""
+    known: int = 0
+    """Other items, of which nothing was left."""
+    done: int = 0
+    asides: Counter[str] = field(default_factory=Counter)
+    """What else came of items that are done, in a word: `unreadable`, `abstained`, `dropped`."""
+    failures: Counter[str] = field(default_factory=Counter)
+    """Why calls failed for good; may hold a provider's words."""
+
+    def count(self, failure: str | None = None, aside: str | None = None) -> None:
+        """Count one more item that is done: why it failed, or what else came of it."""
+        self.done += 1
+        if failure is not None:
+            self.failures[failure] += 1
+        elif aside is not None:
+            self.asides[aside] += 1
+
+    @property
+    def failed(self) -> int:
+        """How many calls failed for good."""
+        return self.failures.total()
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether nothing is left."""
+        return self.done == self.total
+
+    @property
+    def pieces(self) -> int:
+        """How many pieces came of it, as a person counts them."""
+        return self.done
+
+    @property
+    def in_words(self) -> str:
+        """How it went, in a few words."""
+        others = [*self.asides.items(), ("failed", self.failed)]
+        words = [f"{count:,} {word}" for word, count in others if count]
+        return ", ".join([counted(self.pieces, self.unit), *words])
+
+
+OnDone = Callable[[JobTally], None]
+"""Hears after every item how all of them went so far."""
+
+
+@contextmanager
+def job_progress(say: Say, *, is_quiet: bool = False) -> Iterator[OnDone]:
+    """Yield what hears of every item and shows how far the job is."""
+    with progress(say, is_quiet=is_quiet) as on_progress:
+        yield lambda tally: on_progress(tally.done, tally.total, tally.in_words)
+
+
+def unheard(_tally: JobTally) -> None:
+    """Show nothing of how far a job is."""
+
+
+class ExpectedCalls(NamedTuple):
+    """Calls of one model in one role that an item takes."""
+
+    alias: str
+    role: Role
+    expected: float
+    at_most: int
+    """Transport retries aside."""
+    frames: float = math.inf
+    """Frames that a call is expected to carry, where that is fewer than the most."""
+    known: int = 0
+    """Calls among them that the journal has."""
+    videos: tuple[str, ...] = ()
+    """Ids of those whose frames are sent."""
+
+
+@dataclass(frozen=True)
+class JobPlan:
+    """What a job will take, before anything is sent."""
+
+    lines: tuple[Line, ...]
+    known: int
+    """How many of these are known and cost nothing."""
+    notices: tuple[str, ...]
+    """What leaves the machine."""
+    at_once: int = 1
+    """Calls under way at once."""
+
+    @property
+    def calls(self) -> float:
+        """Calls expected, transport retries aside."""
+        return sum(line.calls for line in self.lines)
+
+    @property
+    def most_calls(self) -> int:
+        """The most calls, transport retries aside."""
+        return sum(line.most_calls for line in self.lines)
+
+    @property
+    def calls_at_most(self) -> Mapping[str, int]:
+        """Model to the most calls it may cost, transport retries aside."""
+        most = Counter[str]()
+        for line in self.lines:
+            most[line.alias] += line.most_calls
+        return +most
+
+    @property
+    def usd(self) -> float | None:
+        """Expected cost; None where nobody knows the price."""
+        return known_sum(line.usd for line in self.lines)
+
+    @property
+    def most_usd(self) -> float | None:
+        """The most that it can cost; None where nobody knows the price."""
+        return known_sum(line.most_usd for line in self.lines)
+
+    @property
+    def duration_s(self) -> float | None:
+        """How long it is expected to take; None where a stand-in is called, or nobody."""
+        lines = [line for line in self.lines if not line.is_offline]
+        return sum(line.seconds for line in lines) / self.at_once if lines else None
+
+    def to_json(self) -> dict[str, Any]:
+        """Return it in the shape of `plan` in `arena tasks make --json`."""
+        return {
+            "lines": [line.to_json() for line in self.lines],
+            "calls": round(self.calls, 1),
+            "calls_at_most": self.most_calls,
+            "cost_usd": self.usd,
+            "cost_usd_at_most": self.most_usd,
+            "duration_s": None if self.duration_s is None else round(self.duration_s),
+            "known": self.known,
+            "notices": list(self.notices),
+        }
+
+    def cost_words(self) -> str:
+        """Return what follows the number of calls: their cost, where somebody bills them."""
+        if not self.most_calls or all(line.is_offline for line in self.lines):
+            return ""
+        return f"; expected cost {dollars(self.usd)}, at most {dollars(self.most_usd)}"
+
+    def as_lines(self) -> Iterator[str]:
+        """Yield it as lines for a person, safe to print."""
+        if not self.lines:
+            yield "nothing is left to be called"
+            return
+        yield (
+            f"about {self.calls:,.0f} calls of {safe(self.lines[0].alias)}, at most "
+            f"{self.most_calls:,}{self.cost_words()}"
+        )
+        if self.duration_s is not None:
+            yield takes_words(self.duration_s, self.at_once)
+        yield from map(safe, self.notices)
+
+
+def plan_lines(
+    config: RunConfig, calls: Iterable[ExpectedCalls], store: Store | None
+) -> tuple[Line, ...]:
+    """Return what calls will take beyond those that are known, a line for each model and role."""
+    seen = measured(store.journal.latest(SAMPLE) if store else [])
+    alike: dict[tuple[str, Role, float], ExpectedCalls] = {}
+    for one in calls:
+        kind = (one.alias, one.role, one.frames)
+        was = alike.get(kind, one._replace(expected=0.0, at_most=0, known=0))
+        alike[kind] = was._replace(
+            expected=was.expected + one.expected,
+            at_most=was.at_most + one.at_most,
+            known=was.known + one.known,
+        )
+    found: dict[tuple[str, Role], Line] = {}
+    for one in alike.values():
+        expected = max(one.expected - one.known, 0.0)
+        line = Line(one.alias, one.role, expected, max(one.at_most - one.known, 0))
+        line = estimated(config, line, seen, frames=one.frames)
+        before = found.get((one.alias, one.role))
+        found[one.alias, one.role] = line if before is None else _sum(before, line)
+    return tuple(found.values())
+
+
+def _sum(one: Line, other: Line) -> Line:
+    return replace(
+        one,
+        calls=one.calls + other.calls,
+        most_calls=one.most_calls + other.most_calls,
+        input_tokens=one.input_tokens + other.input_tokens,
+        output_tokens=one.output_tokens + other.output_tokens,
+        usd=known_sum((one.usd, other.usd)),
+        most_usd=known_sum((one.most_usd, other.most_usd)),
+        seconds=one.seconds + other.seconds,
+        longest_tokens=max(one.longest_tokens, other.longest_tokens),
+    )
+
+
+def settle_caps(store: Store | None, config: RunConfig, typed: Caps, *, write: bool) -> None:
+    """Let caps hold from now on, or BadInput where they cannot be kept; those typed last count."""
+    caps = merged_caps(kept_caps(store) if store is not None else NO_CAPS, typed)
+    check_caps(config, caps)
+    if write and store is not None:
+        keep_caps(store, caps)
+
+
+_GENERATIONS = "generations"
+"""Name in a file of calls of how often each scope was asked again, since a call of it failed."""
+_COUNTS = TypeAdapter(dict[str, Annotated[int, Field(ge=0, le=1_000_000)]])
+
+
+class Generations:
+    """How often each scope was asked again; what had succeeded stays known."""
+
+    def __init__(self, store: Store | None, counts: Mapping[str, int] | None = None) -> None:
+        """Read them from the file of calls; or take these, which the journal itself tells."""
+        self._store = store if counts is None else None
+        kept = self._store.file_as(_COUNTS, _GENERATIONS) if self._store is not None else counts
+        self._counts = dict(kept or {})
+
+    def __call__(self, scope: str) -> Sequence[int]:
+        """Return the generations of a scope, ascending; the last is the one that asks."""
+        return range(self._counts.get(scope, 0) + 1)
+
+    def add(self, scopes: Iterable[str]) -> None:
+        """Let these scopes ask again, and write it down first."""
+        for scope in scopes:
+            self._counts[scope] = self._counts.get(scope, 0) + 1
+        if self._store is not None:
+            self._store.put_file(_GENERATIONS, json.dumps(self._counts), replace=True)
+
+
+def at_generation(prompter: Prompter, generation: int) -> Prompter:
+    """Return a prompter that asks in a generation what none before it came to know."""
+    return replace(prompter, generations=lambda _scope: range(generation + 1))
+
+
+class KnownFrames(RunFrames):
+    """Frames that were looked at before; of others nothing is said but that they were not."""
+
+    async def frames(self, video: str, spans: Spans = WHOLE) -> Frames:
+        """Return a video's frames, or UnusableVideo; JournalMiss where nobody has looked at it."""
+        if not (self.has(video, spans) or self.is_quarantined(video)):
+            raise JournalMiss(f"nobody has looked at the frames of {video}")
+        return await super().frames(video, spans)
+
+
+class Recalled(NamedTuple, Generic[Item, Outcome]):
+    """What the journal says of items."""
+
+    known: list[tuple[Item, Outcome]]
+    failed: list[Item]
+    """Those of which a call failed for good, where `play` says so by CallFailed."""
+    left: list[Item]
+
+
+@dataclass(kw_only=True)
+class PaidJob(ABC, Generic[Item, Outcome]):
+    """Asks models about items through one journal."""
+
+    AT_WORK: ClassVar = 2
+    """Items in hand for each call that may be under way: the next one is worded meanwhile."""
+    ROLE: ClassVar[Role | None] = None
+    """Of all calls, where they have one role; it decides how many frames a call carries."""
+    store: Store | None
+    """Has the journal and the caps; None where nothing was begun and it is only planned."""
+    config: RunConfig
+    """Has every model that may be called in its cast, with the prices that hold now."""
+    prompts: PromptSet
+    order: JobOrder
+    load: Load = no_frames
+    """The way to frames."""
+    generations: Callable[[str], Sequence[int]] = lambda _scope: (0,)
+    """Scope to its generations, as a prompter takes them."""
+    tally: JobTally = field(default_factory=JobTally)
+
+    @abstractmethod
+    def items(self) -> Sequence[Item]:
+        """Return what is to be played; what is known may be among it, and calls nobody."""
+
+    @abstractmethod
+    def forecast(self, item: Item, /) -> Iterable[ExpectedCalls]:
+        """Yield the calls that an item takes, expected and at most; none where all is known."""
+
+    @abstractmethod
+    async def play(self, item: Item, prompter: Prompter, /) -> Outcome:
+        """Return what comes of an item, or CallFailed; from an asker that recalls, JournalMiss."""
+
+    @abstractmethod
+    async def keep(self, item: Item, outcome: Outcome, /) -> None:
+        """Write down what came of an item, and count it."""
+
+    async def begin(self) -> None:
+        """Raise BadInput where what playing needs is missing; after the first call it costs."""
+
+    def expected(self) -> list[ExpectedCalls]:
+        """Return the calls that are left, those among them that several items share."""
+        return [one for item in self.items() for one in self.forecast(item)]
+
+    def plan(self) -> JobPlan:
+        """Return what is left to be called, and what of it leaves the machine."""
+        calls = self.expected()
+        open_ = sum(any(True for _ in self.forecast(item)) for item in self.items())
+        at_once = max(1, min(self.order.concurrency, open_))
+        lines = plan_lines(self.config, calls, self.store)
+        plan = JobPlan(lines, self.tally.known, (), at_once)
+        most = plan.calls_at_most
+        notices = judges_notice(
+            self.config,
+            most,
+            videos=len({video for one in calls for video in one.videos}),
+            has_subtitles=self.store is not None and has_subtitles(self.store),
+            answering={one.alias for one in calls if one.role == "contestant"},
+            reading=most.keys() - {one.alias for one in calls if one.frames},
+            role=self.ROLE,
+        )
+        return replace(plan, notices=tuple(notices))
+
+    async def recall(self, items: Iterable[Item]) -> Recalled[Item, Outcome]:
+        """Return what the journal knows of items; nobody is called."""
+        found = Recalled[Item, Outcome]([], [], [])
+        if self.store is None:
+            found.left.extend(items)
+            return found
+        asker = Asker(self.store.journal, no_frames, seed=self.config.seed, is_replay=True)
+        prompter = self.prompter(asker)
+        for item in items:
+            try:
+                found.known.append((item, await self.play(item, prompter)))
+            except JournalMiss:
+                found.left.append(item)
+            except CallFailed:
+                found.failed.append(item)
+        return found
+
+    def prompter(self, asker: Asker) -> Prompter:
+        """Return what items are played through."""
+        return Prompter(asker, self.prompts, self.config.seed, generations=self.generations)
+
+    async def run(self, listeners: Listeners, on_done: OnDone = unheard) -> None:
+        """Say what it takes, then play what is left; at an interrupt or a cap, as much as ended.
+
+        BadInput for a model that lacks a key, or as `begin` does.
+        """
+        for line in self.plan().as_lines():
+            listeners.say(line)
+        items = self.items()
+        self.tally.total = len(items)
+        if not items:
+            return
+        names = dict.fromkeys(one.alias for item in items for one in self.forecast(item))
+        check_keys(map(self.config.model_of, names))
+        await self.begin()
+        if self.store is None:
+            raise RuntimeError("a job was to be played without a file for its calls")
+        calling = Calling(self.store, self.config, self.load)
+        hear = partial(pass_on, listeners=listeners)
+        asker = draining_asker(calling, self.tally, pace=self.order, hear=hear)
+        prompter = self.prompter(asker)
+
+        async def play(item: Item) -> None:
+            try:
+                outcome = await self.play(item, prompter)
+            except CallFailed as why:
+                self.tally.count(str(why))
+            else:
+                await self.keep(item, outcome)
+            on_done(self.tally)
+
+        workers = min(len(items), self.AT_WORK * self.order.concurrency)
+        try:
+            stopped = await until_done(asker, work_off(items, play, workers=workers), listeners)
+        finally:
+            await asker.aclose()
+        self.tally.end(asker, stopped=stopped)
