@@ -20,7 +20,6 @@ class RatingOptions(TypedDict, total=False):
     simultaneous: bool
     elo: bool
     pairs: bool
-    fragility: bool
     seed: int
     without: tuple[Unwanted, ...]
     reweight: bool

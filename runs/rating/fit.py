@@ -15,7 +15,6 @@ from videoautoarena.runs.rating.leaderboard import (
     EVEN_PAIRS,
     Bootstrap,
     Elo,
-    Fragility,
     Identified,
     Lead,
     Matrices,
@@ -46,7 +45,7 @@ from videoautoarena.scoring.fitting.counts import (
 )
 from videoautoarena.scoring.fitting.design_matrix import Rows, count_rows, select_rows
 from videoautoarena.scoring.intervals.proportions import Share, measure_share
-from videoautoarena.scoring.intervals.ranks import find_fall, videos_needed
+from videoautoarena.scoring.intervals.ranks import videos_needed
 from videoautoarena.scoring.intervals.sandwich import LEVEL, gap_errors, half_widths
 from videoautoarena.scoring.ratings.covariates import (
     MOST_HALF_WIDTH,
@@ -520,23 +519,6 @@ def identified_of(found: Identification) -> Identified:
         figure_json(found.half_width, 4),
         MOST_INFLATION,
         MOST_HALF_WIDTH,
-    )
-
-
-def fragility_of(rated: RatedBouts) -> Fragility:
-    """Return how few battles make another model lead the first component, fitted without terms."""
-    if not rated.ratings.components:
-        return Fragility(None)
-    members = rated.ratings.components[0]
-    part = select_models(rated.cells, members)
-    plain = rate(Cells(part.models, part.i, part.j, part.counts))
-    fall = find_fall(part, plain.theta)
-    leader = members[int(np.argmax(plain.theta))]
-    return Fragility(
-        leader=rated.bouts.names[leader],
-        rival=None if fall is None else rated.bouts.names[members[fall.rival]],
-        removed=None if fall is None else fall.votes,
-        battles=round(float(part.counts.sum())),
     )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from videoautoarena.runs.formats.record_json import (
@@ -280,22 +280,6 @@ class Settings:
 
 
 @dataclass(frozen=True)
-class Fragility:
-    """How few battles make another model lead the first group."""
-
-    leader: str | None
-    """None where nobody is rated."""
-    rival: str | None = None
-    """None, as `removed`, where no way was found."""
-    removed: int | None = None
-    battles: int = 0
-
-    def to_json(self) -> dict[str, Any] | None:
-        """Return it as JSON-ready values; None where nobody is rated."""
-        return None if self.leader is None else asdict(self)
-
-
-@dataclass(frozen=True)
 class Matrices:
     """What is known of every two rated models, row against column, group by group."""
 
@@ -346,9 +330,6 @@ class Leaderboard:
     """The models that battles join, group by group, the largest first."""
     settings: Settings
     """[How it was computed](#settings), and the notes."""
-    fragility: Fragility | None = field(default=None, metadata=LEFT_OUT)
-    """With `--fragility`: the `leader`, and the `rival` that leads once `removed` of its group's
-    `battles` are left out; both None if no such set was found."""
     pairs: Matrices | None = field(default=None, metadata=LEFT_OUT)
     """With `--pairs`: [what is known of every two models](#further-figures)."""
     audit: tuple[Finding, ...] | None = field(default=None, metadata=LEFT_OUT)

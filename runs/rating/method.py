@@ -87,9 +87,6 @@ class RatingMethod:
         bool,
         "Show head-to-head counts, and the probability that one model is better than another.",
     ] = False
-    fragility: Annotated[bool, "Report how few battles, if left out, would change the leader."] = (
-        False
-    )
     seed: Annotated[int, "Seed of the bootstrap and of the battle order in online Elo."] = 0
     without: Annotated[
         tuple[Unwanted, ...], "Leave ties or refusals out of the fit; may be given twice."

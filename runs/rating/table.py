@@ -18,7 +18,6 @@ from videoautoarena.runs.rating.fit import (
     Bouts,
     RatedBouts,
     best_first,
-    fragility_of,
     lead_in,
     matrices_of,
     rate_bouts,
@@ -153,7 +152,6 @@ def tabulate(rated: RatedBouts, *, forfeits: Mapping[str, int], totals: Totals) 
         models=tuple(rows.values()),
         components=tuple(tuple(names[k] for k in group) for group in groups),
         settings=settings_of(rated, totals),
-        fragility=fragility_of(rated) if rated.method.fragility else None,
         pairs=matrices_of(rated) if rated.method.pairs else None,
         leads=tuple(lead_in(rated, k) for k in range(len(groups))),
     )

@@ -47,7 +47,7 @@ OF_A_RUN = (
         "labels show {}",
         "agree {} {}",
     ),
-    *("leaderboard {}", "leaderboard {} --details --elo --pairs --fragility --simultaneous"),
+    *("leaderboard {}", "leaderboard {} --details --elo --pairs --simultaneous"),
     *("leaderboard {} --style --seats --ties davidson --anchor {model}", "export {} --help"),
     *(f"leaderboard {{}} --by {by} --details" for by in SLICES),
     "pictures {} --to pictures --force",

@@ -235,7 +235,7 @@ def _figures(run: Run, listed: BattlesOf, costs: RunCosts) -> Json:
 
     Difficulty and weaknesses are those of the battles that are listed.
     """
-    board = board_in(run, replace(USUAL, pairs=True, fragility=True))
+    board = board_in(run, replace(USUAL, pairs=True))
     pairs = pairs_in(run)
     found = audit_in(run)
     styled = board_in(run, replace(USUAL, style=True, seats=True), behaviour=False)
@@ -274,7 +274,6 @@ def _figures(run: Run, listed: BattlesOf, costs: RunCosts) -> Json:
         "leads": rows["leads"],
         "terms": value_json(styled.settings.terms),
         "components": rows["components"],
-        "fragility": rows["fragility"],
         "better": {"models": rows["pairs"]["models"], "p": rows["pairs"]["better"]},
         "pairs": pairs.to_json()["pairs"],
         "slices": _slices(run, (*_traits(run), *own_traits(run))),

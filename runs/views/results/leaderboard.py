@@ -11,7 +11,6 @@ from videoautoarena.runs.formats.number_formats import Kind, is_nothing
 from videoautoarena.runs.rating.fit import UNCONTROLLED
 from videoautoarena.runs.rating.leaderboard import (
     EVEN_PAIRS,
-    Fragility,
     Identified,
     Lead,
     Leaderboard,
@@ -371,8 +370,6 @@ def spoken_tables(board: Leaderboard) -> Iterator[Table]:
         yield spoken_table("elo", rows, model="name", elo="rating")
     if board.pairs is not None:
         yield _better_table(board.pairs)
-    if board.fragility is not None and board.fragility.removed is not None:
-        yield _fragility_table(board.fragility)
 
 
 def _extra_sentences(board: Leaderboard, tables: dict[str, Table]) -> Iterator[Sentence]:
@@ -408,8 +405,6 @@ def _extra_sentences(board: Leaderboard, tables: dict[str, Table]) -> Iterator[S
             by=by,
             effective=tally.quote(_ONE, "effective"),
         )
-    if board.fragility is not None and board.fragility.leader is not None:
-        yield _fragility_sentence(board.fragility, tables.get("fragility"))
 
 
 SEAT = "being read first"
@@ -537,26 +532,3 @@ def _better_sentences(table: Table) -> Iterator[Sentence]:
     if any(row["is_thin"] for row in table.rows):
         few = Verbatim(str(SOLID_BATTLES))
         yield sentence("few: the two met in fewer than {few} battles.", few=few)
-
-
-def _fragility_table(found: Fragility) -> Table:
-    assert found.removed is not None
-    share = found.removed / found.battles
-    row = {"removed": found.removed, "battles": found.battles, "share": share}
-    return tally_table(row, "fragility", share="share")
-
-
-def _fragility_sentence(found: Fragility, table: Table | None) -> Sentence:
-    leader = Model(found.leader or "")
-    if table is None:
-        return sentence(
-            "No set of battles was found whose removal would change the leader, {leader}.",
-            leader=leader,
-        )
-    return sentence(
-        "Leaving out {removed:battle} of {battles} ({share}) makes {rival} lead instead of "
-        "{leader}.",
-        table.quotes(),
-        rival=Model(found.rival or ""),
-        leader=leader,
-    )

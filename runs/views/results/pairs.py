@@ -47,7 +47,7 @@ def pairs_report(found: Pairs) -> Report:
     flags = {flag for pair in found.pairs for flag in pair.flags}
     # Of what was asked for of ratings, what the expected shares are made of.
     plain = replace(board.settings, elo=None, anchor=None)
-    rated = replace(board, pairs=None, fragility=None, settings=plain)
+    rated = replace(board, pairs=None, settings=plain)
     tally = counted_table(board)
     table = Table(
         name="pairs",

@@ -12,7 +12,7 @@ from typing import Any
 from videoautoarena.runs.analysis.leaderboard.head_to_head import UNLIKE, Pair, Pairs
 from videoautoarena.runs.formats.number_formats import Kind
 from videoautoarena.runs.rating.finding import Finding
-from videoautoarena.runs.rating.leaderboard import Fragility, Leaderboard
+from videoautoarena.runs.rating.leaderboard import Leaderboard
 from videoautoarena.runs.rating.method import SOLID_BATTLES, THIN
 from videoautoarena.runs.run.battles.rounds import Round
 from videoautoarena.runs.run.config.preset import left_by_preset
@@ -97,7 +97,13 @@ def run_page(shown: RunRecords) -> Report:
     controls = list(_controls(shown.styled))
     sentences = [
         *board.sentences,
-        *_behind_sentences(shown, tally),
+        _said(
+            "behind",
+            "{decided:decided battle}[ on {videos:video}], {rated:rated model}, {rounds:round} of "
+            "questions[, judged by {judges}].",
+            tally.quotes(),
+            judges=listed(map(Verbatim, shown.judges)),
+        ),
         _ladder_sentence(models),
         _pairs_sentence(shown.pairs.pairs, tally),
         _rounds_sentence(shown.rounds, rounds, tally),
@@ -138,7 +144,6 @@ def _tally_table(shown: RunRecords) -> Table:
         "rounds": len(shown.rounds),
         "refused": refused,
         "tried": refused + sum(one.gate.passed for one in shown.rounds),
-        "removed": None if shown.board.fragility is None else shown.board.fragility.removed,
         "pairs": len(pairs),
         "odd": sum(UNLIKE in pair.flags for pair in pairs),
         "thin": sum(THIN in pair.flags for pair in pairs),
@@ -175,21 +180,6 @@ def _controls(styled: Leaderboard | None) -> Iterator[tuple[Table, Sentence]]:
         refused = control_sentence(found, table, role="page")
         if refused is not None:
             yield table, refused
-
-
-def _behind_sentences(shown: RunRecords, tally: Table) -> Iterator[Sentence]:
-    """Say how much stands behind the headline, and how easily it would turn."""
-    yield _said(
-        "behind",
-        "{decided:decided battle}[ on {videos:video}], {rated:rated model}, {rounds:round} of "
-        "questions[, judged by {judges}].",
-        tally.quotes(),
-        judges=listed(map(Verbatim, shown.judges)),
-    )
-    fragility: Fragility | None = shown.board.fragility
-    if fragility is not None and fragility.rival is not None:
-        changes = "First place would change hands if {removed:battle} {removed|was|were} left out."
-        yield _said("fragile", changes, tally.quotes())
 
 
 def _ladder_sentence(models: Table) -> Sentence | None:
@@ -480,7 +470,7 @@ def made_section(settings: Row, run: Row, methods: Row) -> Section:
 
 def page_words(report: Report, names: Mapping[str, str]) -> dict[str, Any]:
     """Return a page's sentences by section as parts, and the short names they go with."""
-    sections = ("lead", "behind", "fragile", "ladder", "control", "rounds", "pairs", "audit")
+    sections = ("lead", "behind", "ladder", "control", "rounds", "pairs", "audit")
     found = {key: report.sentence(key) for key in (*sections, "spending", "missing")}
     standing = {
         one.key.removeprefix("standing: "): one.to_json()

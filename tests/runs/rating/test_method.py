@@ -39,7 +39,6 @@ EVERYTHING = RatingMethod(
     simultaneous=True,
     elo=True,
     pairs=True,
-    fragility=True,
 )
 FIELDS = set(get_type_hints(RatingMethod))
 OF_RUNS = {"without", "reweight"}
@@ -211,33 +210,8 @@ def test_pairs_say_who_met_whom_and_who_is_better() -> None:
     assert "hawk above owl 99." in shown(table)
 
 
-def test_a_few_battles_hold_the_first_place() -> None:
-    table = board(RatingMethod(fragility=True))
-    found = table.to_json()["fragility"]
-    assert (found["leader"], found["rival"]) == ("hawk", "owl")
-    assert 0 < found["removed"] < found["battles"] == 360
-    assert f"Leaving out {found['removed']} battles of 360" in shown(table)
-
-
-def test_of_battles_that_all_tie_none_can_be_left_out() -> None:
-    table = board(RatingMethod(fragility=True), ties=6)
-    assert table.to_json()["fragility"]["removed"] is None
-    assert "No set of battles was found" in shown(table)
-
-
-def test_one_battle_is_told_in_the_singular() -> None:
-    fights = [battle(slot(video(f"{k}".encode()), 0), verdict="a" if k else "b") for k in range(3)]
-    assert "Leaving out 2 battles of 3" in shown(
-        build(fights, CAST[:2], method=RatingMethod(fragility=True))
-    )
-    fights = [battle(slot(video(f"{k}".encode()), 0), verdict="ab"[k % 2]) for k in range(2)]
-    found = build(fights, CAST[:2], method=RatingMethod(fragility=True)).to_json()["fragility"]
-    assert found["removed"] == 1
-
-
 def test_without_a_battle_the_further_figures_are_empty() -> None:
     table = build([], CAST, method=EVERYTHING)
-    assert table.to_json()["fragility"] is None
     assert table.to_json()["pairs"]["models"] == []
     assert table.to_json()["settings"]["terms"] == []
     assert "no model is rated" in shown(table)
@@ -310,14 +284,14 @@ def run(tmp_path: Path) -> Path:
 
 def test_the_command_takes_them_all_together(run: Path) -> None:
     line = ("leaderboard", run, "--style", "--seats", "--ties", "davidson", "--anchor", "owl",
-            "--intervals", "bootstrap", "--simultaneous", "--elo", "--pairs", "--fragility",
+            "--intervals", "bootstrap", "--simultaneous", "--elo", "--pairs",
             "--seed", 3)  # fmt: skip
     whole = invoke(*line, "--json")
     sliced = invoke(*line, "--by", "round", "--json")
     assert whole.exit_code == sliced.exit_code == 0, whole.output
     assert json.loads(whole.output)["settings"]["elo"]["seed"] == 3
     for part in json.loads(sliced.output)["slices"]:
-        assert {"pairs", "fragility"} <= set(part)
+        assert "pairs" in part
     assert "owl is fixed at 1000" in invoke(*line).output.replace("\n", " ")
 
 
@@ -348,8 +322,7 @@ def test_further_figures_are_written_down() -> None:
     table = board(EVERYTHING, ties=1).to_json()
     plain = board(RatingMethod()).to_json()
     further = set(table) - set(plain) | (set(table["settings"]) - set(plain["settings"]))
-    for inner in ("fragility", "pairs"):
-        further |= set(table[inner])
+    further |= set(table["pairs"])
     for inner in ("anchor", "bootstrap", "elo"):
         further |= set(table["settings"][inner])
     (terms,) = table["settings"]["terms"]

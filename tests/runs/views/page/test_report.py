@@ -100,7 +100,7 @@ def test_what_a_report_shows_is_what_open_run_returns(played: Path) -> None:
     blocks = written(played, thumbs=0)
     summary = blocks.read("summary")
     run = va.open_run(played)
-    board = run.leaderboard(pairs=True, fragility=True).to_json()
+    board = run.leaderboard(pairs=True).to_json()
     rows = {row["model"]: row for row in summary["models"]}
     for row in as_read(board["models"]):
         assert row.items() <= rows[row["model"]].items()

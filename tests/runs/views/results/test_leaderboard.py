@@ -61,7 +61,7 @@ def boards(draw: st.DrawFn) -> Leaderboard:
         won = rng.random() < 1 / (1 + np.exp(bias * (names.index(a) - names.index(b))))
         odd = str(rng.choice(VERDICTS)) if rng.random() < 0.2 else ""
         battles.append(Bout(f"v{k % videos}", a, b, odd or ("a" if won else "b")))
-    asked = {name: draw(st.booleans()) for name in ("elo", "pairs", "fragility", "simultaneous")}
+    asked = {name: draw(st.booleans()) for name in ("elo", "pairs", "simultaneous")}
     return build(battles, names, method=RatingMethod(**asked))
 
 

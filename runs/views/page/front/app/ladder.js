@@ -26,8 +26,7 @@ export function Opening() {
   return html`<header class="opening">
     <p class="kicker"><bdi>${plain(run.name)}</bdi>${when && ` · ${when}`}</p>
     <h1><${Sentence} parts=${words.lead} /></h1>
-    <p class="behind"><${Sentence} parts=${words.behind} />${" "}
-      <${Sentence} parts=${words.fragile} /></p>
+    <p class="behind"><${Sentence} parts=${words.behind} /></p>
     <${Banner} />
   </header>`;
 }
