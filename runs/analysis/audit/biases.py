@@ -235,7 +235,21 @@ def audit_family(given: AuditInput) -> list[Finding]:
     for k, judge in enumerate(given.judges):
         family = family_of(given.model_of(judge))
         families.append(family)
-        own = _own(k, family, given)
+        ballots = given.ballots
+        sides = [given.outlines.texts[seat] for seat in ("model_a", "model_b")]
+        is_ours = np.stack(
+            [
+                side.among(x for x in side.values if family_of(given.model_of(x or "")) == family)
+                for side in sides
+            ],
+            axis=1,
+        )
+        one_of_two = is_ours[:, 0] != is_ours[:, 1]
+        mine = ballots.has_voted & (ballots.judge == k) & one_of_two[ballots.battle]
+        battle = ballots.battle[mine]
+        of_a = POINTS[ballots.camp[mine]], _said_elsewhere(family, given)[_seating(ballots)[mine]]
+        points, elsewhere = (np.where(is_ours[battle, 0], x, 1.0 - x) for x in of_a)
+        own = _Own(points, elsewhere, given.videos[battle])
         if len(own.points):
             found += _of_judge(judge, family, own, is_brief=given.is_brief)
     if found or not families or given.is_brief:
@@ -270,29 +284,6 @@ def _of_judge(judge: str, family: str, own: _Own, *, is_brief: bool) -> Iterator
             is_even=True,
             judge=judge,
         )
-
-
-def _own(judge: int, family: str, given: AuditInput) -> _Own:
-    ballots = given.ballots
-    is_ours = _ours(family, given)
-    one_of_two = is_ours[:, 0] != is_ours[:, 1]
-    mine = ballots.has_voted & (ballots.judge == judge) & one_of_two[ballots.battle]
-    battle = ballots.battle[mine]
-    of_a = POINTS[ballots.camp[mine]], _said_elsewhere(family, given)[_seating(ballots)[mine]]
-    points, elsewhere = (np.where(is_ours[battle, 0], x, 1.0 - x) for x in of_a)
-    return _Own(points, elsewhere, given.videos[battle])
-
-
-def _ours(family: str, given: AuditInput) -> Mask:
-    """Shape (battles, 2), whether model_a and model_b are of a family."""
-    sides = [given.outlines.texts[seat] for seat in ("model_a", "model_b")]
-    return np.stack(
-        [
-            side.among(x for x in side.values if family_of(given.model_of(x or "")) == family)
-            for side in sides
-        ],
-        axis=1,
-    )
 
 
 def _said_elsewhere(family: str, given: AuditInput) -> Floats:

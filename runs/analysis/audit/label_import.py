@@ -80,7 +80,11 @@ def import_labels(folder: Path, file: Path, *, labeller: str | None = None) -> I
             except _Unusable as why:
                 wrong[k] = str(why)
         if wrong:
-            raise _refusal(sheet, wrong)
+            first, *others = wrong
+            named = ", ".join(str(sheet.first + k) for k in others[:_NAMED_ROWS])
+            more = f" and {len(others) - _NAMED_ROWS} more" if len(others) > _NAMED_ROWS else ""
+            nor = f"; {sheet.row}s {named}{more} cannot be used either" if others else ""
+            raise BadInput(f"{sheet.refuse(first, wrong[first])}{nor}; nothing was imported")
         store.evidence.add_labels(read.new)
         return Imported(len(read.new), read.known, read.blank)
 
@@ -178,11 +182,3 @@ def _choice(name: str, given: Any) -> Choice:
 def _words(label: Label) -> str:
     rest = [f"{name} {word}" for name, word in label.standards.items()]
     return f"{label.verdict} ({', '.join(rest)})" if rest else label.verdict
-
-
-def _refusal(sheet: Sheet, wrong: Mapping[int, str]) -> BadInput:
-    first, *others = wrong
-    named = ", ".join(str(sheet.first + k) for k in others[:_NAMED_ROWS])
-    more = f" and {len(others) - _NAMED_ROWS} more" if len(others) > _NAMED_ROWS else ""
-    nor = f"; {sheet.row}s {named}{more} cannot be used either" if others else ""
-    return BadInput(f"{sheet.refuse(first, wrong[first])}{nor}; nothing was imported")

@@ -199,19 +199,14 @@ _MEASURES: Mapping[Figure, Callable[[AuditInput, Sequence[str]], Hits]] = {
 }
 
 
-def _drawn_in(given: AuditInput, code: str) -> list[str]:
-    """Return the battles whose question was to be in a language, where they came to one."""
-    mine = given.outlines.where(given.outlines.texts["language"].among([code]))
-    # What has neither answers nor models may be void for want of a question.
-    lost = [one.id for one in mine if one.length_a is None and one.length_b is None]
-    silent = {id_ for id_, battle in given.find(lost).items() if battle.question is None}
-    return [id_ for id_ in mine.ids() if id_ not in silent]
-
-
 def _kept(given: AuditInput, codes: Sequence[str]) -> Iterator[Finding]:
     """Yield how often questions are in the language that was drawn for them."""
     for code in codes:
-        drawn = _drawn_in(given, code)
+        mine = given.outlines.where(given.outlines.texts["language"].among([code]))
+        # What has neither answers nor models may be void for want of a question.
+        lost = [one.id for one in mine if one.length_a is None and one.length_b is None]
+        silent = {id_ for id_, battle in given.find(lost).items() if battle.question is None}
+        drawn = [id_ for id_ in mine.ids() if id_ not in silent]
         looked = given.find(drawn[:: max(1, -(-len(drawn) // LOOKED_AT))]).values()
         told = [(b, told_language(b.question or "")) for b in looked]
         sure = [(battle, language) for battle, language in told if language != UNKNOWN]

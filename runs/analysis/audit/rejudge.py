@@ -30,7 +30,6 @@ from videoautoarena.runs.rating.table import build
 from videoautoarena.runs.run.rundir.reader import Run, blind_lines, marks, open_run
 from videoautoarena.scoring.agreement.rank_agreement import correlate_orders, correlate_ranks
 from videoautoarena.scoring.agreement.rater_agreement import Agreement, agree
-from videoautoarena.scoring.intervals.proportions import Share
 
 WORDS = ("a", "b", "tie")
 """What a battle comes to; ties of all kinds and splits are one word."""
@@ -232,7 +231,28 @@ def _compare(run: Run, judge: str, trials: Sequence[Trial]) -> Rejudged:
     found = agreement_of(shared)
     clear = [pair for pair in shared if "tie" not in (word_of(pair.battle), word_of(pair.other))]
     without = agreement_of(clear)
-    by_length = length_agreement(clear)
+    lengths = [(len(p.battle.answer_a or ""), len(p.battle.answer_b or "")) for p in clear]
+    kept = [(p.battle, "a" if a > b else "b") for p, (a, b) in zip(clear, lengths, strict=True)
+            if a != b]  # fmt: skip
+    by_length = share_of([word_of(of) == word for of, word in kept], [of.video for of, _ in kept])
+    roster = run.manifest["models"]
+    one, two = (
+        {row.model: row for row in build([pair[k] for pair in shared], roster).models
+         if row.rating is not None} for k in (0, 1)
+    )  # fmt: skip
+    rated = [name for name in one if name in two]
+    ratings = [
+        np.array([board[name].rating for name in rated], dtype=np.float64) for board in (one, two)
+    ]
+    spearman, kendall = (
+        Bounds(*map(figure_json, correlate(*ratings)))
+        for correlate in (correlate_ranks, correlate_orders)
+    )
+    compared = ("rating", "low", "high", "rank")
+    models = [
+        Ranked(name, *(getattr(board[name], key) for board in (one, two) for key in compared))
+        for name in rated
+    ]
     return Rejudged(
         judge=judge,
         model=mine[0].model if mine else None,
@@ -246,7 +266,7 @@ def _compare(run: Run, judge: str, trials: Sequence[Trial]) -> Rejudged:
         without_ties=Figures(figure_of(without.share), figure_of(without.kappa)),
         longer_answer=figure_of(by_length),
         confusion=Confusion(WORDS, confusion_of(shared)),
-        boards=_boards(run, shared),
+        boards=Boards(spearman, kendall, models),
     )
 
 
@@ -278,39 +298,9 @@ def agreement_of(both: Sequence[Both]) -> Agreement:
     return agree(run, other, number_names([pair.battle.video for pair in both]))
 
 
-def length_agreement(both: Sequence[Both]) -> Share:
-    """Return how often the run's winner is the longer answer: a judge that reads nothing."""
-    lengths = [(len(p.battle.answer_a or ""), len(p.battle.answer_b or "")) for p in both]
-    kept = [(p.battle, "a" if a > b else "b") for p, (a, b) in zip(both, lengths, strict=True)
-            if a != b]  # fmt: skip
-    return share_of([word_of(of) == word for of, word in kept], [of.video for of, _ in kept])
-
-
 def confusion_of(both: Sequence[Both]) -> list[list[int]]:
     """Return counts, shape (3, 3): the run's word down, the other judge's across."""
     table = np.zeros((len(WORDS), len(WORDS)), dtype=np.int64)
     for pair in both:
         table[WORDS.index(word_of(pair.battle)), WORDS.index(word_of(pair.other))] += 1
     return [[int(count) for count in row] for row in table]
-
-
-def _boards(run: Run, both: Sequence[Both]) -> Boards:
-    roster = run.manifest["models"]
-    one, two = (
-        {row.model: row for row in build([pair[k] for pair in both], roster).models
-         if row.rating is not None} for k in (0, 1)
-    )  # fmt: skip
-    rated = [name for name in one if name in two]
-    ratings = [
-        np.array([board[name].rating for name in rated], dtype=np.float64) for board in (one, two)
-    ]
-    spearman, kendall = (
-        Bounds(*map(figure_json, correlate(*ratings)))
-        for correlate in (correlate_ranks, correlate_orders)
-    )
-    compared = ("rating", "low", "high", "rank")
-    models = [
-        Ranked(name, *(getattr(board[name], key) for board in (one, two) for key in compared))
-        for name in rated
-    ]
-    return Boards(spearman, kendall, models)

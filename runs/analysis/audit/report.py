@@ -137,14 +137,12 @@ def chosen(found: Sequence[Finding], *, by_language: bool = False) -> list[Findi
     """
     first = [f for f in found if by_language and is_by_language(f.key)]
     raised = {f.key for f in found if f.is_alarm}
-    alarms = [f for f in found if f.is_alarm and _of_all(f.key) not in raised - {f.key}]
+    # That of all judges, `swap.flips`, says what that of each would say again.
+    alarms = [
+        f for f in found if f.is_alarm and ".".join(f.key.split(".", 2)[:2]) not in raised - {f.key}
+    ]
     usual = [f for f in found if is_usual(f.key) and not f.is_alarm]
     return [*first, *(f for f in alarms if f not in first), *usual]
-
-
-def _of_all(key: str) -> str:
-    """Return the key of a figure of all judges, for that of one: `swap.flips`."""
-    return ".".join(key.split(".", 2)[:2])
 
 
 def read_input(run: Run, *, is_brief: bool = False) -> AuditInput:

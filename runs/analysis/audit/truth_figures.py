@@ -80,27 +80,20 @@ def _audit_judge(judge: str, trials: Sequence[Trial], *, is_brief: bool) -> Iter
     mine = [trial for trial in trials if trial.judging.judge == judge]
     cases = [_case(t) for t in mine if t.judging.verdict not in ("abstain", "failed")]
     silent = [trial.judging.verdict for trial in mine]
-    lost = {"abstained": silent.count("abstain"), "failed": silent.count("failed")}
+    lost: Mapping[str, Any] = {
+        "abstained": silent.count("abstain"),
+        "failed": silent.count("failed"),
+    }
     if not cases:
         words = f"How often {{judge}} is right is unknown{_apart(lost)}."
         yield unknown(f"truth.accuracy.{judge}", words, judge=judge, **lost)
         return
-    yield _accuracy(judge, cases, lost)
-    if not is_brief:
-        yield from _parts(judge, cases)
-        yield from _mute(judge, mine)
-    yield from _length(judge, cases)
-    if "abstain" in silent and not is_brief:
-        yield _abstained(judge, mine)
-
-
-def _accuracy(judge: str, cases: Sequence[Case], lost: Mapping[str, Any]) -> Finding:
     share = _right(cases)
     is_doubtful = is_enough(share) and share.low <= GUESSING <= share.high
     verdict = ", not significantly different" if is_doubtful else ""
     ties = sum(one.points == 0.5 for one in cases)
     tied = " ({ties:tie} among them, half right each)" if ties else ""
-    return finding(
+    yield finding(
         f"truth.accuracy.{judge}",
         share,
         f"Where the right answer is known, {{judge}} is right in {_OF}{tied}; guessing gives "
@@ -111,6 +104,12 @@ def _accuracy(judge: str, cases: Sequence[Case], lost: Mapping[str, Any]) -> Fin
         guessing=GUESSING,
         **lost,
     )
+    if not is_brief:
+        yield from _parts(judge, cases)
+        yield from _mute(judge, mine)
+    yield from _length(judge, cases)
+    if "abstain" in silent and not is_brief:
+        yield _abstained(judge, mine)
 
 
 def _parts(judge: str, cases: Sequence[Case]) -> Iterator[Finding]:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from videoautoarena.memory.records.outlines import LENGTHS, Outlines, seen_in
+from videoautoarena.memory.records.outlines import LENGTHS, seen_in
 from videoautoarena.memory.records.records import DECIDED, TIES
 from videoautoarena.runs.analysis.audit.evidence import (
     ABSTAINED,
@@ -113,12 +113,17 @@ def _of_decided(verdicts: Words, given: AuditInput) -> Iterable[Finding]:
 
 def _lost(verdicts: Words, given: AuditInput) -> Iterable[Finding]:
     voids = measure_share((verdicts == "void"), given.videos)
-    why, told = _named(_reasons(given))
+    # What a reason says before it goes into the case at hand.
+    kinds = ((reason or "no reason").partition(": ")[0] for reason in given.void_reasons())
+    why, told = _named(Counter(one_line(kind, 60) for kind in kinds))
     words = f"{{figure}} of {{n:battle}} on {{videos:video}} ended void{why}."
     yield finding("verdicts.voids", voids, words, crosses=above(voids, MOST_VOIDS), **told)
     gone = np.isin(verdicts, ("forfeit_a", "forfeit_b"))
     share = measure_share(gone, given.videos)
-    who, told = _named(_fallen(given.outlines))
+    fallen = given.outlines.where(given.outlines.texts["verdict"].among(["forfeit_a", "forfeit_b"]))
+    who, told = _named(
+        Counter((b.model_a if b.verdict == "forfeit_a" else b.model_b) or "?" for b in fallen)
+    )
     words = f"{{figure}} of {{n:battle}} on {{videos:video}} were forfeited{who} and are not rated."
     yield finding("verdicts.forfeits", share, words, crosses=above(share, MOST_FORFEITS), **told)
 
@@ -135,17 +140,6 @@ def _of_judgings(given: AuditInput) -> Iterable[Finding]:
     words = f"Judges abstained in {{figure}} of {{n:judging}} on {{videos:video}}{behind}."
     crosses = above(share, MOST_ABSTENTIONS)
     yield finding("verdicts.abstentions", share, words, crosses=crosses, failed=failed)
-
-
-def _reasons(given: AuditInput) -> Counter[str]:
-    # What a reason says before it goes into the case at hand.
-    kinds = ((reason or "no reason").partition(": ")[0] for reason in given.void_reasons())
-    return Counter(one_line(kind, 60) for kind in kinds)
-
-
-def _fallen(battles: Outlines) -> Counter[str]:
-    fallen = battles.where(battles.texts["verdict"].among(["forfeit_a", "forfeit_b"]))
-    return Counter((b.model_a if b.verdict == "forfeit_a" else b.model_b) or "?" for b in fallen)
 
 
 def _named(found: Counter[str]) -> tuple[str, dict[str, Any]]:

@@ -75,7 +75,13 @@ class DialogueGame(Game[DialogueItem]):
                 broken = Said(None, why, is_ours=said.is_ours)
             if item.rounds[number - 1].is_scored:
                 lines.append(await self._line(item, number, said))
-        return _outcome(lines)
+        forfeits = [line for line in lines if line.end == "forfeit"]
+        voids = [line for line in lines if line.end in ("void", "unscored")]
+        if forfeits:
+            return Outcome(lines, [], "forfeit", forfeits[0].reason)
+        if voids:
+            return Outcome(lines, [], "void", voids[0].reason)
+        return Outcome(lines, [], "judged")
 
     def unasked(self, item: DialogueItem, player: Player) -> Said | None:
         """Return why a player cannot be asked about a dialogue; None where it can."""
@@ -156,14 +162,3 @@ class DialogueGame(Game[DialogueItem]):
             why = {"end": "unscored", "reason": f"not marked: {failure}"}
             return line.model_copy(update=why)
         return line.model_copy(update={"answers": list(marks)})
-
-
-def _outcome(lines: Sequence[RoundLine]) -> Outcome:
-    """Return how a dialogue went: forfeited where any round was, else void where any counts not."""
-    forfeits = [line for line in lines if line.end == "forfeit"]
-    voids = [line for line in lines if line.end in ("void", "unscored")]
-    if forfeits:
-        return Outcome(lines, [], "forfeit", forfeits[0].reason)
-    if voids:
-        return Outcome(lines, [], "void", voids[0].reason)
-    return Outcome(lines, [], "judged")

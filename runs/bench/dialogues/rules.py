@@ -87,6 +87,7 @@ class DialogueRules(Rules):
         for player in cast.players:
             mine = [outcomes[player.name, qid] for qid in ordered]
             lines = [one for each in mine for one in each.lines if isinstance(one, RoundLine)]
+            ends = Counter(line.end for line in lines)
             found.append(
                 DialogueResult(
                     bench=bench.bench,
@@ -94,7 +95,14 @@ class DialogueRules(Rules):
                     judge=cast.judge,
                     history=player.history,
                     how="run",
-                    facts=_facts(cast, player, mine, prompts) | _counts(mine, lines),
+                    facts=_facts(cast, player, mine, prompts)
+                    | {
+                        "dialogues": len(mine),
+                        "rounds": len(lines),
+                        "forfeits": ends["forfeit"],
+                        "unscored": ends["unscored"],
+                        "voids": ends["void"],
+                    },
                     lines=lines,
                 )
             )
@@ -180,14 +188,3 @@ def _facts(
     facts = {name: found[name] for name in FACTS}
     looked: dict[str, JsonValue] = {} if cast.preset is None else {"preset": cast.preset}
     return {**facts, **looked}
-
-
-def _counts(outcomes: Sequence[Outcome], lines: Sequence[RoundLine]) -> dict[str, JsonValue]:
-    ends = Counter(line.end for line in lines)
-    return {
-        "dialogues": len(outcomes),
-        "rounds": len(lines),
-        "forfeits": ends["forfeit"],
-        "unscored": ends["unscored"],
-        "voids": ends["void"],
-    }

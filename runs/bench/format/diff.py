@@ -24,12 +24,29 @@ def diff(first: Path, second: Path) -> Report:
     """
     before = open_bench(first)
     after = open_bench(second)
-    pairs, removed, added = _matched(before, after)
+    pairs = [(old, after.by_qid[qid]) for qid, old in before.by_qid.items() if qid in after.by_qid]
+    done = {old.qid for old, _ in pairs}
+    waiting = defaultdict[tuple[str, str], list[Entry]](list)
+    for item in after.items:
+        if item.qid not in done:
+            waiting[_asks(after, item)].append(item)
+    removed = list[Entry]()
+    for item in before.items:
+        if item.qid in done:
+            continue
+        if same := waiting[_asks(before, item)]:
+            pairs.append((item, same.pop(0)))
+        else:
+            removed.append(item)
+    new_ids = {id(item) for items in waiting.values() for item in items}
+    added = [item for item in after.items if id(item) in new_ids]
     changed = [
         {"qid": old.qid, "now": new.qid, "fields": sorted(fields)}
         for old, new in pairs
         if (fields := _changed(old, new))
     ]
+    manifests = (one.manifest.model_dump(mode="json", by_alias=True) for one in (before, after))
+    left, right = (dict(_flat({key: one.get(key) for key in _SETTINGS}, ())) for one in manifests)
     return {
         "schema": SCHEMA,
         "benches": [
@@ -44,29 +61,12 @@ def diff(first: Path, second: Path) -> Report:
             "added": [_named(item) for item in added],
         },
         "videos": _videos(before, after),
-        "settings": _settings(before, after),
+        "settings": [
+            {"setting": ".".join(key), "before": left.get(key), "after": right.get(key)}
+            for key in {**left, **right}
+            if left.get(key, _MISSING) != right.get(key, _MISSING)
+        ],
     }
-
-
-def _matched(
-    before: OpenBench[Any], after: OpenBench[Any]
-) -> tuple[list[tuple[Entry, Entry]], list[Entry], list[Entry]]:
-    pairs = [(old, after.by_qid[qid]) for qid, old in before.by_qid.items() if qid in after.by_qid]
-    done = {old.qid for old, _ in pairs}
-    waiting = defaultdict[tuple[str, str], list[Entry]](list)
-    for item in after.items:
-        if item.qid not in done:
-            waiting[_asks(after, item)].append(item)
-    removed = []
-    for item in before.items:
-        if item.qid in done:
-            continue
-        if same := waiting[_asks(before, item)]:
-            pairs.append((item, same.pop(0)))
-        else:
-            removed.append(item)
-    added = {id(item) for items in waiting.values() for item in items}
-    return pairs, removed, [item for item in after.items if id(item) in added]
 
 
 def _asks(bench: OpenBench[Any], item: Entry) -> tuple[str, str]:
@@ -106,17 +106,6 @@ def _videos(before: OpenBench[Any], after: OpenBench[Any]) -> Report:
         "removed": [id_ for id_ in old if id_ not in new],
         "added": [id_ for id_ in new if id_ not in old],
     }
-
-
-def _settings(before: OpenBench[Any], after: OpenBench[Any]) -> list[Report]:
-    """Return every setting that differs, by its path; null stands for one that is not there."""
-    old, new = (one.manifest.model_dump(mode="json", by_alias=True) for one in (before, after))
-    left, right = (dict(_flat({key: one.get(key) for key in _SETTINGS}, ())) for one in (old, new))
-    return [
-        {"setting": ".".join(key), "before": left.get(key), "after": right.get(key)}
-        for key in {**left, **right}
-        if left.get(key, _MISSING) != right.get(key, _MISSING)
-    ]
 
 
 def _flat(value: Any, path: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], Any]]:

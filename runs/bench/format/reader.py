@@ -105,7 +105,23 @@ def read_bench(folder: Path) -> Reading:
         raise BadInput(f"{folder} is no folder; pass one that arena freeze made")
     read = Reading()
     try:
-        found = _read_manifest(folder / MANIFEST)
+        path = folder / MANIFEST
+        if not _is_plain(path):
+            raise _Unusable("is missing or no regular file")
+        try:
+            with path.open("rb") as file:
+                content = file.read(LARGEST_MANIFEST + 1)
+        except OSError as wrong:
+            raise _Unusable(f"cannot be read: {wrong.strerror}") from wrong
+        if len(content) > LARGEST_MANIFEST:
+            raise _Unusable(f"is larger than {LARGEST_MANIFEST >> 20} MB")
+        try:
+            raw = json.loads(content.decode("ascii"))
+        except (ValueError, RecursionError) as wrong:
+            raise _Unusable("is not ASCII JSON, or nested too deep") from wrong
+        if not isinstance(raw, dict):
+            raise _Unusable("holds no JSON object")
+        found = _Found(content, raw, _shaped(path.parent, raw))
     except _Unusable as why:
         # Without a manifest any file is a stranger; what is to be done about it stands first.
         read.problems = [f"{MANIFEST} {why}", *_strangers(folder, None)]
@@ -145,25 +161,6 @@ def is_folder(path: Path) -> bool:
 
 def _is_plain(path: Path) -> bool:
     return path.is_file() and not path.is_symlink()
-
-
-def _read_manifest(path: Path) -> _Found:
-    if not _is_plain(path):
-        raise _Unusable("is missing or no regular file")
-    try:
-        with path.open("rb") as file:
-            content = file.read(LARGEST_MANIFEST + 1)
-    except OSError as wrong:
-        raise _Unusable(f"cannot be read: {wrong.strerror}") from wrong
-    if len(content) > LARGEST_MANIFEST:
-        raise _Unusable(f"is larger than {LARGEST_MANIFEST >> 20} MB")
-    try:
-        raw = json.loads(content.decode("ascii"))
-    except (ValueError, RecursionError) as wrong:
-        raise _Unusable("is not ASCII JSON, or nested too deep") from wrong
-    if not isinstance(raw, dict):
-        raise _Unusable("holds no JSON object")
-    return _Found(content, raw, _shaped(path.parent, raw))
 
 
 def _shaped(folder: Path, raw: dict[str, Any]) -> Manifest:
@@ -211,11 +208,6 @@ def _manifest_problems(found: _Found) -> Iterator[str]:
         yield f"{MANIFEST} lacks {name}"
     for name in sorted(set(manifest.files) - {*FILES, *DERIVED}):
         yield f"{MANIFEST} lists a file that is no part of a bench: {name}"
-    yield from _entry_problems(manifest)
-
-
-def _entry_problems(manifest: Manifest) -> Iterator[str]:
-    """Name videos whose entry cannot be; of what was made here each is known by its content."""
     is_ours = manifest.source.kind != IMPORT
     must_be_known = is_ours or manifest.with_videos
     for id_, video in manifest.videos.items():

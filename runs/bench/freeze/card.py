@@ -75,6 +75,15 @@ def card_text(given: CardInput) -> str:
             title = f"by {plain(name.removeprefix(COLUMN))}"
             # A column may be called as a trait of the questions is; neither stands for the other.
             counts[f"{title} of the video" if title in SLICES.values() else title] = many
+    alarms = [
+        f"- **Alarm:** {plain(found['sentence'])}" for found in given.findings if found["alarm"]
+    ]
+    usual = [
+        f"- {plain(found['sentence'])}"
+        for found in given.findings
+        if is_usual(found["key"]) and not found["alarm"]
+    ]
+    lines = "\n".join([*alarms, *usual]) or "- Nothing is known."
     parts = [
         f"# Bench of {counted(len(items), 'question')}\n",
         *_warnings(manifest.run),
@@ -89,7 +98,10 @@ def card_text(given: CardInput) -> str:
         "## Counts\n",
         *(count_table(title, parts) for title, parts in counts.items()),
         _biases(items, manifest),
-        _audit(given.findings),
+        (
+            "## What the run tells of its judges\n\n"
+            f"Of all its battles, not only of those here; `arena audit` tells more.\n\n{lines}\n"
+        ),
         licence_section(manifest.licence),
         f"{CHECKSUMS} Copies of the videos are in `videos`.\n"
         if manifest.with_videos
@@ -145,7 +157,11 @@ def _how(manifest: Manifest) -> str:
         "pairing": run.get("pairing"),
         "judged from both seats": _share_words(run.get("swap")),
         "preset": run.get("preset") or "none",
-        **({"left by the preset": _left(run)} if run.get("preset") else {}),
+        **(
+            {"left by the preset": "; ".join(left_by_preset(is_early=not is_as_in_paper(run)))}
+            if run.get("preset")
+            else {}
+        ),
         **({"users": _BROUGHT} if run.get("personas") is not None else {}),
         "frames": _frames_words(_table(run, "sampling")),
         "seed": run.get("seed"),
@@ -154,11 +170,6 @@ def _how(manifest: Manifest) -> str:
         f"- {name}: {'unknown' if value is None else plain(value)}" for name, value in facts.items()
     )
     return "\n".join(["## How it was made\n", *lines, ""])
-
-
-def _left(run: Mapping[str, Any]) -> str:
-    """Return in which choices a run is not as in the paper by whose preset it was played."""
-    return "; ".join(left_by_preset(is_early=not is_as_in_paper(run)))
 
 
 def _share_words(share: Any) -> str | None:
@@ -334,21 +345,6 @@ def _who_chose(people: int, nobody: int, total: int) -> Iterator[str]:
         "- Users, questions and their difficulty come from one examiner model. Later rounds ask "
         "about\n  faults found in earlier ones, so they are harder for models that fail in the "
         "same way."
-    )
-
-
-def _audit(findings: Sequence[Mapping[str, Any]]) -> str:
-    """Return what the run's audit says of its judges: alarms first, then the usual figures."""
-    alarms = [f"- **Alarm:** {plain(found['sentence'])}" for found in findings if found["alarm"]]
-    usual = [
-        f"- {plain(found['sentence'])}"
-        for found in findings
-        if is_usual(found["key"]) and not found["alarm"]
-    ]
-    lines = "\n".join([*alarms, *usual]) or "- Nothing is known."
-    return (
-        "## What the run tells of its judges\n\n"
-        f"Of all its battles, not only of those here; `arena audit` tells more.\n\n{lines}\n"
     )
 
 

@@ -248,7 +248,18 @@ def bench_of(run: Run, selection: Selection, extras: Extras, told: Told) -> Benc
     """Return the bench of a run; the same run, wishes and answers give the same bytes."""
     given = read_input(run)
     pool, chosen = _chosen(run, selection, told, given)
-    _refuse_nothing(run, pool, chosen)
+    if not pool.items and isinstance(pool, HardPool):
+        raise BadInput(
+            f"none of {counted(pool.left_out.total(), 'question')} with both answers called bad is "
+            f"hard ({counts_in_words(pool.left_out)}); freeze without --hard"
+        )
+    if not pool.items:
+        raise BadInput(
+            f"no battle in {run.folder} has a winner ({len(run.battles)} settled); {_advice(run)}"
+        )
+    if not chosen.items:
+        why = counts_in_words(chosen.left_out)
+        raise BadInput(f"none of {len(pool.items)} questions is left ({why}); relax the selection")
     items = with_names(chosen.items, extras.topic_names)
     entries = entries_of(run.store, {item.video_id for item in items})
     # Which battles count, how each ended and what people said of them.
@@ -451,21 +462,6 @@ def _embed(folder: Path, selection: Selection, told: Told) -> Embed | None:
     from videoautoarena.runs.run.rundir.embeddings import vectors_of
 
     return lambda items: vectors_of([i.question for i in items], model, folder=folder, say=say)
-
-
-def _refuse_nothing(run: Run, pool: Pool, chosen: Chosen) -> None:
-    if not pool.items and isinstance(pool, HardPool):
-        raise BadInput(
-            f"none of {counted(pool.left_out.total(), 'question')} with both answers called bad is "
-            f"hard ({counts_in_words(pool.left_out)}); freeze without --hard"
-        )
-    if not pool.items:
-        raise BadInput(
-            f"no battle in {run.folder} has a winner ({len(run.battles)} settled); {_advice(run)}"
-        )
-    if not chosen.items:
-        why = counts_in_words(chosen.left_out)
-        raise BadInput(f"none of {len(pool.items)} questions is left ({why}); relax the selection")
 
 
 def _advice(run: Run) -> str:

@@ -16,7 +16,7 @@ from videoautoarena.runs.bench.format.schema import Hardness, Item
 from videoautoarena.runs.bench.freeze.items import Choice, Pool, Topical, as_item, choose, votes_of
 from videoautoarena.runs.bench.freeze.selection import LEAKED, Selection
 from videoautoarena.runs.bench.selecting.asking import HardFound
-from videoautoarena.runs.bench.selecting.hard import BadQuestion, Side, Tried, WhyNot
+from videoautoarena.runs.bench.selecting.hard import BadQuestion, Side, WhyNot
 from videoautoarena.runs.run.rundir.reader import Run
 
 EASY = "most models did not fail"
@@ -104,7 +104,18 @@ def _item(question: BadQuestion, seed: int) -> Item:
     asked = question.battle
     if better:
         best = min(better, key=lambda one: derive(seed, "hard", f"{asked.id} {one.model}"))
-        item = as_item(_battle_of(asked, best), Choice("b" if best.bad == "a" else "a", "judge"))
+        own = "b" if best.bad == "a" else "a"
+        item = as_item(
+            asked.model_copy(
+                update={
+                    f"model_{own}": best.model,
+                    f"answer_{own}": best.answer,
+                    "verdict": best.verdict,
+                    "verdicts": best.verdicts,
+                }
+            ),
+            Choice("b" if best.bad == "a" else "a", "judge"),
+        )
     else:
         first: Side = "a" if unit_interval(seed, "hard order", asked.id) < 0.5 else "b"
         item = as_item(asked, Choice(first, "judge"))
@@ -113,19 +124,6 @@ def _item(question: BadQuestion, seed: int) -> Item:
         asked=len(question.tried), failed=question.count("failed"), void=question.count("void")
     )
     return item.model_copy(update={"qid": item.own_qid(), "hard": hard})
-
-
-def _battle_of(asked: Battle, tried: Tried) -> Battle:
-    """Return the battle with the new answer in place of one of the bad ones."""
-    own = "b" if tried.bad == "a" else "a"
-    return asked.model_copy(
-        update={
-            f"model_{own}": tried.model,
-            f"answer_{own}": tried.answer,
-            "verdict": tried.verdict,
-            "verdicts": tried.verdicts,
-        }
-    )
 
 
 class HardCounts(TypedDict):

@@ -378,7 +378,9 @@ def _drawn(
     traits = [
         name if name in KNOWN else f"{COLUMN}{name.removeprefix(COLUMN)}" for name in selection.by
     ]
-    rarest = _rarest_categories(items)
+    found = [parts_of(item, QUESTION_CATEGORY) for item in items]
+    common = Counter(part for parts in found for part in parts)
+    rarest = [min(parts, key=lambda part: (common[part], part)) for parts in found]
     strata = [
         tuple(
             rarest[k] if name == "question-category" else part_of(items[k], name) for name in traits
@@ -389,16 +391,6 @@ def _drawn(
     size = len(items) if selection.size is None else selection.size
     drawn = {order[place] for place in draw_evenly(strata, size, sides)}
     return items, [k in drawn for k in range(len(items))]
-
-
-def _rarest_categories(items: Sequence[Item]) -> list[str]:
-    """Return of each item the category of its question that the fewest items share.
-
-    A question of several stands for the one that is hardest to find.
-    """
-    found = [parts_of(item, QUESTION_CATEGORY) for item in items]
-    common = Counter(part for parts in found for part in parts)
-    return [min(parts, key=lambda part: (common[part], part)) for parts in found]
 
 
 def longer(item: Item) -> int:

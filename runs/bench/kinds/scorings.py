@@ -8,6 +8,7 @@ when it is asked for: scores are printed without what plays.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -36,8 +37,6 @@ class Report(Protocol):
 class Scoring(ABC):
     """How sets of one kind are played and scored."""
 
-    exports: tuple[str, ...] = ()
-    """Formats of others that they can be written in."""
     unchecked = "holds tasks; arena bench probe says what they give away"
     """Of a kind that `check` is not for: what to do instead."""
 
@@ -92,8 +91,6 @@ class Scoring(ABC):
 class Preference(Scoring):
     """How questions are played and scored that have an answer that won and one that lost."""
 
-    exports = ("videoautobench", "inspect", "arena-hard")
-
     def rules(self) -> Rules:
         """Return that answers are held against both references, or an anchor."""
         from videoautoarena.runs.bench.play.rules import PreferenceRules
@@ -119,11 +116,7 @@ class Preference(Scoring):
         from videoautoarena.runs.bench.score.score import build_scores, results_by
 
         results = results_by(bench, None)
-        if len(judges := sorted({one.judge for one in results})) > 1:
-            raise BadInput(
-                f"several judges ruled on {bench.folder}: {', '.join(map(quoted, judges))}; "
-                "print a score by one of them with arena bench score --judge J --json"
-            )
+        _refuse_several(bench, (one.judge for one in results), "ruled")
         board = build_scores(bench, results)
         names = {"model": "model", "score": "average", "low": "low", "high": "high"}
         return [{name: row[key] for name, key in names.items()} for row in board["models"]]
@@ -143,10 +136,50 @@ class Preference(Scoring):
         return check(bench, run=run, judge=judge)
 
 
-class Tasks(Scoring):
+class Keyed(Scoring):
+    """How sets are played and scored whose items say what is right."""
+
+    key: str
+    """What their items have, as a sentence."""
+    parts: str
+    """By what they are scored, as a sentence."""
+
+    @abstractmethod
+    def scores(self, bench: OpenBench[Any], results: Any = None, **how: Any) -> Report:
+        """Return the scores of results on one; of those that lie in it where none are given."""
+
+    @abstractmethod
+    def compared(self, bench: OpenBench[Any], a: str, b: str, judge: str | None) -> Report:
+        """Return which of two models is better, item by item."""
+
+    def score(self, bench: OpenBench[Any], wanted: WantedScores) -> Report:
+        """Return the scores of all results on one, part by part."""
+        if wanted.anchor is not None or wanted.way.style:
+            raise BadInput(f"{self.key}; --anchor and --style are for preferences")
+        if wanted.by is not None or wanted.of != "judged":
+            raise BadInput(f"{self.parts}, all of them; leave --by and --of out")
+        return self.scores(
+            bench, judge=wanted.judge, as_published=wanted.as_published, margin=wanted.margin
+        )
+
+    def played(self, bench: OpenBench[Any], ran: Ran) -> Report:
+        """Return the scores of what was just played."""
+        return self.scores(bench, ran.results)
+
+    def compare(
+        self, bench: OpenBench[Any], a: str, b: str, *, judge: str | None, anchor: str | None
+    ) -> Report:
+        """Return which of two models is better, item by item."""
+        if anchor is not None:
+            raise BadInput(f"{self.key}; --anchor is for preferences")
+        return self.compared(bench, a, b, judge)
+
+
+class Tasks(Keyed):
     """How tasks are played and scored that have a right answer."""
 
-    exports = ("mlvu",)
+    key = "tasks have a key"
+    parts = "tasks are scored by task"
 
     def rules(self) -> Rules:
         """Return that an answer is read, or marked by its key."""
@@ -154,28 +187,17 @@ class Tasks(Scoring):
 
         return TaskRules()
 
-    def score(self, bench: OpenBench[Any], wanted: WantedScores) -> Report:
+    def scores(self, bench: OpenBench[Any], results: Any = None, **how: Any) -> Report:
         """Return accuracies by task, M-Avg and G-Avg, of each part of the set."""
         from videoautoarena.runs.bench.score.task_score import score_tasks
 
-        if wanted.anchor is not None or wanted.way.style:
-            raise BadInput("tasks have a key; --anchor and --style are for preferences")
-        if wanted.by is not None or wanted.of != "judged":
-            raise BadInput("tasks are scored by task, all of them; leave --by and --of out")
-        return score_tasks(
-            bench,
-            judge=wanted.judge,
-            as_published=wanted.as_published,
-            margin=wanted.margin,
-        )
+        return score_tasks(bench, results, **how)
 
-    def played(self, bench: OpenBench[Any], ran: Ran) -> Report:
-        """Return the scores of what was just played."""
-        from videoautoarena.runs.bench.format.results import TaskResult
-        from videoautoarena.runs.bench.score.task_score import score_tasks
+    def compared(self, bench: OpenBench[Any], a: str, b: str, judge: str | None) -> Report:
+        """Return which of two models is better, item by item."""
+        from videoautoarena.runs.bench.score.task_compare import compare_tasks
 
-        results = [one for one in ran.results if isinstance(one, TaskResult)]
-        return score_tasks(bench, results)
+        return compare_tasks(bench, a, b, judge=judge)
 
     def rated(self, bench: OpenBench[Any]) -> list[dict[str, Any]]:
         """Return M-Avg of each model that saw the whole video; of free text alone G-Avg."""
@@ -189,32 +211,20 @@ class Tasks(Scoring):
             )
         rows = [row for row in boards[0].models if row.view == "whole"]
         by_choice = {row.model: row.m_avg for row in rows if row.m_avg}
-        if not by_choice and len(judges := sorted({row.judge or "nobody" for row in rows})) > 1:
-            raise BadInput(
-                f"several judges marked on {bench.folder}: {', '.join(map(quoted, judges))}; "
-                "print a score by one of them with arena bench score --judge J --json"
-            )
+        if not by_choice:
+            _refuse_several(bench, (row.judge or "nobody" for row in rows), "marked")
         figures = by_choice or {row.model: row.g_avg for row in rows if row.g_avg}
         return [
             {"model": model, "score": one.value, "low": one.low, "high": one.high}
             for model, one in figures.items()
         ]
 
-    def compare(
-        self, bench: OpenBench[Any], a: str, b: str, *, judge: str | None, anchor: str | None
-    ) -> Report:
-        """Return which of two models is better, item by item."""
-        from videoautoarena.runs.bench.score.task_compare import compare_tasks
 
-        if anchor is not None:
-            raise BadInput("tasks have a key; --anchor is for preferences")
-        return compare_tasks(bench, a, b, judge=judge)
-
-
-class Dialogues(Scoring):
+class Dialogues(Keyed):
     """How dialogues are played and scored."""
 
-    exports = ("mt-video-bench",)
+    key = "dialogues have checklists"
+    parts = "dialogues are scored by ability"
     unchecked = "holds dialogues; arena bench score shows what constants score"
 
     def rules(self) -> Rules:
@@ -223,54 +233,38 @@ class Dialogues(Scoring):
 
         return DialogueRules()
 
-    def score(self, bench: OpenBench[Any], wanted: WantedScores) -> Report:
+    def scores(self, bench: OpenBench[Any], results: Any = None, **how: Any) -> Report:
         """Return accuracies by ability and their mean, beside what constants come to."""
         from videoautoarena.runs.bench.dialogues.score import score_dialogues
 
-        if wanted.anchor is not None or wanted.way.style:
-            raise BadInput("dialogues have checklists; --anchor and --style are for preferences")
-        if wanted.by is not None or wanted.of != "judged":
-            raise BadInput("dialogues are scored by ability, all of them; leave --by and --of out")
-        return score_dialogues(
-            bench,
-            judge=wanted.judge,
-            as_published=wanted.as_published,
-            margin=wanted.margin,
-        )
+        return score_dialogues(bench, results, **how)
 
-    def played(self, bench: OpenBench[Any], ran: Ran) -> Report:
-        """Return the scores of what was just played."""
-        from videoautoarena.runs.bench.dialogues.score import score_dialogues
-        from videoautoarena.runs.bench.format.results import DialogueResult
+    def compared(self, bench: OpenBench[Any], a: str, b: str, judge: str | None) -> Report:
+        """Return which of two models is better, dialogue by dialogue."""
+        from videoautoarena.runs.bench.dialogues.score import compare_dialogues
 
-        results = [one for one in ran.results if isinstance(one, DialogueResult)]
-        return score_dialogues(bench, results)
+        return compare_dialogues(bench, a, b, judge=judge)
 
     def rated(self, bench: OpenBench[Any]) -> list[dict[str, Any]]:
         """Return the mean over abilities of each model that was sent the golden history."""
         from videoautoarena.runs.bench.dialogues.score import score_dialogues
 
         rows = [row for row in score_dialogues(bench).models if row.history == "golden"]
-        if len(judges := sorted({row.judge for row in rows})) > 1:
-            raise BadInput(
-                f"several judges marked on {bench.folder}: {', '.join(map(quoted, judges))}; "
-                "print a score by one of them with arena bench score --judge J --json"
-            )
+        _refuse_several(bench, (row.judge for row in rows), "marked")
         return [
             {"model": row.model, "score": one.value, "low": one.low, "high": one.high}
             for row in rows
             if (one := row.overall)
         ]
 
-    def compare(
-        self, bench: OpenBench[Any], a: str, b: str, *, judge: str | None, anchor: str | None
-    ) -> Report:
-        """Return which of two models is better, dialogue by dialogue."""
-        from videoautoarena.runs.bench.dialogues.compare import compare_dialogues
 
-        if anchor is not None:
-            raise BadInput("dialogues have checklists; --anchor is for preferences")
-        return compare_dialogues(bench, a, b, judge=judge)
+def _refuse_several(bench: OpenBench[Any], judges: Iterable[str], did: str) -> None:
+    """Raise BadInput for scores by several judges, which no one board holds."""
+    if len(names := sorted(set(judges))) > 1:
+        raise BadInput(
+            f"several judges {did} on {bench.folder}: {', '.join(map(quoted, names))}; "
+            "print a score by one of them with arena bench score --judge J --json"
+        )
 
 
 _TASKS = Tasks()

@@ -8,7 +8,7 @@ is found in any order, an order of events is not.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import product
 from typing import Any, ClassVar
@@ -159,24 +159,20 @@ def _probes(bench: OpenBench[TaskItem], results: Sequence[TaskResult]) -> Iterat
                 parts[item.split, item.task].append((item, points))
         for (split, task), each in parts.items():
             named = {"split": split, "task": task, "model": _name(result), "view": view}
-            yield _probe(each, named)
-
-
-def _probe(each: Sequence[tuple[TaskItem, float]], named: Mapping[str, Any]) -> AskedProbe:
-    offered = np.array([len(item.options) for item, _ in each], dtype=np.int64)
-    keys = np.array([max(1, len(item.keys)) for item, _ in each], dtype=np.int64)
-    right = np.array([points for _, points in each])
-    # One text is one piece of evidence, at however many lengths it stands.
-    _, alone = np.unique([item.ladder or item.qid for item, _ in each], return_index=True)
-    # An option that is right twice is met as often as two that are pointed at.
-    tails = measure_tails(right[alone].astype(np.int64), keys[alone], offered[alone])
-    return AskedProbe(
-        **named,
-        n=len(each),
-        accuracy=percent(float(right.mean())),
-        chance=percent(float((keys / offered).mean())),
-        p=tails.above,
-    )
+            offered = np.array([len(item.options) for item, _ in each], dtype=np.int64)
+            keys = np.array([max(1, len(item.keys)) for item, _ in each], dtype=np.int64)
+            right = np.array([points for _, points in each])
+            # One text is one piece of evidence, at however many lengths it stands.
+            _, alone = np.unique([item.ladder or item.qid for item, _ in each], return_index=True)
+            # An option that is right twice is met as often as two that are pointed at.
+            tails = measure_tails(right[alone].astype(np.int64), keys[alone], offered[alone])
+            yield AskedProbe(
+                **named,
+                n=len(each),
+                accuracy=percent(float(right.mean())),
+                chance=percent(float((keys / offered).mean())),
+                p=tails.above,
+            )
 
 
 def _name(result: TaskResult) -> str:

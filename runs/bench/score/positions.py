@@ -45,7 +45,13 @@ def positions_of(items: Sequence[TaskItem], points: Mapping[str, float]) -> Posi
 
     def cell(part: int | None, length: int | None) -> Cell | None:
         some = [one for one, at, of in asked if part in (None, at) and length in (None, of)]
-        return _cell(some, points)
+        if not some:
+            return None
+        by_qid = {item.qid: item for item in some}
+        values = [points[qid] for qid in by_qid]
+        share = measure_accuracy(values, videos_of(by_qid, by_qid))
+        right = sum(value == 1.0 for value in values)
+        return Cell(right=right, **figure_of(share, 100.0).model_dump())
 
     if not asked:
         return None
@@ -74,13 +80,3 @@ def place_of(item: TaskItem) -> tuple[int, int] | None:
                 return None
             return min(int(PARTS * (at + lasts / 2) / whole), PARTS - 1), length
     return None
-
-
-def _cell(items: Sequence[TaskItem], points: Mapping[str, float]) -> Cell | None:
-    if not items:
-        return None
-    by_qid = {item.qid: item for item in items}
-    values = [points[qid] for qid in by_qid]
-    share = measure_accuracy(values, videos_of(by_qid, by_qid))
-    right = sum(value == 1.0 for value in values)
-    return Cell(right=right, **figure_of(share, 100.0).model_dump())

@@ -359,6 +359,12 @@ def _row(items: Mapping[str, Item], result: Result, of: Of, decided: Scored) -> 
         SAW_NONE: result.is_blind,
         JUDGED_BLIND: result.is_judged_blind,
     }
+    answers = [
+        (one.response, items[one.qid].reference(one.against))
+        for one in result.rulings
+        if one.qid in items and one.response is not None
+    ]
+    same = sum(answer.strip() == reference.strip() for answer, reference in answers)
     return ScoreRow(
         model=result.model,
         judge=result.judge,
@@ -369,19 +375,8 @@ def _row(items: Mapping[str, Item], result: Result, of: Of, decided: Scored) -> 
         selected=sides["selected"],
         rejected=sides["rejected"],
         decided=_means(items, decided),
-        copies=_copies(items, result),
+        copies=Copies(same, len(answers)) if same >= max(1, MOST_CHANCE * len(answers)) else None,
     )
-
-
-def _copies(items: Mapping[str, Item], result: Result) -> Copies | None:
-    """Return how often a model's answer is the reference; None where that may be chance."""
-    answers = [
-        (one.response, items[one.qid].reference(one.against))
-        for one in result.rulings
-        if one.qid in items and one.response is not None
-    ]
-    same = sum(answer.strip() == reference.strip() for answer, reference in answers)
-    return Copies(same, len(answers)) if same >= max(1, MOST_CHANCE * len(answers)) else None
 
 
 def _means(items: Mapping[str, Item], found: Scored) -> Average:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from videoautoarena.agents.prompting.options import LETTERS
@@ -167,7 +167,19 @@ def show_item(bench: OpenBench[Any], qid: str) -> ShownItem | ShownDialogue:
     """Return the item whose id begins so, with every reply; BadInput where there is not one."""
     item = bench.by_qid.get(qid) or _only(bench, qid)
     if bench.manifest.kind == DIALOGUE:
-        return _dialogue(bench, item)
+        return ShownDialogue(
+            bench=bench.bench,
+            dialogue=item,
+            results=tuple(
+                Said(
+                    model=one.model,
+                    judge=one.judge,
+                    history=one.history,
+                    lines=tuple(line for line in one.lines if line.qid == item.qid),
+                )
+                for one in read_dialogues(bench)
+            ),
+        )
     found: list[ReplyTo] = []
     judged: Sequence[Result | Anchored]
     if bench.manifest.kind == PREFERENCE:
@@ -189,22 +201,6 @@ def show_item(bench: OpenBench[Any], qid: str) -> ShownItem | ShownDialogue:
             )
     replies = tuple(one for one in found if one.lines)
     return ShownItem(bench=bench.bench, item=item, results=replies)
-
-
-def _dialogue(bench: OpenBench[DialogueItem], item: DialogueItem) -> ShownDialogue:
-    return ShownDialogue(
-        bench=bench.bench,
-        dialogue=item,
-        results=tuple(
-            Said(
-                model=one.model,
-                judge=one.judge,
-                history=one.history,
-                lines=tuple(line for line in one.lines if line.qid == item.qid),
-            )
-            for one in read_dialogues(bench)
-        ),
-    )
 
 
 def _only(bench: OpenBench[Any], qid: str) -> Any:
@@ -304,16 +300,12 @@ def _replied(name: str, line: RoundLine, one: Round) -> Iterator[str]:
     """Yield what a model replied to a scored round, and which items it missed."""
     came_to: str = line.end
     if line.answers:
-        met = _met(line.answers, one)
+        pairs = zip(line.answers, one.checklist, strict=True)
+        met = {place: said == item.expected for place, (said, item) in enumerate(pairs, 1)}
         missed = ", ".join(str(place) for place, is_met in met.items() if not is_met)
         came_to = f"{sum(met.values())} of {len(met)}{f', missed {missed}' if missed else ''}"
     why = f" ({line.reason})" if line.reason else ""
     yield from _text(f"{name}, {came_to}{why}: ", line.response or "-")
-
-
-def _met(answers: Sequence[str], one: Round) -> Mapping[int, bool]:
-    pairs = zip(answers, one.checklist, strict=True)
-    return {place: said == item.expected for place, (said, item) in enumerate(pairs, 1)}
 
 
 def _text(head: str, text: str) -> Iterator[str]:

@@ -224,7 +224,25 @@ def ladders_of(items: Sequence[TaskItem], results: Sequence[TaskResult]) -> Iter
         for task in (None, *(tasks if len(tasks) > 1 else ())):
             mine = [one for one in whole if task in (None, _task(one))]
             if mine:
-                yield _ladder(model, task, mine, points)
+                lengths = list(mine[0])
+                firsts = {one[lengths[0]].qid: one[lengths[0]] for one in mine}
+                clusters = videos_of(firsts, firsts)
+                rows = {seconds: [points[one[seconds].qid] for one in mine] for seconds in lengths}
+                rungs = []
+                for seconds in lengths:
+                    accuracy = figure_of(measure_accuracy(rows[seconds], clusters), 100.0)
+                    change = Figure(value=0.0, low=0.0, high=0.0, n=len(mine))
+                    if seconds != lengths[0]:
+                        lead = measure_lead(rows[seconds], rows[lengths[0]], clusters)
+                        change = lead_figure(lead, 100.0, most=100.0)
+                    rungs.append(Rung(seconds=seconds, accuracy=accuracy, change=change))
+                yield Ladder(
+                    model=model,
+                    task=task,
+                    items=len(mine),
+                    clusters=len(set(clusters.tolist())),
+                    rungs=tuple(rungs),
+                )
 
 
 def _ladders(items: Sequence[TaskItem]) -> list[Rungs]:
@@ -240,27 +258,3 @@ def _ladders(items: Sequence[TaskItem]) -> list[Rungs]:
 
 def _task(rungs: Rungs) -> str:
     return next(iter(rungs.values())).task
-
-
-def _ladder(
-    model: str, task: str | None, ladders: Sequence[Rungs], points: Mapping[str, float]
-) -> Ladder:
-    lengths = list(ladders[0])
-    firsts = {one[lengths[0]].qid: one[lengths[0]] for one in ladders}
-    clusters = videos_of(firsts, firsts)
-    rows = {seconds: [points[one[seconds].qid] for one in ladders] for seconds in lengths}
-    rungs = []
-    for seconds in lengths:
-        accuracy = figure_of(measure_accuracy(rows[seconds], clusters), 100.0)
-        change = Figure(value=0.0, low=0.0, high=0.0, n=len(ladders))
-        if seconds != lengths[0]:
-            lead = measure_lead(rows[seconds], rows[lengths[0]], clusters)
-            change = lead_figure(lead, 100.0, most=100.0)
-        rungs.append(Rung(seconds=seconds, accuracy=accuracy, change=change))
-    return Ladder(
-        model=model,
-        task=task,
-        items=len(ladders),
-        clusters=len(set(clusters.tolist())),
-        rungs=tuple(rungs),
-    )

@@ -16,7 +16,6 @@ from videoautoarena.memory.records.records import Record
 from videoautoarena.runs.bench.format.points import videos_of
 from videoautoarena.runs.bench.format.results import TaskLine, TaskResult
 from videoautoarena.runs.bench.format.schema import TaskItem
-from videoautoarena.scoring.fitting.counts import Ints
 from videoautoarena.scoring.intervals.proportions import Share
 from videoautoarena.scoring.ratings.differences import Lead
 from videoautoarena.scoring.tasks.averages import Tasks, measure_scores, measure_tasks
@@ -58,7 +57,15 @@ def ended(
         chosen = _chosen(item, line, reading, as_published) if item.is_choice else Chosen(None)
         return Ended("unscored", None, chosen.place, "no answer is known")
     if not item.is_choice:
-        return _marked(line, as_published)
+        if line.end == "unscored":
+            return Ended("unscored", 0.0 if as_published else None, reason=line.reason)
+        if line.end == "forfeit":
+            return Ended("forfeit", 0.0 if as_published else LEAST, reason=line.reason)
+        if len(line.scores) != _SCALES:
+            return Ended(
+                "unscored", 0.0 if as_published else None, reason="not marked on two scales"
+            )
+        return Ended("scored", sum(line.scores.values()))
     if line.end == "forfeit" or line.response is None:
         return Ended("forfeit", 0.0, reason=line.reason)
     chosen = _chosen(item, line, reading, as_published)
@@ -75,16 +82,6 @@ def _chosen(item: TaskItem, line: TaskLine, reading: int, as_published: bool) ->
     if as_published:
         return read_published(said, item.options)
     return read_choice(said, item.options, ending=line.ending, reading=reading)
-
-
-def _marked(line: TaskLine, as_published: bool) -> Ended:
-    if line.end == "unscored":
-        return Ended("unscored", 0.0 if as_published else None, reason=line.reason)
-    if line.end == "forfeit":
-        return Ended("forfeit", 0.0 if as_published else LEAST, reason=line.reason)
-    if len(line.scores) != _SCALES:
-        return Ended("unscored", 0.0 if as_published else None, reason="not marked on two scales")
-    return Ended("scored", sum(line.scores.values()))
 
 
 def points_of(items: Sequence[TaskItem], result: TaskResult) -> dict[str, float]:
@@ -110,7 +107,8 @@ def measured(items: Sequence[TaskItem], points: Mapping[str, float]) -> Tasks | 
     asked = {item.qid: item for item in items if item.qid in points}
     if not asked:
         return None
-    tasks = _tasks(asked)
+    names = sorted({item.task for item in asked.values()})
+    tasks = np.array([names.index(item.task) for item in asked.values()], dtype=np.int64)
     videos = videos_of(asked, asked)
     values = [points[qid] for qid in asked]
     if not next(iter(asked.values())).is_choice:
@@ -125,11 +123,6 @@ def measured(items: Sequence[TaskItem], points: Mapping[str, float]) -> Tasks | 
 def _within(score: Share, least: float) -> Share:
     """Return a mean score whose bounds, where there are any, lie on the scale of scores."""
     return Share(score.value, max(score.low, least), min(score.high, MOST), score.n)
-
-
-def _tasks(asked: Mapping[str, TaskItem]) -> Ints:
-    names = sorted({item.task for item in asked.values()})
-    return np.array([names.index(item.task) for item in asked.values()], dtype=np.int64)
 
 
 class Weights(NamedTuple):

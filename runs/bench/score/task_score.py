@@ -190,7 +190,29 @@ def score_tasks(bench: OpenBench[TaskItem], results: Sequence[TaskResult] | None
     boards = []
     for split in parts:
         items = [item for item in bench.items if item.split == split]
-        board = _board(items, split, found, as_published)
+        # A key that is no option is unscored but by the published rules, and nobody's guess.
+        counting = (i for i in items if i.is_choice and (i.keys or (as_published and i.answer)))
+        chances = measured(items, {item.qid: 0.0 for item in counting})
+        rows = [_score(items, one, as_published) for one in found]
+        rows.sort(key=lambda row: (_last(row.m_avg), _last(row.g_avg), row.model, row.judge or ""))
+        ranking = _ranking(items, rows, found, as_published)
+        board = TaskBoard(
+            split=split,
+            items=len(items),
+            videos=len({item.video_id for item in items}),
+            sources=len({item.cluster for item in items}),
+            keyless=sum(item.answer is None for item in items),
+            chance=percent(chances.chance) if chances else None,
+            lead=ranking.lead,
+            models=tuple(
+                row.model_copy(update=ranking.places.get(row.model, Places())._asdict())
+                if row.view == "whole"
+                else row
+                for row in rows
+            ),
+            sweeps=(),
+            ladders=(),
+        )
         sweeps = tuple(sweeps_of(items, found, split=split, margin=margin))
         ladders = tuple(ladders_of(items, found))
         boards.append(board.model_copy(update={"sweeps": sweeps, "ladders": ladders}))
@@ -226,34 +248,6 @@ def choices_of(bench: OpenBench[TaskItem], model: str) -> dict[str, int | None]:
         raise BadInput(f"{quoted(model)} has no result on {bench.folder}; there is {there}")
     choices = [item for item in bench.items if item.is_choice]
     return {qid: end.place for one in mine for qid, end in ended_items(choices, one).items()}
-
-
-def _board(
-    items: Sequence[TaskItem], split: str | None, results: Sequence[TaskResult], published: bool
-) -> TaskBoard:
-    # What has a key that is no option is unscored but by the published rules, and nobody's guess.
-    counting = (i for i in items if i.is_choice and (i.keys or (published and i.answer)))
-    chances = measured(items, {item.qid: 0.0 for item in counting})
-    rows = [_score(items, one, published) for one in results]
-    rows.sort(key=lambda row: (_last(row.m_avg), _last(row.g_avg), row.model, row.judge or ""))
-    ranking = _ranking(items, rows, results, published)
-    return TaskBoard(
-        split=split,
-        items=len(items),
-        videos=len({item.video_id for item in items}),
-        sources=len({item.cluster for item in items}),
-        keyless=sum(item.answer is None for item in items),
-        chance=percent(chances.chance) if chances else None,
-        lead=ranking.lead,
-        models=tuple(
-            row.model_copy(update=ranking.places.get(row.model, Places())._asdict())
-            if row.view == "whole"
-            else row
-            for row in rows
-        ),
-        sweeps=(),
-        ladders=(),
-    )
 
 
 def _ranking(

@@ -217,7 +217,19 @@ def check(bench: OpenBench, *, run: Path | None = None, judge: str | None = None
     found += raise_alarms(panel_of(bench, given.results))
     agreement = None
     if run is not None:
-        agreement = agree_boards(_board(given), read_board(run))
+        scores = {name: given.score(name) for name in given.points if given.points[name]}
+        order = sorted(scores, key=lambda name: -scores[name].value)
+        entries = {
+            name: Entry(
+                *(100.0 * x for x in (scores[name].value, scores[name].low, scores[name].high))
+            )
+            for name in order
+        }
+        better = {a: {b: given.lead(a, b).better for b in order if b != a} for a in order}
+        known = all(not math.isnan(x) for row in better.values() for x in row.values())
+        agreement = agree_boards(
+            GivenBoard(str(given.bench.folder), entries, better if known else {}), read_board(run)
+        )
     models = tuple(result.model for result in given.results)
     return Validity(
         bench.bench, chosen, len(bench.items), models, figures=tuple(found), agreement=agreement
@@ -361,16 +373,3 @@ def _copies(given: _Given) -> Finding:
         "In {figure} of {n:ruling} about {videos:video} the answer equals the reference word for "
         "word: its author plays again.",
     )
-
-
-def _board(given: _Given) -> GivenBoard:
-    """Return the scores as a board, with chances from the same questions."""
-    scores = {name: given.score(name) for name in given.points if given.points[name]}
-    order = sorted(scores, key=lambda name: -scores[name].value)
-    entries = {
-        name: Entry(*(100.0 * x for x in (scores[name].value, scores[name].low, scores[name].high)))
-        for name in order
-    }
-    better = {a: {b: given.lead(a, b).better for b in order if b != a} for a in order}
-    known = all(not math.isnan(x) for row in better.values() for x in row.values())
-    return GivenBoard(str(given.bench.folder), entries, better if known else {})

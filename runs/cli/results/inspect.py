@@ -12,13 +12,14 @@ import click
 
 from videoautoarena.runs.cli.program import options
 from videoautoarena.runs.cli.program.ending import run_async
+from videoautoarena.runs.exchange.interop.exports import BATTLE_EXPORTS
 from videoautoarena.runs.formats.publishing import say_before_publishing
 from videoautoarena.runs.formats.terminal import print_result, safe, say
 
 if TYPE_CHECKING:
     from videoautoarena.runs.exchange.training.rows import TrainingKind
     from videoautoarena.runs.rating.leaderboard import Row
-    from videoautoarena.runs.run.battles.export import ExportForm, What
+    from videoautoarena.runs.run.battles.export import What
     from videoautoarena.runs.run.battles.listing import ListForm
     from videoautoarena.runs.run.rundir.reader import Run
     from videoautoarena.runs.serve.annotate.session import Begun
@@ -193,7 +194,7 @@ def profile_command(out: Path, model: str | None, embeddings: str | None, as_jso
     )
 
 
-FORMS = ["arena", "fastchat", "videoautoarena", "inspect", "jsonl", "parquet"]
+FORMS = ["arena", *BATTLE_EXPORTS, "inspect", "jsonl", "parquet"]
 TRAINING = ("preferences", "conversations")
 
 
@@ -218,8 +219,8 @@ TRAINING = ("preferences", "conversations")
 @options.choice(
     "--format",
     FORMS,
-    "Format of exported battles. fastchat and videoautoarena hold decided battles only; inspect "
-    "holds one log per model, with all battles that count. Preferences and conversations are "
+    f"Format of exported battles. {' and '.join(BATTLE_EXPORTS)} hold decided battles only; "
+    "inspect holds one log per model, with all battles that count. Preferences and conversations are "
     "jsonl or parquet.",
     "form",
 )
@@ -239,7 +240,7 @@ def export_command(
 
     if top is not None and what != "conversations":
         raise click.UsageError("--top needs --what conversations")
-    if what in TRAINING and form not in ("fastchat", "videoautoarena", "inspect") and not frames:
+    if what in TRAINING and form not in (*BATTLE_EXPORTS, "inspect") and not frames:
         _train(out, to, what, form, top=top, force=force)
         return
     if form in ("jsonl", "parquet"):
@@ -252,13 +253,13 @@ def export_command(
         _logs(out, to, frames=frames, force=force)
         return
     kind = cast("What", what)
-    whose = cast("ExportForm", form)
+    written = BATTLE_EXPORTS.get(form)
     if to is None:
         with opened(out, kind) as run:
-            for line in lines_of(run, kind, whose).lines:
+            for line in lines_of(run, kind, written).lines:
                 click.echo(line)
         return
-    count = export(out, to, what=kind, force=force, on_count=on_terminal, form=whose)
+    count = export(out, to, what=kind, force=force, on_count=on_terminal, written=written)
     say(f"{count:,} {what} written to {safe(str(to))}")
 
 

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-import json
 import shutil
-from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 
 from videoautoarena.runs.cli.program import options
 from videoautoarena.runs.cli.sets.bench_run import probe, run_command
+from videoautoarena.runs.exchange.interop.exports import (
+    SET_EXPORTS,
+    SetExportOptions,
+    export_set,
+    formats_with,
+)
 from videoautoarena.runs.formats.publishing import say_before_publishing
 from videoautoarena.runs.formats.terminal import print_result, safe, say
 
@@ -105,18 +109,18 @@ def check(bench: OpenBench[Any], *, as_json: bool, **against: Any) -> None:
 @options.OPENED_BENCH
 @options.path(
     "--to",
-    "File to write; with inspect, arena-hard and mt-video-bench, a folder.",
+    f"File to write; with {formats_with('folder', last='and')}, a folder.",
     required=True,
 )
 @options.choice(
     "--format",
-    ["videoautobench", "inspect", "arena-hard", "mlvu", "mt-video-bench"],
+    list(SET_EXPORTS),
     "Format to write; inspect holds one log per result, mlvu the choices of one model.  "
     "[default: videoautobench; of tasks mlvu, of dialogues mt-video-bench]",
     "form",
     is_open=True,
 )
-@options.string("--judge", "With inspect and arena-hard: only this judge's rulings.")
+@options.string("--judge", f"With {formats_with('judge', last='and')}: only this judge's rulings.")
 @options.string(
     "--model M", "With mlvu: whose choices; with mt-video-bench: whose replies, not dialogues."
 )
@@ -128,91 +132,19 @@ def export(bench: OpenBench[Any], to: Path, form: str | None, as_json: bool, **g
 
     With inspect, it writes the results of models; with arena-hard, their results against an anchor.
     """
-    from videoautoarena.runs.bench.kinds.scorings import scoring_of
-
-    known = scoring_of(bench).exports
-    form = form or known[0]
-    if form not in ("inspect", "arena-hard") and given["judge"] is not None:
-        raise click.UsageError("--judge needs --format inspect or arena-hard")
-    if form != "inspect" and given["frames"]:
-        raise click.UsageError("--frames needs --format inspect")
-    if given["model"] is None and form == "mlvu":
-        raise click.UsageError("--format mlvu needs --model")
-    if given["model"] is not None and form not in ("mlvu", "mt-video-bench"):
-        raise click.UsageError("--model needs --format mlvu or mt-video-bench")
-    if form not in known:
-        raise click.UsageError(
-            f"a set of kind {bench.manifest.kind} goes out as {', '.join(known)}, not as {form}"
-        )
-    writers: dict[str, Callable[..., Exported]] = {
-        "inspect": _logs,
-        "arena-hard": _folder,
-        "videoautobench": _file,
-        "mlvu": _predictions,
-        "mt-video-bench": _dialogues,
-    }
-    found, lines = writers[form](bench, to, **given)
-    for line in lines[1:]:
-        say(line)
-    if given["frames"]:
-        say_before_publishing(f"frames of videos are in {safe(str(to))}")
-    options.print_line({"format": form, **found}, lines[0], as_json=as_json)
-
-
-Exported = tuple[dict[str, Any], list[str]]
-
-
-def _file(bench: OpenBench, to: Path, *, force: bool, **_: Any) -> Exported:
-    from videoautoarena.runs.exchange.interop.videoautobench import export_videoautobench
-    from videoautoarena.runs.run.rundir.reader import counted
-
-    number = export_videoautobench(bench, to, force=force)
-    line = f"{safe(str(to))}: {counted(number, 'question')} as a videoautobench file"
-    return {"file": str(to), "questions": number}, [line]
-
-
-def _predictions(bench: OpenBench[Any], to: Path, *, model: str, force: bool, **_: Any) -> Exported:
-    from videoautoarena.runs.bench.score.task_score import choices_of
-    from videoautoarena.runs.exchange.interop.mlvu import as_mlvu_predictions
-    from videoautoarena.runs.formats.files import refuse_existing, write_whole
-    from videoautoarena.runs.run.rundir.reader import counted
-
-    refuse_existing(to, force=force)
-    found = as_mlvu_predictions(bench.items, choices_of(bench, model))
-    write_whole(to, (json.dumps(found, indent=4) + "\n").encode("ascii"))
-    unread = sum(not one["option"] for one in found)
-    line = f"{safe(str(to))}: {counted(len(found), 'prediction')}, {unread:,} unreadable"
-    return {"file": str(to), "predictions": len(found), "unreadable": unread}, [line]
-
-
-def _dialogues(
-    bench: OpenBench[Any], to: Path, *, model: str | None, force: bool, **_: Any
-) -> Exported:
-    from videoautoarena.runs.exchange.interop import mt_video_bench
-
-    if model is None:
-        found = mt_video_bench.export_mt_video_bench(bench, to, force=force)
-    else:
-        said = mt_video_bench.replies_of(bench, model)
-        found = mt_video_bench.export_predictions(bench, to, said, force=force)
-    return found.as_json(), found.as_lines()
-
-
-def _logs(bench: OpenBench, to: Path, **given: Any) -> Exported:
     from videoautoarena.runs.cli.results.inspect import on_terminal
-    from videoautoarena.runs.exchange.interop.inspect_bench import export_results
 
-    del given["model"]
-    written = export_results(bench, to, **given, on_progress=on_terminal)
-    files = [file.name for file in written.files]
-    return {"folder": str(to), "files": files, "samples": written.samples}, written.as_lines()
+    asked = options.take(SetExportOptions, given, on_progress=on_terminal)
+    form, written = export_set(bench, to, form, asked, refuse=_refuse)
+    for line in written.lines[1:]:
+        say(line)
+    if asked.frames:
+        say_before_publishing(f"frames of videos are in {safe(str(to))}")
+    options.print_line({"format": form, **written.found}, written.lines[0], as_json=as_json)
 
 
-def _folder(bench: OpenBench, to: Path, *, judge: str | None, force: bool, **_: Any) -> Exported:
-    from videoautoarena.runs.exchange.interop.arena_hard_export import export_arena_hard
-
-    exported = export_arena_hard(bench, to, judge=judge, force=force)
-    return exported.as_json(), [safe(exported.as_line())]
+def _refuse(why: str) -> NoReturn:
+    raise click.UsageError(why)
 
 
 @options.command(

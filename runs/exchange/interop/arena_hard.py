@@ -156,22 +156,17 @@ def _check_questions(folder: Path, items: Mapping[str, Item]) -> None:
         return
     for line in _lines(file):
         item = items.get(_qid(line))
-        text = _prompt(line)
-        if item is not None and text is not None and text.strip() != item.question.strip():
+        prompt = line.content.get("prompt")
+        if prompt is None and (turns := line.content.get("turns")) is not None:
+            first = turns[0] if isinstance(turns, list) and turns else None
+            prompt = first.get("content") if isinstance(first, dict) else None
+        if prompt is not None and not isinstance(prompt, str):
+            raise _bad(line, f"its question is {kind_of(prompt)}, not text")
+        if item is not None and prompt is not None and prompt.strip() != item.question.strip():
             raise BadInput(
                 f"{line.where}: the question {quoted(item.qid)} differs from the bench; "
                 "import it with --allow-differing; nothing was imported"
             )
-
-
-def _prompt(line: _Line) -> str | None:
-    prompt = line.content.get("prompt")
-    if prompt is None and (turns := line.content.get("turns")) is not None:
-        first = turns[0] if isinstance(turns, list) and turns else None
-        prompt = first.get("content") if isinstance(first, dict) else None
-    if prompt is not None and not isinstance(prompt, str):
-        raise _bad(line, f"its question is {kind_of(prompt)}, not text")
-    return prompt
 
 
 def _answers(folder: Path, items: Mapping[str, Item]) -> Answers:
@@ -225,7 +220,13 @@ def _judgments(
         if (before := seen.setdefault((*key, qid), line.where)) != line.where:
             raise _bad(line, f"it judges {quoted(qid)} again, after {before}")
         texts = (answers.get((model, qid)), answers.get((anchor, qid)))
-        found[key] += _games(line, qid, texts)
+        games = line.content.get("games")
+        if not isinstance(games, list) or len(games) != 2:
+            raise _bad(line, "it must have two games")
+        found[key] += [
+            _comparison(line, qid, game, is_second=bool(k), texts=texts)
+            for k, game in enumerate(games)
+        ]
     for comparisons in found.values():
         comparisons.sort(key=lambda one: place[one.qid])
     return dict(found)
@@ -245,15 +246,6 @@ def _judged(folder: Path) -> Iterator[tuple[_Line, str, str]]:
             yield line, file.parent.name, file.stem
 
 
-def _games(line: _Line, qid: str, texts: tuple[str | None, str | None]) -> list[Comparison]:
-    games = line.content.get("games")
-    if not isinstance(games, list) or len(games) != 2:
-        raise _bad(line, "it must have two games")
-    return [
-        _comparison(line, qid, game, is_second=bool(k), texts=texts) for k, game in enumerate(games)
-    ]
-
-
 def _comparison(
     line: _Line, qid: str, game: Any, *, is_second: bool, texts: tuple[str | None, str | None]
 ) -> Comparison:
@@ -270,22 +262,18 @@ def _comparison(
         why = f"{quoted(score[:_LONGEST])} is no verdict"
     if lead is not None and is_second:
         lead = -lead
+    said = game.get("judgment") if game else None
+    if isinstance(said, dict):
+        said = said.get("answer")
     return Comparison(
         qid=qid,
         verdict="void" if lead is None else DEGREES[lead],
         seats="ba" if is_second else "ab",
         response=texts[0],
         anchor_response=texts[1],
-        words=_words(game),
+        words=said if isinstance(said, str) and said else None,
         reason=why if lead is None else None,
     )
-
-
-def _words(game: Mapping[str, Any] | None) -> str | None:
-    said = game.get("judgment") if game else None
-    if isinstance(said, dict):
-        said = said.get("answer")
-    return said if isinstance(said, str) and said else None
 
 
 def _qid(line: _Line) -> str:

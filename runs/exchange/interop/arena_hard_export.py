@@ -72,7 +72,21 @@ def export_arena_hard(
             + "; make some with arena bench run --anchor"
         )
     answers = _answers(results)
-    files = {Path(QUESTIONS): [_question(item) for item in bench.items]}
+    files = {
+        Path(QUESTIONS): [
+            {
+                "uid": item.qid,
+                "question_id": item.qid,
+                "category": CATEGORY,
+                "subcategory": item.category or CATEGORY,
+                "prompt": item.question,
+                "turns": [{"content": item.question}],
+                "video_id": item.video_id,
+                "persona": item.persona,
+            }
+            for item in bench.items
+        ]
+    }
     names = _names(answers)
     for model, texts in answers.items():
         lines = [_answer(model, item, texts[item.qid]) for item in bench.items if item.qid in texts]
@@ -120,19 +134,6 @@ def _names(names: Iterable[str]) -> dict[str, str]:
     }
 
 
-def _question(item: Item) -> Line:
-    return {
-        "uid": item.qid,
-        "question_id": item.qid,
-        "category": CATEGORY,
-        "subcategory": item.category or CATEGORY,
-        "prompt": item.question,
-        "turns": [{"content": item.question}],
-        "video_id": item.video_id,
-        "persona": item.persona,
-    }
-
-
 def _answer(model: str, item: Item, text: str) -> Line:
     return {
         "uid": item.qid,
@@ -152,6 +153,16 @@ def _judgments(bench: OpenBench, result: Anchored) -> Iterator[Line]:
     found = by_question(result)
     for item in bench.items:
         if item.qid in found:
+            comparisons = found[item.qid]
+            seated: Mapping[str | None, Comparison] = {one.seats: one for one in comparisons}
+            games = []
+            for seats in ("ab", "ba"):
+                one = seated.get(seats) or seated.get(None)
+                label = LABELS[LEADS[one.verdict]] if one and one.verdict != "void" else None
+                if label is not None and seats == "ba":
+                    label = _MIRRORED[label]
+                words = (one.words if one else None) or (one.reason if one else None) or ""
+                games.append({"score": label, "judgment": {"answer": words}})
             yield {
                 "uid": item.qid,
                 "question_id": item.qid,
@@ -159,19 +170,5 @@ def _judgments(bench: OpenBench, result: Anchored) -> Iterator[Line]:
                 "judge": result.judge,
                 "model": result.model,
                 "baseline": result.anchor,
-                "games": _games(found[item.qid]),
+                "games": games,
             }
-
-
-def _games(comparisons: Sequence[Comparison]) -> list[Line]:
-    """Return the two games: first with the anchor as A, then with the model as A."""
-    seated: Mapping[str | None, Comparison] = {one.seats: one for one in comparisons}
-    games = []
-    for seats in ("ab", "ba"):
-        one = seated.get(seats) or seated.get(None)
-        label = LABELS[LEADS[one.verdict]] if one and one.verdict != "void" else None
-        if label is not None and seats == "ba":
-            label = _MIRRORED[label]
-        words = (one.words if one else None) or (one.reason if one else None) or ""
-        games.append({"score": label, "judgment": {"answer": words}})
-    return games

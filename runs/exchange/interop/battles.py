@@ -107,7 +107,9 @@ def import_battles(
                 if key not in battle:
                     raise BadInput(f"{where} has no {quoted(key)}, as every {form} battle has")
             lines += _READERS[form](battle, where, baseline)
-    respelled = _in_one_spelling(lines)
+    respelled = len(respellings(line[seat] for line in lines for seat in SEATS))
+    for line in lines:
+        line.update({seat: composed(line[seat]) for seat in SEATS})
     write_lines(to, lines)
     models = {line[seat] for line in lines for seat in SEATS}
     ends = Counter(line["winner"] for line in lines)
@@ -148,27 +150,20 @@ def _form_of(battle: Mapping[str, Any], where: str) -> Format:
 
 
 def _of_video_arena(battle: Mapping[str, Any], where: str, _: str | None) -> list[Line]:
-    line = {
-        "model_a": _name(battle, "model a", where),
-        "model_b": _name(battle, "model b", where),
-        "winner": WINNERS[_overall(battle)],
-        **_texts(battle, {"model a answer": "answer_a", "model b answer": "answer_b"}),
-        **_texts(battle, {"video_id": "video", "qid": "qid", "question": "question"}),
-    }
-    return [{**line, "origin": "evolved" if battle.get("evol") else "first"}]
-
-
-def _overall(battle: Mapping[str, Any]) -> str:
-    """Return who won; void where the judge named both, or nobody.
-
-    The published reader looks for the letters anywhere, so that in it "Both" is B.
-    """
     words = battle.get(_OVERALL)
     if not isinstance(words, str):
         whole = battle.get(WORDS)
         words = whole.split(f"[{_OVERALL}]")[-1] if isinstance(whole, str) else ""
+    # The published reader looks for the letters anywhere, so that in it "Both" is B.
     said = {found.casefold() for found in _PLAYER.findall(words)}
-    return said.pop() if len(said) == 1 else "void"
+    line = {
+        "model_a": _name(battle, "model a", where),
+        "model_b": _name(battle, "model b", where),
+        "winner": WINNERS[said.pop() if len(said) == 1 else "void"],
+        **_texts(battle, {"model a answer": "answer_a", "model b answer": "answer_b"}),
+        **_texts(battle, {"video_id": "video", "qid": "qid", "question": "question"}),
+    }
+    return [{**line, "origin": "evolved" if battle.get("evol") else "first"}]
 
 
 def _of_fastchat(battle: Mapping[str, Any], where: str, _: str | None) -> list[Line]:
@@ -223,14 +218,6 @@ def _name(battle: Mapping[str, Any], key: str, where: str) -> str:
     if not isinstance(value, str) or not value.strip():
         raise BadInput(f"{where} has no name under {quoted(key)}")
     return value.strip()
-
-
-def _in_one_spelling(lines: Sequence[Line]) -> int:
-    """Write all names in composed letters; return how many stood there in others, too."""
-    twice = respellings(line[seat] for line in lines for seat in SEATS)
-    for line in lines:
-        line.update({seat: composed(line[seat]) for seat in SEATS})
-    return len(twice)
 
 
 def _texts(battle: Mapping[str, Any], keys: Mapping[str, str]) -> Line:

@@ -126,44 +126,49 @@ def _samples(shelf: _Shelf, result: Result) -> Iterator[Sample]:
         rulings[ruling.qid].append(ruling)
     for item in shelf.bench.items:
         if said := rulings.get(item.qid):
-            yield _sample(shelf, result, item, said)
-
-
-def _sample(shelf: _Shelf, result: Result, item: Item, rulings: Sequence[Ruling]) -> Sample:
-    film = shelf.films.get(digest_of(item.video_id))
-    reasons = list(dict.fromkeys(r.reason or "no reason" for r in rulings if r.verdict == "void"))
-    return Sample(
-        id=item.qid,
-        question=item.question,
-        persona=item.persona,
-        target=item.selected_answer,
-        answer=next((r.response for r in rulings if r.response is not None), None),
-        asides=[
-            *rival_said("the bench, selected", item.selected_answer),
-            *rival_said("the bench, rejected", item.rejected_answer),
-        ],
-        pictures=shelf.pictures.of(film.id, None) if film is not None else (),
-        scores=_scores(result, rulings),
-        brief={
-            "video": item.video_id,
-            "category": item.category,
-            "topic": item.topic,
-            "difficulty": item.difficulty,
-            "origin": item.origin,
-            **{side: _words(rulings, side) for side in REFERENCES},
-        },
-        metadata={
-            "qid": item.qid,
-            "item": item.model_dump(by_alias=True, exclude={"question", "selected_answer",
-                                                            "rejected_answer", "persona"}),
-            "rulings": [
-                {"against": r.against, "verdict": r.verdict, "seats": r.seats, "reason": r.reason}
-                for r in rulings
-            ],
-        },
-        calls=_answering(shelf, result, item),
-        error=f"void: {'; '.join(reasons)}" if reasons else None,
-    )  # fmt: skip
+            film = shelf.films.get(digest_of(item.video_id))
+            reasons = list(
+                dict.fromkeys(r.reason or "no reason" for r in said if r.verdict == "void")
+            )
+            yield Sample(
+                id=item.qid,
+                question=item.question,
+                persona=item.persona,
+                target=item.selected_answer,
+                answer=next((r.response for r in said if r.response is not None), None),
+                asides=[
+                    *rival_said("the bench, selected", item.selected_answer),
+                    *rival_said("the bench, rejected", item.rejected_answer),
+                ],
+                pictures=shelf.pictures.of(film.id, None) if film is not None else (),
+                scores=_scores(result, said),
+                brief={
+                    "video": item.video_id,
+                    "category": item.category,
+                    "topic": item.topic,
+                    "difficulty": item.difficulty,
+                    "origin": item.origin,
+                    **{side: _words(said, side) for side in REFERENCES},
+                },
+                metadata={
+                    "qid": item.qid,
+                    "item": item.model_dump(
+                        by_alias=True,
+                        exclude={"question", "selected_answer", "rejected_answer", "persona"},
+                    ),
+                    "rulings": [
+                        {
+                            "against": r.against,
+                            "verdict": r.verdict,
+                            "seats": r.seats,
+                            "reason": r.reason,
+                        }
+                        for r in said
+                    ],
+                },
+                calls=_answering(shelf, result, item),
+                error=f"void: {'; '.join(reasons)}" if reasons else None,
+            )
 
 
 def _words(rulings: Sequence[Ruling], side: Against) -> str | None:

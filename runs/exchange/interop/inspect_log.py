@@ -119,25 +119,55 @@ def write_log(to: Path, log: Log, samples: Iterable[Sample]) -> int:
         BadInput: it cannot be written.
     """
     with whole_file(to) as file, ZipFile(file, "w", ZIP_DEFLATED) as archive:
-        return _fill(archive, log, samples)
-
-
-def _fill(archive: ZipFile, log: Log, samples: Iterable[Sample]) -> int:
-    summaries = list[Json]()
-    own = Counter[str]()
-    judges = Counter[str]()
-    for sample in samples:
-        whole = _sample(log, sample)
-        _put(archive, f"samples/{whole['id']}_epoch_1.json", whole)
-        summaries.append(_summary(whole, sample))
-        own += _counted(sample.calls)
-        judges += _counted(sample.judging)
-    span = {"started_at": _iso(log.began_s), "completed_at": _iso(log.ended_s)}
-    _put(archive, "_journal/start.json", {"version": VERSION, "eval": _spec(log, summaries),
-                                          "plan": _PLAN})  # fmt: skip
-    _put(archive, "summaries.json", summaries)
-    _put(archive, "header.json", _header(log, summaries, {**span, **_usages(log, own, judges)}))
-    return len(summaries)
+        summaries = list[Json]()
+        own = Counter[str]()
+        judges = Counter[str]()
+        for sample in samples:
+            whole = _sample(log, sample)
+            _put(archive, f"samples/{whole['id']}_epoch_1.json", whole)
+            scores = {
+                name: {**score, "explanation": _short(score.get("explanation") or "")}
+                for name, score in whole["scores"].items()
+            }
+            summaries.append(
+                {
+                    "id": whole["id"],
+                    "epoch": 1,
+                    "input": _short(sample.question),
+                    "target": _short(sample.target),
+                    "metadata": sample.brief,
+                    "scores": scores,
+                    "model_usage": whole["model_usage"],
+                    "role_usage": whole["role_usage"],
+                    "uuid": whole["uuid"],
+                    "completed": True,
+                    "message_count": len(whole["messages"]),
+                    **({"error": _short(sample.error)} if sample.error is not None else {}),
+                }
+            )
+            own += _counted(sample.calls)
+            judges += _counted(sample.judging)
+        span = {"started_at": _iso(log.began_s), "completed_at": _iso(log.ended_s)}
+        _put(archive, "_journal/start.json", {"version": VERSION, "eval": _spec(log, summaries),
+                                              "plan": _PLAN})  # fmt: skip
+        _put(archive, "summaries.json", summaries)
+        _put(
+            archive,
+            "header.json",
+            {
+                "version": VERSION,
+                "status": "success" if log.is_whole else "cancelled",
+                "eval": _spec(log, summaries),
+                "plan": _PLAN,
+                "results": {
+                    "total_samples": len(summaries),
+                    "completed_samples": sum("error" not in one for one in summaries),
+                    "scores": [_figures(score, summaries) for score in log.scores],
+                },
+                "stats": {**span, **_usages(log, own, judges)},
+            },
+        )
+        return len(summaries)
 
 
 def _put(archive: ZipFile, name: str, value: Any) -> None:
@@ -172,21 +202,6 @@ def _spec(log: Log, summaries: Sequence[Json]) -> Json:
         "packages": {"videoautoarena": version("videoautoarena")},
         "metadata": log.metadata,
         "scorers": [{"name": score.name, "options": {}} for score in log.scores],
-    }
-
-
-def _header(log: Log, summaries: Sequence[Json], stats: Json) -> Json:
-    return {
-        "version": VERSION,
-        "status": "success" if log.is_whole else "cancelled",
-        "eval": _spec(log, summaries),
-        "plan": _PLAN,
-        "results": {
-            "total_samples": len(summaries),
-            "completed_samples": sum("error" not in one for one in summaries),
-            "scores": [_figures(score, summaries) for score in log.scores],
-        },
-        "stats": stats,
     }
 
 
@@ -254,28 +269,6 @@ def _asked(sample: Sample) -> tuple[Any, dict[str, str]]:
         content += [{"type": "text", "text": f"\n\n{time_s:.2f} s"},
                     {"type": "image", "image": f"attachment://{name}"}]  # fmt: skip
     return content, attachments
-
-
-def _summary(whole: Json, sample: Sample) -> Json:
-    """Return the line of a sample in their list."""
-    scores = {
-        name: {**score, "explanation": _short(score.get("explanation") or "")}
-        for name, score in whole["scores"].items()
-    }
-    return {
-        "id": whole["id"],
-        "epoch": 1,
-        "input": _short(sample.question),
-        "target": _short(sample.target),
-        "metadata": sample.brief,
-        "scores": scores,
-        "model_usage": whole["model_usage"],
-        "role_usage": whole["role_usage"],
-        "uuid": whole["uuid"],
-        "completed": True,
-        "message_count": len(whole["messages"]),
-        **({"error": _short(sample.error)} if sample.error is not None else {}),
-    }
 
 
 def _short(text: str) -> str:

@@ -31,7 +31,6 @@ from videoautoarena.runs.exchange.interop.inspect_folder import (
 )
 from videoautoarena.runs.exchange.interop.inspect_log import Json, Log, Sample, Score
 from videoautoarena.runs.formats.terminal import safe
-from videoautoarena.runs.rating.leaderboard import Leaderboard
 from videoautoarena.runs.run.rundir.reader import (
     RUN_FILE,
     Run,
@@ -111,7 +110,17 @@ def export_run(
     with open_run(folder) as run:
         pictures = Frames(run.store, run.manifest.get("sampling") or {}, frames)
         began_s, ended_s = span_of(run.store, folder / RUN_FILE)
-        about = _about(run, board)
+        names = ("schema", "seed", "rounds", "judges", "pairing", "swap", "sampling", "prompts")
+        nobody = [b for b in run.battles if b.model_a is None or b.model_b is None]
+        about = {
+            **{name: run.manifest.get(name) for name in names},
+            "contracts": contracts_of(run.manifest),
+            "reading": reading_of(run.manifest),
+            "stand_ins": board.settings.stand_ins,
+            "warnings": warnings_of(run),
+            "totals": asdict(board.settings.totals),
+            "void_before_a_draw": len(nobody),
+        }
         source = digest_of([run.manifest, nsmallest(1, run.lineup.ids)])
         logs = [
             Log(
@@ -132,21 +141,6 @@ def export_run(
         ]  # fmt: skip
         filled = [(log, _samples(run, log.model, pictures)) for log in logs]
         return write_folder(to, filled, force=force, pictures=pictures, on_progress=on_progress)
-
-
-def _about(run: Run, board: Leaderboard) -> Json:
-    """Return what holds for all logs of a run."""
-    names = ("schema", "seed", "rounds", "judges", "pairing", "swap", "sampling", "prompts")
-    nobody = [b for b in run.battles if b.model_a is None or b.model_b is None]
-    return {
-        **{name: run.manifest.get(name) for name in names},
-        "contracts": contracts_of(run.manifest),
-        "reading": reading_of(run.manifest),
-        "stand_ins": board.settings.stand_ins,
-        "warnings": warnings_of(run),
-        "totals": asdict(board.settings.totals),
-        "void_before_a_draw": len(nobody),
-    }
 
 
 def _metadata(run: Run, name: str, about: Json) -> Json:

@@ -182,7 +182,21 @@ def import_judgments(
         side = sides[against] = Side(missing=len(items))
         for line in _each(folder, items):
             item = items[line.content["qid"]]
-            side.differing += _check(line, item, against, allow_differing=allow_differing)
+            answers = {"selected": item.selected_answer, "rejected": item.rejected_answer}
+            other = REFERENCES[REFERENCES.index(against) - 1]
+            given = line.content.get("reference")
+            if isinstance(given, str) and given == answers[other] != answers[against]:
+                raise BadInput(
+                    f"{line.where} judges {quoted(item.qid)} against the {other} answer, not "
+                    f"the {against} one; the first folder is that of the selected answers"
+                )
+            side.differing += check_texts(
+                line.content,
+                item,
+                line.where,
+                reference=answers[against],
+                allow_differing=allow_differing,
+            )
             ruling = _ruling(line.content, item.qid, against)
             _count(side, ruling)
             rulings.append(ruling)
@@ -253,25 +267,6 @@ def read_object(value: Any, where: str) -> dict[str, Any]:
     if wrong := oddity(value):
         raise BadInput(f"{where} {wrong}; nothing was imported")
     return value
-
-
-def _check(line: _Line, item: Item, against: Against, *, allow_differing: bool) -> bool:
-    """Return whether a judge output is about another text than the bench's.
-
-    Raises:
-        BadInput: it is, and that is not allowed; or its folder is that of the other reference.
-    """
-    answers = {"selected": item.selected_answer, "rejected": item.rejected_answer}
-    other = REFERENCES[REFERENCES.index(against) - 1]
-    given = line.content.get("reference")
-    if isinstance(given, str) and given == answers[other] != answers[against]:
-        raise BadInput(
-            f"{line.where} judges {quoted(item.qid)} against the {other} answer, not the {against} "
-            "one; the first folder is that of the selected answers"
-        )
-    return check_texts(
-        line.content, item, line.where, reference=answers[against], allow_differing=allow_differing
-    )
 
 
 def check_texts(

@@ -114,7 +114,17 @@ def import_longvideobench(
     texts = dict[str, bytes]()
     lacking = list[str]()
     if subtitles is not None:
-        texts, lacking = _read_subtitles(_clips(items), subtitles_beside(place))
+        clips = dict[str, Clip]()
+        for item in items:
+            if spoken := item.extra.get("subtitle_path"):
+                start_s = Row(item.extra).number(START) or 0.0
+                clip = clips.setdefault(item.video_id, Clip(str(spoken), start_s, item.duration_s))
+                if clip[:2] != (spoken, start_s):
+                    video = quoted(item.video_id)
+                    raise BadInput(
+                        f"{quoted(item.qid)} and another item say of {video} other subtitles"
+                    )
+        texts, lacking = _read_subtitles(clips, subtitles_beside(place))
         _refuse_others(texts, subtitles)
     videos = {item.video_id: _entry(item.video_id, texts) for item in items}
     taken = put_tasks(parts, to, form=LONGVIDEOBENCH, licence=licence, videos=videos)
@@ -165,21 +175,6 @@ def _answer(row: Row, options: Sequence[str]) -> str | None:
     return options[place]
 
 
-def _clips(items: Sequence[TaskItem]) -> dict[str, Clip]:
-    """Return by video what its subtitles need to be known; BadInput where items contradict."""
-    clips = dict[str, Clip]()
-    for item in items:
-        if spoken := item.extra.get("subtitle_path"):
-            start_s = Row(item.extra).number(START) or 0.0
-            clip = clips.setdefault(item.video_id, Clip(str(spoken), start_s, item.duration_s))
-            if clip[:2] != (spoken, start_s):
-                video = quoted(item.video_id)
-                raise BadInput(
-                    f"{quoted(item.qid)} and another item say of {video} other subtitles"
-                )
-    return clips
-
-
 def _entry(video: str, texts: Mapping[str, bytes]) -> BenchVideo:
     name = _srt_name(video)
     spoken = BenchSubtitles(path=name, sha256=digest(texts[name])) if name in texts else None
@@ -197,17 +192,18 @@ def _read_subtitles(clips: Mapping[str, Clip], folder: Path) -> tuple[dict[str, 
     for video, clip in clips.items():
         name = _srt_name(video)
         file = inside(folder, clip.spoken)
-        if not _can_be(name) or name in texts:
+        can_be = _NAME.fullmatch(name) and len(name.encode()) <= LONGEST_FILE_NAME
+        if not can_be or name in texts:
             raise BadInput(f"no file of subtitles can be named after the video {quoted(video)}")
         if file is None or not os.path.isfile(file):
             lacking.append(clip.spoken)
         elif cues := list(_cues(file, clip)):
-            texts[name] = _as_srt(cues)
+            blocks = (
+                f"{number}\n{_stamp(start_s)} --> {_stamp(end_s)}\n{text}\n"
+                for number, (start_s, end_s, text) in enumerate(sorted(cues), start=1)
+            )
+            texts[name] = "\n".join(blocks).encode("utf-8", "replace")
     return texts, lacking
-
-
-def _can_be(name: str) -> bool:
-    return bool(_NAME.fullmatch(name)) and len(name.encode()) <= LONGEST_FILE_NAME
 
 
 def _refuse_others(texts: Mapping[str, bytes], folder: Path) -> None:
@@ -266,14 +262,6 @@ def _seconds(row: Row, key: str) -> float:
 def _one_line(text: str) -> str:
     """Return a text as one line that no reader of .srt files takes for a time."""
     return " ".join(text.split()).replace("-->", "->")
-
-
-def _as_srt(cues: Sequence[Cue]) -> bytes:
-    blocks = (
-        f"{number}\n{_stamp(start_s)} --> {_stamp(end_s)}\n{text}\n"
-        for number, (start_s, end_s, text) in enumerate(sorted(cues), start=1)
-    )
-    return "\n".join(blocks).encode("utf-8", "replace")
 
 
 def _stamp(seconds: float) -> str:

@@ -45,7 +45,6 @@ from videoautoarena.runs.exchange.interop.mt_video_bench_files import (
     STEMS,
     UNASKED,
     Json,
-    Part,
     as_checklists,
     as_dialogue,
     kept_beside,
@@ -85,7 +84,40 @@ def import_mt_video_bench(
     known |= {
         item.video_id: named_video(item.video_id) for item in items if item.video_id not in known
     }
-    return _put(parts, items, known, to=to, licence=licence)
+    used = dict.fromkeys(item.video_id for item in items)
+    draft = Manifest(
+        kind=DIALOGUE,
+        generator=Generator(name="videoautoarena", version=version("videoautoarena")),
+        source=source_of(parts),
+        selection={"how": "every dialogue of the files"},
+        licence=licence,
+        counts=counts_of(items),
+        files={},
+        videos={id_: known[id_] for id_ in used},
+        count=len(items),
+    )
+    card = _card(draft, items).encode("utf-8", "backslashreplace")
+    bench = seal(draft, {QUESTIONS: question_bytes(items), CARD: card})
+    if len(bench.files[MANIFEST]) > LARGEST_MANIFEST:
+        raise BadInput(f"{parts[0].files[0].file} has too many videos for one set; split it")
+    rounds = [one for item in items for one in item.rounds]
+    checks = [check for one in rounds for check in one.checklist]
+    return TakenDialogues(
+        was_there=put(bench.files, to),
+        folder=to,
+        bench=bench.manifest["bench"],
+        kind=DIALOGUE,
+        dialogues=len(items),
+        rounds=len(rounds),
+        scored=sum(one.is_scored for one in rounds),
+        checks=len(checks),
+        checks_yes=sum(check.expected == "yes" for check in checks),
+        videos=len(used),
+        clips=sum("video" in item.made for item in items),
+        abilities=dict(Counter(item.ability for item in items)),
+        kept=sum(not {DIALOGUES, CHECKLISTS}.isdisjoint(item.extra) for item in items),
+        strays=sum(len(events) for part in parts for events in part.strays.values()),
+    )
 
 
 def _files(place: Path) -> list[Path]:
@@ -179,50 +211,6 @@ class TakenDialogues:
             f"{counted(self.rounds, 'round')} scored by {counted(self.checks, 'item')}{yes}; "
             f"bench {self.bench[:12]}"
         )
-
-
-def _put(
-    parts: Sequence[Part],
-    items: Sequence[DialogueItem],
-    videos: Mapping[str, BenchVideo],
-    *,
-    to: Path,
-    licence: str | None,
-) -> TakenDialogues:
-    used = dict.fromkeys(item.video_id for item in items)
-    draft = Manifest(
-        kind=DIALOGUE,
-        generator=Generator(name="videoautoarena", version=version("videoautoarena")),
-        source=source_of(parts),
-        selection={"how": "every dialogue of the files"},
-        licence=licence,
-        counts=counts_of(items),
-        files={},
-        videos={id_: videos[id_] for id_ in used},
-        count=len(items),
-    )
-    card = _card(draft, items).encode("utf-8", "backslashreplace")
-    bench = seal(draft, {QUESTIONS: question_bytes(items), CARD: card})
-    if len(bench.files[MANIFEST]) > LARGEST_MANIFEST:
-        raise BadInput(f"{parts[0].files[0].file} has too many videos for one set; split it")
-    rounds = [one for item in items for one in item.rounds]
-    checks = [check for one in rounds for check in one.checklist]
-    return TakenDialogues(
-        was_there=put(bench.files, to),
-        folder=to,
-        bench=bench.manifest["bench"],
-        kind=DIALOGUE,
-        dialogues=len(items),
-        rounds=len(rounds),
-        scored=sum(one.is_scored for one in rounds),
-        checks=len(checks),
-        checks_yes=sum(check.expected == "yes" for check in checks),
-        videos=len(used),
-        clips=sum("video" in item.made for item in items),
-        abilities=dict(Counter(item.ability for item in items)),
-        kept=sum(not {DIALOGUES, CHECKLISTS}.isdisjoint(item.extra) for item in items),
-        strays=sum(len(events) for part in parts for events in part.strays.values()),
-    )
 
 
 def _card(manifest: Manifest, items: Sequence[DialogueItem]) -> str:
@@ -324,16 +312,12 @@ def export_mt_video_bench(
         if not named and beside is None:
             continue
         dialogues += len(named)
-        files[Path(DIALOGUES, f"{stem}.json")] = _dialogues(named, beside)
+        found: dict[str, list[Json]] = {}
+        for item, video, event in named:
+            found.setdefault(video, []).append(as_dialogue(item, event))
+        files[Path(DIALOGUES, f"{stem}.json")] = {**found, **kept_beside(beside, DIALOGUES)}
         files[Path(CHECKLISTS, f"{stem}{ENDING}.json")] = _checklists(named, beside)
     return _written(bench, to, files, dialogues, force=force)
-
-
-def _dialogues(named: Sequence[_Named], beside: JsonValue) -> Json:
-    found: dict[str, list[Json]] = {}
-    for item, video, event in named:
-        found.setdefault(video, []).append(as_dialogue(item, event))
-    return {**found, **kept_beside(beside, DIALOGUES)}
 
 
 def _checklists(named: Sequence[_Named], beside: JsonValue) -> Json:

@@ -93,14 +93,14 @@ def as_checklists(item: DialogueItem) -> list[Json]:
     found = list[Json]()
     for number, one in enumerate(item.rounds, start=1):
         pairs = enumerate(one.checklist, start=1)
-        checks: Json = {f"{of}{k}": text for k, check in pairs for of, text in _pair(check)}
+        checks: Json = {
+            f"{of}{k}": text
+            for k, check in pairs
+            for of, text in (("Q", check.text), ("A", check.expected.capitalize()))
+        }
         if checks:
             found.append({"round index": number, **checks})
     return found
-
-
-def _pair(check: Any) -> tuple[tuple[str, str], tuple[str, str]]:
-    return ("Q", check.text), ("A", check.expected.capitalize())
 
 
 ABILITY_OF: Mapping[str, Ability] = {stem: ability for ability, stem in STEMS.items()}  # type: ignore[misc]
@@ -217,7 +217,14 @@ def _read_video(part: Part, video: str, held: Any) -> None:
     for number, raw in enumerate(held, start=1):
         try:
             record = Row.of(raw)
-            event = _event(record)
+            if "event_index" not in record:
+                raise Wrong('has no "event_index"')
+            value = record["event_index"]
+            if isinstance(value, bool) or not isinstance(value, int | str):
+                raise Wrong(
+                    f'has {kind_of(value)} under "event_index"; it must be a number or a text'
+                )
+            event = _named(str(value), '"event_index"')
             if (video, event) in part.events:
                 raise Wrong(f"is the second of event {quoted(event)}")
             part.events.add((video, event))
@@ -263,16 +270,6 @@ def _named(text: str, what: str) -> str:
     if not (text.strip() and len(text) <= LONGEST_ID):
         raise Wrong(f"needs a {what} of 1 to {LONGEST_ID} characters")
     return text
-
-
-def _event(record: Row) -> str:
-    """Return what a dialogue is called; its number is the same word as a text of it."""
-    if "event_index" not in record:
-        raise Wrong('has no "event_index"')
-    value = record["event_index"]
-    if isinstance(value, bool) or not isinstance(value, int | str):
-        raise Wrong(f'has {kind_of(value)} under "event_index"; it must be a number or a text')
-    return _named(str(value), '"event_index"')
 
 
 def _rounds(record: Row) -> dict[int, Row]:
@@ -356,7 +353,9 @@ def _item(
         Round(
             user=row["User"],
             reference=row["Assistant"],
-            checklist=checks.get(number, []) if _is_asked(part.ability, row) else [],
+            checklist=checks.get(number, [])
+            if part.ability not in TAGS or row.get("Ability") in _TAGGED
+            else [],
             extra={key: row[key] for key in row if key not in said},
         )
         for number, row in rounds.items()
@@ -381,10 +380,6 @@ def _item(
     if not _equal(as_checklists(item) or None, lists):
         kept[CHECKLISTS] = lists or []
     return item.model_copy(update={"extra": {**item.extra, **kept}}) if kept else item
-
-
-def _is_asked(ability: Ability, row: Row) -> bool:
-    return ability not in TAGS or row.get("Ability") in _TAGGED
 
 
 def _equal(one: Any, other: Any) -> bool:

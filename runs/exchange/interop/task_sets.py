@@ -196,16 +196,12 @@ def make_items(records: Records, make: Callable[[Row], TaskItem]) -> Part:
         except Wrong as why:
             refused[number] = str(why)
     if refused:
-        raise BadInput(_refusal(records.file, refused))
+        first, *others = refused
+        named = ", ".join(map(str, others[:_NAMED]))
+        more = f" and {len(others) - _NAMED:,} more" if len(others) > _NAMED else ""
+        nor = f"; {named}{more} cannot be used either" if others else ""
+        raise BadInput(f"{records.file}, item {first}: {refused[first]}{nor}; nothing was imported")
     return Part(records.file, records.digest, made)
-
-
-def _refusal(file: Path, refused: Mapping[int, str]) -> str:
-    first, *others = refused
-    named = ", ".join(map(str, others[:_NAMED]))
-    more = f" and {len(others) - _NAMED:,} more" if len(others) > _NAMED else ""
-    nor = f"; {named}{more} cannot be used either" if others else ""
-    return f"{file}, item {first}: {refused[first]}{nor}; nothing was imported"
 
 
 def named_video(name: str) -> BenchVideo:
@@ -281,12 +277,19 @@ def put_tasks(
     Raises:
         BadInput: two items have one id, or `to` holds something else.
     """
-    _refuse_twins(parts)
+    seen: set[str] = set()
+    for part in parts:
+        for number, item in enumerate(part.items, start=1):
+            if item.qid in seen:
+                where = f"{part.file}, item {number}"
+                raise BadInput(f"{where}: the id {quoted(item.qid)} is taken; nothing was imported")
+            seen.add(item.qid)
     items = [item for part in parts for item in part.items]
     if len({item.task for item in items}) > MOST_TASKS:
         raise BadInput(f"{parts[0].file} has more than {MOST_TASKS:,} tasks; nothing was imported")
+    choice = {item.is_choice for item in items}
     draft = Manifest(
-        kind=kind_of_set(items),
+        kind="tasks" if len(choice) > 1 else "choice" if True in choice else "generation",
         generator=Generator(name="videoautoarena", version=version("videoautoarena")),
         source=_source(parts, form),
         selection={"how": "every item of the files"},
@@ -314,22 +317,6 @@ def put_tasks(
         shortcuts=shortcuts,
         one_video=next((entry.path or id_ for id_, entry in videos.items()), ""),
     )
-
-
-def kind_of_set(items: Sequence[TaskItem]) -> Kind:
-    """Return what the items of a set ask for."""
-    choice = {item.is_choice for item in items}
-    return "tasks" if len(choice) > 1 else "choice" if True in choice else "generation"
-
-
-def _refuse_twins(parts: Sequence[Part]) -> None:
-    seen: set[str] = set()
-    for part in parts:
-        for number, item in enumerate(part.items, start=1):
-            if item.qid in seen:
-                where = f"{part.file}, item {number}"
-                raise BadInput(f"{where}: the id {quoted(item.qid)} is taken; nothing was imported")
-            seen.add(item.qid)
 
 
 def _source(parts: Sequence[Part], form: str) -> Source:

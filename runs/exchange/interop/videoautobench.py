@@ -120,7 +120,11 @@ def export_videoautobench(bench: OpenBench, to: Path, *, force: bool = False) ->
     """
     refuse_existing(to, force=force)
     layout = bench.manifest.source.layout or {}
-    write_whole(to, _written(as_videoautobench(bench), layout))
+    value = as_videoautobench(bench)
+    usual: dict[str, JsonValue] = {"indent": _INDENT, "ascii": True, "end": "\n"}
+    write_whole(
+        to, _dumped(value, {**usual, **{key: layout[key] for key in usual if key in layout}})
+    )
     return len(bench.items)
 
 
@@ -166,11 +170,6 @@ def _forms() -> Iterator[dict[str, JsonValue]]:
         for is_ascii in (True, False):
             for end in ("", "\n"):
                 yield {"indent": indent, "ascii": is_ascii, "end": end}
-
-
-def _written(value: Any, layout: Mapping[str, JsonValue]) -> bytes:
-    usual: dict[str, JsonValue] = {"indent": _INDENT, "ascii": True, "end": "\n"}
-    return _dumped(value, {**usual, **{key: layout[key] for key in usual if key in layout}})
 
 
 def _dumped(value: Any, form: Mapping[str, JsonValue]) -> bytes:
@@ -222,7 +221,27 @@ def import_videoautobench(file: Path, to: Path, *, licence: str | None = None) -
     """
     content = read_bytes(file)
     raw = parse_json(decode(content, str(file)), str(file))
-    items = _items(file, raw)
+    if not isinstance(raw, dict):
+        raise BadInput(
+            f"{file} holds {kind_of(raw)}; it must be an object of questions by their qid"
+        )
+    if not raw:
+        raise BadInput(f"{file} holds no question")
+    if isinstance(raw, Twice):
+        raise BadInput(f"{file} has the qid {quoted(raw.key)} twice")
+    items = []
+    refused = {}
+    for qid, entry in raw.items():
+        try:
+            items.append(_item(qid, entry))
+        except _Wrong as why:
+            refused[qid] = str(why)
+    if refused:
+        first, *others = refused
+        named = ", ".join(quoted(qid) for qid in others[:_NAMED])
+        more = f" and {len(others) - _NAMED} more" if len(others) > _NAMED else ""
+        nor = f"; {named}{more} cannot be used either" if others else ""
+        raise BadInput(f"{file}, {quoted(first)}: {refused[first]}{nor}; nothing was imported")
     source = Source(
         kind=IMPORT, format=VIDEOAUTOBENCH, digest=digest(content), layout=layout_of(raw, content)
     )
@@ -238,27 +257,6 @@ def import_videoautobench(file: Path, to: Path, *, licence: str | None = None) -
         extra=sum(bool(item.extra) for item in items),
         was_there=was_there,
     )
-
-
-def _items(file: Path, raw: Any) -> list[Item]:
-    if not isinstance(raw, dict):
-        raise BadInput(
-            f"{file} holds {kind_of(raw)}; it must be an object of questions by their qid"
-        )
-    if not raw:
-        raise BadInput(f"{file} holds no question")
-    if isinstance(raw, Twice):
-        raise BadInput(f"{file} has the qid {quoted(raw.key)} twice")
-    made = []
-    refused = {}
-    for qid, entry in raw.items():
-        try:
-            made.append(_item(qid, entry))
-        except _Wrong as why:
-            refused[qid] = str(why)
-    if refused:
-        raise BadInput(_refusal(file, refused))
-    return made
 
 
 def _item(qid: str, entry: Any) -> Item:
@@ -281,14 +279,6 @@ def _item(qid: str, entry: Any) -> Item:
     if len(question_bytes([made])) >= LONGEST_LINE:
         raise _Wrong(f"is longer than {LONGEST_LINE >> 20} MB")
     return made
-
-
-def _refusal(file: Path, refused: Mapping[str, str]) -> str:
-    first, *others = refused
-    named = ", ".join(quoted(qid) for qid in others[:_NAMED])
-    more = f" and {len(others) - _NAMED} more" if len(others) > _NAMED else ""
-    nor = f"; {named}{more} cannot be used either" if others else ""
-    return f"{file}, {quoted(first)}: {refused[first]}{nor}; nothing was imported"
 
 
 def _bench(items: list[Item], source: Source, *, licence: str | None) -> Bench:
@@ -351,7 +341,15 @@ def import_submission(
             raise BadInput(f"{where}: this question is not in the bench; nothing was imported")
         answer = read_object(entry, where)
         check_texts(answer, items[qid], where, allow_differing=allow_differing)
-        responses[qid] = _response(answer, qid, where)
+        if answer.get("qid", qid) != qid:
+            raise BadInput(f"{where} says it has the qid {quoted(answer['qid'])}")
+        response = answer.get("response")
+        if not isinstance(response, str):
+            told = (
+                f'{kind_of(response)} under "response"' if "response" in answer else 'no "response"'
+            )
+            raise BadInput(f"{where} has {told}; it must be a text; nothing was imported")
+        responses[qid] = response
     answers = Answers(
         bench=bench.bench,
         model=named("model", model),
@@ -363,13 +361,3 @@ def import_submission(
     empty = sum(not text.strip() for text in responses.values())
     missing = len(items) - len(responses)
     return HandedIn(answers.model, len(items), len(responses) - empty, empty, missing)
-
-
-def _response(answer: Mapping[str, Any], qid: str, where: str) -> str:
-    if answer.get("qid", qid) != qid:
-        raise BadInput(f"{where} says it has the qid {quoted(answer['qid'])}")
-    response = answer.get("response")
-    if not isinstance(response, str):
-        told = f'{kind_of(response)} under "response"' if "response" in answer else 'no "response"'
-        raise BadInput(f"{where} has {told}; it must be a text; nothing was imported")
-    return response

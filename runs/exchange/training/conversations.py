@@ -145,7 +145,21 @@ def _chat(
         mine = "a" if battle.model_a == row.model else "b"
         messages.append(Message(role="user", content=there(battle, "question")))
         messages.append(Message(role="assistant", content=there(battle, f"answer_{mine}")))
-        turns.append(_turn(battle, mine, sources))
+        rival = "b" if mine == "a" else "a"
+        outcomes: Mapping[str, str] = {mine: "won", rival: "lost"}
+        turns.append(
+            Turn.model_validate(
+                {
+                    "battle": battle.id,
+                    "round": battle.round,
+                    "origin": there(battle, "origin"),
+                    "rival": there(battle, f"model_{rival}"),
+                    "outcome": outcomes.get(battle.verdict, battle.verdict),
+                    "categories": sources.categories_of(battle),
+                    "frames": sources.sent(battle.video, getattr(battle, f"frames_{mine}")),
+                }
+            )
+        )
     first = next(iter(seen.values()))
     return Conversation(
         **sources.about(first),
@@ -156,20 +170,4 @@ def _chat(
         rank_worst=row.rank_worst,
         messages=tuple(messages),
         turns=tuple(turns),
-    )
-
-
-def _turn(battle: Battle, mine: str, sources: Sources) -> Turn:
-    rival = "b" if mine == "a" else "a"
-    outcomes: Mapping[str, str] = {mine: "won", rival: "lost"}
-    return Turn.model_validate(
-        {
-            "battle": battle.id,
-            "round": battle.round,
-            "origin": there(battle, "origin"),
-            "rival": there(battle, f"model_{rival}"),
-            "outcome": outcomes.get(battle.verdict, battle.verdict),
-            "categories": sources.categories_of(battle),
-            "frames": sources.sent(battle.video, getattr(battle, f"frames_{mine}")),
-        }
     )

@@ -39,7 +39,29 @@ def preferences(run: Run, sources: Sources, left_out: Counter[str]) -> Iterator[
         choice = choose(battle, votes.get(battle.id))
         why = why_no_pair(battle, choice)
         if why is None:
-            yield _pair(battle, choice, sources)
+            won, lost = ("a", "b") if choice.seat == "a" else ("b", "a")
+            yield Preference(
+                **sources.about(battle),
+                battle=battle.id,
+                round=battle.round,
+                origin=there(battle, "origin"),
+                prompt=there(battle, "question"),
+                categories=sources.categories_of(battle),
+                chosen=there(battle, f"answer_{won}"),
+                rejected=there(battle, f"answer_{lost}"),
+                chosen_model=there(battle, f"model_{won}"),
+                rejected_model=there(battle, f"model_{lost}"),
+                chosen_frames=sources.sent(battle.video, getattr(battle, f"frames_{won}")),
+                rejected_frames=sources.sent(battle.video, getattr(battle, f"frames_{lost}")),
+                verdict="a" if battle.verdict == "a" else "b",
+                chosen_seat="a" if won == "a" else "b",
+                chosen_by=choice.by,
+                seats_agree=seats_agree(battle),
+                judgings=tuple(
+                    Ruled(judge=one.judge, seats=one.seats, verdict=one.verdict)
+                    for one in battle.verdicts
+                ),
+            )
         else:
             left_out[why] += 1
 
@@ -59,31 +81,6 @@ def why_no_pair(battle: Battle, choice: Choice) -> str | None:
         return PEOPLE
     is_same = (battle.answer_a or "").split() == (battle.answer_b or "").split()
     return SAME if is_same else None
-
-
-def _pair(battle: Battle, choice: Choice, sources: Sources) -> Preference:
-    won, lost = ("a", "b") if choice.seat == "a" else ("b", "a")
-    return Preference(
-        **sources.about(battle),
-        battle=battle.id,
-        round=battle.round,
-        origin=there(battle, "origin"),
-        prompt=there(battle, "question"),
-        categories=sources.categories_of(battle),
-        chosen=there(battle, f"answer_{won}"),
-        rejected=there(battle, f"answer_{lost}"),
-        chosen_model=there(battle, f"model_{won}"),
-        rejected_model=there(battle, f"model_{lost}"),
-        chosen_frames=sources.sent(battle.video, getattr(battle, f"frames_{won}")),
-        rejected_frames=sources.sent(battle.video, getattr(battle, f"frames_{lost}")),
-        verdict="a" if battle.verdict == "a" else "b",
-        chosen_seat="a" if won == "a" else "b",
-        chosen_by=choice.by,
-        seats_agree=seats_agree(battle),
-        judgings=tuple(
-            Ruled(judge=one.judge, seats=one.seats, verdict=one.verdict) for one in battle.verdicts
-        ),
-    )
 
 
 def seats_agree(battle: Battle) -> bool | None:

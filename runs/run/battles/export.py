@@ -26,47 +26,8 @@ from videoautoarena.runs.run.rundir.setup import Setup, setup_of
 from videoautoarena.runs.run.rundir.spending import RunCosts, costs_of
 from videoautoarena.runs.run.users.summary import RunUser, run_users
 
-ExportForm = Literal["arena", "fastchat", "videoautoarena"]
-_WINNERS = {"a": "model_a", "b": "model_b", "tie_bad": "tie (bothbad)"}
-"""As FastChat names them; whatever else is decided is a tie."""
-_OVERALL = {"a": "A", "b": "B"}
-
-
-def published_battles(run: Run, form: ExportForm) -> Iterator[dict[str, Any]]:
-    """Yield the decided battles that count, in slot order; others have no word for the rest."""
-    written = _as_fastchat if form == "fastchat" else _as_video_arena
-    for battle in run.battles:
-        if battle.verdict in DECIDED:
-            yield written(battle)
-
-
-def _as_fastchat(battle: Battle) -> dict[str, Any]:
-    return {
-        "question_id": battle.id,
-        "model_a": battle.model_a,
-        "model_b": battle.model_b,
-        "winner": _WINNERS.get(battle.verdict, "tie"),
-        "judge": ",".join(dict.fromkeys(one.judge for one in battle.verdicts)),
-        "video": battle.video,
-        "turn": 1,
-    }
-
-
-def _as_video_arena(battle: Battle) -> dict[str, Any]:
-    return {
-        "video_id": battle.video,
-        "qid": battle.id,
-        "persona": battle.persona_text,
-        "question": battle.question,
-        "model a": battle.model_a,
-        "model b": battle.model_b,
-        "model a answer": battle.answer_a,
-        "model b answer": battle.answer_b,
-        "evol": battle.origin == "evolved",
-        "Overall Judge": _OVERALL.get(battle.verdict, "Tie"),
-    }
-
-
+Written = Callable[[Battle], Mapping[str, Any]]
+"""A decided battle in a format of others."""
 What = Literal[
     "calls", "battles", "labels", "trials", "setup", "videos", "users", "costs", "rounds",
     "standards",
@@ -92,16 +53,18 @@ class Lines(NamedTuple):
     lines: Iterator[str]
 
 
-def lines_of(run: Run, what: What, form: ExportForm = "arena") -> Lines:
+def lines_of(run: Run, what: What, written: Written | None = None) -> Lines:
     """Return a run's calls or labels in the order in which they were recorded, or its battles.
 
     Battles stand by their slots; those that were superseded are among them and say so. Labels stand
-    as `arena labels import` reads them, trials by their ids. In another form than the arena's only
-    decided battles that count are there. All else are records that follow from what it holds.
+    as `arena labels import` reads them, trials by their ids. All else are records that follow from
+    what it holds. `written` puts battles into a format of others, which have no word for what is
+    not decided: then only decided battles that count are there, in slot order.
     """
-    if what == "battles" and form != "arena":
-        decided = sum(battle.verdict in DECIDED for battle in run.battles)
-        return Lines(decided, map(json.dumps, published_battles(run, form)))
+    if what == "battles" and written is not None:
+        total = sum(battle.verdict in DECIDED for battle in run.battles)
+        decided = (battle for battle in run.battles if battle.verdict in DECIDED)
+        return Lines(total, map(json.dumps, map(written, decided)))
     if what == "labels":
         labels = run.store.evidence.labels()
         return Lines(len(labels), map(json.dumps, map(_label, labels)))
@@ -261,7 +224,7 @@ def export(
     what: What,
     force: bool,
     on_count: OnCount,
-    form: ExportForm = "arena",
+    written: Written | None = None,
 ) -> int:
     """Write the file `to`, whole or not at all; return how many lines it has.
 
@@ -270,7 +233,7 @@ def export(
     """
     refuse_place(out, to, force=force)
     with opened(out, what) as run:
-        total, lines = lines_of(run, what, form)
+        total, lines = lines_of(run, what, written)
         try:
             return write_whole(to, _counted(lines, total, on_count))
         except OSError as wrong:
