@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any, Literal, NamedTuple, TypeAlias, get_args
 
-from videoautoarena.agents.offline.facets.table import FACETS, Stretch, Value, is_stretch, stretch
+from videoautoarena.agents.offline.facets.table import FACETS, Value, is_stretch, stretch
 from videoautoarena.agents.offline.language.phrasing import (
     FactRequest,
     asked_for,
@@ -117,34 +117,51 @@ UserTurn: TypeAlias = FactsTurn | ColourRunTurn | OffTopicTurn | BoredTurn
 
 def word(turn: UserTurn, dice: Dice, *, lead: Lead = "next") -> str:
     """Return what a user says who means this; `read` understands it again."""
+    wordings = _wordings()
     if isinstance(turn, BoredTurn):
-        return dice.one(_wordings("bored"))
+        return str(dice.one(wordings["bored"]))
     if isinstance(turn, OffTopicTurn):
-        return dice.one(_wordings("elsewhere")).format(topic=turn.topic)
+        return str(dice.one(wordings["elsewhere"])).format(topic=turn.topic)
     if isinstance(turn, ColourRunTurn):
-        return dice.one(_wordings("colour_run")).format(colour=turn.colour)
+        return str(dice.one(wordings["colour_run"])).format(colour=turn.colour)
     asked = asked_for(turn.ask.keys, dice)
     if turn.part is not None:
         moment = _word_moment(turn.part.moment, dice)
-        part = dice.one(_wordings("part")).format(side=turn.part.side, moment=moment)
+        part = dice.one(wordings["part"]).format(side=turn.part.side, moment=moment)
         asked = f"{part}, {asked}"
-    said = dice.one(_leads()[lead]).format(q=asked)
+    said = dice.one(wordings["leads"][lead]).format(q=asked)
     return " ".join((said, *asked_form(turn.ask, dice)))
+
+
+def _word_moment(moment: Referent, dice: Dice) -> str:
+    wordings = _wordings()["moments"]
+    if isinstance(moment, OrderedMoment):
+        return str(dice.one(wordings[moment.which]))
+    if isinstance(moment, TimedMoment):
+        return str(dice.one(wordings["time"])).format(time=clock(moment.time_s))
+    if isinstance(moment, FacetMoment):
+        return str(dice.one(wordings["facet"])).format(label=FACETS[moment.key].label)
+    kind = "named" if isinstance(moment, NumberedMoment) else "answer"
+    return str(dice.one(wordings[kind])).format(ordinal=ORDINALS[moment[0] - 1])
 
 
 def read(text: str) -> UserTurn | None:
     """Return what a user means; None where it is nothing that can be told from frames."""
     said = " ".join(text.split())
-    if said in _wordings("bored"):
+    wordings = _wordings()
+    if said in wordings["bored"]:
         return BoredTurn()
-    for pattern in _patterns("elsewhere"):
-        found = pattern.fullmatch(said)
+    for wording in wordings["elsewhere"]:
+        found = as_pattern(wording).fullmatch(said)
         if found and found["topic"] in elsewhere():
             return OffTopicTurn(found["topic"])
-    for pattern in _patterns("colour_run"):
-        if found := pattern.fullmatch(said):
+    for wording in wordings["colour_run"]:
+        if found := as_pattern(wording).fullmatch(said):
             return ColourRunTurn(found["colour"].lower())
-    rest, part = _part_in(_without_lead(said))
+    # an opening has words that a fact could be known by, too
+    leads = (lead.partition("{q}")[0] for leads in wordings["leads"].values() for lead in leads)
+    opening = next((one for one in sorted(leads, key=len)[::-1] if said.startswith(one)), "")
+    rest, part = _part_in(said.removeprefix(opening))
     ask = understand(rest)
     return FactsTurn(ask, part) if ask.keys or part else None
 
@@ -159,45 +176,20 @@ def resolve(part: PartReference, history: Sequence[Turn]) -> float | None:
     moment = part.moment
     if isinstance(moment, TimedMoment):
         return moment.time_s
-    if isinstance(moment, AnswerMoment):
-        return _nth(_named_in(history, moment.number - 1), 0)
-    named = _named_in(history, len(history) - 1)
-    if isinstance(moment, NumberedMoment):
-        return _nth(named, moment.place - 1)
+    answer = moment.number - 1 if isinstance(moment, AnswerMoment) else len(history) - 1
+    named = times(history[answer][1]) if 0 <= answer < len(history) else ()
     if isinstance(moment, OrderedMoment) and len(named) > 1:
         return min(named[:2]) if moment.which == "earlier" else max(named[:2])
+    place = moment.place - 1 if isinstance(moment, NumberedMoment) else 0
+    if isinstance(moment, NumberedMoment | AnswerMoment) and place < len(named):
+        return named[place]
     return None
 
 
 def elsewhere() -> Mapping[str, str]:
     """Return question to answer of what is asked beside the video."""
-    facts: dict[str, str] = table("language", "dialogues")["facts"]
+    facts: dict[str, str] = _wordings()["facts"]
     return facts
-
-
-def _named_in(history: Sequence[Turn], place: int) -> tuple[float, ...]:
-    return times(history[place][1]) if 0 <= place < len(history) else ()
-
-
-def _nth(found: Sequence[float], place: int) -> float | None:
-    return found[place] if 0 <= place < len(found) else None
-
-
-def _word_moment(moment: Referent, dice: Dice) -> str:
-    kind, slots = _slots(moment)
-    return dice.one(_moments()[kind]).format(**slots)
-
-
-def _slots(moment: Referent) -> tuple[str, dict[str, str]]:
-    if isinstance(moment, NumberedMoment):
-        return "named", {"ordinal": ORDINALS[moment.place - 1]}
-    if isinstance(moment, OrderedMoment):
-        return moment.which, {}
-    if isinstance(moment, AnswerMoment):
-        return "answer", {"ordinal": ORDINALS[moment.number - 1]}
-    if isinstance(moment, TimedMoment):
-        return "time", {"time": clock(moment.time_s)}
-    return "facet", {"label": FACETS[moment.key].label}
 
 
 def _part_in(said: str) -> tuple[str, PartReference | None]:
@@ -205,87 +197,60 @@ def _part_in(said: str) -> tuple[str, PartReference | None]:
     for kind, pattern in _part_patterns():
         if found := pattern.search(said):
             side: Side = "after" if found["side"].lower() == "after" else "before"
-            moment = _read_moment(kind, found)
-            if moment is not None:
-                return said[: found.start()] + said[found.end() :], PartReference(side, moment)
+            rest = said[: found.start()] + said[found.end() :]
+            return rest, PartReference(side, _read_moment(kind, found.groupdict()))
     return said, None
 
 
-def _read_moment(kind: str, found: re.Match[str]) -> Referent | None:
-    slots = found.groupdict()
-    if kind in ("named", "answer"):
-        place = ORDINALS.index(slots["ordinal"].lower()) + 1
-        return NumberedMoment(place) if kind == "named" else AnswerMoment(place)
+def _read_moment(kind: str, slots: Mapping[str, str]) -> Referent:
     if kind == "time":
-        given = times(slots["time"])
-        return TimedMoment(given[0]) if given else None
+        return TimedMoment(times(slots["time"])[0])
     if kind == "facet":
-        return FacetMoment(_labels()[slots["label"].lower()])
-    return OrderedMoment("earlier" if kind == "earlier" else "later")
+        return FacetMoment(_key_of(slots["label"]))
+    if kind in ("earlier", "later"):
+        return OrderedMoment("earlier" if kind == "earlier" else "later")
+    place = ORDINALS.index(slots["ordinal"].lower()) + 1
+    return NumberedMoment(place) if kind == "named" else AnswerMoment(place)
 
 
-def _without_lead(said: str) -> str:
-    """Return the question alone: an opening has words that a fact could be known by, too."""
-    for lead in sorted((one for leads in _leads().values() for one in leads), key=len)[::-1]:
-        opening = lead.partition("{q}")[0]
-        if opening and said.startswith(opening):
-            return said.removeprefix(opening)
-    return said
+def _key_of(label: str) -> str:
+    return next(key for key, facet in FACETS.items() if facet.label == label.lower())
 
 
-def _wordings(kind: str) -> list[str]:
-    found: list[str] = table("language", "dialogues")[kind]
-    return found
-
-
-def _leads() -> dict[str, list[str]]:
-    leads: dict[str, list[str]] = table("language", "dialogues")["leads"]
-    return leads
-
-
-def _moments() -> dict[str, list[str]]:
-    moments: dict[str, list[str]] = table("language", "dialogues")["moments"]
-    return moments
-
-
-@cache
-def _labels() -> dict[str, str]:
-    return {facet.label: key for key, facet in FACETS.items()}
-
-
-@cache
-def _patterns(kind: str) -> tuple[re.Pattern[str], ...]:
-    return tuple(re.compile(as_pattern(one), re.IGNORECASE) for one in _wordings(kind))
+def _wordings() -> Any:
+    return table("language", "dialogues")
 
 
 @cache
 def _part_patterns() -> tuple[tuple[str, re.Pattern[str]], ...]:
     """Each way to say which part counts, by how it names the moment, with the comma behind it."""
     return tuple(
-        (kind, re.compile(as_pattern(part.replace("{moment}", one)) + ",? ?", re.IGNORECASE))
-        for part in _wordings("part")
-        for kind, wordings in _moments().items()
+        (kind, as_pattern(part.replace("{moment}", one), behind=",? ?"))
+        for part in _wordings()["part"]
+        for kind, wordings in _wordings()["moments"].items()
         for one in sorted(wordings, key=len, reverse=True)
     )
 
 
-_SLOT = re.compile(r"\\\{(\w+)\\\}")
-
-
-def as_pattern(wording: str) -> str:
+@cache
+def as_pattern(wording: str, *, behind: str = "") -> re.Pattern[str]:
     """Return a wording as a pattern whose named groups are its slots."""
-    return _SLOT.sub(lambda slot: f"(?P<{slot[1]}>{_HOLDS[slot[1]]})", re.escape(wording))
+    slots = re.sub(
+        r"\\\{(\w+)\\\}", lambda slot: f"(?P<{slot[1]}>{_HOLDS[slot[1]]})", re.escape(wording)
+    )
+    return re.compile(slots + behind, re.IGNORECASE)
 
 
+_CLOCK = r"\d{1,3}:\d\d\.\d"
 _HOLDS = {
     "side": "|".join(get_args(Side)),
     "ordinal": "|".join(ORDINALS),
-    "time": r"\d{1,3}:\d\d\.\d",
+    "time": _CLOCK,
     "label": "|".join(sorted((facet.label for facet in FACETS.values()), key=len, reverse=True)),
     "colour": "|".join(COLOURS),
     "topic": "[^?]+",
-    "a": r"\d{1,3}:\d\d\.\d",
-    "b": r"\d{1,3}:\d\d\.\d",
+    "a": _CLOCK,
+    "b": _CLOCK,
     "value": ".+?",
     "word": r"[\w' -]+?",
 }
@@ -371,8 +336,9 @@ _KINDS: dict[str, type[Check]] = {
     "denies": ColourDenialCheck,
     "timed": TimeGivenCheck,
     "overlaps": OverlapCheck,
-    "names": WordCheck,
     "asks": CounterQuestionCheck,
+    # takes any word, so that the others have to be tried before it
+    "names": WordCheck,
 }
 
 
@@ -384,16 +350,27 @@ def word_check(check: Check, dice: Dice) -> str:
         slots[end] = clock(max(0.0, slots[end]))
     if "key" in slots:
         slots["label"] = FACETS[slots["key"]].label
-    return dice.one(_check_wordings(kind)).format(**slots)
+    return str(dice.one(_wordings()["checks"][kind])).format(**slots)
 
 
 def read_check(text: str) -> Check | None:
     """Return what a question about an answer wants to know; None for one in other words."""
     said = " ".join(text.split())
-    for kind, pattern in _check_patterns():
-        if found := pattern.fullmatch(said):
-            return _KINDS[kind](**{k: _READ.get(k, str)(v) for k, v in _fields(found).items()})
+    for kind, check in _KINDS.items():
+        for wording in _wordings()["checks"][kind]:
+            if found := as_pattern(wording).fullmatch(said):
+                slots = found.groupdict().items()
+                return check(**dict(_read_slot(name, value) for name, value in slots))
     return None
+
+
+def _read_slot(name: str, said: str) -> tuple[str, Any]:
+    """Return which field of a check a slot of its wording fills, and with what."""
+    if name == "label":
+        return "key", _key_of(said)
+    if name in ("a", "b"):
+        return name, times(said)[0]
+    return name, said if name == "word" else said.lower()
 
 
 @dataclass(frozen=True)
@@ -409,7 +386,10 @@ class HeardAnswer:
         """Return whether the answer does what an item asks for."""
         if isinstance(check, TimeWindowCheck):
             value = self.values.get(check.key)
-            return value is not None and is_stretch(value) and _within(stretch(value), check)
+            if value is None or not is_stretch(value):
+                return False
+            start, end = stretch(value)
+            return check.a - _TENTH_S <= start and end <= check.b + _TENTH_S
         if isinstance(check, ValueCheck):
             return phrase_value(self.values.get(check.key)) == check.value.casefold()
         if isinstance(check, AbsenceCheck):
@@ -420,7 +400,11 @@ class HeardAnswer:
         if isinstance(check, TimeGivenCheck):
             return bool(times(self.text))
         if isinstance(check, OverlapCheck):
-            return _overlaps(self.units, check)
+            # of several stretches nobody knows which is meant
+            given = {(min(two), max(two)) for unit in self.units if len(two := times(unit)) == 2}
+            return len(given) == 1 and all(
+                start <= check.b + _TENTH_S and end >= check.a - _TENTH_S for start, end in given
+            )
         if isinstance(check, WordCheck):
             return re.search(rf"\b{re.escape(check.word)}\b", self.text, re.IGNORECASE) is not None
         return "?" in self.text
@@ -445,49 +429,3 @@ def phrase_value(value: Value | None) -> str:
     if isinstance(value, tuple):
         return ", then ".join(map(str, value))
     return "" if value is None else str(value)
-
-
-def _within(claimed: Stretch, check: TimeWindowCheck) -> bool:
-    return check.a - _TENTH_S <= claimed[0] and claimed[1] <= check.b + _TENTH_S
-
-
-def _overlaps(units: Sequence[str], check: OverlapCheck) -> bool:
-    """Return whether the one stretch given does; of several nobody knows which is meant."""
-    given = {(min(two), max(two)) for unit in units if len(two := times(unit)) == 2}
-    if len(given) != 1:
-        return False
-    ((start, end),) = given
-    return start <= check.b + _TENTH_S and end >= check.a - _TENTH_S
-
-
-def _fields(found: re.Match[str]) -> dict[str, str]:
-    return {("key" if name == "label" else name): said for name, said in found.groupdict().items()}
-
-
-def _key_of(label: str) -> str:
-    return next(key for key, facet in FACETS.items() if facet.label == label.lower())
-
-
-_READ: dict[str, Callable[[str], Any]] = {
-    "a": lambda said: times(said)[0],
-    "b": lambda said: times(said)[0],
-    "key": _key_of,
-    "colour": str.lower,
-    "value": str.lower,
-}
-
-
-def _check_wordings(kind: str) -> list[str]:
-    found: list[str] = table("language", "dialogues")["checks"][kind]
-    return found
-
-
-@cache
-def _check_patterns() -> tuple[tuple[str, re.Pattern[str]], ...]:
-    # the one that takes any word comes last
-    kinds = sorted(_KINDS, key=lambda kind: kind == "names")
-    return tuple(
-        (kind, re.compile(as_pattern(one), re.IGNORECASE))
-        for kind in kinds
-        for one in _check_wordings(kind)
-    )
