@@ -176,12 +176,16 @@ def understand(question: str) -> FactRequest:
     keys: list[str] = []
     question = " ".join(question.split())
     words = told(question)
-    for part in words.between.split(question):
+    for part in words.pattern("between").split(question):
         keys += [key for key in topics(part, words) if key not in keys]
-    form = next((f for f in get_args(Format) if words.formats[f].search(question)), None)
-    limit = words.formats["short"].search(question)
+    form = next(
+        (f for f in get_args(Format) if words.patterns("formats")[f].search(question)), None
+    )
+    limit = words.patterns("formats")["short"].search(question)
     most = number(limit[1], words) if limit else SHORT_WORDS
-    return FactRequest(tuple(keys), bool(words.fine.search(question)), form, most, words.code)
+    return FactRequest(
+        tuple(keys), bool(words.pattern("fine").search(question)), form, most, words.code
+    )
 
 
 def phrase(ask: FactRequest, dice: Dice) -> str:

@@ -66,7 +66,9 @@ def hear(
     most = told(text, usual)
     tongues = [told(unit, most) for unit in units]
     each = list(zip(units, tongues, strict=True))
-    hedged = frozenset(i for i, (unit, tongue) in enumerate(each) if tongue.hedge.search(unit))
+    hedged = frozenset(
+        i for i, (unit, tongue) in enumerate(each) if tongue.pattern("hedge").search(unit)
+    )
     claims = [
         FactClaim(key, value, i)
         for i, (unit, tongue) in enumerate(each)
@@ -82,7 +84,7 @@ def hear(
 
 def topics(text: str, tongue: SpokenLanguage = ENGLISH) -> list[str]:
     """Return the keys of the facets that the text names, the covered ones left out."""
-    named = [key for key, pattern in tongue.topics.items() if pattern.search(text)]
+    named = [key for key, pattern in tongue.patterns("topics").items() if pattern.search(text)]
     covered = {other for key in named for other in COVERS.get(key, ())}
     return [key for key in named if key not in covered]
 
@@ -132,7 +134,7 @@ def _exact(unit: str, tongue: SpokenLanguage, duration_s: float) -> list[tuple[s
     keys = topics(unit, tongue)
     # two times in one sentence are two moments, however they are strung together
     if "sequence" in keys and len(times(unit, tongue)) > 1:
-        keys = [key for key in COVERS["sequence"] if tongue.topics[key].search(unit)]
+        keys = [key for key in COVERS["sequence"] if tongue.patterns("topics")[key].search(unit)]
     if "colour_order" not in keys and "shots" in keys and len(keys) > 1 and times(unit, tongue):
         keys.remove("shots")
     parts = ((key, _part(key, unit, keys, tongue, duration_s)) for key in keys)
@@ -144,8 +146,8 @@ def _part(key: str, unit: str, keys: list[str], tongue: SpokenLanguage, duration
     """Return the clause of the unit that speaks of this facet, when it speaks of several."""
     if len(keys) == 1:
         return unit
-    clauses = tongue.clause_end.split(unit)
-    own = [i for i, clause in enumerate(clauses) if tongue.topics[key].search(clause)]
+    clauses = re.split(tongue.words["clause_end"], unit)
+    own = [i for i, clause in enumerate(clauses) if tongue.patterns("topics")[key].search(clause)]
     for i in own:
         if _value(key, clauses[i], tongue, duration_s) is not None:
             return clauses[i]
@@ -155,9 +157,11 @@ def _part(key: str, unit: str, keys: list[str], tongue: SpokenLanguage, duration
 def _value(key: str, text: str, tongue: SpokenLanguage, duration_s: float) -> Value | None:
     kind = FACETS[key].type
     if kind == "choice":
-        return next((side for side, p in tongue.sides[key].items() if p.search(text)), None)
+        return next(
+            (side for side, p in tongue.patterns("sides", key).items() if p.search(text)), None
+        )
     if key == "blanks":
-        often = tongue.often.search(without_times(text, tongue))
+        often = tongue.pattern("often").search(without_times(text, tongue))
         return number(often[1] or often["often"], tongue) if often else None
     if kind == "count":
         return _count(without_times(text, tongue), tongue)
@@ -167,7 +171,7 @@ def _value(key: str, text: str, tongue: SpokenLanguage, duration_s: float) -> Va
         return colours(text, tongue) or None
     if kind == "order":
         return _order(text, tongue)
-    if key in ("first_cut", "last_cut") and tongue.no_cut.search(text):
+    if key in ("first_cut", "last_cut") and tongue.pattern("no_cut").search(text):
         return NEVER
     given = times(text, tongue)
     if kind == "stretch" and len(given) > 1:
@@ -176,15 +180,15 @@ def _value(key: str, text: str, tongue: SpokenLanguage, duration_s: float) -> Va
 
 
 def _count(text: str, tongue: SpokenLanguage) -> int | None:
-    for pattern, extra in tongue.counts:
-        if match := pattern.search(text):
+    for pattern, extra in tongue.words["counts"]:
+        if match := tongue.compiled(pattern).search(text):
             return number(match[1], tongue) + extra
-    return 1 if tongue.no_cut.search(text) else None
+    return 1 if tongue.pattern("no_cut").search(text) else None
 
 
 def _plain_number(text: str, tongue: SpokenLanguage) -> int | None:
     """Return the first number that is more than an article ("one", "no", "single")."""
-    for match in tongue.number.finditer(text):
+    for match in tongue.pattern("number").finditer(text):
         # "one" is as often a pronoun as a count
         if match[1].isdigit() or number(match[1], tongue) > 1:
             return number(match[1], tongue)
@@ -194,7 +198,7 @@ def _plain_number(text: str, tongue: SpokenLanguage) -> int | None:
 def _order(text: str, tongue: SpokenLanguage) -> tuple[str, ...] | None:
     places = {
         name: match.start()
-        for name, pattern in tongue.landmarks.items()
+        for name, pattern in tongue.patterns("landmarks").items()
         if (match := pattern.search(text))
     }
     return tuple(sorted(places, key=lambda name: places[name])) if len(places) > 1 else None
@@ -249,7 +253,7 @@ class _ClaimListener:
         kind = FACETS[key].type
         unit = self.units[place]
         tongue = self.tongues[place]
-        if not tongue.stems[key].search(unit):
+        if not tongue.patterns("stems")[key].search(unit):
             return None
         if kind in ("choice", "order"):
             return _value(key, unit, tongue, self.duration_s)

@@ -258,7 +258,9 @@ def is_said(check: Check, text: str) -> bool:
     if check.value in COLOURS:
         return check.value in colours(text)
     if check.value.isdecimal():
-        numbers = (number(found[1]) for found in ENGLISH.number.finditer(without_times(text)))
+        numbers = (
+            number(found[1]) for found in ENGLISH.pattern("number").finditer(without_times(text))
+        )
         return int(check.value) in numbers
     return re.search(rf"\b{re.escape(check.value)}\b", text, re.IGNORECASE) is not None
 

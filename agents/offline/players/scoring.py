@@ -235,7 +235,7 @@ def _illegible(heard: HeardText, missing: tuple[str, ...]) -> tuple[str, ...]:
         key
         for key in missing
         if FACETS[key].type in ("choice", "order") and not heard.hedged
-        if any(words.stems[key].search(unit) for unit, words in left)
+        if any(words.patterns("stems")[key].search(unit) for unit, words in left)
     }
     return tuple(key for key in missing if key in hinted or FACETS[key].type in types)
 

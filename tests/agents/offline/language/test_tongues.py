@@ -143,7 +143,7 @@ def test_every_language_has_the_same_tables() -> None:
     for code in OTHERS:
         assert {*tongue(code).said["labels"]} == {*FACETS}
         assert {*COLOURS} < {*tongue(code).said["names"]}
-        assert {*tongue(code).shades.values()} == {*COLOURS}
+        assert {*tongue(code).words["shades"].values()} == {*COLOURS}
 
 
 def test_no_english_sentence_of_ours_is_told_to_be_in_another_language() -> None:
