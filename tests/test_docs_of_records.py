@@ -87,10 +87,17 @@ from videoautoarena.runs.run.config.arena_file import (
     RunTable,
     SamplingTable,
 )
-from videoautoarena.runs.run.rundir.films import RunVideo
-from videoautoarena.runs.run.rundir.setup import Member, Roles, Setup
-from videoautoarena.runs.run.rundir.spending import RunCosts, Spending, Took, Waits
-from videoautoarena.runs.run.users.summary import RunUser
+from videoautoarena.runs.run.inputs.users import RunUser
+from videoautoarena.runs.run.rundir.account import (
+    Member,
+    Roles,
+    RunCosts,
+    RunVideo,
+    Setup,
+    Spending,
+    Took,
+    Waits,
+)
 from videoautoarena.runs.tournament.simulate import Finished
 
 

@@ -10,8 +10,8 @@ from videoautoarena.runs.api.results import Json, Reported, ReportedBoard, Resul
 
 if TYPE_CHECKING:
     from videoautoarena.runs.analysis.audit.label_report import LabelReport
-    from videoautoarena.runs.run.rundir.setup import Setup as KnownSetup
-    from videoautoarena.runs.run.rundir.spending import RunCosts, Spending, Took
+    from videoautoarena.runs.run.rundir.account import RunCosts, Spending, Took
+    from videoautoarena.runs.run.rundir.account import Setup as KnownSetup
     from videoautoarena.runs.views.results.report import Report
 
 

@@ -41,9 +41,9 @@ if TYPE_CHECKING:
     from videoautoarena.runs.rating.profile import Profiles as KnownProfiles
     from videoautoarena.runs.run.battles.rounds import Round
     from videoautoarena.runs.run.battles.standards import StandardVerdicts
-    from videoautoarena.runs.run.rundir.films import RunVideo
+    from videoautoarena.runs.run.inputs.users import RunUser
+    from videoautoarena.runs.run.rundir.account import RunVideo
     from videoautoarena.runs.run.rundir.reader import Run as OpenRun
-    from videoautoarena.runs.run.users.summary import RunUser
 
 T = TypeVar("T")
 _LISTED = ("id", "video", "question", "model_a", "model_b", "verdict", "reason")
@@ -250,7 +250,7 @@ class Run:
 
     def setup(self) -> Setup:
         """Return what the run was set up to do, as `arena export --what setup` prints it."""
-        from videoautoarena.runs.run.rundir.setup import setup_of
+        from videoautoarena.runs.run.rundir.account import setup_of
 
         with self._opened() as run:
             return Setup(setup_of(run))
@@ -270,7 +270,7 @@ class Run:
         the frames that it was sent, as places in `times`. `to_json()` is what `arena export --what
         videos` prints, an object a line.
         """
-        from videoautoarena.runs.run.rundir.films import videos_of
+        from videoautoarena.runs.run.rundir.account import videos_of
 
         with self._opened() as run:
             return Records(list(videos_of(run)), "videos", shown=_FILMS)
@@ -280,14 +280,14 @@ class Run:
 
         `line` is where a user stands in a file that was brought; None: it was invented.
         """
-        from videoautoarena.runs.run.users.summary import run_users
+        from videoautoarena.runs.run.inputs.users import run_users
 
         with self._opened() as run:
             return Records(list(run_users(run.store, run.battles)), "users", shown=_USERS)
 
     def costs(self) -> Costs:
         """Return what the calls of the run took, as `arena export --what costs` prints it."""
-        from videoautoarena.runs.run.rundir.spending import costs_of
+        from videoautoarena.runs.run.rundir.account import costs_of
 
         with self._opened() as run:
             return Costs(costs_of(run))

@@ -19,7 +19,7 @@ from videoautoarena.memory.store.forwarding import Claim
 from videoautoarena.memory.store.shares import Share, Unit
 from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.run.config.run_config import RunConfig
-from videoautoarena.runs.run.rundir.caps import NO_CAPS, kept_caps
+from videoautoarena.runs.run.rundir.budget import NO_CAPS, kept_caps
 from videoautoarena.runs.run.rundir.frames import RunFrames
 
 LEASE_S = 15.0

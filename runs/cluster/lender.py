@@ -19,8 +19,8 @@ from videoautoarena.agents.limits.rate_limit import MINUTE_S
 from videoautoarena.agents.limits.scheduler import Loan, Place, Wants
 from videoautoarena.agents.transport.deadlines import boot_s
 from videoautoarena.memory.records.records import Nonce
+from videoautoarena.runs.cluster.budget import LenderBudget
 from videoautoarena.runs.cluster.jobs import Grant, Hand, Lease, Report, Roll
-from videoautoarena.runs.cluster.purse import Purse
 from videoautoarena.runs.run.config.run_config import RunConfig
 
 TICK_S = 0.5
@@ -85,7 +85,7 @@ class Lender:
         self._concurrency = concurrency
         # Given, where the variables of this process may name other addresses than the command's.
         self._limits = limits_in(config, concurrency) if limits is None else limits
-        self._purse = Purse(Path(path), config, newcomers_only=newcomers_only)
+        self._purse = LenderBudget(Path(path), config, newcomers_only=newcomers_only)
         self._workers: dict[str, _Worker] = {}
         self._gone: dict[str, str] = {}
         """Workers whose time has run out, and their nodes."""

@@ -26,8 +26,7 @@ from videoautoarena.runs.run.config.stopping_rule import Reading, kept_rule
 from videoautoarena.runs.run.rundir.failures import condemn
 from videoautoarena.runs.run.rundir.slots import LineageLanguages, Lineup, newcomers_among
 from videoautoarena.runs.run.rundir.waves import Watch, Waves, ending_of
-from videoautoarena.runs.tournament.newcomers import NewcomerDraws, write_draws
-from videoautoarena.runs.tournament.pairing import Draws, WrittenDraws
+from videoautoarena.runs.tournament.pairing import Draws, NewcomerDraws, WrittenDraws, write_draws
 
 
 class Owner:

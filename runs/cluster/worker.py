@@ -29,19 +29,19 @@ from videoautoarena.memory.records.records import Battle, Draw, Frames, Video
 from videoautoarena.memory.store.forwarding import CLAIM, Claim, ForwardingWriter, Write
 from videoautoarena.memory.store.shares import Mirror
 from videoautoarena.memory.store.store import Store
+from videoautoarena.runs.cluster.budget import WorkerBudget
 from videoautoarena.runs.cluster.fence import Ask, Fence
 from videoautoarena.runs.cluster.jobs import Claimed, Job, Part, Refused, Report, Setup
-from videoautoarena.runs.cluster.lent_budget import LentBudget
 from videoautoarena.runs.console.progress.events import Drawn, Happening, Watched, why_hopeless
 from videoautoarena.runs.run.config.run_config import RunConfig
-from videoautoarena.runs.run.facts.facts import stored_facts
+from videoautoarena.runs.run.inputs.facts import stored_facts
+from videoautoarena.runs.run.inputs.users import personas_of
 from videoautoarena.runs.run.rundir.budget import Budget
+from videoautoarena.runs.run.rundir.call_facts import limits_of
 from videoautoarena.runs.run.rundir.context import Calling, asker_of, assemble
 from videoautoarena.runs.run.rundir.frames import RunFrames
-from videoautoarena.runs.run.rundir.server_limits import limits_of
 from videoautoarena.runs.run.rundir.slots import Lineup
-from videoautoarena.runs.run.users.seats import personas_of
-from videoautoarena.runs.tournament.newcomers import play_newcomers
+from videoautoarena.runs.tournament.pairing import play_newcomers
 from videoautoarena.video.sampling.cache import FrameCache
 from videoautoarena.video.workers.decoders import Decoders
 
@@ -86,7 +86,7 @@ class Worker:
     _failed: list[BaseException] = field(default_factory=list)
     _urgent: asyncio.Event = field(default_factory=asyncio.Event)
     _files: dict[str, Path] = field(default_factory=dict)
-    _money: LentBudget | None = None
+    _money: WorkerBudget | None = None
     _boot: str = ""
     """The lender's present life, as far as this worker knows."""
     _handed_in: int = 0
@@ -148,7 +148,7 @@ class Worker:
         setup = self.setup
         store = self._store
         estimates = Estimates(dict(setup.seen), limits=limits_of(store))
-        self._money = LentBudget(self.lender, self.name, estimates) if setup.caps else None
+        self._money = WorkerBudget(self.lender, self.name, estimates) if setup.caps else None
         budget = Budget(setup.caps, self._money or Boundless(), estimates)
         calling = Calling(store, setup.config, self._frames.jpegs)
         pace = _Pace(CALLS, setup.patience_s)

@@ -16,11 +16,11 @@ from videoautoarena.runs.run.config.agreement import Trust, agreed
 from videoautoarena.runs.run.config.cast import CastEntry
 from videoautoarena.runs.run.config.run_config import RunConfig
 from videoautoarena.runs.run.config.sampling import refuse_text_read
+from videoautoarena.runs.run.rundir.account import Calls
 from videoautoarena.runs.run.rundir.budget import priced
 from videoautoarena.runs.run.rundir.frames import RunFrames
 from videoautoarena.runs.run.rundir.opener import videos_folder
 from videoautoarena.runs.run.rundir.reader import Run, run_file
-from videoautoarena.runs.run.rundir.spending import Calls
 from videoautoarena.video.folder.find import find_videos
 from videoautoarena.video.sampling.cache import FrameCache
 from videoautoarena.video.workers.decoders import Decoders

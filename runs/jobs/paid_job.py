@@ -38,8 +38,13 @@ from videoautoarena.runs.formats.terminal import safe
 from videoautoarena.runs.formats.words import dollars
 from videoautoarena.runs.run.config.disclosure import judges_notice
 from videoautoarena.runs.run.config.run_config import RunConfig
-from videoautoarena.runs.run.rundir.budget import check_caps
-from videoautoarena.runs.run.rundir.caps import NO_CAPS, keep_caps, kept_caps, merged_caps
+from videoautoarena.runs.run.rundir.budget import (
+    NO_CAPS,
+    check_caps,
+    keep_caps,
+    kept_caps,
+    merged_caps,
+)
 from videoautoarena.runs.run.rundir.context import (
     Calling,
     EarlyEnd,
@@ -47,11 +52,16 @@ from videoautoarena.runs.run.rundir.context import (
     no_frames,
     work_off,
 )
-from videoautoarena.runs.run.rundir.frames import WHOLE, RunFrames, Spans
+from videoautoarena.runs.run.rundir.frames import WHOLE, RunFrames, Spans, has_subtitles
 from videoautoarena.runs.run.rundir.reader import counted
-from videoautoarena.runs.run.rundir.subtitles import has_subtitles
-from videoautoarena.runs.tournament.plan import SAMPLE, Line, estimated, known_sum, measured
-from videoautoarena.runs.tournament.plan_text import takes_words
+from videoautoarena.runs.tournament.plan import (
+    SAMPLE,
+    Line,
+    estimated,
+    known_sum,
+    measured,
+    takes_words,
+)
 
 Item = TypeVar("Item")
 Outcome = TypeVar("Outcome")

@@ -29,20 +29,21 @@ from videoautoarena.runs.run.config.cast import (
 )
 from videoautoarena.runs.run.config.disclosure import REPAIR, judges_notice
 from videoautoarena.runs.run.config.run_config import RunConfig
-from videoautoarena.runs.run.rundir.budget import check_caps, priced
-from videoautoarena.runs.run.rundir.caps import (
+from videoautoarena.runs.run.rundir.budget import (
     NO_CAPS,
+    check_caps,
     describe_caps,
     keep_caps,
     kept_caps,
     merged_caps,
+    priced,
 )
+from videoautoarena.runs.run.rundir.frames import has_subtitles
 from videoautoarena.runs.run.rundir.opener import Opened, keep_config, stored_folder, stored_prompts
 from videoautoarena.runs.run.rundir.reader import counted, run_file
 from videoautoarena.runs.run.rundir.slots import Lineup, newcomers_among, next_generation
-from videoautoarena.runs.run.rundir.subtitles import has_subtitles
 from videoautoarena.runs.tournament.forecast import newcomers_left
-from videoautoarena.runs.tournament.newcomers import newcomer_slots, past_battles
+from videoautoarena.runs.tournament.pairing import newcomer_slots, past_battles
 from videoautoarena.runs.tournament.plan import Plan, plan_of
 from videoautoarena.runs.tournament.runner import Limits, Play, play_run
 

@@ -21,11 +21,12 @@ from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.console.progress.events import Say
 from videoautoarena.runs.console.progress.listeners import gather_usable
 from videoautoarena.runs.run.config.run_config import Flags, RunConfig, resolve
-from videoautoarena.runs.run.facts.facts import read_facts
+from videoautoarena.runs.run.inputs.facts import read_facts
+from videoautoarena.runs.run.inputs.users import kept_file, seats, seats_of, with_users
 from videoautoarena.runs.run.rundir.budget import priced
 from videoautoarena.runs.run.rundir.failures import failed_slots, with_unsettled
 from videoautoarena.runs.run.rundir.opener import (
-    Care,
+    OpenOptions,
     added_videos,
     allowed_as_begun,
     configured,
@@ -42,8 +43,6 @@ from videoautoarena.runs.run.rundir.slots import (
     numbered,
     superseding_slots,
 )
-from videoautoarena.runs.run.users.keeping import kept_file, with_users
-from videoautoarena.runs.run.users.seats import seats, seats_of
 from videoautoarena.runs.tournament.plan import SAMPLE, Plan, Whole, Work, plan_of
 from videoautoarena.runs.tournament.schedule import numbers_of_visits
 from videoautoarena.video.folder.find import Findings
@@ -82,10 +81,10 @@ def plan_ahead(
         return replace(plan, concurrency=settings.concurrency, lacking=lacking), found
 
 
-def slots_left(config: RunConfig, store: Store, found: Findings, care: Care) -> int:
+def slots_left(config: RunConfig, store: Store, found: Findings, open_options: OpenOptions) -> int:
     """Return how many slots a run has left, with new videos, and what failed where that is due."""
     at_hand = {video.id for video in found.videos}
-    failed = failed_slots(store, at_hand=at_hand) if care.retry_failed else ()
+    failed = failed_slots(store, at_hand=at_hand) if open_options.retry_failed else ()
     return work_left(config, store, found, failed=failed).slots
 
 

@@ -18,7 +18,9 @@ from videoautoarena.memory.store.merging import MergedPart, OnPage, merge_files
 from videoautoarena.memory.store.new_file import sync_folder
 from videoautoarena.runs.formats.terminal import safe
 from videoautoarena.runs.run.config.run_config import RunConfig
-from videoautoarena.runs.run.facts.facts import merged_facts, stored_facts
+from videoautoarena.runs.run.inputs.facts import merged_facts, stored_facts
+from videoautoarena.runs.run.inputs.users import FILE as USERS
+from videoautoarena.runs.run.inputs.users import kept_file, merged_users
 from videoautoarena.runs.run.rundir.opener import brief_setting, holds_run
 from videoautoarena.runs.run.rundir.reader import (
     MERGED,
@@ -29,8 +31,6 @@ from videoautoarena.runs.run.rundir.reader import (
     open_run,
     run_file,
 )
-from videoautoarena.runs.run.users.keeping import FILE as USERS
-from videoautoarena.runs.run.users.keeping import kept_file, merged_users
 
 
 class Merged(NamedTuple):

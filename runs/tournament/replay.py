@@ -19,17 +19,16 @@ from videoautoarena.memory.records.records import Battle
 from videoautoarena.memory.records.slots import Ids, Slots
 from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.run.config.run_config import RunConfig
-from videoautoarena.runs.run.facts.facts import Facts, facts_told
+from videoautoarena.runs.run.inputs.facts import Facts, facts_told
+from videoautoarena.runs.run.inputs.users import personas_of
 from videoautoarena.runs.run.rundir.context import assemble
 from videoautoarena.runs.run.rundir.frames import RunFrames
 from videoautoarena.runs.run.rundir.opener import stored_prompts
 from videoautoarena.runs.run.rundir.reader import run_file
 from videoautoarena.runs.run.rundir.slots import Lineup, newcomers_among
 from videoautoarena.runs.run.rundir.waves import Waves
-from videoautoarena.runs.run.users.seats import personas_of
 from videoautoarena.runs.tournament.merge import runs_in
-from videoautoarena.runs.tournament.newcomers import NewcomerDraws
-from videoautoarena.runs.tournament.pairing import Draws, WrittenDraws
+from videoautoarena.runs.tournament.pairing import Draws, NewcomerDraws, WrittenDraws
 from videoautoarena.runs.tournament.schedule import Visit, blocks_of, play_blocks
 
 

@@ -37,10 +37,10 @@ from videoautoarena.runs.console.progress.events import (
 from videoautoarena.runs.console.progress.interrupts import until_done
 from videoautoarena.runs.console.progress.waiting import KeptWaits
 from videoautoarena.runs.run.config.stopping_rule import Reading, keep_met, kept_rule
-from videoautoarena.runs.run.facts.facts import stored_facts
-from videoautoarena.runs.run.rundir.budget import Budget
+from videoautoarena.runs.run.inputs.facts import stored_facts
+from videoautoarena.runs.run.inputs.users import personas_of
+from videoautoarena.runs.run.rundir.budget import NO_CAPS, Budget, kept_caps
 from videoautoarena.runs.run.rundir.call_facts import FactCount
-from videoautoarena.runs.run.rundir.caps import NO_CAPS, kept_caps
 from videoautoarena.runs.run.rundir.context import Calling, asker_of, assemble
 from videoautoarena.runs.run.rundir.failures import Faulty, Forfeits
 from videoautoarena.runs.run.rundir.frames import RunFrames
@@ -55,10 +55,14 @@ from videoautoarena.runs.run.rundir.waves import (
     ending_of,
     look_ahead,
 )
-from videoautoarena.runs.run.users.seats import personas_of
 from videoautoarena.runs.tournament.forecast import spend_order_of
-from videoautoarena.runs.tournament.newcomers import NewcomerDraws, play_newcomers, write_draws
-from videoautoarena.runs.tournament.pairing import Draws, WrittenDraws
+from videoautoarena.runs.tournament.pairing import (
+    Draws,
+    NewcomerDraws,
+    WrittenDraws,
+    play_newcomers,
+    write_draws,
+)
 from videoautoarena.runs.tournament.schedule import (
     Ahead,
     Visit,

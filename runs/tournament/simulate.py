@@ -23,13 +23,21 @@ from videoautoarena.runs.run.config.disclosure import remote_notice
 from videoautoarena.runs.run.config.run_config import Flags, RunConfig, resolve
 from videoautoarena.runs.run.config.sampling import about_sampling, refuse_missing
 from videoautoarena.runs.run.config.stopping_rule import kept_rule
-from videoautoarena.runs.run.facts.facts import Facts, read_facts, stored_facts, summary
-from videoautoarena.runs.run.rundir.budget import check_caps
-from videoautoarena.runs.run.rundir.caps import NO_CAPS, describe_caps, kept_caps, merged_caps
+from videoautoarena.runs.run.inputs.facts import Facts, read_facts, stored_facts, summary
+from videoautoarena.runs.run.inputs.users import with_users
+from videoautoarena.runs.run.rundir.budget import (
+    NO_CAPS,
+    check_caps,
+    describe_caps,
+    kept_caps,
+    merged_caps,
+)
+from videoautoarena.runs.run.rundir.call_facts import declared_lines, kept_limits, limit_lines
+from videoautoarena.runs.run.rundir.frames import has_subtitles
 from videoautoarena.runs.run.rundir.opener import (
-    NO_CARE,
-    Care,
+    DEFAULT_OPEN_OPTIONS,
     Opened,
+    OpenOptions,
     allowed_as_begun,
     begin,
     go_on,
@@ -39,13 +47,9 @@ from videoautoarena.runs.run.rundir.opener import (
     stored_folder,
 )
 from videoautoarena.runs.run.rundir.reader import Run, blind_lines, counted, problems, run_file
-from videoautoarena.runs.run.rundir.server_limits import declared_lines, kept_limits, limit_lines
 from videoautoarena.runs.run.rundir.slots import Lineup
-from videoautoarena.runs.run.rundir.subtitles import has_subtitles
-from videoautoarena.runs.run.users.keeping import with_users
 from videoautoarena.runs.tournament.forecast import slots_left, work_left
-from videoautoarena.runs.tournament.plan import Plan, most_calls, plan_of
-from videoautoarena.runs.tournament.plan_text import cap_notice, money_notice
+from videoautoarena.runs.tournament.plan import Plan, cap_notice, money_notice, most_calls, plan_of
 from videoautoarena.runs.tournament.runner import Engine, Finished, Limits, Play, play_run
 from videoautoarena.video.folder.find import Findings
 
@@ -59,7 +63,7 @@ def simulate(
     flags: Flags,
     say: Say,
     hear: Hear | None = None,
-    care: Care = NO_CARE,
+    open_options: OpenOptions = DEFAULT_OPEN_OPTIONS,
     engine: Engine | None = None,
 ) -> Play:
     """Start the run, or open the one that `out` holds; what comes back plays it to the end.
@@ -75,23 +79,29 @@ def simulate(
         check_keys(settings.config.model_of(alias) for alias in settings.config.cast)
     refuse_missing(settings.config.sampling)
     with ExitStack() as undo:
-        store = undo.enter_context(_reopened(out, care)) if exists else None
+        store = undo.enter_context(_reopened(out, open_options)) if exists else None
         caps = Caps(settings.max_usd, settings.max_tokens)
         caps = merged_caps(kept_caps(store) if store else NO_CAPS, caps)
         check_caps(settings.config, caps)
-        found = gather_usable(videos, say, care.found)
+        found = gather_usable(videos, say, open_options.found)
         facts = _facts(videos, found, store, asked=settings.facts, say=say)
-        care = replace(care, caps=caps, until=settings.until)
-        care = replace(care, facts=facts, facts_file=settings.facts)
+        open_options = replace(open_options, caps=caps, until=settings.until)
+        open_options = replace(open_options, facts=facts, facts_file=settings.facts)
         _load_graph()
         if store:
             begun = RunConfig.to_go_on(store.manifest())
             # Who met stored answers since need not be named, so that only the file knows them.
             unnamed = [name for name in begun.guests if name not in settings.config.cast]
-            begun = agreed(begun, unnamed, out=out, trust=care.trust)
+            begun = agreed(begun, unnamed, out=out, trust=open_options.trust)
             run = Run(out, store)
             ready = go_on(
-                run, begun, settings, prompts=prompts, found=found, folder=videos, care=care
+                run,
+                begun,
+                settings,
+                prompts=prompts,
+                found=found,
+                folder=videos,
+                open_options=open_options,
             )
         else:
             config, users = with_users(settings, found, videos)
@@ -101,7 +111,7 @@ def simulate(
                 prompts=prompts,
                 found=found,
                 folder=videos,
-                care=care,
+                open_options=open_options,
                 users=users,
             )
         undo.pop_all()
@@ -115,30 +125,41 @@ def simulate(
 
 
 def resume(
-    out: Path, *, videos: Path | None, limits: Limits, listeners: Listeners, care: Care = NO_CARE
+    out: Path,
+    *,
+    videos: Path | None,
+    limits: Limits,
+    listeners: Listeners,
+    open_options: OpenOptions = DEFAULT_OPEN_OPTIONS,
 ) -> Play:
     """Open the run in `out` with its own settings; what comes back plays it to the end."""
     with ExitStack() as undo:
-        store = undo.enter_context(_reopened(out, care))
+        store = undo.enter_context(_reopened(out, open_options))
         refuse_merged(out, store.manifest())
         config = RunConfig.to_go_on(store.manifest())
         folder = videos or stored_folder(store)
         if folder is None:
             raise BadInput(f"{out} does not say where its videos are; pass --videos")
         stored = folder if videos is None else None
-        config = agreed(config, config.cast, out=out, stored=stored, trust=care.trust)
+        config = agreed(config, config.cast, out=out, stored=stored, trust=open_options.trust)
         if videos is None and not folder.is_dir():
             raise BadInput(f"the videos of {out} were in {folder}, which is gone; pass --videos")
-        care = replace(care, caps=merged_caps(kept_caps(store), limits.caps))
+        open_options = replace(open_options, caps=merged_caps(kept_caps(store), limits.caps))
         refuse_missing(config.sampling)
-        check_caps(config, care.caps or NO_CAPS)
+        check_caps(config, open_options.caps or NO_CAPS)
         found = gather_usable(folder, listeners.say)
         # A run of which nothing is left calls nobody, and needs no key to say so.
-        if limits.engine is None and slots_left(config, store, found, care):
+        if limits.engine is None and slots_left(config, store, found, open_options):
             check_keys(config.model_of(alias) for alias in config.cast)
         _load_graph()
         run = go_on(
-            Run(out, store), config, None, prompts=None, found=found, folder=folder, care=care
+            Run(out, store),
+            config,
+            None,
+            prompts=None,
+            found=found,
+            folder=folder,
+            open_options=open_options,
         )
         undo.pop_all()
     remember(run.config, folder)
@@ -159,9 +180,9 @@ def _facts(
     return facts
 
 
-def _reopened(out: Path, care: Care) -> Store:
+def _reopened(out: Path, open_options: OpenOptions) -> Store:
     """Return the run that is there, for writing: one of an older layout is brought up to date."""
-    return Store.open(run_file(out), write=True, fsync=care.fsync)
+    return Store.open(run_file(out), write=True, fsync=open_options.fsync)
 
 
 def _load_graph() -> None:

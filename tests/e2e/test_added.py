@@ -20,7 +20,7 @@ from videoautoarena.graph.slot_ids import is_newcomer
 from videoautoarena.memory.records.records import Battle
 from videoautoarena.runs.cli.program.ending import ending, run_async
 from videoautoarena.runs.console.progress.events import Listeners, nobody
-from videoautoarena.runs.run.rundir.opener import Care
+from videoautoarena.runs.run.rundir.opener import OpenOptions
 from videoautoarena.runs.tournament.add import AddRequest, add
 from videoautoarena.runs.tournament.simulate import Finished, Limits, resume
 
@@ -63,8 +63,12 @@ class Ground:
 
     def resume(self, *, retry_failed: bool = False) -> Finished:
         told = Listeners(self.said.append, nobody)
-        care = Care(retry_failed=retry_failed)
-        return run_async(resume(self.out, videos=None, limits=Limits(), listeners=told, care=care))
+        open_options = OpenOptions(retry_failed=retry_failed)
+        return run_async(
+            resume(
+                self.out, videos=None, limits=Limits(), listeners=told, open_options=open_options
+            )
+        )
 
     def guests(self) -> list[Battle]:
         return [battle for battle in battles_of(self.out) if is_newcomer(battle.id)]

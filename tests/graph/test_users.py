@@ -14,7 +14,7 @@ from videoautoarena.agents.calls.clients import Sending
 from videoautoarena.agents.prompting.contracts import KNOWN_LINES
 from videoautoarena.graph.state import DIVERSE_ASKS
 from videoautoarena.memory.records.records import Persona
-from videoautoarena.runs.run.users.seats import repeated_users
+from videoautoarena.runs.run.inputs.users import repeated_users
 
 NURSE = "A nurse on the night shift who has never seen the sea"
 PLAIN = LINES["persona"]

@@ -16,7 +16,7 @@ from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.cluster.jobs import Report
 from videoautoarena.runs.cluster.lender import Lender
 from videoautoarena.runs.run.config.run_config import RunConfig
-from videoautoarena.runs.run.rundir.caps import keep_caps
+from videoautoarena.runs.run.rundir.budget import keep_caps
 
 T = TypeVar("T")
 LEASE_S = 10.0

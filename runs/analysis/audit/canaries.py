@@ -14,8 +14,8 @@ from videoautoarena.runs.analysis.audit.evidence import AuditInput, above, findi
 from videoautoarena.runs.formats.terminal import safe
 from videoautoarena.runs.rating.finding import ENOUGH, Finding
 from videoautoarena.runs.rating.fit import share_of
+from videoautoarena.runs.run.rundir.call_facts import Shortfall
 from videoautoarena.runs.run.rundir.reader import SAW_NONE, about_video
-from videoautoarena.runs.run.rundir.server_limits import Shortfall
 from videoautoarena.scoring.fitting.bradley_terry import SCALE
 from videoautoarena.scoring.fitting.counts import Floats, count_cells
 from videoautoarena.scoring.intervals.sandwich import gap_errors, half_widths

@@ -16,8 +16,8 @@ from videoautoarena.memory.records.outlines import Outlines
 from videoautoarena.memory.records.records import DECIDED, TIES, Battle, Video
 from videoautoarena.memory.store.evidence import Label, Sample, Trial
 from videoautoarena.runs.rating.finding import ENOUGH, Crosses, Finding, Told
+from videoautoarena.runs.run.rundir.call_facts import Shortfall
 from videoautoarena.runs.run.rundir.reader import BattlesOf, is_blind
-from videoautoarena.runs.run.rundir.server_limits import Shortfall
 from videoautoarena.scoring.fitting.counts import Ints
 from videoautoarena.scoring.intervals.proportions import Share
 

@@ -68,7 +68,7 @@ def known_of(run: Run, by: str) -> Known | None:
     """
     if by == "persona":
         # Who brought no users need not read what reads a file of them.
-        from videoautoarena.runs.run.users.summary import slices_of
+        from videoautoarena.runs.run.inputs.users import slices_of
 
         return slices_of(run.store)
     if by in get_args(By):

@@ -27,8 +27,8 @@ from videoautoarena.runs.rating.method import (
     RatingMethod,
 )
 from videoautoarena.runs.rating.table import answered, build, fought_of, points_of
+from videoautoarena.runs.run.inputs.users import BROUGHT, PLAIN
 from videoautoarena.runs.run.rundir.reader import BattlesOf
-from videoautoarena.runs.run.users.summary import BROUGHT, PLAIN
 from videoautoarena.scoring.intervals.proportions import measure_share
 from videoautoarena.scoring.ratings.covariates import MOST_HALF_WIDTH
 from videoautoarena.scoring.texts.traits import BUCKET_NAMES, FORMS, asked_form, bucket

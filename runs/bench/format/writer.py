@@ -29,8 +29,8 @@ from videoautoarena.runs.bench.format.schema import (
     sealed_file,
 )
 from videoautoarena.runs.formats.terminal import safe
+from videoautoarena.runs.run.rundir.frames import stored_subtitles
 from videoautoarena.runs.run.rundir.opener import videos_folder
-from videoautoarena.runs.run.rundir.subtitles import stored_subtitles
 
 CHUNK = 1 << 20
 

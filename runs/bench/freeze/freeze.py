@@ -72,7 +72,7 @@ from videoautoarena.runs.bench.freeze.topics import LEAST, need_topics
 from videoautoarena.runs.bench.selecting.asking import HardFound, counts_in_words
 from videoautoarena.runs.bench.selecting.pictures import FRAMES, Asked, Documents
 from videoautoarena.runs.formats.terminal import safe, say
-from videoautoarena.runs.run.facts.table import plain_licence
+from videoautoarena.runs.run.inputs.facts import plain_licence
 from videoautoarena.runs.run.rundir.opener import videos_folder
 from videoautoarena.runs.run.rundir.reader import Run, counted, one_line, open_run
 

@@ -25,7 +25,7 @@ from videoautoarena.runs.bench.freeze.topics import topics_of
 from videoautoarena.runs.formats.battle_table import quoted
 from videoautoarena.runs.formats.language import UNKNOWN, asked_language
 from videoautoarena.runs.formats.terminal import safe
-from videoautoarena.runs.run.facts.table import plain_licence
+from videoautoarena.runs.run.inputs.facts import plain_licence
 from videoautoarena.scoring.fitting.counts import Floats, Ints
 from videoautoarena.scoring.texts.traits import near_duplicates
 

@@ -25,13 +25,15 @@ from videoautoarena.runs.formats.record_json import LEFT_OUT, keyed, record_json
 from videoautoarena.runs.formats.terminal import safe
 from videoautoarena.runs.formats.words import dollars
 from videoautoarena.runs.run.config.disclosure import clip_calls, embedders, judges_notice
+from videoautoarena.runs.run.rundir.frames import has_subtitles
 from videoautoarena.runs.run.rundir.reader import counted
-from videoautoarena.runs.run.rundir.subtitles import has_subtitles
 from videoautoarena.runs.tournament.plan import (
     ROUND_TRIPS,
     Costing,
+    lacks_of,
+    prices_of,
+    table,
 )
-from videoautoarena.runs.tournament.plan_text import lacks_of, prices_of, table
 
 
 @dataclass

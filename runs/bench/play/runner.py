@@ -52,8 +52,13 @@ from videoautoarena.runs.console.progress.events import Listeners, pass_on
 from videoautoarena.runs.console.progress.interrupts import until_done
 from videoautoarena.runs.formats.battle_table import quoted
 from videoautoarena.runs.jobs.paid_job import Generations, OnDone
-from videoautoarena.runs.run.rundir.budget import check_caps
-from videoautoarena.runs.run.rundir.caps import NO_CAPS, keep_caps, kept_caps, merged_caps
+from videoautoarena.runs.run.rundir.budget import (
+    NO_CAPS,
+    check_caps,
+    keep_caps,
+    kept_caps,
+    merged_caps,
+)
 from videoautoarena.runs.run.rundir.context import Calling, draining_asker, work_off
 from videoautoarena.runs.run.rundir.failures import pardon
 from videoautoarena.video.sampling.cache import FrameCache

@@ -41,16 +41,20 @@ def resume_command(out: Path, *, stage: Stage, **typed: Any) -> int:
     or --trust-run agrees to what the refusal lists.
     """
     from videoautoarena.runs.run.config.agreement import Trust
-    from videoautoarena.runs.run.rundir.opener import Care
+    from videoautoarena.runs.run.rundir.opener import OpenOptions
     from videoautoarena.runs.tournament.simulate import Limits, resume
 
     trust = Trust(typed.pop("config"), typed.pop("trust"))
     limits = options.take(Limits, typed)
-    care = options.take(Care, typed, trust=trust)
+    open_options = options.take(OpenOptions, typed, trust=trust)
     return stage.play(
         out,
         lambda listeners, engine: resume(
-            out, limits=replace(limits, engine=engine), listeners=listeners, care=care, **typed
+            out,
+            limits=replace(limits, engine=engine),
+            listeners=listeners,
+            open_options=open_options,
+            **typed,
         ),
     )
 
@@ -103,7 +107,7 @@ def add_command(out: Path, *, plan: bool, stage: Stage, **typed: Any) -> int:
 
 def _print_plan(out: Path, request: AddRequest, *, as_json: bool) -> None:
     from videoautoarena.runs.tournament.add import plan_addition, plan_as_json
-    from videoautoarena.runs.tournament.plan_text import as_lines
+    from videoautoarena.runs.tournament.plan import as_lines
 
     plan, about = plan_addition(out, request)
     lines = [*about, *as_lines(plan, shutil.get_terminal_size().columns)]

@@ -28,7 +28,7 @@ from videoautoarena.runs.run.config.preset import left_by_preset
 if TYPE_CHECKING:
     from videoautoarena.runs.console.progress.display import Display
     from videoautoarena.runs.run.config.run_config import Flags
-    from videoautoarena.runs.run.rundir.opener import Care
+    from videoautoarena.runs.run.rundir.opener import OpenOptions
     from videoautoarena.video.folder.find import Findings
 
 PAIRINGS = ("mix", "uniform", "round-robin", "keep-pair")
@@ -172,16 +172,16 @@ def simulate_command(
 
     from videoautoarena.runs.run.config.agreement import Trust
     from videoautoarena.runs.run.config.run_config import Flags
-    from videoautoarena.runs.run.rundir.opener import Care
+    from videoautoarena.runs.run.rundir.opener import OpenOptions
     from videoautoarena.runs.tournament.simulate import simulate
 
     flags = options.take(Flags, typed)
-    care = Care(trust=Trust(flags.config, typed.pop("trust")), **typed)
+    open_options = OpenOptions(trust=Trust(flags.config, typed.pop("trust")), **typed)
     if plan:
-        found = _planned(videos, out, flags, care, as_json=stage.as_json, yes=yes)
+        found = _planned(videos, out, flags, open_options, as_json=stage.as_json, yes=yes)
         if found is None:
             return 0
-        care = replace(care, found=found)
+        open_options = replace(open_options, found=found)
     return stage.play(
         out,
         lambda listeners, engine: simulate(
@@ -190,22 +190,22 @@ def simulate_command(
             flags=flags,
             say=listeners.say,
             hear=listeners.hear,
-            care=care,
+            open_options=open_options,
             engine=engine,
         ),
     )
 
 
 def _planned(
-    videos: Path, out: Path, flags: Flags, care: Care, *, as_json: bool, yes: bool
+    videos: Path, out: Path, flags: Flags, open_options: OpenOptions, *, as_json: bool, yes: bool
 ) -> Findings | None:
     """Print the plan and return the videos found; None where it is not to be carried out."""
     from videoautoarena.runs.tournament.forecast import plan_ahead
-    from videoautoarena.runs.tournament.plan_text import as_lines
+    from videoautoarena.runs.tournament.plan import as_lines
 
     if yes:
         finish_though_unread()
-    plan, found = plan_ahead(videos, out, flags, say=say, retry_failed=care.retry_failed)
+    plan, found = plan_ahead(videos, out, flags, say=say, retry_failed=open_options.retry_failed)
     if as_json:
         options.print_report(plan.to_json(), (), as_json=True)
         return None

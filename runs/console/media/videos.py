@@ -27,7 +27,7 @@ from videoautoarena.runs.console.progress.listeners import gather, progress
 from videoautoarena.runs.formats.record_json import fields_json, keyed, record_json
 from videoautoarena.runs.formats.terminal import folded, safe
 from videoautoarena.runs.formats.words import length, spent
-from videoautoarena.runs.run.facts.facts import NO_FACTS, Facts, read_facts
+from videoautoarena.runs.run.inputs.facts import NO_FACTS, Facts, read_facts
 from videoautoarena.runs.run.rundir.reader import counted
 from videoautoarena.scoring.texts.traits import BUCKET_NAMES, bucket
 from videoautoarena.video.folder.find import Duplicate, Findings

@@ -16,8 +16,8 @@ from videoautoarena.memory.store.journal import Taken
 from videoautoarena.runs.formats.record_json import keyed
 from videoautoarena.runs.formats.terminal import safe
 from videoautoarena.runs.formats.words import cost_words, dollars
+from videoautoarena.runs.run.rundir.account import BESIDE, Calls, role_of
 from videoautoarena.runs.run.rundir.reader import counted
-from videoautoarena.runs.run.rundir.spending import BESIDE, Calls, role_of
 
 Group = tuple[str, str, int]
 """Model, video and number of frames: what a shared beginning has in common."""

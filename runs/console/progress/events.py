@@ -20,8 +20,8 @@ from videoautoarena.memory.store.journal import NOTHING_SPENT, Spent
 from videoautoarena.runs.console.progress.machines import Machines
 from videoautoarena.runs.formats.terminal import safe
 from videoautoarena.runs.run.config.stopping_rule import Reading
+from videoautoarena.runs.run.rundir.budget import NO_CAPS
 from videoautoarena.runs.run.rundir.call_facts import FactCount
-from videoautoarena.runs.run.rundir.caps import NO_CAPS
 from videoautoarena.runs.run.rundir.failures import Forfeits
 
 Say = Callable[[str], None]

@@ -32,10 +32,9 @@ from videoautoarena.runs.console.progress.waiting import about_wait, waiting_now
 from videoautoarena.runs.formats.terminal import is_chatter_unread
 from videoautoarena.runs.run.config.run_config import RunConfig
 from videoautoarena.runs.run.config.stopping_rule import kept_rule
-from videoautoarena.runs.run.rundir.call_facts import FactCount
-from videoautoarena.runs.run.rundir.caps import kept_caps
+from videoautoarena.runs.run.rundir.budget import kept_caps
+from videoautoarena.runs.run.rundir.call_facts import FactCount, kept_limits, limit_lines
 from videoautoarena.runs.run.rundir.reader import Run, lock_file, open_run
-from videoautoarena.runs.run.rundir.server_limits import kept_limits, limit_lines
 from videoautoarena.runs.run.rundir.slots import Lineup
 from videoautoarena.runs.run.rundir.waves import Watch, Waves, ending_of, look_ahead
 

@@ -25,8 +25,8 @@ from videoautoarena.memory.store.journal import Spent
 from videoautoarena.runs.console.progress import events
 from videoautoarena.runs.console.progress.machines import Machines
 from videoautoarena.runs.run.config.stopping_rule import Reading
+from videoautoarena.runs.run.rundir.budget import NO_CAPS
 from videoautoarena.runs.run.rundir.call_facts import FactCount
-from videoautoarena.runs.run.rundir.caps import NO_CAPS
 from videoautoarena.runs.run.rundir.slots import Lineup, lineages_of, newcomers_among
 
 _OPEN = -1

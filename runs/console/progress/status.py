@@ -27,15 +27,20 @@ from videoautoarena.runs.console.progress.waiting import Waiting, waiting_now
 from videoautoarena.runs.formats.record_json import SPREAD, fields_json, record_json
 from videoautoarena.runs.formats.terminal import safe
 from videoautoarena.runs.run.config.stopping_rule import Reading
+from videoautoarena.runs.run.inputs.users import Users, users_of
 from videoautoarena.runs.run.rundir import reader
-from videoautoarena.runs.run.rundir.call_facts import CallFact, fact_lines
-from videoautoarena.runs.run.rundir.caps import describe_caps, kept_caps
+from videoautoarena.runs.run.rundir.budget import describe_caps, kept_caps
+from videoautoarena.runs.run.rundir.call_facts import (
+    CallFact,
+    Shortfall,
+    fact_lines,
+    kept_limits,
+    limit_lines,
+)
 from videoautoarena.runs.run.rundir.failures import Forfeits, Quarantined, failed_slots, quarantine
 from videoautoarena.runs.run.rundir.reader import counted, one_line, shortened
-from videoautoarena.runs.run.rundir.server_limits import Shortfall, kept_limits, limit_lines
 from videoautoarena.runs.run.rundir.slots import Tally
 from videoautoarena.runs.run.rundir.waves import Outlook, look_ahead
-from videoautoarena.runs.run.users.summary import Users, users_of
 
 _MAC = sys.platform == "darwin"
 _FLOCK = "qqihh" if _MAC else "hhqqi4x"

@@ -11,7 +11,7 @@ from videoautoarena.memory.records.records import Battle, Frames, Video
 from videoautoarena.runs.analysis.categories.tags import categories_of as question_categories
 from videoautoarena.runs.exchange.training.rows import SentFrames
 from videoautoarena.runs.formats.language import UNKNOWN, asked_language
-from videoautoarena.runs.run.rundir.films import places_of
+from videoautoarena.runs.run.rundir.account import places_of
 from videoautoarena.runs.run.rundir.reader import Run
 
 FRAMES_KEPT = 64

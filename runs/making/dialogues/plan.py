@@ -23,7 +23,7 @@ from videoautoarena.runs.making.dialogues.making import (
 from videoautoarena.runs.making.scenes.plan import plan_scenes
 from videoautoarena.runs.run.config.disclosure import REPAIR, judges_notice
 from videoautoarena.runs.run.config.run_config import RunConfig
-from videoautoarena.runs.run.rundir.subtitles import has_subtitles
+from videoautoarena.runs.run.rundir.frames import has_subtitles
 from videoautoarena.runs.tournament.plan import (
     REPAIRED,
     SAMPLE,

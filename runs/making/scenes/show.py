@@ -46,8 +46,13 @@ from videoautoarena.runs.making.scenes.bank import Remembering, known_memory, na
 from videoautoarena.runs.making.scenes.plan import plan_scenes
 from videoautoarena.runs.making.tasks.watch import examining
 from videoautoarena.runs.run.config.run_config import RunConfig
-from videoautoarena.runs.run.rundir.budget import check_caps
-from videoautoarena.runs.run.rundir.caps import NO_CAPS, keep_caps, kept_caps, merged_caps
+from videoautoarena.runs.run.rundir.budget import (
+    NO_CAPS,
+    check_caps,
+    keep_caps,
+    kept_caps,
+    merged_caps,
+)
 from videoautoarena.runs.run.rundir.context import Calling, EarlyEnd, draining_asker
 from videoautoarena.runs.run.rundir.frames import RunFrames
 from videoautoarena.video.sampling.cache import FrameCache, default_folder

@@ -37,6 +37,8 @@ from videoautoarena.runs.run.battles.listing import (
     read_in_order,
     short_names,
 )
+from videoautoarena.runs.run.inputs.users import source_of
+from videoautoarena.runs.run.rundir.frames import stored_subtitles
 from videoautoarena.runs.run.rundir.reader import (
     Run,
     contracts_of,
@@ -46,8 +48,6 @@ from videoautoarena.runs.run.rundir.reader import (
     reading_of,
 )
 from videoautoarena.runs.run.rundir.slots import Lineup, newcomers_among
-from videoautoarena.runs.run.rundir.subtitles import stored_subtitles
-from videoautoarena.runs.run.users.summary import source_of
 from videoautoarena.scoring.fitting.counts import Floats
 
 NAMED = 8

@@ -20,11 +20,16 @@ from videoautoarena.runs.formats.terminal import safe
 from videoautoarena.runs.run.battles.listing import as_json
 from videoautoarena.runs.run.battles.rounds import Round, rounds_in
 from videoautoarena.runs.run.battles.standards import StandardVerdicts, standards_of
-from videoautoarena.runs.run.rundir.films import RunVideo, videos_of
+from videoautoarena.runs.run.inputs.users import RunUser, run_users
+from videoautoarena.runs.run.rundir.account import (
+    RunCosts,
+    RunVideo,
+    Setup,
+    costs_of,
+    setup_of,
+    videos_of,
+)
 from videoautoarena.runs.run.rundir.reader import RUN_FILE, Run, open_run
-from videoautoarena.runs.run.rundir.setup import Setup, setup_of
-from videoautoarena.runs.run.rundir.spending import RunCosts, costs_of
-from videoautoarena.runs.run.users.summary import RunUser, run_users
 
 Written = Callable[[Battle], Mapping[str, Any]]
 """A decided battle in a format of others."""

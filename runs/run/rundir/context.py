@@ -17,10 +17,10 @@ from videoautoarena.graph.context import Arena, Rules
 from videoautoarena.memory.records.records import Video
 from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.run.config.run_config import RunConfig
-from videoautoarena.runs.run.facts.facts import Facts
+from videoautoarena.runs.run.inputs.facts import Facts
+from videoautoarena.runs.run.inputs.users import repeated_users
 from videoautoarena.runs.run.rundir.budget import Budget
 from videoautoarena.runs.run.rundir.slots import LineageLanguages, Lineup
-from videoautoarena.runs.run.users.seats import repeated_users
 
 
 class Pace(Protocol):

@@ -26,15 +26,21 @@ from videoautoarena.runs.run.config.arena_file import arena_file
 from videoautoarena.runs.run.config.cast import as_begun
 from videoautoarena.runs.run.config.run_config import Flags, RunConfig, Settings
 from videoautoarena.runs.run.config.stopping_rule import keep_rule
-from videoautoarena.runs.run.facts.facts import (
+from videoautoarena.runs.run.inputs.facts import (
     NO_FACTS,
     Facts,
     changed_facts,
     facts_text,
     keep_more,
 )
-from videoautoarena.runs.run.rundir.budget import priced
-from videoautoarena.runs.run.rundir.caps import keep_caps
+from videoautoarena.runs.run.inputs.users import (
+    UserFile,
+    changed_users,
+    keep_seats,
+    users_lines,
+    users_text,
+)
+from videoautoarena.runs.run.rundir.budget import keep_caps, priced
 from videoautoarena.runs.run.rundir.failures import failed_slots, supersede
 from videoautoarena.runs.run.rundir.frames import changed_subtitles, keep_subtitles
 from videoautoarena.runs.run.rundir.reader import (
@@ -47,10 +53,6 @@ from videoautoarena.runs.run.rundir.reader import (
     run_file,
 )
 from videoautoarena.runs.run.rundir.slots import Lineup, in_order, new_slots, next_generation
-from videoautoarena.runs.run.users.bring import UserFile
-from videoautoarena.runs.run.users.keeping import changed_users, users_text
-from videoautoarena.runs.run.users.seats import keep_seats
-from videoautoarena.runs.run.users.summary import users_lines
 from videoautoarena.video.folder.find import Findings
 
 PROMPT_FILE = "prompts/"
@@ -59,7 +61,7 @@ FOLDER_FILE = "local/videos"
 
 
 @dataclass(frozen=True)
-class Care:
+class OpenOptions:
     """How a run is opened, which is no part of it."""
 
     retry_failed: bool = False
@@ -80,7 +82,7 @@ class Care:
     """What is said now of a run that somebody else may have written."""
 
 
-NO_CARE = Care()
+DEFAULT_OPEN_OPTIONS = OpenOptions()
 
 
 @dataclass(frozen=True)
@@ -115,7 +117,7 @@ def begin(
     prompts: PromptSet,
     found: Findings,
     folder: Path,
-    care: Care = NO_CARE,
+    open_options: OpenOptions = DEFAULT_OPEN_OPTIONS,
     users: UserFile | None = None,
 ) -> Opened:
     """Begin a run in `out` over the videos found, `config.limit` of them at most."""
@@ -127,11 +129,11 @@ def begin(
         reading=prompts.reading,
     )
     # With the run itself, so that a kill leaves none that is continued without them.
-    texts = facts_text(care.facts or NO_FACTS) | users_text(users)
-    store = Store.create(out / RUN_FILE, manifest, texts=texts, fsync=care.fsync)
+    texts = facts_text(open_options.facts or NO_FACTS) | users_text(users)
+    store = Store.create(out / RUN_FILE, manifest, texts=texts, fsync=open_options.fsync)
     try:
         # Before all that takes time: a run that is cut off there is not continued without its cap.
-        _bound(store, care)
+        _bound(store, open_options)
         return _filled(store, config, prompts=prompts, found=found, folder=folder)
     except BaseException:
         store.close()
@@ -146,7 +148,7 @@ def go_on(
     prompts: PromptSet | None,
     found: Findings,
     folder: Path,
-    care: Care = NO_CARE,
+    open_options: OpenOptions = DEFAULT_OPEN_OPTIONS,
 ) -> Opened:
     """Continue a run that is open for writing; what it was `begun` with, and its prompts, bind.
 
@@ -167,19 +169,19 @@ def go_on(
     own = stored_prompts(store, missing=_prompts_like(manifest, prompts))
     _refuse_other_prompts(out, own, manifest)
     at_hand = {video.id for video in found.videos}
-    failed = failed_slots(store, at_hand=at_hand) if care.retry_failed else set()
+    failed = failed_slots(store, at_hand=at_hand) if open_options.retry_failed else set()
     _refuse_lost(store, found.videos, folder=folder, rounds=kept.rounds, failed=failed)
     _refuse_idle(store, begun, kept, found)
     file = asked.personas if asked else None
     users = changed_users(store, kept.personas, file)
-    _bound(store, care)
+    _bound(store, open_options)
     keep_config(store, kept)
     # Before rounds are added: those come after what is played again, and are no part of it.
-    repaired = [supersede(store, failed)] if care.retry_failed else []
+    repaired = [supersede(store, failed)] if open_options.retry_failed else []
     new = added_videos(kept, store.videos(), found.videos)
     # Before their videos, so that a kill leaves no video without what is said of it.
-    keep_more(store, care.facts or NO_FACTS, [video.id for video in new])
-    differs = changed_facts(store, folder, care.facts_file)
+    keep_more(store, open_options.facts or NO_FACTS, [video.id for video in new])
+    differs = changed_facts(store, folder, open_options.facts_file)
     opened = _filled(store, kept, prompts=own, found=found, folder=folder)
     joining = (
         f"{safe(model)} joins for the added battles; all others stay as drawn"
@@ -206,11 +208,11 @@ def keep_config(store: Store, config: RunConfig) -> None:
         store.put_manifest(now)
 
 
-def _bound(store: Store, care: Care) -> None:
+def _bound(store: Store, open_options: OpenOptions) -> None:
     """Write down what may end the run before its last battle."""
-    if care.caps is not None:
-        keep_caps(store, care.caps)
-    keep_rule(store, care.until)
+    if open_options.caps is not None:
+        keep_caps(store, open_options.caps)
+    keep_rule(store, open_options.until)
 
 
 def _filled(

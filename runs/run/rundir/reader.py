@@ -26,12 +26,11 @@ from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.formats.terminal import safe
 from videoautoarena.runs.formats.words import length, spent
 from videoautoarena.runs.run.config.stopping_rule import Reading, kept_rule, parse_rule
-from videoautoarena.runs.run.facts.facts import NO_FACTS, Facts, stored_facts
+from videoautoarena.runs.run.inputs.facts import NO_FACTS, Facts, stored_facts
 from videoautoarena.runs.run.rundir.slots import Lineup
 
 if TYPE_CHECKING:
-    from videoautoarena.runs.run.rundir.call_facts import CallFact
-    from videoautoarena.runs.run.rundir.server_limits import Shortfall
+    from videoautoarena.runs.run.rundir.call_facts import CallFact, Shortfall
 
 
 class Work(NamedTuple):
@@ -132,14 +131,14 @@ class Run:
     def shortfalls(self) -> list[Shortfall]:
         """Who saw fewer frames than it was to."""
         # Models are no business of most readers.
-        from videoautoarena.runs.run.rundir.server_limits import shortfalls
+        from videoautoarena.runs.run.rundir.call_facts import shortfalls
 
         return shortfalls(self.store)
 
     @cached_property
     def unequal_frames(self) -> list[Shortfall]:
         """Which contestants saw fewer frames than others, by their own limit."""
-        from videoautoarena.runs.run.rundir.server_limits import unequal_frames
+        from videoautoarena.runs.run.rundir.call_facts import unequal_frames
 
         return unequal_frames(self.store)
 

@@ -38,12 +38,17 @@ from videoautoarena.runs.rating.profile import build_profiles
 from videoautoarena.runs.run.battles.listing import chances
 from videoautoarena.runs.run.battles.rounds import rounds_of
 from videoautoarena.runs.run.battles.standards import by_standard, letters_of
-from videoautoarena.runs.run.rundir.films import videos_of
+from videoautoarena.runs.run.inputs.users import slices_of
+from videoautoarena.runs.run.rundir.account import (
+    RunCosts,
+    Setup,
+    Took,
+    costs_of,
+    setup_of,
+    videos_of,
+)
 from videoautoarena.runs.run.rundir.reader import BattlesOf, Run, counted, open_run
-from videoautoarena.runs.run.rundir.setup import Setup, setup_of
-from videoautoarena.runs.run.rundir.spending import RunCosts, Took, costs_of
 from videoautoarena.runs.run.rundir.weaknesses import read_looks
-from videoautoarena.runs.run.users.summary import slices_of
 from videoautoarena.runs.views.page.sentences import short_names
 from videoautoarena.runs.views.results.forms import csv_text
 from videoautoarena.runs.views.results.labels import labels_report, people_section

@@ -16,8 +16,8 @@ from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.bench.format.schema import CARD
 from videoautoarena.runs.bench.freeze.freeze import freeze
 from videoautoarena.runs.run.config.run_config import Flags, resolve
+from videoautoarena.runs.run.rundir.account import setup_of
 from videoautoarena.runs.run.rundir.reader import RUN_FILE, open_run
-from videoautoarena.runs.run.rundir.setup import setup_of
 
 ROSTER = ("offline:hawk", "offline:mole", "offline:blind")
 TOML = """

@@ -31,8 +31,8 @@ from videoautoarena.memory.store.store import Store
 from videoautoarena.memory.store.votes import Vote
 from videoautoarena.runs.cli.program.ending import run_async
 from videoautoarena.runs.run.config.stopping_rule import keep_rule
+from videoautoarena.runs.run.inputs.users import users_of
 from videoautoarena.runs.run.rundir.reader import RUN_FILE, open_run, warnings_of
-from videoautoarena.runs.run.users.summary import users_of
 from videoautoarena.runs.tournament.merge import runs_in
 
 NEW = "offline:trickster"

@@ -23,7 +23,7 @@ from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.cli.program.ending import ending, run_async
 from videoautoarena.runs.console.progress.events import Happening, Settled
 from videoautoarena.runs.run.config.run_config import Flags, RunConfig
-from videoautoarena.runs.run.rundir.opener import Care
+from videoautoarena.runs.run.rundir.opener import OpenOptions
 from videoautoarena.runs.run.rundir.reader import RUN_FILE
 from videoautoarena.runs.tournament.simulate import Finished, simulate
 
@@ -53,14 +53,16 @@ def calm(videos: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def mixed(videos: Path, out: Path, **flags: Any) -> Finished:
     """Play a run of two videos, each a block of its own, three rounds each."""
-    care = Care(retry_failed=flags.pop("retry_failed", False))
+    open_options = OpenOptions(retry_failed=flags.pop("retry_failed", False))
     hear: Callable[[Happening], None] = flags.pop("hear", lambda _event: None)
     typed = Flags(**{"models": TRIO, "rounds": ROUNDS, "block": BLOCK, **flags})
 
     async def patiently() -> Finished:
         return await asyncio.wait_for(game, PATIENCE_S)
 
-    game = simulate(videos, out, flags=typed, say=lambda _line: None, hear=hear, care=care)
+    game = simulate(
+        videos, out, flags=typed, say=lambda _line: None, hear=hear, open_options=open_options
+    )
     return run_async(patiently())
 
 

@@ -19,8 +19,16 @@ from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.run.config.run_config import Flags, RunConfig, resolve
 from videoautoarena.runs.run.rundir.reader import RUN_FILE
 from videoautoarena.runs.tournament.forecast import plan_ahead
-from videoautoarena.runs.tournament.plan import Plan, Whole, Work, most_calls, plan_of
-from videoautoarena.runs.tournament.plan_text import as_lines, cap_notice, money_notice
+from videoautoarena.runs.tournament.plan import (
+    Plan,
+    Whole,
+    Work,
+    as_lines,
+    cap_notice,
+    money_notice,
+    most_calls,
+    plan_of,
+)
 from videoautoarena.scoring.design.power import separable_gap
 from videoautoarena.scoring.fitting.bradley_terry import SCALE
 

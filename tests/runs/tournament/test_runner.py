@@ -24,7 +24,7 @@ from videoautoarena.runs.cli.program.ending import run_async
 from videoautoarena.runs.console.progress.events import Drawn, Happening, Hear, Settled, nobody
 from videoautoarena.runs.run.config.run_config import Flags, resolve
 from videoautoarena.runs.run.rundir.budget import Budget
-from videoautoarena.runs.run.rundir.opener import Care, Opened, begin
+from videoautoarena.runs.run.rundir.opener import Opened, OpenOptions, begin
 from videoautoarena.runs.tournament.runner import Finished, Game, Limits, playing
 from videoautoarena.runs.tournament.simulate import simulate
 from videoautoarena.video.folder.find import Findings
@@ -35,9 +35,14 @@ def run(tmp_path: Path) -> Iterator[Opened]:
     """Begin a run of one video and one round, that may stop after a battle."""
     config = resolve(Flags(models=TRIO, rounds=1)).config
     found = Findings([video()], [], [])
-    care = Care(until="battles=1")
+    open_options = OpenOptions(until="battles=1")
     ready = begin(
-        tmp_path, config, prompts=PromptSet.load(), found=found, folder=tmp_path, care=care
+        tmp_path,
+        config,
+        prompts=PromptSet.load(),
+        found=found,
+        folder=tmp_path,
+        open_options=open_options,
     )
     with ready.store:
         yield ready

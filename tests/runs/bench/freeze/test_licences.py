@@ -18,7 +18,7 @@ from videoautoarena.runs.bench.format.reader import open_bench
 from videoautoarena.runs.bench.freeze.freeze import Extras, freeze, refuse_vain
 from videoautoarena.runs.bench.freeze.hard import unasked
 from videoautoarena.runs.bench.freeze.selection import UNLICENSED, UNSTATED, Selection
-from videoautoarena.runs.run.facts.facts import FILE, Facts
+from videoautoarena.runs.run.inputs.facts import FILE, Facts
 from videoautoarena.runs.run.rundir.reader import open_run
 
 STATED = {"BY": "CC-BY-4.0", "by": "cc by 4.0", "zero": "CC0-1.0", "own": "mine, ask me"}

@@ -31,7 +31,7 @@ from videoautoarena.runs.cli.program.ending import run_async
 from videoautoarena.runs.console.progress.events import Listeners, nobody
 from videoautoarena.runs.run.rundir.reader import RUN_FILE
 from videoautoarena.runs.tournament.add import AddRequest, add
-from videoautoarena.runs.tournament.simulate import Care, Limits, resume
+from videoautoarena.runs.tournament.simulate import Limits, OpenOptions, resume
 from videoautoarena.video.folder.find import find_videos
 
 TOML = """
@@ -213,8 +213,16 @@ def test_battles_without_a_vector_are_forfeits_until_they_are_played_again(
     assert calls["pictures", "embedder"] == 2 * CLIPS + 6
     assert play_again(tmp_path / "out").others == 0
     monkeypatch.setattr(Pictures, "is_broken", False)
-    care = Care(retry_failed=True)
-    run_async(resume(tmp_path / "out", videos=None, limits=Limits(), listeners=QUIET, care=care))
+    open_options = OpenOptions(retry_failed=True)
+    run_async(
+        resume(
+            tmp_path / "out",
+            videos=None,
+            limits=Limits(),
+            listeners=QUIET,
+            open_options=open_options,
+        )
+    )
     calls, battles = frames_and_battles(tmp_path / "out")
     # The questions had vectors; each clip is asked for once more, whoever wants it first.
     assert calls["pictures", "embedder"] == 2 * 2 * CLIPS + 6

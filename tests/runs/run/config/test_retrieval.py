@@ -11,7 +11,7 @@ from videoautoarena.agents.models.registry import build_chat_model, check_keys
 from videoautoarena.memory.records.errors import BadInput
 from videoautoarena.runs.run.config.disclosure import calls_at_most, remote_notice
 from videoautoarena.runs.run.config.run_config import Flags, RunConfig, resolve
-from videoautoarena.runs.run.rundir.server_limits import declared_lines
+from videoautoarena.runs.run.rundir.call_facts import declared_lines
 
 NAMES = ("finder", "offline:mole")
 CAST = Flags(models=NAMES, examiner="offline:examiner", judge=("offline:judge",), swap=0.0)

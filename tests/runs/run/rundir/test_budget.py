@@ -27,11 +27,18 @@ from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.console.progress.costs import Costs
 from videoautoarena.runs.run.battles.export import lines_of
 from videoautoarena.runs.run.config.run_config import Flags, RunConfig, resolve
-from videoautoarena.runs.run.rundir.budget import Budget, check_caps, priced, spent_so_far
-from videoautoarena.runs.run.rundir.caps import keep_caps, kept_caps, merged_caps
-from videoautoarena.runs.run.rundir.opener import Care, begin
+from videoautoarena.runs.run.rundir.account import Calls
+from videoautoarena.runs.run.rundir.budget import (
+    Budget,
+    check_caps,
+    keep_caps,
+    kept_caps,
+    merged_caps,
+    priced,
+    spent_so_far,
+)
+from videoautoarena.runs.run.rundir.opener import OpenOptions, begin
 from videoautoarena.runs.run.rundir.reader import RUN_FILE, open_run
-from videoautoarena.runs.run.rundir.spending import Calls
 from videoautoarena.video.folder.find import Findings
 
 
@@ -210,10 +217,17 @@ def test_a_run_that_is_cut_off_while_it_begins_has_its_cap(
 
     monkeypatch.setattr("videoautoarena.runs.run.rundir.opener.keep_subtitles", cut_off)
     config = resolve(Flags()).config
-    care = Care(caps=Caps(2.0))
+    open_options = OpenOptions(caps=Caps(2.0))
     found = Findings([video("a.mp4")], [], [])
     with pytest.raises(KeyboardInterrupt):
-        begin(tmp_path, config, prompts=PromptSet.load(), found=found, folder=tmp_path, care=care)
+        begin(
+            tmp_path,
+            config,
+            prompts=PromptSet.load(),
+            found=found,
+            folder=tmp_path,
+            open_options=open_options,
+        )
     with Store.open(tmp_path / RUN_FILE, write=False) as store:
         assert kept_caps(store) == Caps(2.0)
 

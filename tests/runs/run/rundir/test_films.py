@@ -13,9 +13,9 @@ from tests.support.played import battle, call, manifest, play, slot, video
 from videoautoarena.memory.records.records import Cue, Frame, Frames, Nonce, Subtitles
 from videoautoarena.memory.store.evidence import TRIAL_SCOPE
 from videoautoarena.memory.store.store import Store
-from videoautoarena.runs.run.rundir.films import RunVideo, places_of, videos_of
+from videoautoarena.runs.run.rundir.account import RunVideo, places_of, videos_of
+from videoautoarena.runs.run.rundir.frames import SUBTITLES
 from videoautoarena.runs.run.rundir.reader import open_run
-from videoautoarena.runs.run.rundir.subtitles import SUBTITLES
 
 FILM = video()
 ID = slot(FILM, 0).id

@@ -14,7 +14,7 @@ from tests.support.small_runs import TRIO, alter, battles_of, play, play_again
 from tests.support.typed import Terminal
 from videoautoarena.runs.cli.program.ending import run_async
 from videoautoarena.runs.run.config.run_config import Flags
-from videoautoarena.runs.run.rundir.opener import Care
+from videoautoarena.runs.run.rundir.opener import OpenOptions
 from videoautoarena.runs.tournament.simulate import simulate
 from videoautoarena.video.folder.find import find_videos
 from videoautoarena.video.sampling.cache import default_folder
@@ -185,8 +185,8 @@ def test_a_second_failure_is_written_down_and_both_are_replayed(
         victim.write_bytes(kept)
         shutil.rmtree(default_folder(), ignore_errors=True)
         said = Saboteur(victim, "tried again")
-        care = Care(retry_failed=True)
-        run_async(simulate(videos, out, flags=FLAGS, say=said.append, care=care))
+        open_options = OpenOptions(retry_failed=True)
+        run_async(simulate(videos, out, flags=FLAGS, say=said.append, open_options=open_options))
     assert len(json.loads(terminal.arena("status", out, "--json").out)["quarantine"]) == 1
     assert len(battles_of(out)) == 24
     assert play_again(out).others == 0

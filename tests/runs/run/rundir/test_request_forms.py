@@ -15,8 +15,8 @@ from tests.support.clips import draw_folder
 from tests.support.small_runs import battles_of, play, play_again
 from videoautoarena.memory.records.records import DECIDED, Learnt
 from videoautoarena.memory.store.store import Store
+from videoautoarena.runs.run.rundir.call_facts import kept_limits, limit_lines
 from videoautoarena.runs.run.rundir.reader import RUN_FILE
-from videoautoarena.runs.run.rundir.server_limits import kept_limits, limit_lines
 
 pytestmark = pytest.mark.xdist_group("request forms")
 CAST = {"rounds": 1, "models": ROSTER, "examiner": "examiner", "judge": ("judge",)}

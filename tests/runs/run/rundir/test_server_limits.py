@@ -22,13 +22,13 @@ from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.cli.program.ending import run_async
 from videoautoarena.runs.console.progress.events import Listeners, nobody
 from videoautoarena.runs.console.progress.follow import Follower
-from videoautoarena.runs.run.rundir.reader import RUN_FILE
-from videoautoarena.runs.run.rundir.server_limits import (
+from videoautoarena.runs.run.rundir.call_facts import (
     LIMITS_FILE,
     Shortfall,
     kept_limits,
     limit_lines,
 )
+from videoautoarena.runs.run.rundir.reader import RUN_FILE
 from videoautoarena.runs.tournament.add import AddRequest, add
 from videoautoarena.runs.tournament.runner import Limits as RunLimits
 

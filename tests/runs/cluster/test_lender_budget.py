@@ -13,7 +13,7 @@ from videoautoarena.agents.limits.prices import Sum, summed
 from videoautoarena.memory.records.records import Attempt, Usage
 from videoautoarena.memory.store.shares import Unit
 from videoautoarena.memory.store.store import Store
-from videoautoarena.runs.cluster.purse import cost_of_call
+from videoautoarena.runs.cluster.budget import cost_of_call
 
 
 @pytest.fixture

@@ -12,7 +12,7 @@ from tests.support.played import video
 from tests.test_docs_of_records import first_column, section
 from videoautoarena.memory.records.errors import BadInput
 from videoautoarena.memory.records.records import Skipped
-from videoautoarena.runs.run.users.bring import KEYS, LARGEST, UserFile, digest_of, read_users
+from videoautoarena.runs.run.inputs.users import KEYS, LARGEST, UserFile, digest_of, read_users
 from videoautoarena.video.folder.find import Findings
 
 FILM = video(path="sub/clip.mp4")

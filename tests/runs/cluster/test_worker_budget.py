@@ -10,8 +10,8 @@ from videoautoarena.agents.limits.prices import Sum
 from videoautoarena.agents.models.registry import Model
 from videoautoarena.agents.prompting.layout import Request
 from videoautoarena.memory.records.records import Attempt, Nonce, Price
+from videoautoarena.runs.cluster.budget import WorkerBudget
 from videoautoarena.runs.cluster.jobs import Grant
-from videoautoarena.runs.cluster.lent_budget import LentBudget
 
 PRICE = Price(input_usd=1.0, output_usd=1.0, source="own")
 MODEL = Model(alias="far", model="openai:far", base_url="http://far/v1", price=PRICE)
@@ -48,7 +48,7 @@ class Books:
 def test_what_a_dead_lender_had_set_aside_is_asked_for_again_and_once() -> None:
     async def live() -> None:
         books = Books()
-        budget = LentBudget(books, "w", Estimates())
+        budget = WorkerBudget(books, "w", Estimates())
         hold = await budget.hold(MODEL, REQUEST)
         assert hold is not None
         assert budget.is_enough(hold, MODEL, REQUEST)
@@ -65,7 +65,7 @@ def test_what_a_dead_lender_had_set_aside_is_asked_for_again_and_once() -> None:
 def test_what_a_successor_grants_before_it_is_heard_of_is_not_asked_for_twice() -> None:
     async def live() -> None:
         books = Books()
-        budget = LentBudget(books, "w", Estimates(), boot="first")
+        budget = WorkerBudget(books, "w", Estimates(), boot="first")
         books.die()
         hold = await budget.hold(MODEL, REQUEST)
         assert hold is not None
@@ -80,7 +80,7 @@ def test_what_a_successor_grants_before_it_is_heard_of_is_not_asked_for_twice() 
 def test_what_a_dead_lender_had_set_aside_is_settled_with_nobody() -> None:
     async def live() -> None:
         books = Books()
-        budget = LentBudget(books, "w", Estimates(), boot="first")
+        budget = WorkerBudget(books, "w", Estimates(), boot="first")
         lost = await budget.hold(MODEL, REQUEST)
         books.die()
         budget.boot = "second"
@@ -98,7 +98,7 @@ def test_what_a_dead_lender_had_set_aside_is_settled_with_nobody() -> None:
 def test_each_try_that_may_be_on_the_bill_is_paid_for_by_a_step_of_its_own_and_no_other() -> None:
     async def live() -> None:
         books = Books()
-        budget = LentBudget(books, "w", Estimates())
+        budget = WorkerBudget(books, "w", Estimates())
         hold = await budget.hold(MODEL, REQUEST)
         assert hold is not None
         for kind in ("timeout", "http-429", "unreachable", "timeout"):

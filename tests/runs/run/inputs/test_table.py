@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from videoautoarena.memory.records.errors import BadInput
-from videoautoarena.runs.run.facts import table
-from videoautoarena.runs.run.facts.table import Row, clean, read_table
+from videoautoarena.runs.run.inputs import facts
+from videoautoarena.runs.run.inputs.facts import Row, clean, read_table
 
 
 def written(folder: Path, content: str | bytes) -> Path:
@@ -93,7 +93,7 @@ def test_a_file_of_any_size_is_refused_after_so_many_bytes(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     file = written(tmp_path, "path,title\n")
-    os.truncate(file, table.LARGEST + 1)
+    os.truncate(file, facts.LARGEST + 1)
     with pytest.raises(BadInput, match="larger than 64 MB"):
         read_table(file)
 

@@ -16,7 +16,7 @@ from tests.support.typed import Terminal
 from videoautoarena.agents.prompting.fences import open_fences
 from videoautoarena.agents.roles.question import examine
 from videoautoarena.memory.records.records import VideoFacts
-from videoautoarena.runs.run.facts import table
+from videoautoarena.runs.run.inputs import facts
 from videoautoarena.runs.run.rundir.reader import open_run
 
 ROW = "clip00.mp4"
@@ -78,7 +78,7 @@ def out(videos: Path) -> Path:
         writer.writerow(["path", "title", "category", "language", *DATA.values(), "odd"])
         for k, name in enumerate(("clip00.mp4", "clip01.mp4")):
             cells = [
-                f"{cell}{'' if k else ' '}{k or ''}"[: table.LONGEST_NAME] for cell in DATA.values()
+                f"{cell}{'' if k else ' '}{k or ''}"[: facts.LONGEST_NAME] for cell in DATA.values()
             ]
             title = DATA["injection"]
             category = DATA["markup"]
@@ -110,8 +110,8 @@ def test_a_row_of_300_mb_is_refused_before_it_is_read(videos: Path, tmp_path: Pa
     file = tmp_path / "videos.csv"
     file.write_bytes(b"path,title\nclip00.mp4,")
     os.truncate(file, 300 << 20)
-    with pytest.raises(table.BadInput, match="larger than 64 MB"):
-        table.read_table(file)
+    with pytest.raises(facts.BadInput, match="larger than 64 MB"):
+        facts.read_table(file)
 
 
 def test_what_steers_a_terminal_or_an_eye_is_gone_and_all_else_is_kept(out: Path) -> None:

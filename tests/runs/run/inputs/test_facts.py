@@ -9,7 +9,7 @@ import pytest
 
 from videoautoarena.memory.records.errors import BadInput
 from videoautoarena.memory.records.records import CATEGORIES, Skipped, Video, VideoFacts
-from videoautoarena.runs.run.facts.facts import NO_FACTS, Facts, read_facts
+from videoautoarena.runs.run.inputs.facts import NO_FACTS, Facts, read_facts
 from videoautoarena.video.folder.find import Findings
 
 

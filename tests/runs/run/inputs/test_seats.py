@@ -12,9 +12,16 @@ from hypothesis import strategies as st
 from tests.support.runfiles import video
 from videoautoarena.graph.slot_ids import PERSONAS
 from videoautoarena.memory.store.store import Store
-from videoautoarena.runs.run.users.bring import BroughtUser, UserFile
-from videoautoarena.runs.run.users.keeping import users_text
-from videoautoarena.runs.run.users.seats import Seated, keep_seats, repeated_users, seats, seats_of
+from videoautoarena.runs.run.inputs.users import (
+    BroughtUser,
+    Seated,
+    UserFile,
+    keep_seats,
+    repeated_users,
+    seats,
+    seats_of,
+    users_text,
+)
 
 FILMS = [video(f"{number}.mp4") for number in range(12)]
 

@@ -1,0 +1,451 @@
+"""What a run tells of itself: its settings, its videos, and what its calls took."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Collection, Container, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import numpy as np
+from pydantic import Field
+
+from videoautoarena.graph.slot_ids import base_of, generation_of
+from videoautoarena.memory.records.records import SCOUTS, Published, Record, Sampling, Video
+from videoautoarena.memory.store.evidence import ASIDE, TRIAL_SCOPE
+from videoautoarena.memory.store.journal import Sent, Taken
+from videoautoarena.memory.store.store import Store
+from videoautoarena.runs.run.config.arena_file import Pairing
+from videoautoarena.runs.run.config.run_config import RunConfig
+from videoautoarena.runs.run.config.stopping_rule import kept_rule
+from videoautoarena.runs.run.rundir.frames import stored_subtitles
+from videoautoarena.runs.run.rundir.reader import Run, contracts_of, reading_of, work_on
+from videoautoarena.video.sampling.thinning import kept_places
+
+
+class Worked(Record):
+    """How long a run was worked on, over all processes, to their last commits."""
+
+    seconds: float
+    processes: int
+    calls_per_minute: float | None
+
+
+class Member(Record):
+    """One model of a run: what it is, not where its server stands."""
+
+    model: str
+    """`provider:model`."""
+    max_frames: int | None
+    """Most frames it is sent; null leaves it to the role."""
+    parameters: dict[str, Any]
+    """Of sampling."""
+    detail: Literal["low", "high", "auto"] | None
+    """How closely its provider looks at a frame; null: as it does by itself."""
+
+
+class Roles(Record):
+    """Who plays which part, by names in the cast."""
+
+    contestants: tuple[str, ...]
+    """In roster order."""
+    examiner: str
+    """Also invents users, asks, makes questions harder and grades them."""
+    judges: tuple[str, ...]
+    """Of a panel several."""
+
+
+class Setup(Published):
+    """The settings of a run; holds no address, key or absolute path."""
+
+    name: str
+    """Of its folder."""
+    version: str | None
+    """Of videoautoarena when the run began."""
+    began_s: float | None
+    """When it was first worked on, in seconds since 1970; null of a run without a clock."""
+    work: Worked
+    """As in [a status](#how-a-run-stands)."""
+    seed: int
+    """Of all that is drawn."""
+    rounds: int
+    """How many are played."""
+    roles: Roles
+    """Names in the cast: `contestants`, `examiner` and `judges`."""
+    cast: dict[str, Member]
+    """Name to `model`, `max_frames`, sampling `parameters` and `detail` of its pictures."""
+    pairing: Pairing
+    """Rule by which models meet."""
+    swap: float | Literal["all"]
+    """Share of battles also judged with the answers in swapped order, or `all`."""
+    until: str | None
+    """[stopping rule](#a-stopping-rule) that holds, or null."""
+    preset: Literal["paper"] | None
+    """`paper`, or null."""
+    overall_only: bool
+    """Judges give a verdict on the whole alone."""
+    limit: int | None
+    """Most videos, or null."""
+    subtitles: bool
+    """Those beside a video are sent with its frames."""
+    personas: str | None
+    """Sha256 of the file of users that were brought, or null."""
+    diverse: bool
+    """Users of a video that are alike are invented anew."""
+    languages: tuple[str, ...]
+    """Codes of the languages that users ask in, sorted; empty where none is named."""
+    sampling: Sampling
+    """As in [`[sampling]`](#sampling)."""
+    prompts: dict[str, str]
+    """Role to digest of its prompt file."""
+    contracts: int
+    """Number of the [contracts](design.md#4-talking-to-models)."""
+    reading: int
+    """Number of the [way of reading](design.md#4-talking-to-models) of replies; 1 if absent."""
+    offline: bool
+    """Every model is a stand-in."""
+    self_judging: bool
+    """A judge or the examiner also competes."""
+    offline_judge_on_real: bool
+    """An offline judge rates real models."""
+    blind_referee: bool
+    """The examiner or a judge is sent no frames; the run's own file has it only where it is so."""
+
+
+_SAME = (
+    *("seed", "rounds", "pairing", "swap", "preset", "limit", "subtitles", "personas"),
+    *("diverse", "languages", "sampling"),
+    *("offline", "self_judging", "offline_judge_on_real"),
+)
+"""What stands in it as in the run's settings."""
+
+
+def setup_of(run: Run) -> Setup:
+    """Return what a run was set up to do."""
+    manifest = run.manifest
+    store = run.store
+    config = RunConfig.of_manifest(manifest)
+    sessions = store.sessions.all()
+    rule = kept_rule(store).rule
+    work = work_on(store, store.journal.count(besides=ASIDE))
+    return Setup(
+        name=run.folder.resolve().name,
+        version=manifest.get("version"),
+        began_s=sessions[0].began_at_s if sessions else None,
+        work=Worked.model_validate(work.to_json()),
+        roles=Roles(contestants=config.models, examiner=config.examiner, judges=config.judges),
+        cast={
+            name: Member.model_validate({key: getattr(entry, key) for key in Member.model_fields})
+            for name, entry in config.cast.items()
+        },
+        until=None if rule is None else str(rule),
+        blind_referee=bool(config.blind_referees),
+        overall_only=config.rules.overall_only,
+        prompts=manifest.get("prompts") or {},
+        contracts=contracts_of(manifest),
+        reading=reading_of(manifest),
+        **{name: getattr(config, name) for name in _SAME},
+    )
+
+
+Places = tuple[int, ...]
+
+
+class RunVideo(Published):
+    """One video of a run; what the run does not hold is None."""
+
+    id: str
+    """First 12 hex digits of the file's sha256."""
+    path: str
+    """Relative to the folder of videos."""
+    bytes: int
+    """Size of the file."""
+    duration_s: float
+    """From the first frame to the end of the last."""
+    width: int
+    """In pixels, as displayed."""
+    height: int
+    """Likewise."""
+    fps: float
+    """Frames a second, counted."""
+    category: str | None
+    """As in a battle; null too before its first battle."""
+    subtitles: str | None
+    """Path of the file whose cues were sent with its frames, or null."""
+    times: tuple[float, ...] | None
+    """Of all its frames that the run uses; null if none were decoded."""
+    seen: dict[str, Places] | None
+    """Reader to the frames it was sent at least once, as places in `times` from 0; null
+    likewise."""
+
+
+@dataclass(frozen=True)
+class _Readers:
+    """Who was sent which frames."""
+
+    store: Store
+    config: RunConfig
+
+    def seen(self, video: str, times: Sequence[float]) -> dict[str, Places]:
+        """Return by name which of a video's frames a reader saw, roles first."""
+        others = [
+            sent
+            for sent in self.store.journal.sent_about(video)
+            if sent.role not in ("contestant", *SCOUTS) and sent.frames
+        ]
+        roles = _gathered((self._reader(one), self._sent(one, len(times))) for one in others)
+        answers = self.store.answered_from(video)
+        return roles | _gathered((one.model, places_of(times, one.times)) for one in answers)
+
+    def _reader(self, sent: Sent) -> str:
+        """Return what a role is called: with the model's name where the role alone is no name."""
+        is_panel = sent.role == "judge" and len(self.config.judges) > 1
+        named = is_panel or sent.role in self.config.models
+        return f"{sent.role} {sent.alias}" if named else sent.role
+
+    def _sent(self, sent: Sent, total: int) -> Iterable[int]:
+        """Return which of so many frames were sent: thinned for its model, then for its server."""
+        entry = self.config.cast.get(sent.alias)
+        limit = total if entry is None else entry.as_model(sent.alias).frame_limit(sent.role)
+        kept = kept_places(total, max(limit, sent.frames))
+        return (kept[place] for place in kept_places(len(kept), sent.frames))
+
+
+def videos_of(run: Run, some: Container[str] | None = None) -> Iterator[RunVideo]:
+    """Give the videos of a run in their order, or `some` by id, one in memory at a time."""
+    readers = _Readers(run.store, RunConfig.of_manifest(run.manifest))
+    for video in run.store.videos():
+        if some is None or video.id in some:
+            yield _video(run, video, readers, category=run.store.category(video.id))
+
+
+def _video(run: Run, video: Video, readers: _Readers, *, category: str | None) -> RunVideo:
+    frames = run.store.frames(video.id)
+    spoken = stored_subtitles(run.store, video.id)
+    times = None if frames is None else tuple(frame.time_s for frame in frames.frames)
+    return RunVideo(
+        id=video.id,
+        path=video.path,
+        bytes=video.size_bytes,
+        duration_s=video.duration_s,
+        width=video.width_px,
+        height=video.height_px,
+        fps=video.fps,
+        category=category,
+        subtitles=spoken.path if spoken else None,
+        times=times,
+        seen=None if times is None else readers.seen(video.id, times),
+    )
+
+
+def _gathered(found: Iterable[tuple[str, Iterable[int]]]) -> dict[str, Places]:
+    places: dict[str, set[int]] = {}
+    for reader, sent in found:
+        places.setdefault(reader, set()).update(sent)
+    return {reader: tuple(sorted(places[reader])) for reader in sorted(places)}
+
+
+def places_of(times: Sequence[float], sent: Sequence[float]) -> list[int]:
+    """Return which frames were sent, by their times; a time that no frame has is left out."""
+    usual = kept_places(len(times), len(sent))
+    if [times[place] for place in usual] == list(sent):
+        return usual
+    # Frames less than 10 ms apart may have one time.
+    found = []
+    place = 0
+    for time_s in sent:
+        behind = next((k for k in range(place, len(times)) if times[k] == time_s), None)
+        if behind is not None:
+            found.append(behind)
+            place = behind + 1
+    return found
+
+
+TRIAL = "trial"
+"""Stands for the role of calls that decide no battle: trials of a judge, and what a freeze asks."""
+BESIDE = frozenset({TRIAL, "classifier", "topic_namer"})
+"""Roles whose calls play no battle."""
+_DIGITS = 6
+"""Of seconds."""
+
+
+class Waits(Record):
+    """How long replies took, in seconds; between two calls the figure lies as far between them."""
+
+    median: float
+    p90: float
+    """Nine of ten took no longer."""
+
+
+class Spending(Record):
+    """What the calls of one role, or of one model in it, came to."""
+
+    role: str
+    """The role played."""
+    model: str | None
+    """Name in the cast; null: all in this role."""
+    calls: int
+    """Finished ones."""
+    failed: int
+    """Of those, without a reply."""
+    input_tokens: int
+    """Of all attempts, as far as reported."""
+    output_tokens: int
+    """Likewise."""
+    untold_tokens: int
+    """Calls whose provider reported none."""
+    cost_usd: float | None
+    """Of all attempts; null if that of any call is unknown."""
+    known_usd: float
+    """The known part of it."""
+    unknown_cost: int
+    """Calls of unknown cost."""
+    latency_s: Waits | None
+    """`median` and `p90`, interpolated, of the last attempts of answered calls; null without
+    one."""
+
+
+class Took(Record):
+    """What the calls of one model in one role came to in one battle."""
+
+    calls: int
+    """Finished ones."""
+    input_tokens: int = Field(serialization_alias="in")
+    """Tokens of all attempts, as far as reported."""
+    output_tokens: int = Field(serialization_alias="out")
+    """Likewise."""
+    cost_usd: float | None = Field(serialization_alias="usd")
+    """Cost of all attempts; null if any is unknown."""
+    seconds: float = Field(serialization_alias="s")
+    """Seconds of the last attempts, added up."""
+
+
+class RunCosts(Published):
+    """What the calls of a run took."""
+
+    roles: tuple[Spending, ...]
+    """What each role came to, by name; trials of judges, and what `arena freeze` asked, are the
+    role `trial`."""
+    models: tuple[Spending, ...]
+    """What each model came to in each role, by role and name."""
+    battles: dict[str, dict[str, Took]]
+    """Id of each battle that counts to `ROLE:NAME` to [what it took](#what-a-battle-took): calls of
+    its slot, and of those it superseded, as in `arena show`; what examining a video took is in
+    none."""
+
+
+def role_of(scope: str, role: str) -> str:
+    """Return the role under which a call is counted."""
+    return TRIAL if scope.startswith(TRIAL_SCOPE) else role
+
+
+@dataclass
+class Calls:
+    """What some calls came to, with all their tries as far as anybody said."""
+
+    calls: int = 0
+    failures: int = 0
+    input_tokens: int = 0
+    output_tokens: int = 0
+    untold_tokens: int = 0
+    """Calls whose provider did not count tokens."""
+    cost_usd: float = 0.0
+    """As far as it is known."""
+    unknown_cost: int = 0
+    """Calls of unknown cost; never taken as free."""
+
+    def add(self, call: Taken) -> None:
+        """Count one more call."""
+        self.calls += 1
+        self.failures += not call.is_answered
+        self.untold_tokens += call.input_tokens is None or call.output_tokens is None
+        self.unknown_cost += call.cost_usd is None
+        for attempt in call.attempts:
+            self.input_tokens += attempt.usage.input_tokens or 0
+            self.output_tokens += attempt.usage.output_tokens or 0
+            self.cost_usd += attempt.cost_usd or 0.0
+        self.input_tokens += call.input_tokens or 0
+        self.output_tokens += call.output_tokens or 0
+        self.cost_usd += call.cost_usd or 0.0
+
+    @property
+    def known_cost(self) -> float | None:
+        """Return the cost of all of them, in dollars; None where that of any is unknown."""
+        return None if self.unknown_cost else self.cost_usd
+
+
+@dataclass
+class _Timed:
+    """What some calls came to, and how long they took."""
+
+    sums: Calls = field(default_factory=Calls)
+    waits: array[float] = field(default_factory=lambda: array("d"))
+    """Seconds of those that were answered."""
+    seconds: float = 0.0
+
+    def add(self, call: Taken) -> None:
+        self.sums.add(call)
+        self.seconds += call.latency_s
+        if call.is_answered:
+            self.waits.append(call.latency_s)
+
+    def row(self, role: str, model: str | None) -> Spending:
+        return Spending(
+            role=role,
+            model=model,
+            calls=self.sums.calls,
+            failed=self.sums.failures,
+            input_tokens=self.sums.input_tokens,
+            output_tokens=self.sums.output_tokens,
+            untold_tokens=self.sums.untold_tokens,
+            cost_usd=self.sums.known_cost,
+            known_usd=self.sums.cost_usd,
+            unknown_cost=self.sums.unknown_cost,
+            latency_s=_waits(self.waits),
+        )
+
+    def took(self) -> Took:
+        return Took(
+            calls=self.sums.calls,
+            input_tokens=self.sums.input_tokens,
+            output_tokens=self.sums.output_tokens,
+            cost_usd=self.sums.known_cost,
+            seconds=round(self.seconds, _DIGITS),
+        )
+
+
+def costs_of(run: Run, some: Collection[str] | None = None) -> RunCosts:
+    """Return what the calls of a run took; only numbers are in memory.
+
+    Args:
+        run: whose calls.
+        some: ids of those battles alone of which is said what each took; None for all.
+    """
+    roles: dict[str, _Timed] = {}
+    models: dict[tuple[str, str], _Timed] = {}
+    listed = run.settled if some is None else some
+    generations = {base_of(battle): generation_of(battle) for battle in listed}
+    battles: dict[str, dict[str, _Timed]] = {place: {} for place in generations}
+    for call in run.store.journal.each_taken():
+        role = role_of(call.scope, call.role)
+        roles.setdefault(role, _Timed()).add(call)
+        models.setdefault((role, call.alias), _Timed()).add(call)
+        # Of a battle: the calls of its slot, and of those it superseded.
+        if call.generation <= generations.get(call.scope, -1):
+            battles[call.scope].setdefault(f"{call.role}:{call.alias}", _Timed()).add(call)
+    return RunCosts(
+        roles=tuple(roles[role].row(role, None) for role in sorted(roles)),
+        models=tuple(models[key].row(*key) for key in sorted(models)),
+        battles={battle: _took(battles[base_of(battle)]) for battle in listed},
+    )
+
+
+def _took(sums: Mapping[str, _Timed]) -> dict[str, Took]:
+    return {who: one.took() for who, one in sums.items()}
+
+
+def _waits(seconds: array[float]) -> Waits | None:
+    if not seconds:
+        return None
+    median, p90 = np.percentile(np.array(seconds), (50, 90)).tolist()
+    return Waits(median=round(median, _DIGITS), p90=round(p90, _DIGITS))
