@@ -182,7 +182,8 @@ def _value(key: str, text: str, tongue: SpokenLanguage, duration_s: float) -> Va
 def _count(text: str, tongue: SpokenLanguage) -> int | None:
     for pattern, extra in tongue.words["counts"]:
         if match := tongue.compiled(pattern).search(text):
-            return number(match[1], tongue) + extra
+            count: int = number(match[1], tongue) + extra
+            return count
     return 1 if tongue.pattern("no_cut").search(text) else None
 
 

@@ -220,8 +220,8 @@ TRAINING = ("preferences", "conversations")
     "--format",
     FORMS,
     f"Format of exported battles. {' and '.join(BATTLE_EXPORTS)} hold decided battles only; "
-    "inspect holds one log per model, with all battles that count. Preferences and conversations are "
-    "jsonl or parquet.",
+    "inspect holds one log per model, with all battles that count. Preferences and conversations "
+    "are jsonl or parquet.",
     "form",
 )
 @options.whole("--top K", "With conversations: number of models, by rating.  [default: 3]", least=1)
