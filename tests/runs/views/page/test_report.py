@@ -47,7 +47,7 @@ class Blocks(HTMLParser):
 
     def read(self, name: str) -> Any:
         text = self.found[name]
-        if name == "summary":
+        if name in ("summary", "judging-standards"):
             return json.loads(text)
         return json.loads(gzip.decompress(b64decode(text)))
 
