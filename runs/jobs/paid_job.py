@@ -15,7 +15,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from functools import partial
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Generic, NamedTuple, TypeVar
 
@@ -279,6 +279,12 @@ def _sum(one: Line, other: Line) -> Line:
     )
 
 
+def answered_in(store: Store | None) -> Counter[tuple[str, str]]:
+    """Return how many calls a journal has answers to, by the head of their scope and their role."""
+    rows = store.journal.each_answered() if store else ()
+    return Counter((scope.partition(":")[0], role) for scope, _, role in rows)
+
+
 def settle_caps(store: Store | None, config: RunConfig, typed: Caps, *, write: bool) -> None:
     """Let caps hold from now on, or BadInput where they cannot be kept; those typed last count."""
     caps = merged_caps(kept_caps(store) if store is not None else NO_CAPS, typed)
@@ -311,6 +317,33 @@ class Generations:
             self._counts[scope] = self._counts.get(scope, 0) + 1
         if self._store is not None:
             self._store.put_file(_GENERATIONS, json.dumps(self._counts), replace=True)
+
+
+_SCOPES = TypeAdapter(set[str])
+
+
+class FailedScopes:
+    """The scopes of calls that failed for good, kept in the file of calls under a name."""
+
+    def __init__(self, store: Store, name: str = "failed") -> None:
+        self._store = store
+        self._name = name
+        self.scopes = store.file_as(_SCOPES, name) or set()
+
+    def add(self, scope: str) -> None:
+        """Take note of one as it fails."""
+        if scope not in self.scopes:
+            self.keep({*self.scopes, scope})
+
+    def keep(self, scopes: Iterable[str]) -> None:
+        """Take note of these and no others."""
+        self.scopes = set(scopes)
+        self._store.put_file(self._name, json.dumps(sorted(self.scopes)), replace=True)
+
+    def ask_again(self) -> None:
+        """Let all of them be asked again."""
+        Generations(self._store).add(sorted(self.scopes))
+        self.keep(())
 
 
 def at_generation(prompter: Prompter, generation: int) -> Prompter:
@@ -399,6 +432,18 @@ class PaidJob(ABC, Generic[Item, Outcome]):
         )
         return replace(plan, notices=tuple(notices))
 
+    @property
+    def open_store(self) -> Store:
+        """The file of calls, of a job that is to be played."""
+        if self.store is None:
+            raise RuntimeError("a job was to be played without a file for its calls")
+        return self.store
+
+    @cached_property
+    def answered(self) -> Counter[tuple[str, str]]:
+        """How many calls the journal has answers to, as `answered_in` counts them."""
+        return answered_in(self.store)
+
     async def recall(self, items: Iterable[Item]) -> Recalled[Item, Outcome]:
         """Return what the journal knows of items; nobody is called."""
         found = Recalled[Item, Outcome]([], [], [])
@@ -434,9 +479,7 @@ class PaidJob(ABC, Generic[Item, Outcome]):
         names = dict.fromkeys(one.alias for item in items for one in self.forecast(item))
         check_keys(map(self.config.model_of, names))
         await self.begin()
-        if self.store is None:
-            raise RuntimeError("a job was to be played without a file for its calls")
-        calling = Calling(self.store, self.config, self.load)
+        calling = Calling(self.open_store, self.config, self.load)
         hear = partial(pass_on, listeners=listeners)
         asker = draining_asker(calling, self.tally, pace=self.order, hear=hear)
         prompter = self.prompter(asker)

@@ -99,13 +99,13 @@ def _ending(order: DialogueOrder, made: MadeDialogues, tally: DialogueTally) -> 
     _say_failures(made)
     for line in possibly_paid_lines(tally.lost, ()):
         say(line)
-    left = tally.total - len(tally.outcomes)
-    code = ending.early_end(tally, f"{tally.so_far}, {left} of {tally.total} videos left")
+    left = tally.total - tally.done
+    code = ending.early_end(tally, f"{tally.in_words}, {left} of {tally.total} videos left")
     if code is not None:
         return code
     if made.bench is None:
         say(
-            f"{tally.so_far}; to repeat what failed, add --retry-failed; to go on without it, "
+            f"{tally.in_words}; to repeat what failed, add --retry-failed; to go on without it, "
             "--at-most"
         )
         return EXIT_VOIDS

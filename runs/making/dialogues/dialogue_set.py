@@ -278,6 +278,6 @@ def _selection(wish: DialogueWish, tally: DialogueTally, examiner: str) -> Dialo
         "videos": tally.total,
         "dropped": dict(sorted(reasons_of(tally.fallen).items())),
         "repaired": dict(sorted(tally.repaired.items())),
-        "failed": len(tally.failures),
+        "failed": tally.failed,
         "unusable": len(tally.unusable),
     }

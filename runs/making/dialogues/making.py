@@ -25,11 +25,11 @@ from videoautoarena.memory.records.records import Frames, Video
 from videoautoarena.memory.records.scenes import Clip, SceneMemory, Span
 from videoautoarena.memory.store.journal import NOTHING_LOST
 from videoautoarena.runs.bench.format.entries import ABILITIES, TWIN, Ability, DialogueItem
+from videoautoarena.runs.jobs.paid_job import JobTally
 from videoautoarena.runs.making.dialogues.entries import entry_of
 from videoautoarena.runs.making.scenes.bank import Remembering, known_memory
-from videoautoarena.runs.run.rundir.context import EarlyEnd, all_done
+from videoautoarena.runs.run.rundir.context import all_done
 from videoautoarena.runs.run.rundir.frames import RunFrames
-from videoautoarena.runs.run.rundir.reader import counted
 
 FIT = 5
 """What a clip has to be rated at least for an ability, of 6 (MT-Video-Bench)."""
@@ -60,7 +60,7 @@ class DialogueWish:
 
 
 @dataclass
-class Outcome:
+class VideoOutcome:
     """What came of one video."""
 
     video: Video
@@ -81,12 +81,12 @@ class Outcome:
     """Of that, what no clip serves that was rated so far."""
 
 
-@dataclass
-class DialogueTally(EarlyEnd):
+@dataclass(kw_only=True)
+class DialogueTally(JobTally):
     """How videos went in one process."""
 
-    total: int
-    outcomes: list[Outcome] = field(default_factory=list)
+    unit: str = "dialogue"
+    outcomes: list[VideoOutcome] = field(default_factory=list)
     lost: Lost = NOTHING_LOST
     """Tries without a reply, by this process and those before it."""
 
@@ -94,6 +94,11 @@ class DialogueTally(EarlyEnd):
     def items(self) -> list[DialogueItem]:
         """Dialogues that stay."""
         return [item for one in self.outcomes for item in one.items]
+
+    @property
+    def pieces(self) -> int:
+        """How many there are."""
+        return len(self.items)
 
     @property
     def fallen(self) -> Counter[tuple[Ability, Fall]]:
@@ -106,23 +111,9 @@ class DialogueTally(EarlyEnd):
         return sum((one.repaired for one in self.outcomes), Counter[Fall]())
 
     @property
-    def failures(self) -> list[tuple[Video, str]]:
-        """Calls that failed for good, by the video."""
-        return [(one.video, why) for one in self.outcomes for why in one.failures.values()]
-
-    @property
     def unusable(self) -> list[tuple[Video, str]]:
         """Videos that give no frames, and why."""
         return [(one.video, one.unusable) for one in self.outcomes if one.unusable is not None]
-
-    @property
-    def so_far(self) -> str:
-        """How it went, in a few words."""
-        words = [counted(len(self.items), "dialogue")]
-        fell = sum(n for (_, why), n in self.fallen.items() if why not in ("fitness", "failed"))
-        words += [f"{fell} dropped"] * bool(fell)
-        words += [f"{counted(len(self.failures), 'call')} failed"] * bool(self.failures)
-        return ", ".join(words)
 
 
 class Lenses(NamedTuple):
@@ -152,9 +143,9 @@ class Making:
     on_failed: Callable[[str], None] = lambda _scope: None
     """Called with the scope of every call that failed for good."""
 
-    async def play(self, video: Video) -> Outcome:
+    async def play(self, video: Video) -> VideoOutcome:
         """Return what came of a video."""
-        outcome = Outcome(video)
+        outcome = VideoOutcome(video)
         try:
             memory = await self._memory(video)
         except UnusableVideo as why:
@@ -216,7 +207,7 @@ class _OneVideo:
     """One video on which dialogues are made."""
 
     making: Making
-    outcome: Outcome
+    outcome: VideoOutcome
     memory: SceneMemory
     _ratings: dict[str, Mapping[str, int]] = field(default_factory=dict)
     _locks: dict[str, asyncio.Lock] = field(default_factory=dict)

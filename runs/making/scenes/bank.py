@@ -6,21 +6,41 @@ are in its journal, and the next time asks what is left.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from math import ceil
 from pathlib import Path
 
 from videoautoarena.agents.calls.clients import Load
 from videoautoarena.agents.models.registry import Model
 from videoautoarena.agents.prompting.prompts import SCENE_SLOTS, PromptSet
+from videoautoarena.agents.roles.objects import BATCH, CANDIDATES, MOST_OBJECTS
 from videoautoarena.agents.roles.prompter import Prompter
-from videoautoarena.agents.roles.remember import LOOKS, Watching, remember, scope_of
+from videoautoarena.agents.roles.remember import (
+    LOOKS,
+    LOOKS_A_SECOND,
+    MOST_SHOWN,
+    WINDOW,
+    Watching,
+    remember,
+    scope_of,
+)
 from videoautoarena.memory.records.digests import canonical_json, digest, read_body, write_body
 from videoautoarena.memory.records.records import Role, Video
 from videoautoarena.memory.records.scenes import SceneMemory, Span
 from videoautoarena.memory.store.store import Store
+from videoautoarena.runs.jobs.paid_job import ExpectedCalls
+from videoautoarena.runs.run.config.disclosure import REPAIR
 from videoautoarena.runs.run.rundir.frames import RunFrames
+from videoautoarena.runs.tournament.plan import REPAIRED
 from videoautoarena.video.workers.decoders import Decoders
+
+MERGED = 0.7
+"""Scenes that are expected of a shot."""
+OBJECTS = 4
+"""Objects that are expected of a scene."""
+DISTINCT = 0.65
+"""Share of the frames of a stretch that are expected to be sharp and distinct."""
 
 
 def scene_frames(
@@ -89,3 +109,29 @@ class Remembering:
         if not memory.failures:
             self.store.put_file(name_of(video.id, examiner, prompts), write_body(memory))
         return memory
+
+
+def scene_calls(
+    examiner: str, video: str, shots: Sequence[Span], answered: Mapping[tuple[str, str], int]
+) -> Iterator[ExpectedCalls]:
+    """Yield what remembering a video of these shots takes; `answered` as a job counts it."""
+    count = len(shots)
+    scenes = ceil(MERGED * count)
+    again = min(scenes, count - scenes)
+    looks = sum(min(MOST_SHOWN, LOOKS_A_SECOND * (end - start) + 1) for start, end in shots) / count
+    # Where captions are missing, stretches of them that hang together are shorter and more.
+    windows = ceil((count - 1) / (WINDOW - 1))
+    found_in = DISTINCT * min(MOST_SHOWN, looks / MERGED)
+    matched = ceil(OBJECTS * (scenes - 1) / BATCH)
+    most_matched = ceil(CANDIDATES * MOST_OBJECTS * (count - 1) / BATCH)
+    calls: list[tuple[Role, float, int, float]] = [
+        ("scene_captioner", count + again, count + count // 2, looks),
+        ("scene_merger", 2 * windows, 2 * max(windows, count // 2), 0.0),
+        ("object_finder", scenes, count, found_in),
+        ("object_matcher", matched, most_matched, 0.0),
+    ]
+    for role, expected, most, frames in calls:
+        known = answered.get((scope_of(video), role), 0)
+        yield ExpectedCalls(
+            examiner, role, expected * (1 + REPAIRED), most * REPAIR, frames, known, (video,)
+        )

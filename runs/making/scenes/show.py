@@ -7,19 +7,14 @@ the file is called by then.
 from __future__ import annotations
 
 import asyncio
-import json
-from collections.abc import AsyncIterator, Mapping, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from functools import cached_property
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from pydantic import TypeAdapter
-
-from videoautoarena.agents.limits.caps import Caps
-from videoautoarena.agents.limits.outages import PATIENCE_S
 from videoautoarena.agents.models.registry import Model, check_keys
 from videoautoarena.agents.prompting.prompts import PromptSet
 from videoautoarena.agents.roles.prompter import Prompter
@@ -36,44 +31,42 @@ from videoautoarena.memory.records.records import SCHEMA, Frames, Sampling, Vide
 from videoautoarena.memory.records.scenes import Clip, Scene, SceneMemory, SceneObject, Span
 from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.console.media.frames import read_one
-from videoautoarena.runs.console.progress.events import Listeners, Say, nobody, pass_on
-from videoautoarena.runs.console.progress.interrupts import until_done
-from videoautoarena.runs.console.progress.listeners import progress
+from videoautoarena.runs.console.progress.events import Listeners, Say, nobody
+from videoautoarena.runs.console.progress.listeners import OnProgress, progress, unheard
 from videoautoarena.runs.formats.record_json import record_json
 from videoautoarena.runs.formats.terminal import safe
-from videoautoarena.runs.jobs.paid_job import Generations, JobPlan
-from videoautoarena.runs.making.scenes.bank import Remembering, known_memory, name_of, scene_frames
-from videoautoarena.runs.making.scenes.plan import plan_scenes
-from videoautoarena.runs.making.tasks.watch import examining
-from videoautoarena.runs.run.config.run_config import RunConfig
-from videoautoarena.runs.run.rundir.budget import (
-    NO_CAPS,
-    check_caps,
-    keep_caps,
-    kept_caps,
-    merged_caps,
+from videoautoarena.runs.jobs.paid_job import (
+    ExpectedCalls,
+    FailedScopes,
+    Generations,
+    JobOrder,
+    JobPlan,
+    PaidJob,
+    settle_caps,
 )
-from videoautoarena.runs.run.rundir.context import Calling, EarlyEnd, draining_asker
+from videoautoarena.runs.making.scenes.bank import (
+    Remembering,
+    known_memory,
+    name_of,
+    scene_calls,
+    scene_frames,
+)
+from videoautoarena.runs.making.tasks.watch import examining
+from videoautoarena.runs.run.rundir.budget import check_caps
+from videoautoarena.runs.run.rundir.context import EarlyEnd
 from videoautoarena.runs.run.rundir.frames import RunFrames
+from videoautoarena.runs.tournament.plan import CONCURRENCY
 from videoautoarena.video.sampling.cache import FrameCache, default_folder
 from videoautoarena.video.workers.decoders import Decoders
 
-_FAILED = "failed"
-"""How the name of what is kept begins where it is the scopes of calls that failed for good."""
-
 
 @dataclass(frozen=True)
-class ScenesOrder:
+class ScenesOrder(JobOrder):
     """Which video is remembered by whom."""
 
     path: Path
     examiner: str | None = None
     """None for the one of the configuration file, else the stand-in."""
-    config: Path | None = None
-    concurrency: int = 16
-    patience_s: float = PATIENCE_S
-    caps: Caps = NO_CAPS
-    retry_failed: bool = False
     is_quiet: bool = False
 
 
@@ -152,8 +145,8 @@ class ShownScenes:
 
 async def plan_show(order: ScenesOrder) -> Shown:
     """Return what remembering a video would take; calls nobody and keeps nothing of it."""
-    async with _ready(order, write=False) as ready:
-        return replace(ready.shown(), plan=ready.plan)
+    async with _ready(order, write=False) as job:
+        return replace(job.shown(), plan=job.plan())
 
 
 async def show(order: ScenesOrder, say: Say, *, pictures: bool) -> tuple[Shown, EarlyEnd]:
@@ -161,92 +154,78 @@ async def show(order: ScenesOrder, say: Say, *, pictures: bool) -> tuple[Shown, 
 
     Raises BadInput where there is no such video, or no frames of it can be had.
     """
-    ending = EarlyEnd()
-    async with _ready(order, write=True) as ready:
-        found = ready.shown()
-        memory = await ready.play(ending, say)
-        if memory is None:
-            return found, ending
-        found = replace(found, memory=memory)
-        if pictures:
-            found = replace(found, pictures=tuple([p async for p in ready.pictures(memory)]))
-        return found, ending
+    async with _ready(order, write=True) as job:
+        if job.memory is None:
+            if job.config.offline:
+                say(
+                    "the offline stand-in watches: it writes of light, colours and motion, and "
+                    "takes coloured areas for objects"
+                )
+            with progress(say, is_quiet=order.is_quiet) as on_progress:
+                job.on_progress = on_progress
+                await job.run(Listeners(say, nobody))
+        found = replace(job.shown(), memory=job.memory)
+        if pictures and job.memory is not None:
+            found = replace(found, pictures=tuple([p async for p in job.pictures(job.memory)]))
+        return found, job.tally
 
 
-@dataclass(frozen=True)
-class _Ready:
-    """A video that can be remembered, or only planned."""
+@dataclass(kw_only=True)
+class SceneJob(PaidJob[Video, SceneMemory]):
+    """Has an examiner remember one video."""
 
     order: ScenesOrder
-    config: RunConfig
     video: Video
     shots: tuple[Span, ...]
-    store: Store | None
     decoders: Decoders
-
-    @cached_property
-    def prompts(self) -> PromptSet:
-        """What its examiner is asked with."""
-        return PromptSet.load(dialogues=True)
+    memory: SceneMemory | None = None
+    """None where not all of it is remembered yet."""
+    on_progress: OnProgress = unheard
 
     @property
     def examiner(self) -> Model:
         """Who remembers it."""
         return self.config.model_of(self.config.examiner)
 
-    @cached_property
-    def plan(self) -> JobPlan:
-        """What is left to be called before anything is."""
-        store = self.store
-        prompts = self.prompts
-        if store and known_memory(store, self.video.id, examiner=self.examiner, prompts=prompts):
-            return JobPlan((), 1, ())
-        return plan_scenes(self.config, self.video.id, self.shots, self.store)
-
     @property
-    def failed(self) -> str:
-        """Return the name in the file of calls of the scopes of its examiner's that failed."""
-        return f"{_FAILED}-{name_of(self.video.id, self.examiner, self.prompts)}"
+    def failed(self) -> FailedScopes:
+        """The scopes of its examiner's calls about it that failed."""
+        name = f"failed-{name_of(self.video.id, self.examiner, self.prompts)}"
+        return FailedScopes(self.open_store, name)
+
+    def items(self) -> Sequence[Video]:
+        """Return the video, unless it is remembered."""
+        return () if self.memory else (self.video,)
+
+    def forecast(self, video: Video) -> Iterable[ExpectedCalls]:
+        """Yield what captions, scenes and objects take."""
+        return scene_calls(self.config.examiner, video.id, self.shots, self.answered)
+
+    def plan(self) -> JobPlan:
+        """Return what is left to be called; shots are looked at side by side."""
+        at_once = max(1, min(CONCURRENCY, len(self.shots)))
+        return replace(super().plan(), at_once=at_once, known=int(self.memory is not None))
+
+    async def play(self, video: Video, prompter: Prompter) -> SceneMemory:
+        """Return the scenes and objects of the video."""
+        remembering = Remembering(
+            prompter, self.examiner, self.open_store, self.run_frames, self.on_progress
+        )
+        return await remembering.remember(video, self.shots)
+
+    async def keep(self, _video: Video, outcome: SceneMemory) -> None:
+        """Take what is remembered, and note which calls failed."""
+        self.memory = outcome
+        self.tally.count()
+        self.failed.keep(outcome.failures)
 
     def shown(self) -> Shown:
         """Return it as nothing is remembered yet."""
         model = self.config.cast[self.config.examiner].model
         return Shown(self.order, self.video, model, calls_file(self.video), len(self.shots))
 
-    async def play(self, ending: EarlyEnd, say: Say) -> SceneMemory | None:
-        """Return what is remembered; None where that ended early, as is noted."""
-        store = self._writable
-        order = self.order
-        found = list[SceneMemory]()
-        frames = self._frames()
-        calling = Calling(store, self.config, frames.jpegs)
-        listeners = Listeners(say, nobody)
-        hear = partial(pass_on, listeners=listeners)
-        asker = draining_asker(calling, ending, pace=order, hear=hear)
-        generations = Generations(store)
-        prompter = Prompter(asker, self.prompts, self.config.seed, generations=generations)
-        if self.plan.lines:
-            check_keys([self.examiner])
-            self._announce(say)
-        with progress(say, is_quiet=order.is_quiet) as on_progress:
-            remembering = Remembering(prompter, self.examiner, store, frames, on_progress)
-
-            async def work() -> None:
-                found.append(await remembering.remember(self.video, self.shots))
-
-            try:
-                stopped = await until_done(asker, work(), listeners)
-            finally:
-                await asker.aclose()
-        ending.end(asker, stopped=stopped)
-        if not found or stopped:
-            return None
-        store.put_file(self.failed, json.dumps(sorted(found[0].failures)), replace=True)
-        return found[0]
-
     async def pictures(self, memory: SceneMemory) -> AsyncIterator[Pictures]:
         """Yield the pictures of each scene in turn."""
-        run_frames = self._frames()
         for scene in memory.scenes:
             times = {
                 one.time_s
@@ -255,30 +234,17 @@ class _Ready:
                 if one.scene == scene.number
             }
             wanted = sorted(times) or list(scene.frames_s[:1])
-            frames = await run_frames.frames(self.video.id, [(scene.start_s, scene.end_s)])
+            frames = await self.run_frames.frames(self.video.id, [(scene.start_s, scene.end_s)])
             digests = [_at(frames, time_s - scene.start_s) for time_s in wanted]
-            jpegs = await run_frames.jpegs(frames.video, digests)
+            jpegs = await self.run_frames.jpegs(frames.video, digests)
             yield Pictures(tuple(wanted), tuple(jpegs))
 
-    def _frames(self) -> RunFrames:
+    @cached_property
+    def run_frames(self) -> RunFrames:
+        """The way to frames as scenes are looked at; it knows those that it gave."""
         files = {self.video.id: self.order.path}
         videos = {self.video.id: self.video}
-        return scene_frames(self._writable, self.decoders, files=files, videos=videos)
-
-    @property
-    def _writable(self) -> Store:
-        if self.store is None:
-            raise RuntimeError("a video was to be remembered without a file for its calls")
-        return self.store
-
-    def _announce(self, say: Say) -> None:
-        if self.config.offline:
-            say(
-                "the offline stand-in watches: it writes of light, colours and motion, and takes "
-                "coloured areas for objects"
-            )
-        for line in self.plan.as_lines():
-            say(line)
+        return scene_frames(self.open_store, self.decoders, files=files, videos=videos)
 
 
 def calls_file(video: Video) -> Path:
@@ -291,7 +257,7 @@ def _at(frames: Frames, time_s: float) -> str:
 
 
 @asynccontextmanager
-async def _ready(order: ScenesOrder, *, write: bool) -> AsyncIterator[_Ready]:
+async def _ready(order: ScenesOrder, *, write: bool) -> AsyncIterator[SceneJob]:
     """Yield a video that can be remembered, or planned; BadInput where it cannot be used."""
     config = examining(order.examiner, order.config, seed=0)
     sampling = Sampling(**{**LOOKS.model_dump(), "frames": MOST_SHOWN})
@@ -301,18 +267,35 @@ async def _ready(order: ScenesOrder, *, write: bool) -> AsyncIterator[_Ready]:
     if write and not calls_file(video).is_file():
         # Only what is not refused leaves a trace.
         check_keys([config.model_of(config.examiner)])
-    async with Decoders(FrameCache()) as decoders:
+    async with AsyncExitStack() as stack:
+        decoders = await stack.enter_async_context(Decoders(FrameCache()))
         try:
             shots = tuple((a, b) for a, b in await decoders.scenes(order.path, video))
             store = _opened(video, write=write)
-            try:
-                ready = _Ready(order, config, video, shots, store, decoders)
-                if write and store is not None:
-                    _prepare(ready, store)
-                yield ready
-            finally:
-                if store is not None:
-                    store.close()
+            if store is not None:
+                stack.enter_context(store)
+            job = SceneJob(
+                store=store,
+                config=config,
+                prompts=PromptSet.load(dialogues=True),
+                order=order,
+                video=video,
+                shots=shots,
+                decoders=decoders,
+            )
+            if store is not None:
+                if write:
+                    # What may be spent, and which calls are made once more, is written down first.
+                    store.add_videos([video])
+                    settle_caps(store, config, order.caps, write=True)
+                    job.load = job.run_frames.jpegs
+                    if order.retry_failed:
+                        job.failed.ask_again()
+                job.generations = Generations(store)
+                job.memory = known_memory(
+                    store, video.id, examiner=job.examiner, prompts=job.prompts
+                )
+            yield job
         except UnusableVideo as failure:
             raise BadInput(f"{safe(str(order.path))} {failure}") from None
 
@@ -331,15 +314,3 @@ def _opened(video: Video, *, write: bool) -> Store | None:
     if not write:
         return None
     return Store.create(file, {"schema": SCHEMA, "version": version("videoautoarena")})
-
-
-def _prepare(ready: _Ready, store: Store) -> None:
-    """Write down what may be spent and, where that is wanted, which calls are made once more."""
-    store.add_videos([ready.video])
-    caps = merged_caps(kept_caps(store), ready.order.caps)
-    check_caps(ready.config, caps)
-    keep_caps(store, caps)
-    scopes = store.file_as(TypeAdapter(list[str]), ready.failed)
-    if ready.order.retry_failed and scopes is not None:
-        Generations(store).add(scopes)
-        store.put_file(ready.failed, "[]", replace=True)

@@ -11,7 +11,6 @@ from collections import Counter
 from collections.abc import AsyncIterator, Iterable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import asdict, dataclass, field, replace
-from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -107,15 +106,9 @@ class WatchJob(PaidJob[TaskPart, PartOutcome]):
                 role,
                 expected * (1 + REPAIRED),
                 most,
-                known=self._answered[part.scope, role],
+                known=self.answered[part.scope, role],
                 videos=(part.video.id,),
             )
-
-    @cached_property
-    def _answered(self) -> Counter[tuple[str, str]]:
-        """Answered calls of the journal, by scope and role; those of a second ask with them."""
-        rows = self.store.journal.each_answered() if self.store else ()
-        return Counter((scope.partition(":")[0], role) for scope, _, role in rows)
 
     async def play(self, part: TaskPart, prompter: Prompter) -> PartOutcome:
         """Return what comes of a part."""
@@ -175,15 +168,13 @@ class WatchJob(PaidJob[TaskPart, PartOutcome]):
 
     def put(self, watched: Watched) -> str:
         """Write the set, and return its digest."""
-        if self.store is None:
-            raise RuntimeError("a set was to be put without a file for its calls")
         return put_set(
             self.order,
             watched,
             entries=[item for one in self.tally.outcomes for item in one.items],
-            store=self.store,
+            store=self.open_store,
             paths={video.id: video.path for video in self.found.videos},
-            spoken=subtitle_paths(self.store, found=self.found, folder=self.order.folder),
+            spoken=subtitle_paths(self.open_store, found=self.found, folder=self.order.folder),
             origin=self.origin,
         )
 

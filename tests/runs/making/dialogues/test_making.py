@@ -30,6 +30,7 @@ from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.bench.format.reader import open_bench
 from videoautoarena.runs.cli.program.main import arena
 from videoautoarena.runs.formats.publishing import BEFORE_PASSING_ON
+from videoautoarena.runs.jobs.paid_job import FailedScopes
 from videoautoarena.runs.making.dialogues import make as making
 from videoautoarena.runs.making.dialogues.making import SPARE, DialogueWish
 from videoautoarena.runs.making.tasks.drafting import CALLS
@@ -180,10 +181,10 @@ def test_a_second_process_is_refused_and_a_set_that_was_put_meanwhile_is_kept(
 
 def test_what_is_asked_again_is_no_longer_known_as_failed(tmp_path: Path) -> None:
     with Store.create(tmp_path / CALLS, {"schema": 2}) as store:
-        making._Failed(store).add("dialogues-v-whole")
-        assert making._Failed(store).scopes == {"dialogues-v-whole"}
-        making._Failed(store).ask_again()
-        assert making._Failed(store).scopes == set()
+        FailedScopes(store).add("dialogues-v-whole")
+        assert FailedScopes(store).scopes == {"dialogues-v-whole"}
+        FailedScopes(store).ask_again()
+        assert FailedScopes(store).scopes == set()
 
 
 def test_subtitles_that_changed_are_refused_before_a_call(clips: Path, tmp_path: Path) -> None:

@@ -30,7 +30,7 @@ from videoautoarena.runs.making.dialogues.making import (
     DialogueWish,
     Lenses,
     Making,
-    Outcome,
+    VideoOutcome,
 )
 from videoautoarena.runs.making.scenes.bank import Remembering
 from videoautoarena.runs.run.rundir.frames import RunFrames
@@ -151,8 +151,8 @@ def made(
     remembers: type[Known] = Known,
     looks: RunFrames | None = None,
     **settings: bool,
-) -> Outcome:
-    async def play() -> Outcome:
+) -> VideoOutcome:
+    async def play() -> VideoOutcome:
         await store.put_frames(FRAMES)
         prompter = Prompter(
             Asker(Pages(), load_bytes, make_client=examiner.script),

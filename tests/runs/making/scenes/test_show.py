@@ -29,8 +29,8 @@ from videoautoarena.memory.records.records import Nonce, Sampling, Video
 from videoautoarena.memory.records.scenes import Appearance, Scene, SceneMemory, SceneObject
 from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.cli.program.main import arena
-from videoautoarena.runs.making.scenes.bank import load_of, name_of, scene_frames
-from videoautoarena.runs.making.scenes.plan import plan_scenes
+from videoautoarena.runs.jobs.paid_job import answered_in, plan_lines
+from videoautoarena.runs.making.scenes.bank import load_of, name_of, scene_calls, scene_frames
 from videoautoarena.runs.making.scenes.sheet import COLOURS, boxed, scene_shots, write_scene_sheet
 from videoautoarena.runs.making.scenes.show import Pictures, ScenesOrder, Shown
 from videoautoarena.runs.run.config.disclosure import REPAIR
@@ -341,7 +341,8 @@ def test_a_plan_takes_off_what_the_journal_has_of_its_own_video_alone(tmp_path: 
     shots = [(0.0, 4.0), (4.0, 8.0)]
 
     def captions(video: str, store: Store | None) -> tuple[float, int]:
-        lines = {line.role: line for line in plan_scenes(config, video, shots, store).lines}
+        calls = scene_calls(config.examiner, video, shots, answered_in(store))
+        lines = {line.role: line for line in plan_lines(config, calls, store)}
         return lines["scene_captioner"].calls, lines["scene_captioner"].most_calls
 
     with Store.open(out / "run.sqlite", write=False) as store:
