@@ -1,0 +1,86 @@
+"""The paid job of the documents translates a bench, and pays nothing twice wherever it ends."""
+
+from __future__ import annotations
+
+import json
+import signal
+import sys
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from tests.e2e.test_extending import TRANSLATION
+from tests.support.clips import draw_folder
+from tests.support.lives import Life
+from tests.support.loopback import Loopback, Manners, Mishap, always, serving
+from tests.support.task_sets import choice, write_set
+from tests.support.whole_runs import committed_keys
+from videoautoarena.video.folder.find import find_videos
+
+ITEMS = 12
+KEPT = "said.sqlite"
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Path:
+    """A bench of twelve questions, and the script."""
+    (film,) = find_videos(draw_folder(tmp_path / "videos", 1, seconds=2)).videos
+    items = [choice(film.id, k, question=f"How many at {k}?") for k in range(ITEMS)]
+    write_set(tmp_path / "set", items, videos=tmp_path / "videos")
+    (tmp_path / "translate.py").write_text(TRANSLATION)
+    return tmp_path
+
+
+def life(place: Path, server: Loopback, *more: str) -> Life:
+    table = f'[models.tongue]\nmodel = "openai:tongue"\nbase_url = "{server.openai_url}"\n'
+    (place / "arena.toml").write_text(f'{table}key_env = "LOOPBACK_KEY"\n')
+    line = [sys.executable, "translate.py", "set", "German", "tongue", "said.jsonl", *more]
+    return Life(line, cwd=place)
+
+
+def said(place: Path) -> list[list[str]]:
+    return [json.loads(line) for line in (place / "said.jsonl").read_text().splitlines()]
+
+
+def arrived(server: Loopback) -> Counter[str]:
+    return Counter(event["key"] for event in server.events("arrived"))
+
+
+def test_it_is_short() -> None:
+    assert len(TRANSLATION.splitlines()) <= 120
+
+
+def test_what_failed_alone_is_asked_again_where_that_is_wanted(place: Path) -> None:
+    bad = Manners(mishaps=(Mishap(do="status", nth=2, status=400),))
+    with serving(place / "log", bad, brain=always("Wie viele?")) as server:
+        codes = []
+        for more in ((), (), ("retry",)):
+            with life(place, server, *more) as process:
+                codes.append(process.end())
+        assert arrived(server).total() == ITEMS + 1
+    assert codes == [3, 0, 0]
+    assert [text for _, text in said(place)] == ["Wie viele?"] * ITEMS
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("calls", [3, 5, 7])
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGINT])
+def test_wherever_it_ends_it_goes_on_and_nothing_is_paid_twice(
+    place: Path, calls: int, number: signal.Signals
+) -> None:
+    slow = Manners(latency_s=(0.2, 0.2))
+    with serving(place / "log", slow, brain=always("Wie viele?")) as server:
+        with life(place, server) as process:
+            process.until(lambda: len(server.events("sent")) >= calls)
+            process.interrupt(number)
+            code = process.end()
+        paid = committed_keys(place, KEPT)
+        with life(place, server) as process:
+            assert process.end() == 0, process.said
+        sent = arrived(server)
+    assert code == (130 if number == signal.SIGINT else -signal.SIGKILL)
+    assert paid
+    assert {key: sent[key] for key in paid} == dict.fromkeys(paid, 1)
+    assert [text for _, text in said(place)] == ["Wie viele?"] * ITEMS
+    assert len(committed_keys(place, KEPT)) == ITEMS
