@@ -17,9 +17,10 @@ from videoautoarena.memory.records.records import Video
 from videoautoarena.memory.store.shares import Unit
 from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.bench.play.game import scope_of
-from videoautoarena.runs.bench.play.work import AT_WORK, Due, Pair, Remaining, Work
+from videoautoarena.runs.bench.play.work import Due, Pair, Remaining, Work
 from videoautoarena.runs.cluster.jobs import Job, Setup, setup_from
 from videoautoarena.runs.console.progress.events import Happening, Listeners, pass_on
+from videoautoarena.runs.jobs.paid_job import AT_WORK
 from videoautoarena.runs.run.rundir.context import EarlyEnd, Pace, work_off
 from videoautoarena.runs.run.rundir.frames import RunFrames
 

@@ -12,7 +12,7 @@ from videoautoarena.agents.limits.prices import NOTHING
 from videoautoarena.memory.records.slots import Slots
 from videoautoarena.memory.store.shares import Unit
 from videoautoarena.memory.store.store import Store
-from videoautoarena.runs.bench.play.work import AT_WORK, OnPlayed, Remaining
+from videoautoarena.runs.bench.play.work import OnPlayed, Remaining
 from videoautoarena.runs.cluster.actors import CallsOwner, Head, Lender, RunOwner
 from videoautoarena.runs.cluster.bench import DrainedOnce, bench_setup, jobs_of, play_apart
 from videoautoarena.runs.cluster.connection import Connection
@@ -29,6 +29,7 @@ from videoautoarena.runs.console.progress.events import (
 )
 from videoautoarena.runs.console.progress.interrupts import until_done
 from videoautoarena.runs.console.progress.machines import Machines
+from videoautoarena.runs.jobs.paid_job import AT_WORK
 from videoautoarena.runs.run.config.stopping_rule import Reading, kept_rule
 from videoautoarena.runs.run.rundir.context import EarlyEnd, Pace
 from videoautoarena.runs.run.rundir.opener import Opened

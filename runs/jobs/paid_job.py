@@ -12,7 +12,7 @@ import json
 import math
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
@@ -63,6 +63,8 @@ from videoautoarena.runs.tournament.plan import (
     takes_words,
 )
 
+AT_WORK = 2
+"""Items in hand for each call that may be under way: the next one is worded meanwhile."""
 Item = TypeVar("Item")
 Outcome = TypeVar("Outcome")
 
@@ -374,8 +376,7 @@ class Recalled(NamedTuple, Generic[Item, Outcome]):
 class PaidJob(ABC, Generic[Item, Outcome]):
     """Asks models about items through one journal."""
 
-    AT_WORK: ClassVar = 2
-    """Items in hand for each call that may be under way: the next one is worded meanwhile."""
+    AT_WORK: ClassVar = AT_WORK
     ROLE: ClassVar[Role | None] = None
     """Of all calls, where they have one role; it decides how many frames a call carries."""
     store: Store | None
@@ -480,22 +481,51 @@ class PaidJob(ABC, Generic[Item, Outcome]):
         check_keys(map(self.config.model_of, names))
         await self.begin()
         calling = Calling(self.open_store, self.config, self.load)
-        hear = partial(pass_on, listeners=listeners)
-        asker = draining_asker(calling, self.tally, pace=self.order, hear=hear)
-        prompter = self.prompter(asker)
 
-        async def play(item: Item) -> None:
-            try:
-                outcome = await self.play(item, prompter)
-            except CallFailed as why:
-                self.tally.count(str(why))
-            else:
-                await self.keep(item, outcome)
-            on_done(self.tally)
+        def player(asker: Asker) -> Callable[[Item], Awaitable[None]]:
+            prompter = self.prompter(asker)
 
-        workers = min(len(items), self.AT_WORK * self.order.concurrency)
-        try:
-            stopped = await until_done(asker, work_off(items, play, workers=workers), listeners)
-        finally:
-            await asker.aclose()
-        self.tally.end(asker, stopped=stopped)
+            async def play(item: Item) -> None:
+                try:
+                    outcome = await self.play(item, prompter)
+                except CallFailed as why:
+                    self.tally.count(str(why))
+                else:
+                    await self.keep(item, outcome)
+                on_done(self.tally)
+
+            return play
+
+        await play_each(
+            items,
+            player,
+            calling,
+            order=self.order,
+            tally=self.tally,
+            listeners=listeners,
+            at_work=self.AT_WORK,
+        )
+
+
+async def play_each(
+    items: Sequence[Item],
+    player: Callable[[Asker], Callable[[Item], Awaitable[None]]],
+    calling: Calling,
+    *,
+    order: JobOrder,
+    tally: JobTally,
+    listeners: Listeners,
+    at_work: int = AT_WORK,
+) -> None:
+    """Play items in turn, so many at once; `player` makes of an asker what plays one of them.
+
+    An interrupt, a cap and a server that is gone let calls under way finish; `tally` says of it.
+    """
+    asker = draining_asker(calling, tally, pace=order, hear=partial(pass_on, listeners=listeners))
+    workers = min(len(items), at_work * order.concurrency)
+    try:
+        work = work_off(items, player(asker), workers=workers)
+        stopped = await until_done(asker, work, listeners)
+    finally:
+        await asker.aclose()
+    tally.end(asker, stopped=stopped)

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from videoautoarena.runs.bench.format.schema import Kind
     from videoautoarena.runs.bench.play.plan import BenchPlan
     from videoautoarena.runs.bench.play.rules import Rules
-    from videoautoarena.runs.bench.play.runner import Asked, Ran
+    from videoautoarena.runs.bench.play.runner import BenchOrder, Ran
     from videoautoarena.runs.bench.score.anchor_score import WantedScores
     from videoautoarena.runs.console.progress.events import Listeners
     from videoautoarena.runs.jobs.paid_job import OnDone
@@ -40,14 +40,14 @@ class Scoring(ABC):
     unchecked = "holds tasks; arena bench probe says what they give away"
     """Of a kind that `check` is not for: what to do instead."""
 
-    async def plan(self, bench: OpenBench[Any], asked: Asked) -> BenchPlan:
+    async def plan(self, bench: OpenBench[Any], asked: BenchOrder) -> BenchPlan:
         """Return what it would take to play one; nobody is called, and nothing is written."""
         from videoautoarena.runs.bench.play.runner import plan_bench
 
         return await plan_bench(bench, asked, rules=self.rules())
 
     async def run(
-        self, bench: OpenBench[Any], asked: Asked, *, listeners: Listeners, on_done: OnDone
+        self, bench: OpenBench[Any], asked: BenchOrder, *, listeners: Listeners, on_done: OnDone
     ) -> Ran:
         """Play one, or what of it is not played yet, and write the results when all of it is."""
         from videoautoarena.runs.bench.play.runner import run_bench

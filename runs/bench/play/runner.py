@@ -1,17 +1,21 @@
-"""Running a bench: models answer, judges compare; all calls stand in one file beside results."""
+"""Running a bench: models answer, judges compare; all calls stand in one file beside results.
+
+It shares order, caps, tally and the way items are played with `PaidJob` and is none: what is left
+of it is known call by call and not item by item, one game plays all items, whose players wait for
+each other, and workers of a cluster may play a part and this process the rest.
+"""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import AsyncIterator, Iterable
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
 from contextlib import ExitStack, asynccontextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from videoautoarena.agents.limits.caps import Caps
-from videoautoarena.agents.limits.outages import PATIENCE_S
+from videoautoarena.agents.calls.ask import Asker
 from videoautoarena.agents.models.registry import check_keys
 from videoautoarena.memory.records.digests import derive
 from videoautoarena.memory.records.errors import BadInput
@@ -41,45 +45,30 @@ from videoautoarena.runs.bench.play.videos import (
     video_notes,
 )
 from videoautoarena.runs.bench.play.work import (
-    AT_WORK,
     BenchEngine,
     Pair,
     Remaining,
     Repetition,
     Work,
 )
-from videoautoarena.runs.console.progress.events import Listeners, pass_on
-from videoautoarena.runs.console.progress.interrupts import until_done
+from videoautoarena.runs.console.progress.events import Listeners
 from videoautoarena.runs.formats.battle_table import quoted
-from videoautoarena.runs.jobs.paid_job import Generations, OnDone
-from videoautoarena.runs.run.rundir.budget import (
-    NO_CAPS,
-    check_caps,
-    keep_caps,
-    kept_caps,
-    merged_caps,
-)
-from videoautoarena.runs.run.rundir.context import Calling, draining_asker, work_off
+from videoautoarena.runs.jobs.paid_job import Generations, JobOrder, OnDone, play_each, settle_caps
+from videoautoarena.runs.run.rundir.context import Calling
 from videoautoarena.runs.run.rundir.failures import pardon
 from videoautoarena.video.sampling.cache import FrameCache
 from videoautoarena.video.workers.decoders import Decoders
 
 
 @dataclass(frozen=True)
-class Asked:
+class BenchOrder(JobOrder):
     """What was typed of a bench that is to be played."""
 
     wanted: Wanted = Wanted()  # noqa: RUF009 - a tuple, which nobody can change
-    videos: Path | None = None
     allow_missing: bool = False
     """Play what is asked of the videos that are there; questions of the others are void."""
-    concurrency: int = 16
-    patience_s: float = PATIENCE_S
-    """How long an endpoint is waited for that cannot be reached."""
-    caps: Caps = NO_CAPS
     limit: int | None = None
     """Ask so many of the questions, drawn by the seed; a higher number holds those of a lower."""
-    retry_failed: bool = False
     prompts: Path | None = None
     """Folder of prompts that replace ours in all that ever plays this bench."""
     engine: BenchEngine | None = None
@@ -129,7 +118,7 @@ class _Ready:
         return Forecast(work.cast, work.films, work.prompts, self.store, spoken)
 
 
-async def plan_bench(bench: OpenBench[Any], asked: Asked, *, rules: Rules) -> BenchPlan:
+async def plan_bench(bench: OpenBench[Any], asked: BenchOrder, *, rules: Rules) -> BenchPlan:
     """Return what it would take to play a bench, or BadInput; calls and writes nothing."""
     async with _ready(bench, asked, rules, write=False) as ready:
         items = ready.work.items
@@ -138,7 +127,7 @@ async def plan_bench(bench: OpenBench[Any], asked: Asked, *, rules: Rules) -> Be
 
 async def run_bench(
     bench: OpenBench[Any],
-    asked: Asked,
+    asked: BenchOrder,
     *,
     rules: Rules,
     listeners: Listeners,
@@ -175,7 +164,7 @@ async def run_bench(
 
 @asynccontextmanager
 async def _ready(
-    bench: OpenBench[Any], asked: Asked, rules: Rules, *, write: bool
+    bench: OpenBench[Any], asked: BenchOrder, rules: Rules, *, write: bool
 ) -> AsyncIterator[_Ready]:
     """Yield a bench that can be played, or one that can only be planned."""
     cast = rules.cast(bench, asked.wanted)
@@ -192,8 +181,7 @@ async def _ready(
         if store is not None:
             stack.enter_context(store)
         # They hold from now on for all that ever plays this bench.
-        caps = merged_caps(kept_caps(store) if store is not None else NO_CAPS, asked.caps)
-        check_caps(cast.config, caps)
+        settle_caps(store, cast.config, asked.caps, write=False)
         # Which other video is shown depends on no limit.
         about = asked_items if "other" in asked.wanted.views else items
         wanted = list(dict.fromkeys(item.video_id for item in about))
@@ -213,7 +201,7 @@ async def _ready(
             if store is None:
                 store = stack.enter_context(begin_calls(bench, prompts))
             keep_prompts(store, prompts)
-            keep_caps(store, caps)
+            settle_caps(store, cast.config, asked.caps, write=True)
             notes += remember_videos(bench, store, films)
         notes += video_notes(bench, films)
         if not cast.needs_videos:
@@ -253,7 +241,7 @@ async def _look(work: Work, store: Store | None) -> Left:
 
 async def _play(
     ready: _Ready,
-    asked: Asked,
+    asked: BenchOrder,
     *,
     tally: BenchTally,
     listeners: Listeners,
@@ -302,32 +290,34 @@ class _Settled:
 
 
 async def _play_here(
-    work: Work, store: Store, asked: Asked, *, settled: _Settled, listeners: Listeners
+    work: Work, store: Store, asked: BenchOrder, *, settled: _Settled, listeners: Listeners
 ) -> None:
     """Play in this process what was not played before."""
-    tally = settled.tally
     async with Decoders(FrameCache()) as decoders:
         run_frames = work.frames(store, decoders)
-        calling = Calling(store, work.cast.config, run_frames.jpegs)
-        hear = partial(pass_on, listeners=listeners)
-        asker = draining_asker(calling, tally, pace=asked, hear=hear)
-        game = work.game(asker, store, run_frames)
 
-        async def play(pair: Pair) -> None:
-            item, player = work.pairs[pair]
-            settled.add(pair, await game.play(item, player))
+        def player(asker: Asker) -> Callable[[Pair], Awaitable[None]]:
+            # One game for all: players of one model wait for each other's answers in it.
+            game = work.game(asker, store, run_frames)
 
-        jobs = [pair for pair in work.pairs if pair not in settled.outcomes]
-        playing = work_off(jobs, play, workers=AT_WORK * asked.concurrency)
-        try:
-            stopped = await until_done(asker, playing, listeners)
-        finally:
-            await asker.aclose()
-    tally.end(asker, stopped=stopped)
+            async def play(pair: Pair) -> None:
+                item, one = work.pairs[pair]
+                settled.add(pair, await game.play(item, one))
+
+            return play
+
+        await play_each(
+            [pair for pair in work.pairs if pair not in settled.outcomes],
+            player,
+            Calling(store, work.cast.config, run_frames.jpegs),
+            order=asked,
+            tally=settled.tally,
+            listeners=listeners,
+        )
 
 
 async def _play_elsewhere(
-    ready: _Ready, store: Store, asked: Asked, *, settled: _Settled, listeners: Listeners
+    ready: _Ready, store: Store, asked: BenchOrder, *, settled: _Settled, listeners: Listeners
 ) -> Store:
     """Have played what is not known, and repeat it; return the file of calls, open again."""
     work = ready.work

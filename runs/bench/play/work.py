@@ -29,8 +29,6 @@ from videoautoarena.runs.run.rundir.context import EarlyEnd, Pace, no_frames
 from videoautoarena.runs.run.rundir.frames import RunFrames
 from videoautoarena.video.workers.decoders import Decoders
 
-AT_WORK = 2
-"""Questions in hand for each call that may be under way: the next one is worded meanwhile."""
 Pair = tuple[str, str]
 """A player's name and a qid."""
 

@@ -19,7 +19,7 @@ from videoautoarena.runs.formats.terminal import safe, say
 if TYPE_CHECKING:
     from videoautoarena.runs.bench.format.reader import OpenBench
     from videoautoarena.runs.bench.kinds.scorings import Report
-    from videoautoarena.runs.bench.play.runner import Asked, Ran
+    from videoautoarena.runs.bench.play.runner import BenchOrder, Ran
     from videoautoarena.runs.cluster.engine import RayEngine
 
     Engine: TypeAlias = AbstractContextManager[RayEngine | None]
@@ -205,16 +205,16 @@ def probe(
     return code
 
 
-def _asked(typed: dict[str, Any], **beside: Any) -> Asked:
+def _asked(typed: dict[str, Any], **beside: Any) -> BenchOrder:
     from videoautoarena.runs.bench.play.cast import Wanted
-    from videoautoarena.runs.bench.play.runner import Asked
+    from videoautoarena.runs.bench.play.runner import BenchOrder
 
     typed["frames"] = typed.get("frames") or ()
     wanted = options.take(Wanted, typed, **beside)
-    return Asked(wanted, **typed)
+    return BenchOrder(wanted, **typed)
 
 
-def _plan(opened: OpenBench[Any], asked: Asked, *, as_json: bool) -> int:
+def _plan(opened: OpenBench[Any], asked: BenchOrder, *, as_json: bool) -> int:
     """Print what it would take; return the exit code."""
     from videoautoarena.runs.bench.kinds.scorings import scoring_of
 
@@ -225,7 +225,7 @@ def _plan(opened: OpenBench[Any], asked: Asked, *, as_json: bool) -> int:
     return 0
 
 
-def _run(opened: OpenBench[Any], asked: Asked, engine: Engine, *, is_quiet: bool) -> Ran:
+def _run(opened: OpenBench[Any], asked: BenchOrder, engine: Engine, *, is_quiet: bool) -> Ran:
     """Play it, in this process or by the `engine` that was typed."""
     from videoautoarena.runs.bench.kinds.scorings import scoring_of
 

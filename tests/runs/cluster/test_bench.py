@@ -25,7 +25,7 @@ from videoautoarena.runs.bench.format.reader import open_bench
 from videoautoarena.runs.bench.kinds.scorings import scoring_of
 from videoautoarena.runs.bench.play.calls import CALLS
 from videoautoarena.runs.bench.play.cast import Wanted
-from videoautoarena.runs.bench.play.runner import Asked, Ran
+from videoautoarena.runs.bench.play.runner import BenchOrder, Ran
 from videoautoarena.runs.console.progress.events import Listeners, nobody
 from videoautoarena.video.folder.find import find_videos
 
@@ -62,13 +62,13 @@ def ground(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def asked(ground: Path, bench: str, wanted: Wanted, **typed: object) -> Asked:
+def asked(ground: Path, bench: str, wanted: Wanted, **typed: object) -> BenchOrder:
     videos = ground / ("videos" if bench == "bench" else "three")
     leave = Leave(True, True)
-    return replace(Asked(wanted._replace(leave=leave), videos=videos, concurrency=4), **typed)
+    return replace(BenchOrder(wanted._replace(leave=leave), videos=videos, concurrency=4), **typed)
 
 
-def play(bench: Path, how: Asked) -> Ran:
+def play(bench: Path, how: BenchOrder) -> Ran:
     opened = open_bench(bench)
     run = scoring_of(opened).run
     return asyncio.run(run(opened, how, listeners=QUIET, on_done=lambda _tally: None))
@@ -78,7 +78,7 @@ def results_of(bench: Path) -> dict[str, bytes]:
     return {file.name: file.read_bytes() for file in (bench / "results").glob("*.jsonl")}
 
 
-def both(ground: Path, place: Path, bench: str, how: Asked) -> tuple[Path, Path, OneLoop]:
+def both(ground: Path, place: Path, bench: str, how: BenchOrder) -> tuple[Path, Path, OneLoop]:
     """Play a bench once in one process and once by two workers."""
     alone, shared = (Path(shutil.copytree(ground / bench, place / name)) for name in "ab")
     engine = OneLoop()

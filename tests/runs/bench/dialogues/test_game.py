@@ -36,7 +36,7 @@ from videoautoarena.runs.bench.format.results import (
 from videoautoarena.runs.bench.format.schema import DialogueItem
 from videoautoarena.runs.bench.play import runner
 from videoautoarena.runs.bench.play.cast import BenchCast, Wanted
-from videoautoarena.runs.bench.play.runner import Asked
+from videoautoarena.runs.bench.play.runner import BenchOrder
 from videoautoarena.runs.bench.play.videos import BenchVideos
 from videoautoarena.runs.console.progress.events import Listeners, nobody
 from videoautoarena.runs.run.rundir.frames import RunFrames
@@ -254,7 +254,7 @@ class _DarkRules(DialogueRules):
 
 def test_what_no_model_was_shown_is_no_fault_of_a_round_before(place: Path) -> None:
     wanted = Wanted(models=("able",), config=place / "arena.toml", history="own")
-    asked = Asked(wanted, videos=place / "videos")
+    asked = BenchOrder(wanted, videos=place / "videos")
     quiet = Listeners(lambda _line: None, nobody)
     playing = runner.run_bench(
         open_bench(place / "set"),

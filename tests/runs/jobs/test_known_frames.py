@@ -11,7 +11,7 @@ from tests.support.played import video
 from videoautoarena.memory.records.errors import JournalMiss, UnusableVideo
 from videoautoarena.memory.records.records import Sampling
 from videoautoarena.memory.store.store import Store
-from videoautoarena.runs.bench.play.work import _KnownFrames
+from videoautoarena.runs.jobs.paid_job import KnownFrames
 from videoautoarena.runs.run.rundir.failures import UNUSABLE
 
 
@@ -21,7 +21,7 @@ def test_a_video_without_frames_is_known_as_one_and_another_was_not_looked_at(
     film = video()
     with Store.create(tmp_path / "calls.sqlite", {"schema": 2}) as store:
         store.add_videos([film])
-        known = _KnownFrames(store, None, files={}, sampling=Sampling(), videos={film.id: film})
+        known = KnownFrames(store, None, files={}, sampling=Sampling(), videos={film.id: film})
         with pytest.raises(JournalMiss, match="nobody has looked"):
             asyncio.run(known.frames(film.id))
         store.put_file(f"{UNUSABLE}{film.id}", "it is damaged", replace=True)
