@@ -39,36 +39,48 @@ from videoautoarena.memory.store.store import Store
 from videoautoarena.memory.store.tags import Tag
 from videoautoarena.memory.store.votes import Posed, Ranking
 from videoautoarena.memory.store.votes import Vote as BattleVote
-from videoautoarena.runs.bench.dialogues.compare import DialogueComparison, DialogueGap
 from videoautoarena.runs.bench.dialogues.score import (
     AbilityFigure,
     ConstantScore,
+    DialogueComparison,
+    DialogueGap,
     DialogueScore,
     DialogueScores,
     PartFigure,
 )
-from videoautoarena.runs.bench.format.entries import Check, Hardness, Item, JudgeVerdict, Votes
-from videoautoarena.runs.bench.format.entries import Round as DialogueRound
 from videoautoarena.runs.bench.format.reader import open_bench
-from videoautoarena.runs.bench.format.result_lines import Comparison, Head, ResultFacts
 from videoautoarena.runs.bench.format.results import (
+    Comparison,
+    Head,
     Result,
+    ResultFacts,
     RoundLine,
     Ruling,
     TaskLine,
     Vote,
     write_result,
 )
-from videoautoarena.runs.bench.format.schema import BenchVideo, DialogueItem, Manifest, TaskItem
+from videoautoarena.runs.bench.format.schema import (
+    BenchVideo,
+    Check,
+    DialogueItem,
+    Hardness,
+    Item,
+    JudgeVerdict,
+    Manifest,
+    TaskItem,
+    Votes,
+)
+from videoautoarena.runs.bench.format.schema import Round as DialogueRound
 from videoautoarena.runs.bench.freeze.freeze import freeze
 from videoautoarena.runs.bench.score.compare import Comparison as BenchComparison
-from videoautoarena.runs.bench.score.positions import Cell, Positions
 from videoautoarena.runs.bench.score.sweep import Ladder, Rung, Setting, Sweep
-from videoautoarena.runs.bench.score.task_compare import Gap, TaskComparison
-from videoautoarena.runs.bench.score.task_points import Figure
+from videoautoarena.runs.bench.score.task_points import Cell, Figure, Positions
 from videoautoarena.runs.bench.score.task_score import (
     TaskBoard,
+    TaskComparison,
     TaskFigure,
+    TaskGap,
     TaskScore,
     TaskScores,
 )
@@ -232,7 +244,7 @@ def fields(model: Any) -> list[str]:
         ("Two models in dialogues", (DialogueComparison, DialogueGap)),
         ("A sweep", (Sweep, Setting)),
         ("A ladder", (Ladder, Rung)),
-        ("Two models on tasks", (TaskComparison, Gap)),
+        ("Two models on tasks", (TaskComparison, TaskGap)),
         ("models.NAME", (ModelTable, CallLimits, Price)),
         ("providers.NAME", (Declaration,)),
         ("roles", (RolesTable,)),

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from videoautoarena.runs.api.results import Json, Reported, ReportedBoard, Result, cell, html_table
 
 if TYPE_CHECKING:
-    from videoautoarena.runs.analysis.audit.label_report import LabelReport
+    from videoautoarena.runs.analysis.audit.human_agreement import LabelReport
     from videoautoarena.runs.run.rundir.account import RunCosts, Spending, Took
     from videoautoarena.runs.run.rundir.account import Setup as KnownSetup
     from videoautoarena.runs.views.results.report import Report

@@ -243,7 +243,7 @@ class Run:
 
     def labels(self) -> Labels:
         """Return what people say of the run, as `arena labels show` prints it."""
-        from videoautoarena.runs.analysis.audit.label_report import show_labels
+        from videoautoarena.runs.analysis.audit.human_agreement import show_labels
 
         with self._opened() as run:
             return Labels(show_labels(run))

@@ -19,9 +19,8 @@ from videoautoarena.agents.offline.language.dialogues import TimeWindowCheck, wo
 from videoautoarena.agents.offline.language.tables import Dice
 from videoautoarena.agents.prompting.contracts import FORMAT_LINE
 from videoautoarena.agents.prompting.fences import history_in, open_fences, question_in
-from videoautoarena.runs.bench.format.entries import Ability, Check, Round
 from videoautoarena.runs.bench.format.reader import OpenBench, open_bench
-from videoautoarena.runs.bench.format.schema import DialogueItem
+from videoautoarena.runs.bench.format.schema import Ability, Check, DialogueItem, Round
 
 _WORD = re.compile(r"\b(?:heron|lamp)\d+\b")
 

@@ -9,10 +9,9 @@ from pathlib import Path
 from typing import Any, Literal
 
 from tests.support.dialogue_sets import dialogue, turn, write_dialogues
-from videoautoarena.runs.bench.format.entries import ABILITIES, TWIN, Ability, Round
 from videoautoarena.runs.bench.format.reader import OpenBench
 from videoautoarena.runs.bench.format.results import DialogueResult, RoundLine, write_result
-from videoautoarena.runs.bench.format.schema import DialogueItem
+from videoautoarena.runs.bench.format.schema import ABILITIES, TWIN, Ability, DialogueItem, Round
 
 SKILL = {"thorough": 0.95, "quick": 0.7}
 """How likely an item is answered as expected."""

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.support.published_tasks import write
-from videoautoarena.runs.exchange.interop.mt_video_bench_files import TAGS
+from videoautoarena.runs.exchange.interop.mt_video_bench import TAGS
 
 Json = dict[str, Any]
 TAG = {"summary" if name == "content_summary" else name: tag for name, tag in TAGS.items()}

@@ -20,7 +20,7 @@ from videoautoarena.memory.records.records import Battle
 from videoautoarena.memory.store.evidence import standing_trials
 from videoautoarena.runs.analysis.audit.biases import judged_twice
 from videoautoarena.runs.analysis.audit.evidence import AuditInput, below, finding
-from videoautoarena.runs.analysis.audit.truth_figures import points_of_trial
+from videoautoarena.runs.analysis.audit.trial_figures import points_of_trial
 from videoautoarena.runs.formats.language import UNKNOWN, asked_language, told_language
 from videoautoarena.runs.formats.terminal import safe
 from videoautoarena.runs.rating.finding import Crosses, Finding

@@ -29,8 +29,7 @@ def _trials(given: AuditInput) -> list[Finding]:
     """Return what trials say; a run without them needs none of the modules that read them."""
     if not given.trials:
         return []
-    from videoautoarena.runs.analysis.audit.trial_figures import audit_trials
-    from videoautoarena.runs.analysis.audit.truth_figures import audit_truth
+    from videoautoarena.runs.analysis.audit.trial_figures import audit_trials, audit_truth
 
     return [*audit_trials(given), *audit_truth(given)]
 

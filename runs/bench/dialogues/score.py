@@ -10,30 +10,31 @@ from __future__ import annotations
 
 import math
 from collections import Counter, defaultdict
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from operator import itemgetter
 from statistics import fmean
-from typing import Any, Literal, TypeVar
+from typing import Literal, TypeVar
 
+from videoautoarena.agents.prompting.task_contracts import YesNo
 from videoautoarena.memory.records.errors import BadInput
 from videoautoarena.memory.records.records import Published, Record
-from videoautoarena.runs.bench.dialogues.points import (
-    ALL,
-    CONSTANTS,
-    Constant,
-    constant_points,
-    dialogue_points,
-    mean_of,
-    measured,
-    over_refusal,
-    plain_means,
-    round_points,
-)
-from videoautoarena.runs.bench.format.entries import ABILITIES, TWIN, Ability
+from videoautoarena.runs.bench.format.points import videos_of
 from videoautoarena.runs.bench.format.reader import OpenBench
-from videoautoarena.runs.bench.format.results import DialogueResult, History, read_dialogues
-from videoautoarena.runs.bench.format.schema import DialogueItem, part_of
+from videoautoarena.runs.bench.format.results import (
+    DialogueResult,
+    History,
+    RoundLine,
+    read_dialogues,
+)
+from videoautoarena.runs.bench.format.schema import (
+    ABILITIES,
+    TWIN,
+    Ability,
+    DialogueItem,
+    Round,
+    part_of,
+)
 from videoautoarena.runs.bench.score.leads import NOBODY, Places, Ranking, SetLead, rank_on_items
 from videoautoarena.runs.bench.score.sweep import (
     MARGIN,
@@ -43,10 +44,167 @@ from videoautoarena.runs.bench.score.sweep import (
     measure_sweep,
     usd_of,
 )
-from videoautoarena.runs.bench.score.task_points import Figure, figure_of
+from videoautoarena.runs.bench.score.task_points import (
+    Figure,
+    descending,
+    figure_of,
+    marked_by,
+    measure_gap,
+    percent,
+    two_results,
+)
 from videoautoarena.runs.formats.battle_table import quoted
-from videoautoarena.runs.formats.words import in_full
+from videoautoarena.scoring.tasks.averages import Tasks, measure_accuracy, measure_tasks
 from videoautoarena.scoring.texts.traits import BUCKET_NAMES
+
+ALL: tuple[Ability, ...] = (*ABILITIES, TWIN)
+PUBLISHED_ITEMS = 5
+"""Keys that the released scorer's judge is shown, and so fills, whatever the checklist holds."""
+Of = tuple[str, int]
+"""A round: the qid of its dialogue and its number."""
+
+
+def share_right(asked: Round, answers: Sequence[YesNo], *, as_published: bool = False) -> float:
+    """Return what share of a checklist is answered as expected.
+
+    As published it is a share of five, or of the items where there are more, to two digits.
+    """
+    pairs = zip(answers, asked.checklist, strict=True)
+    right = sum(said == check.expected for said, check in pairs)
+    if as_published:
+        return round(right / max(PUBLISHED_ITEMS, len(asked.checklist)), 2)
+    return right / len(asked.checklist)
+
+
+def round_points(
+    items: Sequence[DialogueItem], lines: Sequence[RoundLine], *, as_published: bool = False
+) -> dict[Of, float]:
+    """Return what each round brought that counts, 0 to 1."""
+    asked = {(item.qid, n): one for item in items for n, one in enumerate(item.rounds, 1)}
+    points = dict[Of, float]()
+    for line in lines:
+        of = line.qid, line.round
+        if of not in asked or line.end in ("unscored", "void"):
+            continue
+        points[of] = (
+            share_right(asked[of], line.answers, as_published=as_published)
+            if line.end == "answered"
+            else 0.0
+        )
+    return points
+
+
+def dialogue_points(points: Mapping[Of, float]) -> dict[str, float]:
+    """Return the mean of each dialogue's rounds that count, by its qid."""
+    rounds: dict[str, list[float]] = {}
+    for (qid, _), value in points.items():
+        rounds.setdefault(qid, []).append(value)
+    return {qid: fmean(values) for qid, values in rounds.items()}
+
+
+def measured(items: Sequence[DialogueItem], points: Mapping[str, float]) -> Tasks | None:
+    """Return what dialogues come to by ability, in the order of ABILITIES, and the mean of those.
+
+    None where none of them counts.
+    """
+    asked = {item.qid: item for item in items if item.qid in points}
+    if not asked:
+        return None
+    places = [ALL.index(item.ability) for item in asked.values()]
+    return measure_tasks([points[qid] for qid in asked], places, videos_of(asked, asked))
+
+
+def mean_of(items: Sequence[DialogueItem], points: Mapping[str, float]) -> Figure | None:
+    """Return the mean of dialogues in percent, whatever their ability; None of none."""
+    asked = {item.qid: item for item in items if item.qid in points}
+    if not asked:
+        return None
+    return figure_of(
+        measure_accuracy([points[qid] for qid in asked], videos_of(asked, asked)), 100.0
+    )
+
+
+def over_refusal(items: Sequence[DialogueItem], result: DialogueResult) -> Figure | None:
+    """Return the share of twin rounds that were refused though the thing is there, in percent.
+
+    A round is refused where the reply does what its No items ask about: those that `made` lists by
+    number as `denials`, else all of them. Of rounds that were answered; None of none.
+    """
+    twins = {item.qid: item for item in items if item.ability == TWIN}
+    refused = list[float]()
+    qids = list[str]()
+    for line in result.lines:
+        if line.qid in twins and line.end == "answered":
+            asked = twins[line.qid].rounds[line.round - 1]
+            denied = [line.answers[k] == "yes" for k in _denials(asked)]
+            refused.append(float(bool(denied) and all(denied)))
+            qids.append(line.qid)
+    if not refused:
+        return None
+    return figure_of(measure_accuracy(refused, videos_of(twins, qids)), 100.0)
+
+
+def _denials(asked: Round) -> list[int]:
+    """Return the places of the items that are answered yes by who says that it is not there."""
+    places = [k for k, check in enumerate(asked.checklist) if check.expected == "no"]
+    listed = asked.made.get("denials")
+    if not isinstance(listed, list):
+        return places
+    return [place for place in places if place + 1 in listed]
+
+
+Constant = Literal["all_yes", "all_no", "silence", "refusal"]
+
+
+def _refused(item: DialogueItem, asked: Round) -> list[YesNo]:
+    """Return what is said of a reply that the thing is not there, and of no word beside it."""
+    if item.ability == "answer_refusal":
+        return [check.expected for check in asked.checklist]
+    is_known = item.ability == TWIN or "denials" in asked.made
+    denied = _denials(asked) if is_known else []
+    return ["yes" if place in denied else "no" for place in range(len(asked.checklist))]
+
+
+CONSTANTS: Mapping[Constant, Callable[[DialogueItem, Round], list[YesNo]]] = {
+    "all_yes": lambda _, asked: ["yes"] * len(asked.checklist),
+    "all_no": lambda _, asked: ["no"] * len(asked.checklist),
+    # Nothing that is asked for stands in no words.
+    "silence": lambda _, asked: ["no"] * len(asked.checklist),
+    "refusal": _refused,
+}
+"""What whoever knows nothing comes to, from the checklists alone: every item answered yes, or no;
+no words, to which every item is no; and refusing whatever is asked: right where that is asked for,
+else yes to what over-refusal goes by, and no to any other item."""
+
+
+def constant_points(
+    items: Sequence[DialogueItem], name: Constant, *, as_published: bool = False
+) -> dict[str, float]:
+    """Return what a constant brings in each dialogue that is scored, by its qid."""
+    say = CONSTANTS[name]
+    return dialogue_points(
+        {
+            (item.qid, n): share_right(one, say(item, one), as_published=as_published)
+            for item in items
+            for n, one in enumerate(item.rounds, 1)
+            if one.is_scored
+        }
+    )
+
+
+def plain_means(
+    items: Sequence[DialogueItem], points: Mapping[str, float]
+) -> dict[Ability, float | None]:
+    """Return the mean of each ability's dialogues in percent, where there are any."""
+    found: dict[Ability, float | None] = {}
+    for ability in ALL:
+        mine = [
+            points[item.qid] for item in items if item.ability == ability and item.qid in points
+        ]
+        if mine:
+            found[ability] = percent(fmean(mine))
+    return found
+
 
 _Key = TypeVar("_Key", bound=Hashable)
 By = Literal["turns", "length", "scenes"]
@@ -201,10 +359,10 @@ def score_dialogues(bench: OpenBench[DialogueItem], results: Sequence[DialogueRe
             whatever its checklist holds, to two digits.
         margin: points of accuracy that are as good, for the cheapest of several settings.
     """
-    found = wanted_results(bench, judge) if results is None else list(results)
+    found = marked_by(bench, read_dialogues(bench), judge) if results is None else list(results)
     items = bench.items
     rows = [_score(items, one, as_published) for one in found]
-    rows.sort(key=lambda row: (_last(row.overall), row.model, row.judge))
+    rows.sort(key=lambda row: (descending(row.overall), row.model, row.judge))
     ranking = _ranking(items, rows, found, as_published)
     kinds = Counter(item.ability for item in items)
     return DialogueScores(
@@ -290,23 +448,6 @@ def _overall(items: Sequence[DialogueItem], points: Mapping[str, float]) -> Figu
     return figure_of(found.mean, 100.0) if found else None
 
 
-def wanted_results(bench: OpenBench[Any], judge: str | None) -> list[DialogueResult]:
-    """Return the results on dialogues, by one judge where it is named; BadInput of none."""
-    results = read_dialogues(bench)
-    judges = sorted({one.judge for one in results})
-    if judge is not None and (judge := in_full(judge, judges)) not in judges:
-        there = ", ".join(map(quoted, judges)) or "none"
-        raise BadInput(f"{quoted(judge)} marked nothing on {bench.folder}; there is {there}")
-    found = [one for one in results if judge in (None, one.judge)]
-    if not found:
-        raise BadInput(f"{bench.folder} has no results; make some with arena bench run")
-    return found
-
-
-def _last(figure: Figure | None) -> float:
-    return math.inf if figure is None or figure.value is None else -figure.value
-
-
 def _score(
     items: Sequence[DialogueItem], result: DialogueResult, as_published: bool
 ) -> DialogueScore:
@@ -379,3 +520,70 @@ def _constant(items: Sequence[DialogueItem], name: Constant, as_published: bool)
     six = [value for ability, value in means.items() if ability != TWIN and value is not None]
     overall = round(math.fsum(six) / len(six), 4) if six else None
     return ConstantScore(name=name, overall=overall, abilities=means)
+
+
+class DialogueGap(Record):
+    """How far the first model lies above the second on dialogues that count for both."""
+
+    ability: Ability | None
+    """Null of the six together, each as much."""
+    a: float
+    """Accuracy of the first in percent, over the same dialogues."""
+    b: float
+    """Of the second."""
+    difference: Figure
+    """How far A lies above B, in points, paired by dialogue: `value`, `low`, `high` on `n`
+    dialogues."""
+    better: float | None
+    """Probability that A is better; null with one video."""
+    videos: int
+    """Videos that they are about."""
+
+
+class DialogueComparison(Published):
+    """How two models fared in dialogues that count for both."""
+
+    bench: str
+    """Its digest."""
+    models: tuple[str, str]
+    """The first, then the second."""
+    overall: DialogueGap | None
+    """A gap of the six together; None where only the refusal twin counts for both."""
+    abilities: tuple[DialogueGap, ...]
+    """A gap of each ability, and of the refusal twin."""
+    left_out: int
+    """Dialogues that do not count for both."""
+
+
+def compare_dialogues(
+    bench: OpenBench[DialogueItem], a: str, b: str, *, judge: str | None = None
+) -> DialogueComparison:
+    """Return how two models fared on a set of dialogues by one judge, or BadInput."""
+    one, other = two_results(bench, marked_by(bench, read_dialogues(bench), judge), a, b)
+    if one.judge != other.judge:
+        raise BadInput(
+            f"{quoted(one.model)} was marked by {quoted(one.judge)} and {quoted(other.model)} by "
+            f"{quoted(other.judge)}; have one judge mark both"
+        )
+    points = [dialogue_points(round_points(bench.items, each.lines)) for each in (one, other)]
+    both = [item for item in bench.items if all(item.qid in each for each in points)]
+    if not both:
+        named = f"{quoted(one.model)} and {quoted(other.model)}"
+        raise BadInput(f"{named} share no scored dialogue on {bench.folder}")
+    of_ability = [(ability, [item for item in both if item.ability == ability]) for ability in ALL]
+    six = [item for item in both if item.ability != TWIN]
+    gaps = [
+        DialogueGap(
+            ability=ability,
+            **measure_gap(items, [item.ability for item in items], points)._asdict(),
+        )
+        for ability, items in [(None, six), *of_ability]
+        if items
+    ]
+    return DialogueComparison(
+        bench=bench.bench,
+        models=(one.model, other.model),
+        overall=next((gap for gap in gaps if gap.ability is None), None),
+        abilities=tuple(gap for gap in gaps if gap.ability is not None),
+        left_out=len(bench.items) - len(both),
+    )

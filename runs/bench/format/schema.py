@@ -9,28 +9,351 @@ surrogates.
 from __future__ import annotations
 
 import json
+from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, ClassVar, Literal, TypedDict, TypeVar
 
-from pydantic import Field, JsonValue
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    JsonValue,
+    SerializerFunctionWrapHandler,
+    model_serializer,
+)
 
-from videoautoarena.memory.records.digests import digest
-from videoautoarena.runs.bench.format.entries import QID_LENGTH as QID_LENGTH
-from videoautoarena.runs.bench.format.entries import Count as Count
-from videoautoarena.runs.bench.format.entries import DialogueItem as DialogueItem
-from videoautoarena.runs.bench.format.entries import Digest as Digest
-from videoautoarena.runs.bench.format.entries import Entry as Entry
-from videoautoarena.runs.bench.format.entries import Hardness as Hardness
-from videoautoarena.runs.bench.format.entries import Item as Item
-from videoautoarena.runs.bench.format.entries import JudgeVerdict as JudgeVerdict
-from videoautoarena.runs.bench.format.entries import Length
-from videoautoarena.runs.bench.format.entries import Shape as Shape
-from videoautoarena.runs.bench.format.entries import TaskItem as TaskItem
-from videoautoarena.runs.bench.format.entries import Votes as Votes
-from videoautoarena.runs.bench.format.entries import digest_of as digest_of
+from videoautoarena.memory.records.digests import canonical_json, digest
+from videoautoarena.memory.records.records import Origin, Seats
 from videoautoarena.scoring.texts.traits import BUCKET_NAMES, bucket
+
+Digest = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
+Count = Annotated[int, Field(ge=0, le=2**53)]
+Length = Annotated[float, Field(ge=0)]
+Stretch = Annotated[tuple[Length, Length], Field(strict=False)]
+"""From when to when, in seconds; JSON knows lists alone."""
+QID_LENGTH = 16
+Known = TypeVar("Known")
+
+
+def digest_of(value: Any) -> Digest:
+    """Return the sha256 of the canonical JSON of `value`; NaN raises ValueError."""
+    return digest(canonical_json(value))
+
+
+class Shape(BaseModel):
+    """A part of a bench; refuses unknown keys, guesses no types and knows no NaN."""
+
+    model_config = ConfigDict(
+        frozen=True, extra="forbid", strict=True, allow_inf_nan=False, populate_by_name=True
+    )
+
+
+class Authorship(TypedDict):
+    """Which model wrote what was made, and how it was asked, as `made` of a line says it."""
+
+    seed: int
+    """Of all draws."""
+    examiner: str
+    """`provider:model` that wrote, checked and tried it."""
+    parameters: dict[str, Any]
+    """How its calls were sampled."""
+    prompts: dict[str, str]
+    """Role to digest of its prompt."""
+    contracts: int
+    """Number of the forms of reply."""
+    reading: int
+    """Number of the way in which replies are read."""
+
+
+class JudgeVerdict(Shape):
+    """What one judge said from one seating, in terms of seat a and seat b."""
+
+    judge: str
+    seats: Seats
+    verdict: Literal["a", "b", "tie", "tie_good", "tie_bad", "abstain", "failed"]
+
+
+class Votes(Shape):
+    """How many people said what of one battle."""
+
+    selected: Count
+    rejected: Count
+    tie: Count
+
+
+class Hardness(Shape):
+    """How the models fared that were asked a question whose two answers were both called bad."""
+
+    asked: Count
+    """Models with a verdict and without."""
+    failed: Count
+    """Lost to a bad answer, gave none, or were found no better."""
+    void: Count
+    """Without a verdict."""
+
+
+class Entry(Shape, ABC):
+    """One line of questions.jsonl, of whatever kind."""
+
+    left_out: ClassVar[tuple[str, ...]] = ()
+    """Fields that are not written where they are None."""
+
+    @model_serializer(mode="wrap")
+    def _without_gaps(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        data: dict[str, Any] = handler(self)
+        gaps = [name for name in self.left_out if data.get(name) is None]
+        return {name: value for name, value in data.items() if name not in gaps}
+
+    schema_version: Literal[2] = Field(default=2, alias="schema", serialization_alias="schema")
+    """Version of this shape."""
+    qid: str
+    """Of what was made here 16 hex digits of its content; of an import its source's own id, or task
+    and place."""
+    video_id: str
+    """Key into the manifest's `videos`."""
+
+    @abstractmethod
+    def own_qid(self) -> str:
+        """Return the qid that belongs to this content."""
+
+    @property
+    def cluster(self) -> str:
+        """What intervals take for one piece of evidence: the video."""
+        return self.video_id
+
+
+class Item(Entry):
+    """A question with the answer that won and the one that lost.
+
+    What may be null is not known where it was imported.
+    """
+
+    persona: str
+    """The user in words."""
+    question: str
+    """As asked."""
+    selected_answer: str
+    """The one that won."""
+    rejected_answer: str
+    """The one that lost."""
+    chosen_by: Literal["judge", "labels", "source", "nobody"]
+    """`judge`, `labels` (people, by majority), `source` (the maker of what was imported), or
+    `nobody` (of a hard question: both answers are bad)."""
+    persona_index: int | None = None
+    """1 to 3."""
+    selected_model: str | None = None
+    """Who gave the one that won."""
+    rejected_model: str | None = None
+    """Who gave the other."""
+    selected_seat: Literal["a", "b"] | None = None
+    """`a` if read first in the first judging."""
+    battle: str | None = None
+    """Id of the battle."""
+    round: int | None = None
+    """From 0."""
+    origin: Origin | None = None
+    """`first`, `evolved` or `fresh`."""
+    duration_s: Length | None = None
+    """Of the video."""
+    category: str | None = None
+    """Of the video."""
+    topic: str | None = None
+    """Three words for its cluster of questions, if clusters were made."""
+    question_categories: list[str] | None = None
+    """What the run's [classifier](#a-tag) called its question; only where it was tagged."""
+    difficulty: float | None = None
+    """Overall grade of an evolved question, else null."""
+    votes: Votes | None = None
+    """Of people, if any: how many said `selected`, `rejected` and `tie`."""
+    hard: Hardness | None = None
+    """How the models fared that were [asked again](#a-hard-question); only of such a question:
+    `asked`, with a verdict or without; `failed`, lost to a bad answer, gave none, or were found no
+    better; `void`, without a verdict."""
+    judge_verdicts: list[JudgeVerdict] = Field(default_factory=list)
+    """`judge`, `seats` and `verdict` of every judging."""
+    extra: dict[str, JsonValue] = Field(default_factory=dict)
+    """Keys of an imported item that mean nothing here, unchanged."""
+    facts: dict[str, str] | None = None
+    """What `videos.csv` said of the video, column to cell; only where it said something. Slices and
+    `counts` call its columns `column:NAME`."""
+    language: str | None = None
+    """Code of the language that it asks in (ISO 639-1); only of runs that draw languages."""
+    left_out: ClassVar[tuple[str, ...]] = ("question_categories", "hard", "facts", "language")
+    """Fields that are not written where they are None, as in sets made before there were any."""
+
+    def own_qid(self) -> str:
+        """Return the qid that belongs to this content of a run."""
+        asked = (self.battle, self.video_id, self.persona, self.question)
+        return digest_of((*asked, self.selected_answer, self.rejected_answer))[:QID_LENGTH]
+
+    def reference(self, against: str) -> str:
+        """Return the answer that a model's is judged against: `selected` or `rejected`."""
+        return self.selected_answer if against == "selected" else self.rejected_answer
+
+
+class TaskItem(Entry):
+    """A question with a right answer: one of several options, or a text to be scored by.
+
+    An item without an answer is asked and comes out unscored.
+    """
+
+    task: str
+    """What it belongs to, such as `needle`."""
+    question: str
+    """As asked."""
+    options: list[str] = Field(default_factory=list)
+    """In the order shown; empty where the answer is free text."""
+    answer: str | None = None
+    """Text of the right option, or the reference for free text; null where it is not known."""
+    points: list[str] = Field(default_factory=list)
+    """What an answer in free text has to hold."""
+    split: str | None = None
+    """Part of a published set, such as `dev`."""
+    duration_s: Length | None = None
+    """Of the video."""
+    category: str | None = None
+    """Of the video."""
+    made: dict[str, JsonValue] = Field(default_factory=dict)
+    """How a made item came about."""
+    extra: dict[str, JsonValue] = Field(default_factory=dict)
+    """Keys of an imported item that mean nothing here, unchanged."""
+
+    @property
+    def cluster(self) -> str:
+        """The video, or the first of those that it was cut together from."""
+        match self.made.get("ground"):
+            case [{"video": str(source)}, *_]:
+                return source
+        return self.video_id
+
+    @property
+    def ladder(self) -> str | None:
+        """What items have in common that are one item at several lengths; None of any other."""
+        return self._made("ladder", str)
+
+    @property
+    def background_s(self) -> int | None:
+        """How many seconds of ground it was made with, where that is said."""
+        return self._made("background_s", int)
+
+    def _made(self, name: str, of: type[Known]) -> Known | None:
+        value = self.made.get(name)
+        return value if isinstance(value, of) else None
+
+    @property
+    def is_choice(self) -> bool:
+        """Whether one of several options is right."""
+        return bool(self.options)
+
+    @property
+    def keys(self) -> frozenset[int]:
+        """The places of the right option: several where it is repeated, none where it lacks."""
+        right = (place for place, text in enumerate(self.options) if text == self.answer)
+        return frozenset(right)
+
+    def own_qid(self) -> str:
+        """Return the qid that belongs to this content."""
+        asked = (self.video_id, self.task, self.question)
+        return digest_of([*asked, self.options, self.answer, self.points])[:QID_LENGTH]
+
+
+Ability = Literal[
+    "object_reference",
+    "memory_recall",
+    "content_summary",
+    "answer_refusal",
+    "topic_shifting",
+    "proactive_interaction",
+    "refusal_twin",
+]
+ABILITIES: tuple[Ability, ...] = (
+    "object_reference", "memory_recall", "content_summary", "answer_refusal", "topic_shifting",
+    "proactive_interaction",
+)  # fmt: skip
+"""The six of MT-Video-Bench, in its order; their plain mean is the score."""
+TWIN: Literal["refusal_twin"] = "refusal_twin"
+"""Asked like an answer refusal, of what is there: whoever refuses all of them fails here."""
+
+
+def spoken(name: str) -> str:
+    """Return what an ability is called for people."""
+    return name.replace("_", " ")
+
+
+class Check(Shape):
+    """A question about an answer, and what of a right answer is to be said to it."""
+
+    text: str
+    expected: Literal["yes", "no"]
+
+
+class Round(Shape):
+    """What the user says and how the reference answers it; scored where it has a checklist."""
+
+    user: str
+    """What the user says."""
+    reference: str
+    """How the reference answers it."""
+    checklist: list[Check] = Field(default_factory=list)
+    """Each with `text` and what is `expected`, `yes` or `no`; empty where the round is context and
+    not scored."""
+    is_about_video: bool = True
+    """False of a round that leaves it."""
+    refers_to: int | None = None
+    """Number of the earlier round that it goes back to, from 1."""
+    objects: list[str] = Field(default_factory=list)
+    """Ids of the video's bank of objects that it is about."""
+    made: dict[str, JsonValue] = Field(default_factory=dict)
+    """How it was made and [checked](#a-made-dialogue)."""
+    extra: dict[str, JsonValue] = Field(default_factory=dict)
+    """Keys of an imported round that mean nothing here, unchanged."""
+
+    @property
+    def is_scored(self) -> bool:
+        """Whether an answer to it counts."""
+        return bool(self.checklist)
+
+
+class DialogueItem(Entry):
+    """A dialogue about a video or some stretches of it; each scored round is asked by itself."""
+
+    ability: Ability
+    """One of the six of MT-Video-Bench, or `refusal_twin`, which asks like an answer refusal of
+    what is there."""
+    event: str | None = None
+    """Of an import, what it is called among those of its video."""
+    spans: list[Stretch] = Field(default_factory=list)
+    """Stretches of the video that it is about, from and to in seconds; empty for all of it."""
+    is_cross_scene: bool | None = None
+    """Whether it goes over several scenes; null where nobody says."""
+    rounds: list[Round]
+    """In their order."""
+    duration_s: Length | None = None
+    """Of the video."""
+    category: str | None = None
+    """Of the video."""
+    made: dict[str, JsonValue] = Field(default_factory=dict)
+    """How it came about; of an import `video`, where `video_id` is a clip of it."""
+    extra: dict[str, JsonValue] = Field(default_factory=dict)
+    """Keys of an imported dialogue that mean nothing here; `mtqa` and `checklist`, the whole
+    records, where they were written in another way than `arena bench export` writes them."""
+
+    def own_qid(self) -> str:
+        """Return the qid that belongs to this content."""
+        said = [
+            [one.user, one.reference, [[item.text, item.expected] for item in one.checklist]]
+            for one in self.rounds
+        ]
+        return digest_of([self.video_id, self.ability, self.spans, said])[:QID_LENGTH]
+
+    @property
+    def cluster(self) -> str:
+        """The video, or that of which it is a clip."""
+        whole = self.made.get("video")
+        return whole if isinstance(whole, str) else self.video_id
+
 
 BENCH_SCHEMA = 2
 """Version of the manifest and of the questions; no other is read."""

@@ -1,4 +1,4 @@
-"""Writing a bench: its files sealed and put in one step; its videos referred to or copied."""
+"""Writing a set: files sealed and put in one step, videos referred to or copied, parts of cards."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import os
 import re
 import shutil
 import tempfile
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 
@@ -20,6 +20,7 @@ from videoautoarena.runs.bench.format.reader import sha256_of
 from videoautoarena.runs.bench.format.schema import (
     MANIFEST,
     RESULTS,
+    SLICES,
     VIDEOS,
     BenchSubtitles,
     BenchVideo,
@@ -28,6 +29,7 @@ from videoautoarena.runs.bench.format.schema import (
     sealed,
     sealed_file,
 )
+from videoautoarena.runs.formats.publishing import BEFORE_PASSING_ON
 from videoautoarena.runs.formats.terminal import safe
 from videoautoarena.runs.run.rundir.frames import stored_subtitles
 from videoautoarena.runs.run.rundir.opener import videos_folder
@@ -212,3 +214,36 @@ def copies_of(
                 )
             files[f"{VIDEOS}/{now.path}"] = Copy(folder / was.path, was.sha256)
     return files
+
+
+UNSTATED = "Not stated. Whoever passes this on should state one."
+UNSTATED_BY_PUBLISHER = "not stated; ask whoever published it before passing it on"
+CHECKSUMS = """## Checksums
+
+`manifest.json` holds the size and sha256 of every other file and of every video that is known, and
+a digest of itself. `arena bench verify` computes all of them again. They show that nothing was
+changed by accident; they are no signature."""
+
+
+def plain(value: Any) -> str:
+    """Return `value` as text that Markdown takes literally."""
+    text = safe(str(value))
+    return "".join(f"\\{char}" if char in "\\`*_[]<>|#" else char for char in text)
+
+
+def count_table(title: str, counts: Mapping[str, Any], *, of: str = "questions") -> str:
+    """Return how many there are of each kind."""
+    rows = "\n".join(f"| {plain(name)} | {count} |" for name, count in counts.items())
+    return f"| {title} | {of} |\n| --- | ---: |\n{rows or '| none | 0 |'}\n"
+
+
+def count_tables(counts: Mapping[str, Mapping[str, int]], *, of: str = "items") -> Iterator[str]:
+    """Yield a table for each way of counting the items of a set."""
+    for name, parts in counts.items():
+        yield count_table(SLICES[name], parts, of=of)
+
+
+def licence_section(licence: str | None, *further: str, unstated: str = UNSTATED) -> str:
+    """Return under which licence a set is given, and what to look at before it is passed on."""
+    paragraphs = (plain(licence) if licence else unstated, *further, BEFORE_PASSING_ON)
+    return "\n\n".join(["## Licence", *paragraphs]) + "\n"

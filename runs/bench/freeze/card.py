@@ -17,7 +17,6 @@ from pydantic import ValidationError
 from videoautoarena.agents.prompting.languages import LANGUAGES
 from videoautoarena.memory.records.errors import need_package
 from videoautoarena.memory.records.records import Sampling
-from videoautoarena.runs.bench.format.card import CHECKSUMS, count_table, licence_section, plain
 from videoautoarena.runs.bench.format.schema import (
     COLUMN,
     PARQUET,
@@ -26,6 +25,7 @@ from videoautoarena.runs.bench.format.schema import (
     Item,
     Manifest,
 )
+from videoautoarena.runs.bench.format.writer import CHECKSUMS, count_table, licence_section, plain
 from videoautoarena.runs.bench.freeze.selection import longer
 from videoautoarena.runs.rating.finding import is_usual
 from videoautoarena.runs.run.config.preset import left_by_preset

@@ -49,10 +49,12 @@ from videoautoarena.runs.bench.freeze.card import (
     parquet_bytes,
     readme_text,
 )
-from videoautoarena.runs.bench.freeze.hard import HardPool, counts_of_hard, hard_pool_of
 from videoautoarena.runs.bench.freeze.items import (
+    HardPool,
     Pool,
     categorised,
+    counts_of_hard,
+    hard_pool_of,
     named_topics,
     pool_of,
     with_facts,

@@ -195,7 +195,7 @@ class Tasks(Keyed):
 
     def compared(self, bench: OpenBench[Any], a: str, b: str, judge: str | None) -> Report:
         """Return which of two models is better, item by item."""
-        from videoautoarena.runs.bench.score.task_compare import compare_tasks
+        from videoautoarena.runs.bench.score.task_score import compare_tasks
 
         return compare_tasks(bench, a, b, judge=judge)
 
@@ -241,7 +241,7 @@ class Dialogues(Keyed):
 
     def compared(self, bench: OpenBench[Any], a: str, b: str, judge: str | None) -> Report:
         """Return which of two models is better, dialogue by dialogue."""
-        from videoautoarena.runs.bench.dialogues.compare import compare_dialogues
+        from videoautoarena.runs.bench.dialogues.score import compare_dialogues
 
         return compare_dialogues(bench, a, b, judge=judge)
 

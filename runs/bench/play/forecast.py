@@ -23,8 +23,7 @@ from videoautoarena.memory.records.calls import CHARACTERS
 from videoautoarena.memory.records.frame_policies import FPS
 from videoautoarena.memory.records.records import SCOUTS, CallRow, Role, Sampling, Video
 from videoautoarena.memory.store.store import Store
-from videoautoarena.runs.bench.format.entries import Round
-from videoautoarena.runs.bench.format.schema import DialogueItem, Item, TaskItem
+from videoautoarena.runs.bench.format.schema import DialogueItem, Item, Round, TaskItem
 from videoautoarena.runs.bench.play.cast import BenchCast, Player
 from videoautoarena.runs.bench.play.game import scope_of
 from videoautoarena.runs.bench.play.videos import BenchVideos

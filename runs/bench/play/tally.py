@@ -17,11 +17,11 @@ from videoautoarena.memory.records.records import Lost
 from videoautoarena.memory.store.journal import NOTHING_LOST
 from videoautoarena.runs.bench.format.points import decided
 from videoautoarena.runs.bench.format.reader import OpenBench
-from videoautoarena.runs.bench.format.result_lines import ResultFacts
 from videoautoarena.runs.bench.format.results import (
     Anchored,
     AnyResult,
     Result,
+    ResultFacts,
     place_of,
     read_result,
     write_result,

@@ -8,7 +8,6 @@ from typing import Any
 from videoautoarena.agents.prompting.options import LETTERS
 from videoautoarena.memory.records.errors import BadInput
 from videoautoarena.memory.records.records import Published, Record
-from videoautoarena.runs.bench.format.entries import Round, spoken
 from videoautoarena.runs.bench.format.reader import OpenBench
 from videoautoarena.runs.bench.format.results import (
     Anchored,
@@ -28,7 +27,9 @@ from videoautoarena.runs.bench.format.schema import (
     DialogueItem,
     Entry,
     Item,
+    Round,
     TaskItem,
+    spoken,
 )
 from videoautoarena.runs.bench.score.task_points import ended
 from videoautoarena.runs.formats.battle_table import quoted

@@ -5,21 +5,31 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, TypeVar
 
 import numpy as np
 
 from videoautoarena.agents.prompting.contracts import READINGS
 from videoautoarena.agents.roles.choose import Chosen, read_choice, read_published
 from videoautoarena.agents.roles.mark import LEAST, MOST
+from videoautoarena.memory.records.errors import BadInput, WrongArgument
 from videoautoarena.memory.records.records import Record
 from videoautoarena.runs.bench.format.points import videos_of
-from videoautoarena.runs.bench.format.results import TaskLine, TaskResult
-from videoautoarena.runs.bench.format.schema import TaskItem
+from videoautoarena.runs.bench.format.reader import OpenBench
+from videoautoarena.runs.bench.format.results import DialogueResult, TaskLine, TaskResult
+from videoautoarena.runs.bench.format.schema import Entry, TaskItem
+from videoautoarena.runs.formats.battle_table import quoted
+from videoautoarena.runs.formats.words import in_full
 from videoautoarena.scoring.intervals.proportions import Share
-from videoautoarena.scoring.ratings.differences import Lead
-from videoautoarena.scoring.tasks.averages import Tasks, measure_scores, measure_tasks
+from videoautoarena.scoring.ratings.differences import Lead, measure_lead
+from videoautoarena.scoring.tasks.averages import (
+    Tasks,
+    measure_accuracy,
+    measure_scores,
+    measure_tasks,
+)
 
+R = TypeVar("R", TaskResult, DialogueResult)
 End = Literal["right", "wrong", "unreadable", "forfeit", "scored", "unscored", "void"]
 _SCALES = 2
 """That free text is marked on."""
@@ -84,6 +94,47 @@ def _chosen(item: TaskItem, line: TaskLine, reading: int, as_published: bool) ->
     return read_choice(said, item.options, ending=line.ending, reading=reading)
 
 
+def marked_by(bench: OpenBench[Any], results: Sequence[R], judge: str | None) -> list[R]:
+    """Return the results that a judge marked, all of them where none is named; BadInput of none.
+
+    What nobody had to mark is among those of every judge.
+    """
+    judges = sorted({one.judge for one in results if one.judge})
+    if judge is not None and (judge := in_full(judge, judges)) not in judges:
+        there = ", ".join(map(quoted, judges)) or "none"
+        raise BadInput(f"{quoted(judge)} marked nothing on {bench.folder}; there is {there}")
+    found = [one for one in results if judge is None or one.judge in (judge, None)]
+    if not found:
+        raise BadInput(f"{bench.folder} has no results; make some with arena bench run")
+    return found
+
+
+def results_of(bench: OpenBench[Any], results: Sequence[R], model: str) -> list[R]:
+    """Return the results of a model, one for each judge; BadInput where it has none."""
+    model = in_full(model, (one.model for one in results))
+    mine = [one for one in results if one.model == model]
+    if not mine:
+        there = ", ".join(map(quoted, dict.fromkeys(one.model for one in results))) or "none"
+        raise BadInput(f"{quoted(model)} has no result on {bench.folder}; there is {there}")
+    return mine
+
+
+def two_results(bench: OpenBench[Any], results: Sequence[R], a: str, b: str) -> list[R]:
+    """Return the one result of each of two models; BadInput where one has several."""
+    names = [one.model for one in results]
+    first = in_full(a, names)
+    if first == in_full(b, names):
+        raise WrongArgument(f"{quoted(first)} is compared with itself; name two models")
+    found = list[R]()
+    for name in (a, b):
+        mine = results_of(bench, results, name)
+        if len(mine) > 1:
+            judges = ", ".join(quoted(one.judge or "nobody") for one in mine)
+            raise BadInput(f"{quoted(mine[0].model)} was marked by {judges}; pick one with --judge")
+        found.append(mine[0])
+    return found
+
+
 def points_of(items: Sequence[TaskItem], result: TaskResult) -> dict[str, float]:
     """Return what each item brought that counts, by qid."""
     ends = ended_items(items, result)
@@ -142,10 +193,62 @@ def weights_of(tasks: Sequence[str]) -> Weights:
     return Weights(each, len(tasks) / (len(sizes) * least))
 
 
+class ItemGap(NamedTuple):
+    """How far one model lies above another on items that count for both, each kind as much."""
+
+    a: float
+    """What the first comes to."""
+    b: float
+    """What the second does."""
+    difference: Figure
+    better: float | None
+    """Probability that the first is the better one; None with one video."""
+    videos: int
+
+
+def measure_gap(
+    items: Sequence[Entry],
+    kinds: Sequence[str],
+    points: Sequence[Mapping[str, float]],
+    *,
+    unit: float = 100.0,
+    most: float = 1.0,
+) -> ItemGap:
+    """Return how far the first model lies above the second, paired by item.
+
+    Args:
+        items: that count for both.
+        kinds: what each belongs to, such as its task.
+        points: of both by qid, 0 to `most`.
+        unit: what a point is printed as.
+        most: of one item.
+    """
+    weights = weights_of(kinds)
+    one, other = (
+        [w * mine[item.qid] / most for item, w in zip(items, weights.each, strict=True)]
+        for mine in points
+    )
+    asked = {item.qid: item for item in items}
+    scale = unit * most * weights.scale
+    lead = measure_lead(one, other, videos_of(asked, asked))
+    return ItemGap(
+        a=round(scale * sum(one) / len(one), 4),
+        b=round(scale * sum(other) / len(other), 4),
+        difference=lead_figure(lead, scale, most=unit * most),
+        better=None if math.isnan(lead.better) else round(lead.better, 6),
+        videos=len({item.cluster for item in items}),
+    )
+
+
 def lead_figure(lead: Lead, scale: float, *, most: float) -> Figure:
     """Return a lead times `scale` as it is printed, with bounds from -`most` to `most`."""
     value, low, high = (_known(min(max(scale * x, -most), most)) for x in lead[:3])
     return Figure(value=value, low=low, high=high, n=lead.n)
+
+
+def descending(figure: Figure | None) -> float:
+    """Return what puts the highest figures first, and what has none last."""
+    return math.inf if figure is None or figure.value is None else -figure.value
 
 
 def figure_of(share: Share, scale: float) -> Figure:
@@ -162,3 +265,75 @@ def percent(value: float) -> float | None:
 def _known(value: float) -> float | None:
     # A bound that falls below 0 by the last digit of a sum is 0, and not -0.
     return None if math.isnan(value) else round(value, _NUMBERS) + 0.0
+
+
+PARTS = 5
+"""Of a video, all as long, by which positions are told apart."""
+
+
+class Cell(Figure):
+    """The accuracy on some needles, in percent."""
+
+    right: int
+
+
+class Positions(Record):
+    """What a model came to on needles by where they lie, and in how much background."""
+
+    lengths: tuple[int, ...]
+    """Seconds of background, ascending."""
+    cells: tuple[tuple[Cell | None, ...], ...]
+    """A row for each fifth of the video that a needle's middle lies in, from the first, with a cell
+    for each length: `right` of `n`, in percent `value`, `low` and `high`; null without needles."""
+    by_position: tuple[Cell | None, ...]
+    """Cells over all lengths."""
+    by_length: tuple[Cell | None, ...]
+    """Cells over all positions."""
+
+
+def positions_of(items: Sequence[TaskItem], points: Mapping[str, float]) -> Positions | None:
+    """Return what points by qid come to by position and length; None where no place is known."""
+    asked = [
+        (item, *place)
+        for item in items
+        if item.qid in points and (place := place_of(item)) is not None
+    ]
+    lengths = sorted({length for _, _, length in asked})
+
+    def cell(part: int | None, length: int | None) -> Cell | None:
+        some = [one for one, at, of in asked if part in (None, at) and length in (None, of)]
+        if not some:
+            return None
+        by_qid = {item.qid: item for item in some}
+        values = [points[qid] for qid in by_qid]
+        share = measure_accuracy(values, videos_of(by_qid, by_qid))
+        right = sum(value == 1.0 for value in values)
+        return Cell(right=right, **figure_of(share, 100.0).model_dump())
+
+    if not asked:
+        return None
+    parts = range(PARTS)
+    return Positions(
+        lengths=tuple(lengths),
+        cells=tuple(tuple(cell(part, length) for length in lengths) for part in parts),
+        by_position=tuple(cell(part, None) for part in parts),
+        by_length=tuple(cell(None, length) for length in lengths),
+    )
+
+
+def place_of(item: TaskItem) -> tuple[int, int] | None:
+    """Return the part of the video that a needle's middle lies in, and seconds of background.
+
+    None of an item that is no needle, or that does not say where it lies.
+    """
+    match item.made:
+        case {
+            "kind": "needle",
+            "background_s": int(length),
+            "probes": [{"at_s": int(at) | float(at), "lasts_s": int(lasts) | float(lasts)}],
+        }:
+            whole = item.duration_s
+            if not whole or not (0 <= at <= whole and 0 <= lasts <= whole):
+                return None
+            return min(int(PARTS * (at + lasts / 2) / whole), PARTS - 1), length
+    return None

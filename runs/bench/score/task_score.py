@@ -9,11 +9,10 @@ Source: MLVU, M-Avg, G-Avg and the groups of its tasks.
 
 from __future__ import annotations
 
-import math
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from statistics import fmean
-from typing import Any, Literal
+from typing import Literal
 
 from videoautoarena.agents.roles.mark import MOST
 from videoautoarena.memory.records.errors import BadInput
@@ -23,18 +22,24 @@ from videoautoarena.runs.bench.format.reader import OpenBench
 from videoautoarena.runs.bench.format.results import TaskResult, read_tasks
 from videoautoarena.runs.bench.format.schema import TaskItem
 from videoautoarena.runs.bench.score.leads import NOBODY, Places, Ranking, SetLead, rank_on_items
-from videoautoarena.runs.bench.score.positions import Positions, positions_of
 from videoautoarena.runs.bench.score.sweep import MARGIN, Ladder, Sweep, ladders_of, sweeps_of
 from videoautoarena.runs.bench.score.task_points import (
     Ended,
     Figure,
+    Positions,
+    descending,
     ended_items,
     figure_of,
+    marked_by,
+    measure_gap,
     measured,
     percent,
+    points_of,
+    positions_of,
+    results_of,
+    two_results,
 )
 from videoautoarena.runs.formats.battle_table import quoted
-from videoautoarena.runs.formats.words import in_full
 from videoautoarena.scoring.intervals.proportions import Share
 from videoautoarena.scoring.tasks.averages import Tasks, measure_accuracy
 
@@ -185,7 +190,7 @@ def score_tasks(bench: OpenBench[TaskItem], results: Sequence[TaskResult] | None
             that is no option is wrong, and what was not marked counts 0.
         margin: points of accuracy that are as good, for the cheapest of several settings.
     """
-    found = wanted_results(bench, judge) if results is None else list(results)
+    found = marked_by(bench, read_tasks(bench), judge) if results is None else list(results)
     parts = dict.fromkeys(item.split for item in bench.items)
     boards = []
     for split in parts:
@@ -194,7 +199,14 @@ def score_tasks(bench: OpenBench[TaskItem], results: Sequence[TaskResult] | None
         counting = (i for i in items if i.is_choice and (i.keys or (as_published and i.answer)))
         chances = measured(items, {item.qid: 0.0 for item in counting})
         rows = [_score(items, one, as_published) for one in found]
-        rows.sort(key=lambda row: (_last(row.m_avg), _last(row.g_avg), row.model, row.judge or ""))
+        rows.sort(
+            key=lambda row: (
+                descending(row.m_avg),
+                descending(row.g_avg),
+                row.model,
+                row.judge or "",
+            )
+        )
         ranking = _ranking(items, rows, found, as_published)
         board = TaskBoard(
             split=split,
@@ -222,30 +234,12 @@ def score_tasks(bench: OpenBench[TaskItem], results: Sequence[TaskResult] | None
     )
 
 
-def wanted_results(bench: OpenBench[Any], judge: str | None) -> list[TaskResult]:
-    """Return the results on tasks, by one judge where it is named; BadInput of none."""
-    results = read_tasks(bench)
-    judges = sorted({one.judge for one in results if one.judge})
-    if judge is not None and (judge := in_full(judge, judges)) not in judges:
-        there = ", ".join(map(quoted, judges)) or "none"
-        raise BadInput(f"{quoted(judge)} marked nothing on {bench.folder}; there is {there}")
-    found = [one for one in results if judge is None or one.judge in (judge, None)]
-    if not found:
-        raise BadInput(f"{bench.folder} has no results; make some with arena bench run")
-    return found
-
-
 def choices_of(bench: OpenBench[TaskItem], model: str) -> dict[str, int | None]:
     """Return the place of the option that a model chose, by qid; None where none can be read.
 
     BadInput where it has no result. Choices do not depend on who marked its free text.
     """
-    results = wanted_results(bench, None)
-    model = in_full(model, (one.model for one in results))
-    mine = [one for one in results if one.model == model]
-    if not mine:
-        there = ", ".join(map(quoted, dict.fromkeys(one.model for one in results)))
-        raise BadInput(f"{quoted(model)} has no result on {bench.folder}; there is {there}")
+    mine = results_of(bench, marked_by(bench, read_tasks(bench), None), model)
     choices = [item for item in bench.items if item.is_choice]
     return {qid: end.place for one in mine for qid, end in ended_items(choices, one).items()}
 
@@ -273,10 +267,6 @@ def _ranking(
             points.setdefault(row.model, mine)
     tasks = {qid: item.task for qid, item in asked.items()}
     return rank_on_items(asked, points, tasks=tasks, most=1.0 if is_choice else MOST)
-
-
-def _last(figure: Figure | None) -> float:
-    return math.inf if figure is None or figure.value is None else -figure.value
 
 
 def _score(items: Sequence[TaskItem], result: TaskResult, published: bool) -> TaskScore:
@@ -337,3 +327,79 @@ def _figures(
             chance=percent(chance) if is_choice else None,
             counts=dict(Counter(ends[item.qid].end for item in mine)),
         )
+
+
+GapKind = Literal["choice", "generation"]
+UNITS: Mapping[GapKind, tuple[float, float]] = {"choice": (100.0, 1.0), "generation": (1.0, 10.0)}
+"""What an average is printed as, and the most of one item."""
+
+
+class TaskGap(Record):
+    """How far the first model lies above the second on items of one kind that both answered."""
+
+    split: str | None
+    """The part of the set."""
+    kind: GapKind
+    """`choice` or `generation`."""
+    a: float
+    """Average of the first, over tasks."""
+    b: float
+    """Of the second."""
+    difference: Figure
+    """`value`, `low` and `high` (95 %, paired by item, clustered by video) on `n` items."""
+    better: float | None
+    """The chance that the first is the better one."""
+    items: dict[str, int]
+    """On how many which is higher: `a_higher`, `level`, `b_higher`."""
+    videos: int
+    """Videos that they are about."""
+
+
+class TaskComparison(Published):
+    """How two models fared on tasks that count for both."""
+
+    bench: str
+    """Its digest."""
+    models: tuple[str, str]
+    """The first, then the second."""
+    gaps: tuple[TaskGap, ...]
+    """One a part of the set and kind of task."""
+    left_out: int
+    """Items that do not count for both."""
+
+
+def compare_tasks(
+    bench: OpenBench[TaskItem], a: str, b: str, *, judge: str | None = None
+) -> TaskComparison:
+    """Return how two models fared on a set of tasks, or BadInput; free text by one judge."""
+    found = two_results(bench, marked_by(bench, read_tasks(bench), judge), a, b)
+    points = [points_of(bench.items, result) for result in found]
+    both = [item for item in bench.items if all(item.qid in one for one in points)]
+    if not both:
+        names = " and ".join(quoted(one.model) for one in found)
+        raise BadInput(f"{names} share no scored item on {bench.folder}")
+    parts = dict.fromkeys((item.split, item.is_choice) for item in both)
+    gaps = (
+        _gap([item for item in both if (item.split, item.is_choice) == part], points)
+        for part in parts
+    )
+    return TaskComparison(
+        bench=bench.bench,
+        models=(found[0].model, found[1].model),
+        gaps=tuple(gaps),
+        left_out=len(bench.items) - len(both),
+    )
+
+
+def _gap(items: Sequence[TaskItem], points: Sequence[Mapping[str, float]]) -> TaskGap:
+    kind: GapKind = "choice" if items[0].is_choice else "generation"
+    unit, most = UNITS[kind]
+    gap = measure_gap(items, [item.task for item in items], points, unit=unit, most=most)
+    pairs = [(points[0][item.qid], points[1][item.qid]) for item in items]
+    signs = Counter((x > y) - (x < y) for x, y in pairs)
+    return TaskGap(
+        split=items[0].split,
+        kind=kind,
+        items={"a_higher": signs[1], "level": signs[0], "b_higher": signs[-1]},
+        **gap._asdict(),
+    )

@@ -206,7 +206,7 @@ def sample(out: Path, to: Path, *, rest: bool, as_json: bool, **drawn: Any) -> N
 @options.AS_JSON
 def show(out: Path, as_json: bool) -> None:
     """Show the number of labels by labeller, and how far the judge agrees with them."""
-    from videoautoarena.runs.analysis.audit.label_report import show_labels
+    from videoautoarena.runs.analysis.audit.human_agreement import show_labels
     from videoautoarena.runs.run.rundir.reader import open_run
     from videoautoarena.runs.views.results.labels import labels_report
 

@@ -264,7 +264,7 @@ def export_command(
 
 
 def _logs(out: Path, to: Path | None, *, frames: int, force: bool) -> None:
-    from videoautoarena.runs.exchange.interop.inspect_run import export_run
+    from videoautoarena.runs.exchange.interop.inspect_export import export_run
 
     if to is None:
         raise click.UsageError("--format inspect writes a folder of logs; name it with --to")

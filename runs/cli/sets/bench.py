@@ -72,7 +72,7 @@ def show(bench: OpenBench[Any], item: str | None, as_json: bool) -> None:
 @options.flag("--json", "Print one JSON object that names every change.", "as_json")
 def diff(bench: Path, other: Path, as_json: bool) -> None:
     """Show what changed from BENCH to OTHER: questions, videos, settings."""
-    from videoautoarena.runs.bench.format import diff as bench_diff
+    from videoautoarena.runs.bench.format import verify as bench_diff
     from videoautoarena.runs.views.results.checks import diff_report
 
     found = bench_diff.diff(bench, other)

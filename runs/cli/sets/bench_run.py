@@ -190,7 +190,7 @@ def probe(
     given away are counted, and defects are listed. With --model, models are asked, too: whoever
     knows answers without the video shows that the items give them away.
     """
-    from videoautoarena.runs.bench.score.asked_probes import probe_all
+    from videoautoarena.runs.bench.score.shortcuts import probe_all
     from videoautoarena.runs.views.results.checks import probes_report
 
     found = probe_all(bench)

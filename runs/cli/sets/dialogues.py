@@ -12,14 +12,14 @@ from videoautoarena.runs.cli.program.main import EXIT_VOIDS
 from videoautoarena.runs.formats.terminal import safe, say
 
 if TYPE_CHECKING:
-    from videoautoarena.runs.bench.format.entries import Ability
+    from videoautoarena.runs.bench.format.schema import Ability
     from videoautoarena.runs.making.dialogues.dialogue_set import DialogueOrder, MadeDialogues
     from videoautoarena.runs.making.dialogues.making import DialogueTally
 
 
 def _abilities(names: tuple[str, ...]) -> tuple[Ability, ...]:
     from videoautoarena.memory.records.errors import WrongArgument
-    from videoautoarena.runs.bench.format.entries import ABILITIES
+    from videoautoarena.runs.bench.format.schema import ABILITIES
 
     known = {str(one): one for one in ABILITIES}
     for name in names:

@@ -74,7 +74,7 @@ class Before:
 
     @property
     def _wanted(self) -> Wanted:
-        from videoautoarena.runs.bench.freeze.hard import unasked
+        from videoautoarena.runs.bench.freeze.items import unasked
 
         return unasked(self.selection)
 

@@ -112,7 +112,7 @@ def _write_videoautobench(
 
 
 def _write_inspect(bench: OpenBench[Any], to: Path, asked: SetExportOptions, /) -> ExportedSet:
-    from videoautoarena.runs.exchange.interop.inspect_bench import export_results
+    from videoautoarena.runs.exchange.interop.inspect_export import export_results
 
     written = export_results(
         bench,
@@ -128,7 +128,7 @@ def _write_inspect(bench: OpenBench[Any], to: Path, asked: SetExportOptions, /) 
 
 
 def _write_arena_hard(bench: OpenBench[Any], to: Path, asked: SetExportOptions, /) -> ExportedSet:
-    from videoautoarena.runs.exchange.interop.arena_hard_export import export_arena_hard
+    from videoautoarena.runs.exchange.interop.arena_hard import export_arena_hard
     from videoautoarena.runs.formats.terminal import safe
 
     exported = export_arena_hard(bench, to, judge=asked.judge, force=asked.force)

@@ -20,13 +20,6 @@ from pydantic import JsonValue
 from videoautoarena.memory.records.digests import digest
 from videoautoarena.memory.records.errors import BadInput
 from videoautoarena.memory.records.records import SCHEMA
-from videoautoarena.runs.bench.format.card import (
-    CHECKSUMS,
-    UNSTATED_BY_PUBLISHER,
-    count_tables,
-    licence_section,
-    plain,
-)
 from videoautoarena.runs.bench.format.reader import LARGEST_MANIFEST, LONGEST_LINE
 from videoautoarena.runs.bench.format.schema import (
     CARD,
@@ -43,7 +36,15 @@ from videoautoarena.runs.bench.format.schema import (
     digest_of,
     question_bytes,
 )
-from videoautoarena.runs.bench.format.writer import put, seal
+from videoautoarena.runs.bench.format.writer import (
+    CHECKSUMS,
+    UNSTATED_BY_PUBLISHER,
+    count_tables,
+    licence_section,
+    plain,
+    put,
+    seal,
+)
 from videoautoarena.runs.bench.score.shortcuts import Shortcuts, probe_set
 from videoautoarena.runs.formats.battle_table import quoted
 from videoautoarena.runs.formats.files import (

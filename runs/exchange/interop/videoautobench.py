@@ -20,12 +20,6 @@ from pydantic import JsonValue
 from videoautoarena.memory.records.digests import digest
 from videoautoarena.memory.records.errors import BadInput
 from videoautoarena.memory.records.records import SCHEMA
-from videoautoarena.runs.bench.format.card import (
-    CHECKSUMS,
-    UNSTATED_BY_PUBLISHER,
-    count_table,
-    licence_section,
-)
 from videoautoarena.runs.bench.format.reader import LARGEST_MANIFEST, LONGEST_LINE, OpenBench
 from videoautoarena.runs.bench.format.results import Answers, write_answers
 from videoautoarena.runs.bench.format.schema import (
@@ -41,7 +35,15 @@ from videoautoarena.runs.bench.format.schema import (
     counts_of,
     question_bytes,
 )
-from videoautoarena.runs.bench.format.writer import Bench, put, seal
+from videoautoarena.runs.bench.format.writer import (
+    CHECKSUMS,
+    UNSTATED_BY_PUBLISHER,
+    Bench,
+    count_table,
+    licence_section,
+    put,
+    seal,
+)
 from videoautoarena.runs.exchange.interop.judgments import check_texts, named, read_object
 from videoautoarena.runs.formats.battle_table import quoted
 from videoautoarena.runs.formats.files import (

@@ -12,10 +12,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from videoautoarena.memory.records.errors import need_package
-from videoautoarena.runs.exchange.training import conversations as chats
-from videoautoarena.runs.exchange.training import preferences as pairs
+from videoautoarena.runs.exchange.training.examples import (
+    WHY_NO_ANSWER,
+    WHY_NO_PAIR,
+    Sources,
+    best_of,
+    conversations,
+    preferences,
+)
 from videoautoarena.runs.exchange.training.rows import Conversation, Preference, TrainingKind
-from videoautoarena.runs.exchange.training.sources import Sources
 from videoautoarena.runs.formats.files import whole_file
 from videoautoarena.runs.run.battles.export import refuse_place
 from videoautoarena.runs.run.rundir.reader import Run, counted, marks, open_run
@@ -72,7 +77,7 @@ class Summary:
         noun = "pair" if self.what == "preferences" else "conversation"
         lines = [f"{counted(self.rows, noun)} about {counted(len(self.videos), 'video')}"]
         lines += self.notes
-        order = pairs.LEFT_OUT if self.what == "preferences" else chats.LEFT_OUT
+        order = WHY_NO_PAIR if self.what == "preferences" else WHY_NO_ANSWER
         found = [(self.left_out[why], why) for why in order if self.left_out[why]]
         if found:
             of = "battle" if self.what == "preferences" else "answer"
@@ -108,10 +113,10 @@ def _rows(run: Run, wanted: Wanted, summary: Summary) -> Iterator[Preference | C
     sources = Sources(run)
     summary.notes = marks(run.manifest)
     if wanted.what == "preferences":
-        return pairs.preferences(run, sources, summary.left_out)
-    best = chats.best_of(run, wanted.top or TOP)
+        return preferences(run, sources, summary.left_out)
+    best = best_of(run, wanted.top or TOP)
     summary.notes = (best.as_line(), *summary.notes)
-    return chats.conversations(run, best, sources, summary.left_out)
+    return conversations(run, best, sources, summary.left_out)
 
 
 def _counting(

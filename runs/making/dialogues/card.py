@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from videoautoarena.graph.dialogue_checks import FALLS
-from videoautoarena.runs.bench.format.card import CHECKSUMS, count_tables, licence_section, plain
 from videoautoarena.runs.bench.format.schema import Manifest
+from videoautoarena.runs.bench.format.writer import CHECKSUMS, count_tables, licence_section, plain
 from videoautoarena.runs.making.tasks.card import COPIES
 from videoautoarena.runs.run.rundir.reader import counted
 

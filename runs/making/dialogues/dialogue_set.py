@@ -13,12 +13,13 @@ from pydantic import JsonValue
 
 from videoautoarena.graph.dialogue_checks import FALLS, Fall
 from videoautoarena.memory.store.store import Store
-from videoautoarena.runs.bench.format.entries import Ability, DialogueItem
 from videoautoarena.runs.bench.format.schema import (
     CARD,
     DIALOGUE,
     MADE,
     QUESTIONS,
+    Ability,
+    DialogueItem,
     Generator,
     Manifest,
     Source,

@@ -9,10 +9,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from videoautoarena.memory.records.errors import BadInput
-from videoautoarena.runs.bench.dialogues.points import Of, share_right
-from videoautoarena.runs.bench.format.entries import DialogueItem, Round
+from videoautoarena.runs.bench.dialogues.score import Of, share_right
 from videoautoarena.runs.bench.format.reader import OpenBench
 from videoautoarena.runs.bench.format.results import DialogueResult, read_dialogues
+from videoautoarena.runs.bench.format.schema import DialogueItem, Round
 from videoautoarena.runs.formats.record_json import keyed
 from videoautoarena.runs.formats.terminal import safe
 from videoautoarena.runs.run.rundir.reader import counted

@@ -11,7 +11,7 @@ from videoautoarena.agents.prompting.dialogue_contracts import RoundReply
 from videoautoarena.agents.roles.write_dialogue import Item
 from videoautoarena.graph.dialogue import Made
 from videoautoarena.graph.dialogue_checks import denials
-from videoautoarena.runs.bench.format.entries import Authorship, Check, DialogueItem, Round
+from videoautoarena.runs.bench.format.schema import Authorship, Check, DialogueItem, Round
 
 MAKER = "1"
 """Goes up whenever equal replies would give other dialogues by this code."""

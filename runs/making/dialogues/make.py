@@ -22,9 +22,8 @@ from videoautoarena.memory.records.errors import BadInput, UnusableVideo
 from videoautoarena.memory.records.records import Role, Video
 from videoautoarena.memory.records.scenes import Span
 from videoautoarena.memory.store.store import Store
-from videoautoarena.runs.bench.format.entries import ABILITIES, TWIN, Ability
 from videoautoarena.runs.bench.format.reader import open_bench
-from videoautoarena.runs.bench.format.schema import digest_of
+from videoautoarena.runs.bench.format.schema import ABILITIES, TWIN, Ability, digest_of
 from videoautoarena.runs.console.progress.events import Listeners, Say, nobody
 from videoautoarena.runs.console.progress.listeners import gather, progress
 from videoautoarena.runs.formats.terminal import safe

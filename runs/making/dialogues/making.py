@@ -24,7 +24,7 @@ from videoautoarena.memory.records.errors import CallFailed, JournalMiss, Unusab
 from videoautoarena.memory.records.records import Frames, Video
 from videoautoarena.memory.records.scenes import Clip, SceneMemory, Span
 from videoautoarena.memory.store.journal import NOTHING_LOST
-from videoautoarena.runs.bench.format.entries import ABILITIES, TWIN, Ability, DialogueItem
+from videoautoarena.runs.bench.format.schema import ABILITIES, TWIN, Ability, DialogueItem
 from videoautoarena.runs.jobs.paid_job import JobTally
 from videoautoarena.runs.making.dialogues.entries import entry_of
 from videoautoarena.runs.making.scenes.bank import Remembering, known_memory

@@ -22,22 +22,29 @@ from videoautoarena.agents.roles.write_dialogue import Item
 from videoautoarena.graph.dialogue_checks import denials
 from videoautoarena.memory.records.digests import digest
 from videoautoarena.memory.records.errors import BadInput
-from videoautoarena.runs.bench.dialogues.points import Of
-from videoautoarena.runs.bench.format.card import count_table, plain
-from videoautoarena.runs.bench.format.entries import DialogueItem, Round
+from videoautoarena.runs.bench.dialogues.score import Of
 from videoautoarena.runs.bench.format.reader import OpenBench, sha256_of
 from videoautoarena.runs.bench.format.schema import (
     CARD,
     QUESTIONS,
     VIDEOS,
     BenchVideo,
+    DialogueItem,
     Generator,
+    Round,
     counts_of,
     question_bytes,
 )
 from videoautoarena.runs.bench.format.verify import inside
-from videoautoarena.runs.bench.format.writer import Copy, put, refuse_within, seal
-from videoautoarena.runs.exchange.interop.mt_video_bench_files import CHECKLISTS, DIALOGUES
+from videoautoarena.runs.bench.format.writer import (
+    Copy,
+    count_table,
+    plain,
+    put,
+    refuse_within,
+    seal,
+)
+from videoautoarena.runs.exchange.interop.mt_video_bench import CHECKLISTS, DIALOGUES
 from videoautoarena.runs.formats.publishing import BEFORE_PASSING_ON
 from videoautoarena.runs.formats.record_json import SPREAD, keyed, record_json
 from videoautoarena.runs.formats.terminal import safe

@@ -14,10 +14,9 @@ from typing import Any, Literal
 
 from videoautoarena.memory.records.errors import BadInput
 from videoautoarena.memory.records.records import SCHEMA
-from videoautoarena.runs.bench.dialogues.points import Of
-from videoautoarena.runs.bench.format.entries import DialogueItem, Round
+from videoautoarena.runs.bench.dialogues.score import Of
 from videoautoarena.runs.bench.format.reader import OpenBench, open_bench
-from videoautoarena.runs.bench.format.schema import DIALOGUE
+from videoautoarena.runs.bench.format.schema import DIALOGUE, DialogueItem, Round
 from videoautoarena.runs.bench.format.writer import refuse_within
 from videoautoarena.runs.formats.battle_table import Sheet, quoted, read_sheet
 from videoautoarena.runs.formats.csv_text import lined, sheet_text, shown, unquote_formula

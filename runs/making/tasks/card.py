@@ -7,8 +7,8 @@ from typing import Any
 
 from pydantic import JsonValue
 
-from videoautoarena.runs.bench.format.card import CHECKSUMS, count_tables, licence_section, plain
 from videoautoarena.runs.bench.format.schema import Manifest
+from videoautoarena.runs.bench.format.writer import CHECKSUMS, count_tables, licence_section, plain
 from videoautoarena.runs.making.tasks.watched_items import FALLS
 from videoautoarena.runs.run.rundir.reader import counted
 

@@ -20,8 +20,7 @@ from videoautoarena.agents.prompting.task_contracts import OptionCheckerReply
 from videoautoarena.agents.roles.write_tasks import Checked, Moment, Proposal, WatchedKind
 from videoautoarena.memory.records.digests import canonical_json, digest
 from videoautoarena.memory.records.records import Video
-from videoautoarena.runs.bench.format.entries import Authorship
-from videoautoarena.runs.bench.format.schema import TaskItem
+from videoautoarena.runs.bench.format.schema import Authorship, TaskItem
 
 WATCHED: tuple[WatchedKind, ...] = get_args(WatchedKind)
 CHOICE: tuple[WatchedKind, ...] = ("topic", "plot")

@@ -6,9 +6,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from videoautoarena.runs.bench.dialogues.score import DialogueScore, DialogueScores
-from videoautoarena.runs.bench.format.entries import TWIN
-from videoautoarena.runs.bench.score.positions import PARTS, Positions
-from videoautoarena.runs.bench.score.task_points import Figure
+from videoautoarena.runs.bench.format.schema import TWIN
+from videoautoarena.runs.bench.score.task_points import PARTS, Figure, Positions
 from videoautoarena.runs.bench.score.task_score import TaskBoard, TaskScore, TaskScores
 from videoautoarena.runs.formats.axis import Axis
 from videoautoarena.runs.formats.number_formats import FORMATS

@@ -18,7 +18,7 @@ import numpy as np
 from videoautoarena.memory.records.digests import derive
 from videoautoarena.memory.records.errors import StoreError
 from videoautoarena.memory.records.records import Battle
-from videoautoarena.runs.analysis.audit.label_report import show_labels
+from videoautoarena.runs.analysis.audit.human_agreement import show_labels
 from videoautoarena.runs.analysis.audit.report import audit_in
 from videoautoarena.runs.analysis.categories.tags import tags_of
 from videoautoarena.runs.analysis.leaderboard.board import board_in, pairs_in, slices_by

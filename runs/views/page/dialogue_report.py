@@ -10,14 +10,18 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import zip_longest
 from typing import Any
 
-from videoautoarena.runs.bench.dialogues.compare import DialogueComparison, compare_dialogues
-from videoautoarena.runs.bench.dialogues.points import ALL, round_points
 from videoautoarena.runs.bench.dialogues.rules import OWN_HISTORY
-from videoautoarena.runs.bench.dialogues.score import score_dialogues, wanted_results
-from videoautoarena.runs.bench.format.entries import Round, spoken
+from videoautoarena.runs.bench.dialogues.score import (
+    ALL,
+    DialogueComparison,
+    compare_dialogues,
+    round_points,
+    score_dialogues,
+)
 from videoautoarena.runs.bench.format.reader import OpenBench
-from videoautoarena.runs.bench.format.results import DialogueResult, RoundLine
-from videoautoarena.runs.bench.format.schema import MADE, DialogueItem
+from videoautoarena.runs.bench.format.results import DialogueResult, RoundLine, read_dialogues
+from videoautoarena.runs.bench.format.schema import MADE, DialogueItem, Round, spoken
+from videoautoarena.runs.bench.score.task_points import marked_by
 from videoautoarena.runs.run.rundir.reader import counted
 from videoautoarena.runs.views.page.sets import Json, set_summary
 from videoautoarena.runs.views.results.dialogues import (
@@ -37,7 +41,7 @@ LONGEST_ITEM = 500
 
 def summary_of(opened: OpenBench[DialogueItem]) -> Json:
     """Return all that the page shows; BadInput of a set without results."""
-    results = wanted_results(opened, None)
+    results = marked_by(opened, read_dialogues(opened), None)
     scores = score_dialogues(opened, results)
     place = {(row.model, row.judge): k for k, row in enumerate(scores.models)}
     results.sort(key=lambda one: place[one.model, one.judge])

@@ -6,9 +6,11 @@ The figures are those that `arena bench score --json` and `arena bench probe --j
 from __future__ import annotations
 
 from videoautoarena.runs.bench.format.reader import OpenBench
+from videoautoarena.runs.bench.format.results import read_tasks
 from videoautoarena.runs.bench.format.schema import TaskItem
-from videoautoarena.runs.bench.score.asked_probes import probe_all
-from videoautoarena.runs.bench.score.task_score import score_tasks, wanted_results
+from videoautoarena.runs.bench.score.shortcuts import probe_all
+from videoautoarena.runs.bench.score.task_points import marked_by
+from videoautoarena.runs.bench.score.task_score import score_tasks
 from videoautoarena.runs.views.page.sets import Json, set_summary
 from videoautoarena.runs.views.results.checks import probes_report, probes_section
 from videoautoarena.runs.views.results.tasks import board_sections, task_reports
@@ -18,7 +20,7 @@ SOURCES = "arena bench score --json and arena bench probe --json"
 
 def summary_of(opened: OpenBench[TaskItem]) -> Json:
     """Return all that the page shows; BadInput of a set without results."""
-    results = wanted_results(opened, None)
+    results = marked_by(opened, read_tasks(opened), None)
     scores = score_tasks(opened, results)
     probes = probe_all(opened)
     reports = task_reports(scores)

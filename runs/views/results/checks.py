@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from videoautoarena.runs.bench.format.results import VIEWS
-from videoautoarena.runs.bench.score.asked_probes import AskedProbe, Probes
+from videoautoarena.runs.bench.score.shortcuts import AskedProbe, Probes
 from videoautoarena.runs.run.rundir.reader import one_line
 from videoautoarena.runs.views.results.agreement import agreement_report
 from videoautoarena.runs.views.results.remarks import findings_said, listing

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from videoautoarena.runs.bench.dialogues.compare import DialogueComparison
-from videoautoarena.runs.bench.format.entries import spoken
+from videoautoarena.runs.bench.dialogues.score import DialogueComparison
+from videoautoarena.runs.bench.format.schema import spoken
 from videoautoarena.runs.bench.score.compare import SURE, TOO_FEW, Comparison
-from videoautoarena.runs.bench.score.task_compare import TaskComparison
+from videoautoarena.runs.bench.score.task_score import TaskComparison
 from videoautoarena.runs.formats.number_formats import Kind
 from videoautoarena.runs.views.results.remarks import notes_of
 from videoautoarena.runs.views.results.report import (

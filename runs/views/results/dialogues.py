@@ -7,10 +7,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
-from videoautoarena.runs.bench.dialogues.compare import DialogueComparison
-from videoautoarena.runs.bench.dialogues.points import ALL
-from videoautoarena.runs.bench.dialogues.score import By, DialogueScore, DialogueScores
-from videoautoarena.runs.bench.format.entries import ABILITIES, TWIN, spoken
+from videoautoarena.runs.bench.dialogues.score import (
+    ALL,
+    By,
+    DialogueComparison,
+    DialogueScore,
+    DialogueScores,
+)
+from videoautoarena.runs.bench.format.schema import ABILITIES, TWIN, spoken
 from videoautoarena.runs.bench.score.score import FEW_VIDEOS
 from videoautoarena.runs.bench.score.task_points import Figure
 from videoautoarena.runs.run.rundir.reader import counted

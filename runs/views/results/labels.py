@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from videoautoarena.runs.analysis.audit.label_report import LabelReport
+from videoautoarena.runs.analysis.audit.human_agreement import LabelReport
 from videoautoarena.runs.rating.question_ranking import PLACES, SourceRanks
 from videoautoarena.runs.views.results.remarks import findings_said, listing
 from videoautoarena.runs.views.results.report import (

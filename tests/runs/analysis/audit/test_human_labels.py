@@ -24,8 +24,8 @@ from videoautoarena.runs.analysis.audit.human_agreement import (
     judge_labels,
     mean_points,
     people_agree,
+    show_labels,
 )
-from videoautoarena.runs.analysis.audit.label_report import show_labels
 from videoautoarena.runs.rating.finding import Finding
 from videoautoarena.runs.run.rundir.reader import open_run
 from videoautoarena.runs.views.results.labels import labels_report, people_section

@@ -11,7 +11,7 @@ from tests.support.audited import by_key
 from videoautoarena.memory.records.records import Judging
 from videoautoarena.memory.store.evidence import Trial
 from videoautoarena.runs.analysis.audit.evidence import AuditInput
-from videoautoarena.runs.analysis.audit.truth_figures import audit_truth
+from videoautoarena.runs.analysis.audit.trial_figures import audit_truth
 from videoautoarena.runs.rating.finding import Finding
 
 

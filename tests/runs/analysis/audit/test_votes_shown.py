@@ -14,7 +14,7 @@ from tests.support.quoted import misquoting
 from videoautoarena.memory.store.evidence import Sample
 from videoautoarena.memory.store.store import Store
 from videoautoarena.memory.store.votes import Cast, Posed, Ranking, Vote
-from videoautoarena.runs.analysis.audit.label_report import show_labels
+from videoautoarena.runs.analysis.audit.human_agreement import show_labels
 from videoautoarena.runs.analysis.audit.label_sample import drawn_order
 from videoautoarena.runs.rating.question_ranking import rank_sources
 from videoautoarena.runs.run.rundir.reader import open_run

@@ -21,7 +21,7 @@ from videoautoarena.memory.records.records import Sampling
 from videoautoarena.memory.store.evidence import Trial
 from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.analysis.audit.evidence import AuditInput
-from videoautoarena.runs.analysis.audit.truth_figures import audit_truth
+from videoautoarena.runs.analysis.audit.trial_figures import audit_truth
 from videoautoarena.runs.analysis.trials.runner import TrialOrder, hold_trials
 from videoautoarena.runs.analysis.trials.trial import Material, TrialCase
 from videoautoarena.runs.analysis.trials.truth_cases import truth_cases

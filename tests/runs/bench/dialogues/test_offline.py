@@ -18,10 +18,9 @@ from tests.support.small_benches import calls_of, run_bench
 from tests.support.whole_runs import KEY
 from videoautoarena.memory.records.errors import BadInput
 from videoautoarena.memory.records.records import CallRow
-from videoautoarena.runs.bench.format.entries import ABILITIES
 from videoautoarena.runs.bench.format.reader import open_bench
 from videoautoarena.runs.bench.format.results import read_dialogues
-from videoautoarena.runs.bench.format.schema import DialogueItem
+from videoautoarena.runs.bench.format.schema import ABILITIES, DialogueItem
 from videoautoarena.video.folder.find import find_videos
 
 FRAME_TOKENS = 85

@@ -9,8 +9,8 @@ import pytest
 
 import tests.support
 from tests.support.dialogue_sets import dialogue
-from videoautoarena.runs.bench.dialogues.points import measured
-from videoautoarena.runs.bench.format.entries import ABILITIES
+from videoautoarena.runs.bench.dialogues.score import measured
+from videoautoarena.runs.bench.format.schema import ABILITIES
 
 FILE = Path(tests.support.__file__).with_name("mt_video_bench.tsv")
 COLUMNS = ["OR", "MR", "CS", "AR", "TS", "PI"]

@@ -15,12 +15,14 @@ from tests.support.dialogue_results import GOOD, SILENT, N, Y, hand_in, line, sa
 from tests.support.dialogue_sets import dialogue, turn, write_dialogues
 from tests.support.played import invoke
 from videoautoarena.memory.records.errors import BadInput
-from videoautoarena.runs.bench.dialogues.compare import compare_dialogues
-from videoautoarena.runs.bench.dialogues.points import share_right
-from videoautoarena.runs.bench.dialogues.score import DialogueScore, score_dialogues
-from videoautoarena.runs.bench.format.entries import ABILITIES, TWIN
+from videoautoarena.runs.bench.dialogues.score import (
+    DialogueScore,
+    compare_dialogues,
+    score_dialogues,
+    share_right,
+)
 from videoautoarena.runs.bench.format.reader import OpenBench
-from videoautoarena.runs.bench.format.schema import DialogueItem
+from videoautoarena.runs.bench.format.schema import ABILITIES, TWIN, DialogueItem
 from videoautoarena.runs.bench.kinds.scorings import read_any_board
 from videoautoarena.runs.views.page.dialogue_report import summary_of
 from videoautoarena.runs.views.page.sentences import as_text

@@ -14,8 +14,7 @@ from PIL import Image
 from tests.support.dialogue_sets import write_dialogues
 from tests.support.pictures import film
 from tests.support.small_benches import run_bench
-from videoautoarena.runs.bench.format.entries import Ability, Check, Round
-from videoautoarena.runs.bench.format.schema import DialogueItem
+from videoautoarena.runs.bench.format.schema import Ability, Check, DialogueItem, Round
 from videoautoarena.video.folder.find import find_videos
 
 # red to 3.1 s, green and crowded to 8.3, dark blue to 10.6, yellow and plain to 11.8,

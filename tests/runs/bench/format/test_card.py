@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from videoautoarena.runs.bench.format.card import UNSTATED, count_table, licence_section
+from videoautoarena.runs.bench.format.writer import UNSTATED, count_table, licence_section
 from videoautoarena.runs.formats.publishing import BEFORE_PASSING_ON
 
 

@@ -10,7 +10,7 @@ import pytest
 from tests.support.dialogue_sets import dialogue, turn, write_dialogues
 from tests.support.played import battle, invoke, manifest, play, slot, video
 from videoautoarena.memory.records.errors import BadInput
-from videoautoarena.runs.bench.format.diff import diff
+from videoautoarena.runs.bench.format.verify import diff
 from videoautoarena.runs.bench.freeze.freeze import freeze
 from videoautoarena.runs.views.results.checks import diff_report
 from videoautoarena.runs.views.results.forms import as_text

@@ -14,7 +14,7 @@ from tests.support.played import battle, manifest, play, slot, video
 from videoautoarena.memory.records.records import Battle, Borrowed, Judging
 from videoautoarena.memory.store.evidence import Label
 from videoautoarena.runs.bench.format.schema import Hardness, Item, question_bytes
-from videoautoarena.runs.bench.freeze.hard import (
+from videoautoarena.runs.bench.freeze.items import (
     EASY,
     LIKED,
     UNTRIED,

@@ -16,7 +16,7 @@ from videoautoarena.memory.records.records import VideoFacts
 from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.bench.format.reader import open_bench
 from videoautoarena.runs.bench.freeze.freeze import Extras, freeze, refuse_vain
-from videoautoarena.runs.bench.freeze.hard import unasked
+from videoautoarena.runs.bench.freeze.items import unasked
 from videoautoarena.runs.bench.freeze.selection import UNLICENSED, UNSTATED, Selection
 from videoautoarena.runs.run.inputs.facts import FILE, Facts
 from videoautoarena.runs.run.rundir.reader import open_run

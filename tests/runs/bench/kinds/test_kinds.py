@@ -14,6 +14,7 @@ from videoautoarena.memory.records.errors import BadInput
 from videoautoarena.runs.bench.format.reader import open_bench
 from videoautoarena.runs.bench.format.schema import ITEMS, MANIFEST, digest_of, manifest_bytes
 from videoautoarena.runs.bench.kinds.scorings import SCORINGS, Preference, scoring_of
+from videoautoarena.runs.exchange.interop.exports import SET_EXPORTS
 
 LATER = "dialogue"
 """A kind that this version plays, and one that it is taken from does not."""
@@ -76,7 +77,9 @@ def test_a_set_goes_out_only_in_the_formats_of_its_kind(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     bench = bench_of(tmp_path, 1).folder
-    monkeypatch.setattr(Preference, "exports", ("inspect",))
+    other = SET_EXPORTS["videoautobench"]._replace(kinds=("choice",))
+    formats = {"inspect": SET_EXPORTS["inspect"], "videoautobench": other}
+    monkeypatch.setattr("videoautoarena.runs.exchange.interop.exports.SET_EXPORTS", formats)
     typed = ("--to", tmp_path / "out.json", "--format", "videoautobench")
     answer = invoke("bench", "export", bench, *typed)
     assert answer.exit_code == 2

@@ -15,7 +15,7 @@ from tests.support.task_sets import choice, write_set
 from videoautoarena.runs.bench.format.reader import OpenBench, open_bench
 from videoautoarena.runs.bench.format.results import VIEWS, TaskLine, TaskResult, View, write_result
 from videoautoarena.runs.bench.format.schema import TaskItem
-from videoautoarena.runs.bench.score.asked_probes import probe_all, read_asked
+from videoautoarena.runs.bench.score.shortcuts import probe_all, read_asked
 
 LETTERS = "ABCD"
 

@@ -28,7 +28,7 @@ from videoautoarena.runs.bench.play.calls import CALLS
 from videoautoarena.runs.bench.play.question import verdict_of
 from videoautoarena.runs.bench.score.validity import check
 from videoautoarena.runs.cli.program.main import arena
-from videoautoarena.runs.exchange.interop.inspect_bench import export_results
+from videoautoarena.runs.exchange.interop.inspect_export import export_results
 
 JUDGES = """
 [models.near]

@@ -12,7 +12,7 @@ from tests.support.task_sets import choice, needle, write_set
 from videoautoarena.runs.bench.format.reader import OpenBench
 from videoautoarena.runs.bench.format.results import TaskLine, TaskResult, write_result
 from videoautoarena.runs.bench.format.schema import TaskItem
-from videoautoarena.runs.bench.score.positions import Positions, place_of, positions_of
+from videoautoarena.runs.bench.score.task_points import Positions, place_of, positions_of
 from videoautoarena.runs.bench.score.task_score import score_tasks
 from videoautoarena.scoring.tasks.averages import measure_accuracy
 

@@ -16,9 +16,8 @@ from videoautoarena.memory.records.errors import BadInput
 from videoautoarena.runs.bench.format.reader import OpenBench, open_bench
 from videoautoarena.runs.bench.format.results import TaskLine, TaskResult, write_result
 from videoautoarena.runs.bench.format.schema import TaskItem
-from videoautoarena.runs.bench.score.task_compare import compare_tasks
 from videoautoarena.runs.bench.score.task_points import ended, figure_of, measured
-from videoautoarena.runs.bench.score.task_score import score_tasks
+from videoautoarena.runs.bench.score.task_score import compare_tasks, score_tasks
 from videoautoarena.scoring.intervals.proportions import Share
 
 GPT_4O_DEV = {

@@ -18,8 +18,7 @@ from videoautoarena.runs.bench.format.reader import OpenBench
 from videoautoarena.runs.bench.format.results import read_anchored
 from videoautoarena.runs.bench.score.anchor_score import build_anchored
 from videoautoarena.runs.bench.score.score import build_scores
-from videoautoarena.runs.exchange.interop.arena_hard import import_arena_hard
-from videoautoarena.runs.exchange.interop.arena_hard_export import export_arena_hard
+from videoautoarena.runs.exchange.interop.arena_hard import export_arena_hard, import_arena_hard
 
 
 @pytest.fixture

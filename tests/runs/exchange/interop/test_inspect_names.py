@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 from videoautoarena.memory.records.standards import STANDARDS
-from videoautoarena.runs.exchange.interop.inspect_folder import judged
+from videoautoarena.runs.exchange.interop.inspect_export import judged
 
 HOSTILE = "So.\n\n**two** (A is x, B is y): x\x1b[31m <img src=//e.invalid>\u202e"
 

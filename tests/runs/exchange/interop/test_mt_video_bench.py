@@ -28,11 +28,12 @@ from videoautoarena.runs.bench.format.schema import (
     schemas,
 )
 from videoautoarena.runs.exchange.interop.mt_video_bench import (
+    STEMS,
+    UNASKED,
     export_mt_video_bench,
     export_predictions,
     import_mt_video_bench,
 )
-from videoautoarena.runs.exchange.interop.mt_video_bench_files import STEMS, UNASKED
 from videoautoarena.runs.formats.publishing import BEFORE_PASSING_ON
 from videoautoarena.video.folder.find import find_videos
 

@@ -14,7 +14,7 @@ from videoautoarena.memory.records.errors import BadInput
 from videoautoarena.runs.bench.format.reader import OpenBench
 from videoautoarena.runs.bench.format.schema import MADE, BenchVideo
 from videoautoarena.runs.cli.program.main import arena, guarded
-from videoautoarena.runs.exchange.interop import mt_video_bench, mt_video_bench_files
+from videoautoarena.runs.exchange.interop import mt_video_bench
 from videoautoarena.runs.exchange.interop.mt_video_bench import (
     export_mt_video_bench,
     import_mt_video_bench,
@@ -126,7 +126,7 @@ def test_a_dialogue_and_a_list_of_videos_too_long_for_a_set_are_refused(
     monkeypatch.setattr(mt_video_bench, "LARGEST_MANIFEST", 100)
     with pytest.raises(BadInput, match=r"summary\.json has too many videos for one set; split it"):
         import_mt_video_bench(tmp_path / "in", tmp_path / "set")
-    monkeypatch.setattr(mt_video_bench_files, "LONGEST_LINE", 100)
+    monkeypatch.setattr(mt_video_bench, "LONGEST_LINE", 100)
     with pytest.raises(BadInput, match=r'"v1", dialogue 1: is longer than .*; nothing was'):
         import_mt_video_bench(tmp_path / "in", tmp_path / "set")
     assert not (tmp_path / "set").exists()

@@ -11,10 +11,9 @@ from tests.support.labelled import season
 from tests.support.played import battle, lineage, play, slot, video
 from videoautoarena.memory.records.errors import BadInput
 from videoautoarena.memory.records.records import Battle, Borrowed
-from videoautoarena.runs.exchange.training import conversations as told
-from videoautoarena.runs.exchange.training.conversations import Best, best_of, conversations
+from videoautoarena.runs.exchange.training import examples as told
+from videoautoarena.runs.exchange.training.examples import Best, Sources, best_of, conversations
 from videoautoarena.runs.exchange.training.rows import Conversation
-from videoautoarena.runs.exchange.training.sources import Sources
 from videoautoarena.runs.run.rundir.reader import open_run
 
 

@@ -18,10 +18,9 @@ from videoautoarena.memory.records.errors import StoreError
 from videoautoarena.memory.records.records import Battle, Borrowed, Frame, Frames
 from videoautoarena.memory.store.evidence import Label
 from videoautoarena.memory.store.store import Store
-from videoautoarena.runs.exchange.training import preferences as told
-from videoautoarena.runs.exchange.training.preferences import preferences
+from videoautoarena.runs.exchange.training import examples as told
+from videoautoarena.runs.exchange.training.examples import Sources, preferences
 from videoautoarena.runs.exchange.training.rows import Preference
-from videoautoarena.runs.exchange.training.sources import Sources
 from videoautoarena.runs.run.rundir.reader import open_run
 
 SEATED = {"ab": judging(seats="ab"), "ba": judging(seats="ba")}

@@ -19,8 +19,8 @@ from tests.support.played import invoke
 from tests.support.whole_runs import KEY, write_config
 from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.bench.dialogues.game import round_scope
-from videoautoarena.runs.bench.format.entries import DialogueItem
 from videoautoarena.runs.bench.format.reader import open_bench
+from videoautoarena.runs.bench.format.schema import DialogueItem
 from videoautoarena.runs.making.tasks.drafting import CALLS
 from videoautoarena.runs.run.rundir.frames import part_id, stored_frames
 

@@ -23,7 +23,7 @@ from videoautoarena.memory.records.errors import ProviderFailed
 from videoautoarena.memory.records.records import Frame, Frames, Sampling, Video
 from videoautoarena.memory.records.scenes import Scene, SceneMemory, Span
 from videoautoarena.memory.store.store import Store
-from videoautoarena.runs.bench.format.entries import ABILITIES
+from videoautoarena.runs.bench.format.schema import ABILITIES
 from videoautoarena.runs.making.dialogues.making import (
     MOST_CLIPS,
     SPARE,

@@ -17,9 +17,8 @@ from tests.support.played import invoke
 from tests.support.reviewing import At, fill, play, read_rows, reviewed, with_videos
 from tests.support.set_cards import read_card
 from videoautoarena.memory.records.errors import BadInput
-from videoautoarena.runs.bench.format.entries import TWIN, Check, Round
 from videoautoarena.runs.bench.format.reader import OpenBench, open_bench
-from videoautoarena.runs.bench.format.schema import DialogueItem
+from videoautoarena.runs.bench.format.schema import TWIN, Check, DialogueItem, Round
 from videoautoarena.runs.bench.format.verify import verify
 from videoautoarena.runs.formats.csv_text import shown
 from videoautoarena.runs.formats.publishing import BEFORE_PASSING_ON

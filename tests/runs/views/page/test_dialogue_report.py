@@ -13,10 +13,9 @@ from tests.support.dialogue_sets import dialogue, write_dialogues
 from tests.support.played import invoke
 from tests.support.played_dialogues import OWN, Talked, play_dialogues
 from tests.support.traps import NAME, TRAPS
-from videoautoarena.runs.bench.format.entries import ABILITIES
 from videoautoarena.runs.bench.format.reader import open_bench
 from videoautoarena.runs.bench.format.results import DialogueResult, RoundLine, write_result
-from videoautoarena.runs.bench.format.schema import MADE
+from videoautoarena.runs.bench.format.schema import ABILITIES, MADE
 from videoautoarena.runs.bench.format.verify import verify
 from videoautoarena.runs.run.rundir.reader import STAND_INS
 from videoautoarena.runs.views.page import dialogue_report

@@ -20,9 +20,7 @@ from tests.support.played_dialogues import OWN, Talked, play_dialogues
 from tests.support.played_sets import Played, play_set
 from tests.support.quoted import misquoting, numbers
 from tests.support.task_sets import choice, free, needle, write_set
-from videoautoarena.runs.bench.dialogues.compare import compare_dialogues
-from videoautoarena.runs.bench.dialogues.score import score_dialogues
-from videoautoarena.runs.bench.format.entries import ABILITIES, TWIN
+from videoautoarena.runs.bench.dialogues.score import compare_dialogues, score_dialogues
 from videoautoarena.runs.bench.format.reader import OpenBench
 from videoautoarena.runs.bench.format.results import (
     REFERENCES,
@@ -33,10 +31,10 @@ from videoautoarena.runs.bench.format.results import (
     TaskLine,
     TaskResult,
 )
+from videoautoarena.runs.bench.format.schema import ABILITIES, TWIN
 from videoautoarena.runs.bench.score.anchor_score import Scores, Way, build_anchored
 from videoautoarena.runs.bench.score.score import build_scores
-from videoautoarena.runs.bench.score.task_compare import compare_tasks
-from videoautoarena.runs.bench.score.task_score import score_tasks
+from videoautoarena.runs.bench.score.task_score import compare_tasks, score_tasks
 from videoautoarena.runs.views.page import dialogue_report, task_report
 from videoautoarena.runs.views.results.checks import probes_report
 from videoautoarena.runs.views.results.comparisons import comparison_report
