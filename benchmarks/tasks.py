@@ -38,13 +38,11 @@ from videoautoarena.agents.prompting.options import offered
 from videoautoarena.agents.roles.choose import read_choice
 from videoautoarena.runs.making.tasks.items import (
     EDGE_S,
-    KINDS,
-    OPTIONS,
     Item,
-    Kind,
     Wish,
     draw_items,
 )
+from videoautoarena.runs.making.tasks.kinds import CUT_KINDS, OPTIONS, Kind
 from videoautoarena.scoring.ratings.differences import measure_lead
 from videoautoarena.scoring.tasks.averages import measure_accuracy
 from videoautoarena.scoring.tasks.predictions import predict_right, share_hit
@@ -225,7 +223,7 @@ def check(cells: Cells, lengths: Sequence[int]) -> bool:
 def claims(cells: Cells, lengths: Sequence[int]) -> Iterator[tuple[str, bool]]:
     """Yield what has to hold at these lengths, and whether it does."""
     yield from _sight(cells, lengths)
-    for kind in KINDS:
+    for kind in CUT_KINDS:
         for seconds in lengths:
             # Of orders and counts the prediction takes for granted that all shown is recognised.
             for player in PLAYERS[:3] if kind == "needle" else ("mole",):
@@ -236,7 +234,7 @@ def claims(cells: Cells, lengths: Sequence[int]) -> Iterator[tuple[str, bool]]:
             yield _ahead(cells, kind, seconds, (better, worse))
     for seconds in lengths:
         yield _predicted(cells, ("needle", seconds, SHUFFLED))
-        for kind in KINDS[1:]:
+        for kind in list(CUT_KINDS)[1:]:
             yield _by_chance(cells, (kind, seconds, SHUFFLED))
 
 
@@ -244,8 +242,8 @@ ORDER: tuple[tuple[Kind, str, str, tuple[int, ...]], ...] = (
     ("needle", "hawk", "owl", (60, 180, 600)),
     ("needle", "owl", "mole", (30, 60, 180)),
     ("needle", "mole", "blind", (30,)),
-    *((kind, "hawk", "owl", (60, 180)) for kind in KINDS[1:]),
-    *((kind, "owl", "mole", (30, 60)) for kind in KINDS[1:]),
+    *((kind, "hawk", "owl", (60, 180)) for kind in list(CUT_KINDS)[1:]),
+    *((kind, "owl", "mole", (30, 60)) for kind in list(CUT_KINDS)[1:]),
 )
 """Who has to lie above whom, and at which lengths."""
 
@@ -295,7 +293,7 @@ def _ahead(cells: Cells, kind: Kind, seconds: int, pair: tuple[str, str]) -> tup
 def table(cells: Cells, lengths: Sequence[int]) -> Iterator[str]:
     """Yield a row a cell: accuracy and its interval, prediction, right when hit and when missed."""
     yield "kind    length  player    accuracy [95 %]            predicted      hit           missed"
-    for kind in KINDS:
+    for kind in CUT_KINDS:
         for seconds in lengths:
             for player in (*PLAYERS, SHUFFLED):
                 cell = cells[kind, seconds, player]
@@ -319,10 +317,10 @@ def measure(folder: Path, n: int, files: int, lengths: Sequence[int]) -> tuple[C
         for seconds in lengths:
             firsts: list[Item] = []
             for seed in SEEDS:
-                for kind in KINDS:
+                for kind in CUT_KINDS:
                     wish = Wish((kind,), -(-n // len(SEEDS)), (seconds,), seed=seed)
                     items = draw_items(bank, wish).items
-                    firsts += items[: -(-files // len(KINDS))] if seed == SEEDS[0] else []
+                    firsts += items[: -(-files // len(CUT_KINDS))] if seed == SEEDS[0] else []
                     for item in items:
                         play(item, films, cells)
             if firsts and files and seconds <= LONGEST_FILE_S:

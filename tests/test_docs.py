@@ -194,7 +194,11 @@ def test_every_link_and_path_leads_somewhere(page: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "what", ["a role", "a provider", "a task kind", "an audit figure", "an export", "a page"]
+    "what",
+    [
+        *("a role", "a provider", "a task kind", "a kind for", "an audit figure", "an export"),
+        *("an import", "a page"),
+    ],
 )
 def test_contributing_says_in_which_files_to_add(what: str) -> None:
     rows = re.findall(

@@ -21,6 +21,12 @@ def dollars(usd: float | None) -> str:
     return f"${usd:.4f}" if usd >= LEAST_USD / 2 else f"<${LEAST_USD}"
 
 
+def in_series(names: Iterable[str], last: str = "and") -> str:
+    """Return names as a sentence lists them: `needle, order and count`."""
+    *others, end = names
+    return f"{', '.join(others)} {last} {end}" if others else end
+
+
 def short(number: float) -> str:
     """Return a number of tokens in at most six characters."""
     for size, letter in ((1e9, "G"), (1e6, "M"), (1e3, "k")):

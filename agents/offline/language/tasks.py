@@ -7,7 +7,7 @@ same. What is asked for in free words stands behind an opening that says of whic
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import Literal, NamedTuple
 
@@ -28,13 +28,36 @@ from videoautoarena.agents.offline.vision.looks import (
 )
 from videoautoarena.agents.prompting.options import Offer
 
-Kind = Literal["needle", "order", "count"]
+_QUESTIONS: Mapping[str, tuple[str, ...]] = {
+    "needle": (
+        "Somewhere in this video another picture comes in for a short while that does "
+        "not belong to the rest. Which of these is it?",
+        "For a few seconds the video is broken into by a picture from elsewhere. What "
+        "does that picture look like?",
+        "One of these pictures is seen for a short time in the video, the others never. Which one?",
+    ),
+    "order": (
+        "Pictures from elsewhere break into this video for a few seconds each. In which "
+        "order do they come?",
+        "Short scenes that do not belong to the rest were put into this video. Which is "
+        "their order, from the first to the last?",
+        "In which order do these pictures appear in the video, each of them once and for "
+        "a short time?",
+    ),
+    "count": (
+        "How many times does {look} come in, each time for a few seconds?",
+        "How often is the video broken into by {look}?",
+        "Count the separate times at which {look} appears for a short while. How many are there?",
+    ),
+}
+"""Wordings of questions with options, by the kind of item that they are asked for."""
 
 
 class PictureSearch(NamedTuple):
     """What a question with options wants looked for."""
 
-    kind: Kind
+    kind: str
+    """That the question is asked for: `needle`, `order` or `count`."""
     looks: tuple[tuple[PictureLook, ...], ...]
     """Of each option: one of a needle, several in their order; of a count the one that is asked."""
     counts: tuple[int, ...] = ()
@@ -67,17 +90,17 @@ def fits(text: str, luma: Values, shares: Values) -> Values:
 
 def word_needle(dice: Dice) -> str:
     """Return a question whose options are descriptions, one of them of what broke in."""
-    return str(dice.one(_wordings("needle")))
+    return str(dice.one(_QUESTIONS["needle"]))
 
 
 def word_order(dice: Dice) -> str:
     """Return a question whose options are made by `in_order`."""
-    return str(dice.one(_wordings("order")))
+    return str(dice.one(_QUESTIONS["order"]))
 
 
 def word_count(text: str, dice: Dice) -> str:
     """Return a question for how often the described picture breaks in; its options are numbers."""
-    return str(dice.one(_wordings("count"))).format(look=text)
+    return str(dice.one(_QUESTIONS["count"])).format(look=text)
 
 
 def in_order(texts: Sequence[str]) -> str:
@@ -93,7 +116,7 @@ def sought(offer: Offer) -> PictureSearch | None:
         if look is not None and all(option.isdecimal() for option in offer.options):
             return PictureSearch("count", ((look,),), tuple(map(int, offer.options)))
     for kind in ("needle", "order"):
-        if asked in _wordings(kind):
+        if asked in _QUESTIONS[kind]:
             return _sought_among(kind, offer.options)
     return None
 
@@ -129,7 +152,7 @@ def free(question: str) -> FreeTask:
     return FreeTask(None, question)
 
 
-def _sought_among(kind: Kind, options: Sequence[str]) -> PictureSearch | None:
+def _sought_among(kind: str, options: Sequence[str]) -> PictureSearch | None:
     found = []
     for option in options:
         parts = option.split(str(table("language", "tasks")["then"]))
@@ -143,7 +166,7 @@ def _sought_among(kind: Kind, options: Sequence[str]) -> PictureSearch | None:
 def _counted(asked: str) -> list[str]:
     """Return what a question for a number of times asks about, by each wording that it has."""
     found = []
-    for wording in _wordings("count"):
+    for wording in _QUESTIONS["count"]:
         before, after = wording.split("{look}")
         if asked.startswith(before) and asked.endswith(after):
             found.append(asked[len(before) : len(asked) - len(after)])
@@ -166,6 +189,6 @@ def _form() -> str:
     return str(table("language", "tasks")["look"])
 
 
-def _wordings(kind: Kind | Literal["scene", "summary"]) -> list[str]:
+def _wordings(kind: Literal["scene", "summary"]) -> list[str]:
     found: list[str] = table("language", "tasks")[kind]
     return found

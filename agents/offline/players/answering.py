@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations, groupby
 from statistics import fmean
@@ -181,8 +181,7 @@ def options_left(sent: ModelInput, offer: Offer) -> Sequence[int]:
     shown = FrameSeries(
         np.array([one.luma for one in glances]), np.stack([g.shares for g in glances])
     )
-    found = {"needle": _needle, "order": _orders, "count": _count}[wanted.kind]
-    return found(wanted, shown) or every
+    return SEARCHES[wanted.kind](wanted, shown) or every
 
 
 def _by_facts(seen: FrameSequence, offer: Offer) -> list[int]:
@@ -245,3 +244,11 @@ def _count(wanted: PictureSearch, shown: FrameSeries) -> list[int]:
         return []
     allowed = [count for count in wanted.counts if count >= runs] or [max(wanted.counts)]
     return [wanted.counts.index(min(allowed))]
+
+
+SEARCHES: Mapping[str, Callable[[PictureSearch, FrameSeries], list[int]]] = {
+    "needle": _needle,
+    "order": _orders,
+    "count": _count,
+}
+"""How the options that frames bear out are found, by the kind of item."""

@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING, Any
 from videoautoarena.runs.cli.program import ending, options
 from videoautoarena.runs.cli.program.main import EXIT_VOIDS
 from videoautoarena.runs.formats.terminal import safe, say
+from videoautoarena.runs.formats.words import in_series
+from videoautoarena.runs.making.tasks.kinds import CUT_KINDS
 
 if TYPE_CHECKING:
     from videoautoarena.runs.making.tasks.watched_set import Watched, WatchOrder
     from videoautoarena.runs.making.tasks.watching import WatchTally
 
-CUT_KINDS = ("needle", "order", "count")
 WATCHED = ("topic", "plot", "scene", "summary")
 CUT = ("seconds", "is_ladder", "probes", "longest_px")
 """Options of items that are cut; `WRITTEN` are of those that an examiner writes."""
@@ -40,8 +41,7 @@ def tasks_command() -> None:
 @options.TO_FOLDER
 @options.listed(
     "--kind KIND[,..]",
-    "Kinds of items, separated by commas: needle, order and count, or topic, plot, scene and "
-    "summary.",
+    f"Kinds of items, separated by commas: {in_series(CUT_KINDS)}, or {in_series(WATCHED)}.",
     default=(",".join(CUT_KINDS),),
 )
 @options.whole(

@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, Protocol
 
+from videoautoarena.runs.formats.words import in_series
+
 if TYPE_CHECKING:
     from videoautoarena.memory.records.records import Battle
     from videoautoarena.runs.bench.format.reader import OpenBench
@@ -189,12 +191,14 @@ def formats_with(option: str, *, last: str = "or") -> str:
 
     Under `folder` those that are a folder.
     """
-    *others, end = [
-        name
-        for name, one in SET_EXPORTS.items()
-        if option in one.takes or (option == "folder" and one.is_folder)
-    ]
-    return f"{', '.join(others)} {last} {end}" if others else end
+    return in_series(
+        [
+            name
+            for name, one in SET_EXPORTS.items()
+            if option in one.takes or (option == "folder" and one.is_folder)
+        ],
+        last,
+    )
 
 
 def export_set(

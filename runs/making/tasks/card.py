@@ -9,6 +9,7 @@ from pydantic import JsonValue
 
 from videoautoarena.runs.bench.format.schema import Manifest
 from videoautoarena.runs.bench.format.writer import CHECKSUMS, count_tables, licence_section, plain
+from videoautoarena.runs.making.tasks.kinds import CUT_KINDS
 from videoautoarena.runs.making.tasks.watched_items import FALLS
 from videoautoarena.runs.run.rundir.reader import counted
 
@@ -19,7 +20,7 @@ def card_text(manifest: Manifest) -> str:
     probes: Any = manifest.selection["probes"]
     parts = [
         f"# Set of {counted(manifest.count, 'item')} with a right answer\n",
-        _WHAT,
+        _WHAT + "".join(f"- `{name}`: {kind.about}\n" for name, kind in CUT_KINDS.items()),
         _HOW.format(
             name=ours.name,
             version=ours.version,
@@ -71,9 +72,6 @@ _WHAT = """## What it is
 Each line of `questions.jsonl` is a question about one video in `videos`, with four options, one of
 which is right. In each video stretches of other videos were set into a ground:
 
-- `needle`: one short stretch; which of four descriptions is it?
-- `order`: several stretches; in which order do they come?
-- `count`: one stretch several times; how often does it come?
 """
 _HOW = """## How it was made
 

@@ -10,19 +10,14 @@ shorter one is the beginning, with the same stretches at the same places of the 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from itertools import permutations, product
+from itertools import product
 from typing import Literal, NamedTuple
 
 from videoautoarena.agents.offline.language.tables import Dice
-from videoautoarena.agents.offline.language.tasks import (
-    in_order,
-    word_count,
-    word_needle,
-    word_order,
-)
 from videoautoarena.memory.records.records import Video
+from videoautoarena.runs.making.tasks.kinds import CUT_KINDS, MOST_COUNTED, OPTIONS, Kind
 from videoautoarena.runs.making.tasks.options import (
     Bank,
     Ground,
@@ -33,22 +28,12 @@ from videoautoarena.runs.making.tasks.options import (
 from videoautoarena.runs.making.tasks.sight import LOOKS_A_SECOND
 from videoautoarena.video.synth.timeline import Plan, Probe
 
-Kind = Literal["needle", "order", "count"]
-KINDS: tuple[Kind, ...] = ("needle", "order", "count")
 Reason = Literal["alike", "repeated"]
 """Why a ground gave no item: too few options passed the checks, or they were asked before."""
 REASONS: tuple[Reason, ...] = ("alike", "repeated")
 MAKER = "3"
 """Goes up whenever the same folder and seed would give other items by this code."""
-OPTIONS = 4
-LENGTHS_S: Mapping[Kind, tuple[float, float]] = {
-    "needle": (2.0, 8.0),
-    "order": (2.0, 5.0),
-    "count": (2.0, 4.0),
-}
-"""How long what is set in may last; all that is set into one film lasts as long."""
 LENGTH_STEP_S = 0.5
-MOST_COUNTED = 6
 PROBES = (3, 5)
 """The fewest and the most that a question for the order may be about."""
 EDGE_S, GAP_S = 0.5, 2.0
@@ -65,7 +50,7 @@ TRIES = 200
 class Wish:
     """What is to be drawn."""
 
-    kinds: tuple[Kind, ...] = KINDS
+    kinds: tuple[Kind, ...] = tuple(CUT_KINDS)
     n: int = 60
     """Items in all, dealt to kinds and lengths in turn."""
     seconds: tuple[int, ...] = (60,)
@@ -106,7 +91,7 @@ class Item(NamedTuple):
     @property
     def asked(self) -> tuple[str, ...]:
         """What no other item of a set may ask: the options in any order, and of what."""
-        about = [self.stretches[0].text] if self.kind == "count" else []
+        about = [self.stretches[0].text] if CUT_KINDS[self.kind].is_counted else []
         return (self.kind, *about, *sorted(self.options))
 
     @property
@@ -188,7 +173,13 @@ def _next_rungs(
     cell.tries_in_vain = 0
     cell.why.clear()
     while cell.tries_in_vain < TRIES:
-        of = (wish.seed, cell.kind, *cell.lengths, number, cell.tries_in_vain)
+        of: tuple[str | int, ...] = (
+            wish.seed,
+            cell.kind,
+            *cell.lengths,
+            number,
+            cell.tries_in_vain,
+        )
         dice = Dice("tasks", MAKER, *of)
         rungs = draw_rungs(bank, wish, cell.kind, cell.lengths, dice=dice)
         if rungs and rungs[0].asked not in asked:
@@ -203,48 +194,34 @@ def draw_rungs(
     bank: Bank, wish: Wish, kind: Kind, lengths: Sequence[int], *, dice: Dice
 ) -> list[Item]:
     """Return one item at each of the lengths; none where the ground has too few options."""
-    length_s = _length_s(kind, dice)
+    cut = CUT_KINDS[kind]
+    shortest, longest = cut.lengths_s
+    length_s = shortest + LENGTH_STEP_S * dice.below(int((longest - shortest) / LENGTH_STEP_S) + 1)
     rows = int(length_s * LOOKS_A_SECOND) + 1
-    numbers = dice.shuffled(range(1, MOST_COUNTED + 1))[:OPTIONS] if kind == "count" else [1]
+    numbers = dice.shuffled(range(1, MOST_COUNTED + 1))[:OPTIONS] if cut.is_counted else [1]
     # Of the longest film that a key could ask for: where more is set in there is less ground.
     spread_s = (max(numbers) - min(numbers)) * (length_s + 1 / LOOKS_A_SECOND)
     ground = draw_ground(bank, max(lengths) + spread_s, dice)
     low, high = wish.probes
-    count = {"needle": OPTIONS, "order": low + dice.below(high - low + 1), "count": 1}[kind]
+    count = cut.stretches(low + dice.below(high - low + 1))
     stretches = draw_stretches(bank, ground, dice, rows=rows, count=count)
     if len(stretches) < count:
         return []
-    if kind == "needle":
-        options = [one.text for one in stretches]
-        built = [[one] for one in stretches]
-        question = word_needle(dice)
-    elif kind == "order":
-        built = [list(order) for order in dice.shuffled(list(permutations(stretches)))[:OPTIONS]]
-        options = [in_order([one.text for one in order]) for order in built]
-        question = word_order(dice)
-    else:
-        options = [str(m) for m in numbers]
-        built = [stretches * m for m in numbers]
-        question = word_count(stretches[0].text, dice)
+    question, options, films = cut.build(stretches, numbers, dice)
     key = dice.below(OPTIONS)
     grounds_s = [float(seconds) for seconds in lengths]
-    if kind == "count":
+    if cut.is_counted:
         # In whole frames, as what is set in: to the frame no film is longer than another would be.
-        more = (max(numbers) - len(built[key])) * max(1, round(length_s * ground.rate))
+        more = (max(numbers) - len(films[key])) * max(1, round(length_s * ground.rate))
         grounds_s = [float((round(s * ground.rate) + more) / ground.rate) for s in lengths]
-    plans = _plans(ground, built[key], grounds_s, dice=dice, longest_px=wish.longest_px)
+    plans = _plans(ground, films[key], grounds_s, dice=dice, longest_px=wish.longest_px)
     ladder = plans[-1].id if wish.is_ladder else None
-    texts = tuple(one.text for one in built[key])
+    texts = tuple(one.text for one in films[key])
     same = (question, tuple(options), key)
     return [
         Item(kind, seconds, *same, plan, tuple(stretches), texts, ground, ladder, rung)
         for rung, (seconds, plan) in enumerate(zip(lengths, plans, strict=True), start=1)
     ]
-
-
-def _length_s(kind: Kind, dice: Dice) -> float:
-    shortest, longest = LENGTHS_S[kind]
-    return shortest + LENGTH_STEP_S * dice.below(int((longest - shortest) / LENGTH_STEP_S) + 1)
 
 
 def _plans(

@@ -19,16 +19,13 @@ from videoautoarena.agents.prompting.options import offered, with_options
 from videoautoarena.runs.making.tasks.items import (
     EDGE_S,
     GAP_S,
-    KINDS,
-    LENGTHS_S,
-    OPTIONS,
     TRIES,
     Drawn,
     Item,
-    Kind,
     Wish,
     draw_items,
 )
+from videoautoarena.runs.making.tasks.kinds import CUT_KINDS, OPTIONS, Kind
 from videoautoarena.runs.making.tasks.options import FOREIGN, MARGIN, Bank, Stretch
 from videoautoarena.runs.making.tasks.sight import LOOKS_A_SECOND, Footage, Looked
 from videoautoarena.video.decode.index import Index
@@ -47,7 +44,7 @@ def drawn(bank: Bank) -> list[Drawn]:
 @pytest.fixture(scope="session")
 def items(drawn: list[Drawn]) -> list[Item]:
     found = [item for one in drawn for item in one.items]
-    assert {item.kind for item in found} == set(KINDS)
+    assert {item.kind for item in found} == set(CUT_KINDS)
     assert len(found) == 12 * len(SEEDS)
     return found
 
@@ -96,13 +93,13 @@ def alike() -> tuple[Bank, list[Item]]:
 def test_every_option_passes_the_same_checks_whether_it_is_the_key_or_not(
     items: list[Item], bank: Bank
 ) -> None:
-    assert {item.kind for item in items} == set(KINDS)
+    assert {item.kind for item in items} == set(CUT_KINDS)
     check_options(items, bank)
 
 
 def test_so_it_does_where_most_stretches_are_like_others(alike: tuple[Bank, list[Item]]) -> None:
     bank, items = alike
-    assert {item.kind for item in items} == set(KINDS)
+    assert {item.kind for item in items} == set(CUT_KINDS)
     check_options(items, bank)
 
 
@@ -127,7 +124,7 @@ def check_options(items: list[Item], bank: Bank) -> None:
 def many(bank: Bank) -> dict[Kind, list[Item]]:
     """Three hundred items of each kind, of 25 seeds."""
     found: dict[Kind, list[Item]] = {}
-    for kind in KINDS:
+    for kind in CUT_KINDS:
         wishes = (Wish((kind,), n=12, seconds=(15,), seed=seed) for seed in range(100, 125))
         found[kind] = [item for wish in wishes for item in draw_items(bank, wish).items]
         assert len(found[kind]) == 300
@@ -199,7 +196,7 @@ def test_what_is_set_in_is_what_the_key_says(items: list[Item]) -> None:
 def test_the_length_of_a_film_does_not_tell_the_key(items: list[Item]) -> None:
     for item in items:
         (length_s,) = {probe.seconds for probe in item.plan.probes}
-        shortest, longest = LENGTHS_S[item.kind]
+        shortest, longest = CUT_KINDS[item.kind].lengths_s
         assert shortest <= length_s <= longest
         most = max(map(int, item.options)) if item.kind == "count" else len(item.plan.probes)
         assert item.film_s == pytest.approx(item.seconds + most * length_s)
