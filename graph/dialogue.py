@@ -144,7 +144,8 @@ async def list_items(state: DialogueState, runtime: Runtime[Workshop]) -> Update
     rounds = state["rounds"]
     checklists = dict[int, tuple[Item, ...]]()
     for number in scored(rounds):
-        question = _question(rounds, number)
+        one = rounds[number - 1]
+        question = Question(one.user, one.assistant, turns_of(rounds, number))
         ask = _ask(state, number)
         try:
             items = await _noted(
@@ -157,9 +158,10 @@ async def list_items(state: DialogueState, runtime: Runtime[Workshop]) -> Update
             )
         except CallFailed as failure:
             return {"fault": Fault("failed", str(failure), number)}
-        kept = checklists[number] = kept_items(items, checked)
+        kept = kept_items(items, checked)
+        checklists[number] = kept
         fault = checklist_fault(kept, rounds, number, ability=shop.ability)
-        is_secret = shop.ability != WIDE and keeps_secret(shop.ability, rounds[number - 1])
+        is_secret = shop.ability != WIDE and keeps_secret(shop.ability, one)
         if fault is None and is_secret and gives_away(kept, rounds, number):
             fault = Fault("values", "all that it asks for stands elsewhere in the dialogue", number)
         if fault is not None:
@@ -178,8 +180,9 @@ async def try_out(state: DialogueState, runtime: Runtime[Workshop]) -> Update:
 
 async def refuse(state: DialogueState) -> Update:
     """Note what is wrong, and begin the next try."""
-    fault = state.get("fault")
-    faults = (*state.get("faults", ()), *([fault] if fault else []))
+    faults = state.get("faults", ())
+    if fault := state.get("fault"):
+        faults = (*faults, fault)
     return {"faults": faults, "ask": state.get("ask", 0) + 1}
 
 
@@ -228,15 +231,6 @@ async def make_dialogue(shop: Workshop) -> Made:
     )
 
 
-class _Ended(Exception):
-    """A call about a round failed."""
-
-    def __init__(self, why: str, number: int) -> None:
-        super().__init__(why)
-        self.why = why
-        self.round = number
-
-
 @dataclass(frozen=True)
 class _Trial:
     """Answers that are tried out in one try."""
@@ -247,13 +241,14 @@ class _Trial:
 
     async def fault(self) -> Fault | None:
         """Return the first thing that is wrong with a round."""
-        try:
-            for check in (self._leak, self._unsolved, self._memory):
-                for number, items in self.state["checklists"].items():
-                    if (fault := await check(number, items)) is not None:
-                        return fault
-        except _Ended as ended:
-            return Fault("failed", ended.why, ended.round)
+        for check in (self._leak, self._unsolved, self._memory):
+            for number, items in self.state["checklists"].items():
+                try:
+                    fault = await check(number, items)
+                except CallFailed as failure:
+                    return Fault("failed", str(failure), number)
+                if fault is not None:
+                    return fault
         return None
 
     async def _leak(self, number: int, items: Sequence[Item]) -> Fault | None:
@@ -264,20 +259,19 @@ class _Trial:
             return None
         ask = _ask(self.state, number)
         call = shop.dialogist.answer_blind(rounds, number, slot=shop.slot, ask=ask)
-        answer = await self._called(shop.slot, call, number)
+        answer = await _noted(shop, shop.slot, call)
         how = "sees no frames"
-        place = MOST_OTHERS + 2
         if says_nothing(answer):
-            self._note(number, how, answer, [not item.is_yes for item in items])
-        elif _is_told(items, await self._met(how, answer, number, items, place)):
+            met = [not item.is_yes for item in items]
+            self.tried.append({"round": number, "how": how, "answer": answer, "met": met})
+        elif _is_told(items, await self._met(how, answer, number, items, MOST_OTHERS + 2)):
             return Fault("leak", "the rest of the dialogue answers it", number)
         return None
 
     async def _unsolved(self, number: int, items: Sequence[Item]) -> Fault | None:
         """Have it answered by who knows all, and sees frames that a player does not."""
-        one = self._round(number)
-        history = turns_of(self.state["rounds"], number)
-        answer = await self._answer(one.user, history, number, 0)
+        rounds = self.state["rounds"]
+        answer = await self._answer(rounds[number - 1].user, turns_of(rounds, number), number, 0)
         met = await self._met("knows all, sees other frames", answer, number, items, 0)
         if sum(met) / len(met) >= (HARD if self.shop.ability in _SEVERAL else SOLVED):
             return None
@@ -287,7 +281,7 @@ class _Trial:
         """Have it answered by who knows no history, and for whatever else it could mean."""
         if self.shop.ability not in MEMORABLE:
             return None
-        one = self._round(number)
+        one = self.state["rounds"][number - 1]
         answer = await self._answer(one.user, (), number, 1)
         if _is_told(items, await self._met("knows no history", answer, number, items, 1)):
             return Fault("memory", "who knows no history answers it", number)
@@ -298,41 +292,29 @@ class _Trial:
                 return Fault("referent", "it may mean something else as well", number)
         return None
 
-    def _round(self, number: int) -> RoundReply:
-        return self.state["rounds"][number - 1]
-
     async def _answer(
         self, user: str, history: Sequence[tuple[str, str]], number: int, place: int
     ) -> str:
         shop = self.shop
-        dialogist = self.shop.dialogist
+        dialogist = shop.dialogist
         frames = other_half(dialogist.frames) if place == 0 else dialogist.frames
         ask = _ask(self.state, number) * (MOST_OTHERS + 3) + place
         call = dialogist.answer(user, history, frames=frames, slot=shop.slot, ask=ask)
-        return await self._called(shop.slot, call, number)
+        return await _noted(shop, shop.slot, call)
 
     async def _met(
         self, how: str, answer: str, number: int, items: Sequence[Item], place: int
     ) -> list[bool]:
         """Return which items an answer meets as expected."""
-        one = self._round(number)
         shop = self.shop
+        one = self.state["rounds"][number - 1]
         case = Replied(one.user, one.assistant, answer, tuple(item.text for item in items))
         slot = f"{shop.slot}:mark:{_ask(self.state, number)}:{place}"
         call = check_off(shop.dialogist.prompter, shop.marker, case=case, slot=slot)
-        said = await self._called(slot, call, number)
+        said = await _noted(shop, slot, call)
         met = [(word == "yes") is item.is_yes for word, item in zip(said, items, strict=True)]
-        self._note(number, how, answer, met)
-        return met
-
-    def _note(self, number: int, how: str, answer: str, met: list[bool]) -> None:
         self.tried.append({"round": number, "how": how, "answer": answer, "met": met})
-
-    async def _called(self, scope: str, call: Awaitable[T], number: int) -> T:
-        try:
-            return await _noted(self.shop, scope, call)
-        except CallFailed as failure:
-            raise _Ended(str(failure), number) from failure
+        return met
 
 
 async def _noted(shop: Workshop, scope: str, call: Awaitable[T]) -> T:
@@ -352,11 +334,6 @@ def _is_told(items: Sequence[Item], met: Sequence[bool]) -> bool:
 def keeps_secret(ability: str, one: RoundReply) -> bool:
     """Return whether the rest of its dialogue may not answer a round."""
     return ability not in EXEMPT and one.about == "video"
-
-
-def _question(rounds: Sequence[RoundReply], number: int) -> Question:
-    one = rounds[number - 1]
-    return Question(one.user, one.assistant, turns_of(rounds, number))
 
 
 def _ask(state: DialogueState, number: int) -> int:

@@ -49,8 +49,11 @@ FALLS: Mapping[Fall, str] = {
 """Why a dialogue is refused, in words."""
 TURNS = (5, 8)
 """Rounds of a dialogue, the fewest and the most."""
-USER, ASSISTANT, ITEM, SPELT = (2, 600), (1, 2_000), (4, 400), (0, 1_000)
-"""Characters of each text."""
+USER = (2, 600)
+"""Characters of what a user says, the fewest and the most."""
+ASSISTANT = (1, 2_000)
+ITEM = (4, 400)
+SPELT = (0, 1_000)
 MEMORABLE = ("object_reference", "memory_recall")
 """Abilities whose scored rounds nobody can answer who does not know what was said before."""
 MOST_OTHERS = 3
@@ -97,13 +100,11 @@ _BACK = re.compile(
     re.IGNORECASE,
 )
 """Words by which somebody goes back to what was said, and not to what was seen."""
-_VAGUE = frozenset(
-    (
-        *("picture", "frame", "scene", "shot", "clip", "moment", "part"),
-        *("thing", "object", "item", "person", "area"),
-    )
-)
+_NAMELESS = "picture frame scene shot clip moment part thing object item person area"
+_VAGUE = frozenset(_NAMELESS.split())
 """Words of an object's name that name nothing."""
+_REFUSALS = {"answer_refusal": True, "refusal_twin": False}
+"""Ability to whether its reference says that the thing is not there."""
 _ENDED = re.compile(r"\?[\"'\u201d\u2019)\]*_]*$")
 
 
@@ -161,14 +162,24 @@ def checklist_fault(
     low, high = YES_SHARE
     if not low <= len(yes) / len(items) <= high:
         return Fault("balance", f"{len(yes)} of {len(items)} items are answered yes", number)
-    if (wants_absent := _REFUSALS.get(ability)) is not None:
+    wants_absent = _REFUSALS.get(ability)
+    if wants_absent is not None:
         absent = [item for item in items if _ABSENT.search(item.text)]
         if not absent or any(item.is_yes is not wants_absent for item in absent):
             word = "yes" if wants_absent else "no"
             why = f"whether it says that the thing is not there must be asked, and answered {word}"
             return Fault("refusal", why, number)
     if ability == "content_summary":
-        return _summary_fault(yes, rounds, number)
+        one = rounds[number - 1]
+        earlier = [f"{each.user}\n{each.assistant}" for each in rounds[: number - 1]]
+        valued = [values_in(item.text, but=one.user, reference=one.assistant) for item in yes]
+        new = [
+            values
+            for values in valued
+            if values and not any(values.stands_in(text) for text in earlier)
+        ]
+        if len(new) < NEW_FACTS:
+            return Fault("summary", f"{len(new)} facts that no earlier round gave", number)
     return None
 
 
@@ -202,31 +213,32 @@ def denials(items: Sequence[Item]) -> list[int]:
     return [number for number, item in enumerate(items, 1) if _ABSENT.search(item.text)]
 
 
-_REFUSALS = {"answer_refusal": True, "refusal_twin": False}
-
-
-def _summary_fault(yes: Sequence[Item], rounds: Sequence[RoundReply], number: int) -> Fault | None:
-    asked = rounds[number - 1].user
-    reference = rounds[number - 1].assistant
-    earlier = [f"{one.user}\n{one.assistant}" for one in rounds[: number - 1]]
-    valued = [values_in(item.text, but=asked, reference=reference) for item in yes]
-    new = [one for one in valued if one and not any(one.stands_in(text) for text in earlier)]
-    if len(new) >= NEW_FACTS:
-        return None
-    return Fault("summary", f"{len(new)} facts that no earlier round gave", number)
-
-
 def _faults(rounds: Sequence[RoundReply], frame: Frame) -> Iterator[Fault]:
     fewest, most = frame.turns
     if not rounds:
         yield Fault("unwritten", "no dialogue was written")
     if not fewest <= len(rounds) <= most:
         yield Fault("rounds", f"{len(rounds)} rounds, and {fewest} to {most} were wanted")
-    yield from _text_faults(rounds)
+    said = set[str]()
+    for number, one in enumerate(rounds, 1):
+        texts = [("user", one.user, USER), ("answer", one.assistant, ASSISTANT)]
+        texts += [("explicit", one.explicit, SPELT)]
+        texts += [("other meaning", text, SPELT) for text in one.others]
+        for who, text, (low, high) in texts:
+            if not low <= len(text) <= high:
+                yield Fault("length", f"its {who} has {len(text)} characters", number)
+        if plain(one.user) in said:
+            yield Fault("repeated", "the user said the same in an earlier round", number)
+        said.add(plain(one.user))
     marked = scored(rounds)
     if not marked:
         yield Fault("unscored", "no round is scored")
-    yield from _reference_faults(rounds, frame)
+    bank = frame.bank or {}
+    for number, one in enumerate(rounds, 1):
+        if one.refers_to is not None and one.refers_to >= number:
+            yield Fault("refers", f"it goes back to round {one.refers_to}", number)
+        if unknown := [id_ for id_ in one.objects if id_ not in bank]:
+            yield Fault("object", f"{len(unknown)} of its objects are not in the bank", number)
     asked = {plain(text) for text in frame.asked}
     for number in marked:
         one = rounds[number - 1]
@@ -235,28 +247,6 @@ def _faults(rounds: Sequence[RoundReply], frame: Frame) -> Iterator[Fault]:
         if one.about != "video" and frame.ability != "proactive_interaction":
             yield Fault("unscored", "a scored round is not about the video", number)
     yield from _RULES[frame.ability](rounds, frame)
-
-
-def _text_faults(rounds: Sequence[RoundReply]) -> Iterator[Fault]:
-    said = set[str]()
-    for number, one in enumerate(rounds, 1):
-        texts = ("user", one.user, USER), ("answer", one.assistant, ASSISTANT)
-        spelt = (("other meaning", text, SPELT) for text in one.others)
-        for who, text, (low, high) in (*texts, ("explicit", one.explicit, SPELT), *spelt):
-            if not low <= len(text) <= high:
-                yield Fault("length", f"its {who} has {len(text)} characters", number)
-        if plain(one.user) in said:
-            yield Fault("repeated", "the user said the same in an earlier round", number)
-        said.add(plain(one.user))
-
-
-def _reference_faults(rounds: Sequence[RoundReply], frame: Frame) -> Iterator[Fault]:
-    bank = frame.bank or {}
-    for number, one in enumerate(rounds, 1):
-        if one.refers_to is not None and one.refers_to >= number:
-            yield Fault("refers", f"it goes back to round {one.refers_to}", number)
-        if unknown := [id_ for id_ in one.objects if id_ not in bank]:
-            yield Fault("object", f"{len(unknown)} of its objects are not in the bank", number)
 
 
 def _object_reference(rounds: Sequence[RoundReply], frame: Frame) -> Iterator[Fault]:
@@ -278,18 +268,16 @@ def _memory_recall(rounds: Sequence[RoundReply], _frame: Frame) -> Iterator[Faul
         one = rounds[number - 1]
         if one.refers_to is None:
             yield Fault("refers", "it goes back to no round", number)
-        elif not _names_round(one.user, one.refers_to, now=number):
-            why = f"the user's words do not go back to round {one.refers_to}"
-            yield Fault("recall", why, number)
+        else:
+            named = {
+                int(found[2] or _NUMBERED[found[1].lower()]) for found in _NTH.finditer(one.user)
+            }
+            if _LAST.search(one.user):
+                named.add(number - 1)
+            if one.refers_to not in named if named else _BACK.search(one.user) is None:
+                why = f"the user's words do not go back to round {one.refers_to}"
+                yield Fault("recall", why, number)
         yield from _spelt_out(one, number)
-
-
-def _names_round(text: str, number: int, *, now: int) -> bool:
-    """Return whether words go back to something that was said, and to no other round by number."""
-    named = {int(found[2] or _NUMBERED[found[1].lower()]) for found in _NTH.finditer(text)}
-    if _LAST.search(text):
-        named.add(now - 1)
-    return number in named if named else _BACK.search(text) is not None
 
 
 def _spelt_out(one: RoundReply, number: int) -> Iterator[Fault]:

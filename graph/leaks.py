@@ -94,7 +94,8 @@ class Values(NamedTuple):
         """Return whether it stands in a text, whatever is around it; what is nothing does not."""
         if not self:
             return False
-        if self.words and len(self.words & content(text)) < self._enough:
+        enough = max(min(len(self.words), 2), ceil(MOST_WORDS * len(self.words)))
+        if self.words and len(self.words & content(text)) < enough:
             return False
         if not self.stretches and not self.numbers:
             return True
@@ -103,10 +104,6 @@ class Values(NamedTuple):
             any(start_s <= time_s <= end_s for time_s in told.times)
             for start_s, end_s in self.stretches
         )
-
-    @property
-    def _enough(self) -> int:
-        return max(min(len(self.words), 2), ceil(MOST_WORDS * len(self.words)))
 
 
 def values_in(text: str, *, but: str, beside: Collection[str] = (), reference: str = "") -> Values:

@@ -7,17 +7,19 @@ the next round asks afresh; nothing else is caught here.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Literal, NamedTuple
+from operator import add
+from typing import Annotated, Any, Literal
 
 from langgraph.graph import START, StateGraph
 from langgraph.runtime import Runtime
+from typing_extensions import TypedDict
 
+from videoautoarena.agents.prompting.contracts import EvolverReply
 from videoautoarena.agents.roles.answer import answer
 from videoautoarena.agents.roles.judge import Case, first_analyses, judge, settle_verdict
 from videoautoarena.agents.roles.question import Refusal, evolve, grade, is_harder, put_question
 from videoautoarena.graph.context import Arena
-from videoautoarena.graph.slot_ids import PERSONAS, slot_id
-from videoautoarena.graph.state import LineageState, Settled
+from videoautoarena.graph.slot_ids import slot_id
 from videoautoarena.memory.records.errors import CallFailed, FramesLost, UnusableVideo
 from videoautoarena.memory.records.records import (
     Answer,
@@ -32,6 +34,76 @@ from videoautoarena.memory.records.records import (
     Verdict,
 )
 
+Update = dict[str, Any]
+LOST = (CallFailed, UnusableVideo)
+"""What may end a slot without a verdict; any other exception is a bug and ends the run."""
+REFUSALS = 2
+"""Refused so often, an evolved question gives way to a fresh one (protocol 1.4)."""
+
+
+class Settled(TypedDict):
+    """Ids of the battles that were settled: all that a graph gives back."""
+
+    settled: Annotated[list[str], add]
+
+
+class LineageState(Settled, total=False):
+    """One persona's chain of questions on one video: ids, digests and short text, never frames."""
+
+    video: str
+    brief: Brief
+    persona: Persona
+    round: int
+    """The round that is being played; equal to `Rules.rounds` when the lineage has ended."""
+    last: Battle | None
+    """The battle settled before this round."""
+    asked: tuple[str, ...]
+    """Every question put to contestants so far in this lineage."""
+    proposal: EvolverReply | None
+    evolution: tuple[Evolution, ...]
+    """Attempts of this round."""
+    failure: str | None
+    """Why this round came to no question."""
+    is_over: bool
+    """The run stops before this round."""
+    question: Question | None
+    draw: Draw | None
+    answer_a: Answer | Forfeit | None
+    answer_b: Answer | Forfeit | None
+
+
+def void_of(
+    arena: Arena, video: str, *, persona: Persona, round_: int, category: str | None, reason: str
+) -> Battle:
+    """Return the battle of a slot in which nothing was said; nobody is known to have asked."""
+    return Battle(
+        id=arena.slot(video, persona.index, round_),
+        video=video,
+        duration_s=arena.videos[video].duration_s,
+        category=category,
+        persona=persona.index,
+        persona_text=None,
+        round=round_,
+        origin=None,
+        question=None,
+        aimed_at=None,
+        difficulty=None,
+        model_a=None,
+        model_b=None,
+        answer_a=None,
+        answer_b=None,
+        frames_a=(),
+        frames_b=(),
+        verdict="void",
+        reason=reason,
+        verdicts=(),
+        evolution=(),
+        prompts=dict(arena.prompts),
+        propensity=None,
+        basis=None,
+        language=persona.language,
+    )
+
 
 def ended(
     arena: Arena,
@@ -41,84 +113,49 @@ def ended(
     reason: str | None,
     verdicts: Sequence[Judging] = (),
 ) -> Battle:
-    """Return the battle of the slot that `state` is in."""
-    question = state.get("question")
-    draw = state.get("draw")
-    a = state.get("answer_a")
-    b = state.get("answer_b")
-    return Battle(
-        id=arena.slot(state["video"], state["persona"].index, state["round"]),
-        video=state["video"],
-        duration_s=arena.videos[state["video"]].duration_s,
+    """Return the battle of the slot that `state` is in, with all that was said in it."""
+    persona = state["persona"]
+    battle = void_of(
+        arena,
+        state["video"],
+        persona=persona,
+        round_=state["round"],
         category=state["brief"].category,
-        persona=state["persona"].index,
-        persona_text=state["persona"].text,
-        round=state["round"],
-        origin=question.origin if question else None,
-        question=question.text if question else None,
-        aimed_at=question.pair if question else None,
-        difficulty=question.difficulty if question else None,
-        model_a=draw.model_a if draw else None,
-        model_b=draw.model_b if draw else None,
-        answer_a=a.text if isinstance(a, Answer) else None,
-        answer_b=b.text if isinstance(b, Answer) else None,
-        frames_a=a.frames if isinstance(a, Answer) else (),
-        frames_b=b.frames if isinstance(b, Answer) else (),
-        verdict=verdict,
-        reason=reason,
-        verdicts=tuple(verdicts),
-        evolution=state.get("evolution", ()),
-        prompts=dict(arena.prompts),
-        propensity=draw.propensity if draw else None,
-        basis=draw.basis if draw else None,
-        language=state["persona"].language,
+        reason="",
     )
-
-
-def judged(arena: Arena, state: LineageState, verdicts: Sequence[Judging]) -> Battle:
-    """Return the battle as its judges settle it; void when none of them decides."""
-    verdict, reason = settle_verdict(verdicts, audit_only=not arena.rules.seats_count)
-    return ended(arena, state, verdict=verdict, reason=reason, verdicts=verdicts)
+    found: Update = {
+        "persona_text": persona.text,
+        "verdict": verdict,
+        "reason": reason,
+        "verdicts": tuple(verdicts),
+        "evolution": state["evolution"],
+    }
+    if question := state["question"]:
+        found |= {"origin": question.origin, "question": question.text}
+        found |= {"aimed_at": question.pair, "difficulty": question.difficulty}
+    if draw := state["draw"]:
+        found |= draw.model_dump(include={"model_a", "model_b", "propensity", "basis"})
+    for seat, said in (("a", state["answer_a"]), ("b", state["answer_b"])):
+        if isinstance(said, Answer):
+            found |= {f"answer_{seat}": said.text, f"frames_{seat}": said.frames}
+    return battle.model_copy(update=found)
 
 
 def unanswered(arena: Arena, state: LineageState) -> Battle | None:
     """Return a forfeit or a void where an answer is missing; None where both are there."""
     a = state["answer_a"]
     b = state["answer_b"]
-    ours = next((x for x in (a, b) if isinstance(x, Forfeit) and x.is_ours), None)
+    missing = [said for said in (a, b) if isinstance(said, Forfeit)]
+    if not missing:
+        return None
+    ours = [said.reason for said in missing if said.is_ours]
     if ours:
-        return ended(arena, state, verdict="void", reason=f"no answer: {ours.reason}")
-    if isinstance(a, Forfeit) and isinstance(b, Forfeit):
-        reason = f"no answer from either: {a.reason}; {b.reason}"
-        return ended(arena, state, verdict="void", reason=reason)
-    if isinstance(a, Forfeit):
-        return ended(arena, state, verdict="forfeit_a", reason=a.reason)
-    if isinstance(b, Forfeit):
-        return ended(arena, state, verdict="forfeit_b", reason=b.reason)
-    return None
-
-
-def unplayed(arena: Arena, video: str, *, reason: str, brief: Brief | None) -> list[Battle]:
-    """Return a void for each slot of a video that cannot be played."""
-    nobody = brief or Brief(account="", category="other")
-    unknown = {"persona_text": None} | ({} if brief else {"category": None})
-    states = [
-        LineageState(settled=[], video=video, brief=nobody, persona=user, round=round_)
-        for user in (
-            Persona(index=persona, text="", language=arena.language_of(video, persona))
-            for persona in PERSONAS
-        )
-        for round_ in range(arena.rules.rounds)
-    ]
-    lost = (ended(arena, state, verdict="void", reason=reason) for state in states)
-    return [battle.model_copy(update=unknown) for battle in lost]
-
-
-Update = dict[str, Any]
-LOST = (CallFailed, UnusableVideo)
-"""What may end a slot without a verdict; any other exception is a bug and ends the run."""
-REFUSALS = 2
-"""Refused so often, an evolved question gives way to a fresh one (protocol 1.4)."""
+        return ended(arena, state, verdict="void", reason=f"no answer: {ours[0]}")
+    if len(missing) == 2:
+        reason = "; ".join(said.reason for said in missing)
+        return ended(arena, state, verdict="void", reason=f"no answer from either: {reason}")
+    verdict: Verdict = "forfeit_a" if missing[0] is a else "forfeit_b"
+    return ended(arena, state, verdict=verdict, reason=missing[0].reason)
 
 
 async def questioner(state: LineageState, runtime: Runtime[Arena]) -> Update:
@@ -154,7 +191,7 @@ async def evolver(state: LineageState, runtime: Runtime[Arena]) -> Update:
             arena.prompter,
             arena.examiner,
             frames=await arena.frames(state["video"]),
-            case=_case(last),
+            case=case_of(last),
             analyses=first_analyses(last.verdicts) if arena.rules.share_analyses else None,
             refused=[Refusal(e.question, e.old.overall, e.new.overall) for e in state["evolution"]],
             slot=_slot(state),
@@ -215,18 +252,24 @@ async def referee(state: LineageState, runtime: Runtime[Arena]) -> Update:
     """Judge the battle and settle its slot."""
     arena = runtime.context
     battle = unanswered(arena, state)
-    if battle is None:
-        try:
-            verdicts = await judge(
-                arena.prompter,
-                arena.judges,
-                frames=await arena.frames(state["video"]),
-                case=_asked_case(state),
-                slot=_slot(state),
-            )
-            battle = judged(arena, state, verdicts)
-        except LOST as failure:
-            battle = ended(arena, state, verdict="void", reason=f"no verdict: {failure}")
+    if battle is not None:
+        return await _next(arena, state, battle)
+    draw = state["draw"]
+    if draw is None:
+        raise RuntimeError("the judge was reached without a draw")
+    asked = ended(arena, state, verdict="void", reason=None)
+    try:
+        verdicts = await judge(
+            arena.prompter,
+            arena.judges,
+            frames=await arena.frames(state["video"]),
+            case=case_of(asked, swap=draw.swap),
+            slot=_slot(state),
+        )
+        verdict, reason = settle_verdict(verdicts, audit_only=not arena.rules.seats_count)
+        battle = ended(arena, state, verdict=verdict, reason=reason, verdicts=verdicts)
+    except LOST as failure:
+        battle = ended(arena, state, verdict="void", reason=f"no verdict: {failure}")
     return await _next(arena, state, battle)
 
 
@@ -241,22 +284,15 @@ async def _answer(arena: Arena, state: LineageState, seat: Literal[0, 1]) -> Ans
     question = state["question"]
     if draw is None or question is None:
         raise RuntimeError("a contestant was reached without a draw and a question")
-    asked = Asked(state["video"], question.text, _slot(state), seat)
-    return await answer_or_forfeit(arena, draw, asked)
+    return await answer_or_forfeit(
+        arena, draw, seat, video=state["video"], question=question.text, slot=_slot(state)
+    )
 
 
-class Asked(NamedTuple):
-    """What one contestant is asked."""
-
-    video: str
-    question: str
-    slot: str
-    seat: Literal[0, 1]
-
-
-async def answer_or_forfeit(arena: Arena, draw: Draw, asked: Asked) -> Answer | Forfeit:
+async def answer_or_forfeit(
+    arena: Arena, draw: Draw, seat: Literal[0, 1], *, video: str, question: str, slot: str
+) -> Answer | Forfeit:
     """Return what the contestant in a seat says, or why it says nothing. One model call."""
-    video, question, slot, seat = asked
     model = arena.cast[(draw.model_a, draw.model_b)[seat]]
     try:
         frames = await arena.frames(video)
@@ -304,30 +340,15 @@ def _last(state: LineageState) -> Battle:
     return last
 
 
-def _case(battle: Battle) -> Case:
+def case_of(battle: Battle, *, swap: bool = False) -> Case:
+    """Return what a judge or an evolver is shown of a battle that was asked and answered."""
     return Case(
         persona=battle.persona_text or "",
         question=battle.question or "",
         answer_a=battle.answer_a or "",
         answer_b=battle.answer_b or "",
+        swap=swap,
         language=battle.language,
-    )
-
-
-def _asked_case(state: LineageState) -> Case:
-    a = state["answer_a"]
-    b = state["answer_b"]
-    question = state["question"]
-    draw = state["draw"]
-    if not (isinstance(a, Answer) and isinstance(b, Answer) and question and draw):
-        raise RuntimeError("the judge was reached without two answers")
-    return Case(
-        persona=state["persona"].text,
-        question=question.text,
-        answer_a=a.text,
-        answer_b=b.text,
-        swap=draw.swap,
-        language=state["persona"].language,
     )
 
 

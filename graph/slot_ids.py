@@ -4,6 +4,8 @@ from __future__ import annotations
 
 PERSONAS = (1, 2, 3)
 """Every video gets three users."""
+DIVERSE_ASKS = 3
+"""How often users are invented for one video at most, where those that repeat others count."""
 
 
 def lineage_id(video: str, persona: int) -> str:
@@ -37,12 +39,12 @@ def is_newcomer(slot: str) -> bool:
 
 
 def place_of(slot: str) -> str:
-    """Return the id of the first slot in the place from which a guest's question came."""
+    """Return the id of the first slot in the place that a newcomer's question came from."""
     return base_of(slot).partition("+")[0]
 
 
 def joining_of(slot: str) -> int:
-    """Return the generation that a guest slot was added in, whichever superseded it."""
+    """Return the generation that a newcomer's slot was added in, whichever superseded it."""
     return int(base_of(slot).partition("+")[2])
 
 

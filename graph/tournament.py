@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Literal
 
 from langgraph.graph import END, START, StateGraph
 from langgraph.runtime import Runtime
@@ -10,12 +10,27 @@ from langgraph.types import Send
 
 from videoautoarena.agents.roles.question import examine, invent_personas
 from videoautoarena.graph.context import Arena
-from videoautoarena.graph.lineage import LOST, lineage, unplayed
-from videoautoarena.graph.slot_ids import PERSONAS
-from videoautoarena.graph.state import DIVERSE_ASKS, LineageState, Settled, VideoState
+from videoautoarena.graph.lineage import (
+    LOST,
+    LineageState,
+    Settled,
+    Update,
+    lineage,
+    void_of,
+)
+from videoautoarena.graph.slot_ids import DIVERSE_ASKS, PERSONAS
 from videoautoarena.memory.records.records import Battle, Brief, Frames, Persona
 
-Update = dict[str, Any]
+
+class VideoState(Settled, total=False):
+    """One video, up to its three lineages."""
+
+    video: str
+    brief: Brief
+    starts: list[LineageState]
+    """Each unfinished lineage at its first unsettled slot."""
+    failure: str | None
+    """Why this video cannot be played; its slots become void."""
 
 
 async def examiner(state: VideoState, runtime: Runtime[Arena]) -> Update:
@@ -92,11 +107,26 @@ async def find_users(arena: Arena, frames: Frames, brief: Brief) -> list[Persona
 async def abandon(state: VideoState, runtime: Runtime[Arena]) -> Update:
     """Settle every slot of a video that cannot be played as void."""
     arena = runtime.context
-    lost = unplayed(arena, state["video"], reason=state["failure"] or "", brief=state.get("brief"))
-    open_ = [b for b in lost if arena.wanted(b.id) and arena.settled(b.id) is None]
-    for battle in open_:
-        await arena.settle(battle)
-    return {"settled": [battle.id for battle in open_]}
+    video = state["video"]
+    brief = state.get("brief")
+    settled = []
+    for index in PERSONAS:
+        persona = Persona(index=index, text="", language=arena.language_of(video, index))
+        for round_ in range(arena.rules.rounds):
+            slot = arena.slot(video, index, round_)
+            if not arena.wanted(slot) or arena.settled(slot) is not None:
+                continue
+            battle = void_of(
+                arena,
+                video,
+                persona=persona,
+                round_=round_,
+                category=brief.category if brief else None,
+                reason=state["failure"] or "",
+            )
+            await arena.settle(battle)
+            settled.append(slot)
+    return {"settled": settled}
 
 
 def after_examiner(state: VideoState) -> Literal["persona", "abandon"]:

@@ -19,7 +19,7 @@ from videoautoarena.agents.limits.caps import Caps
 from videoautoarena.agents.limits.estimates import LABEL_TOKENS, frame_tokens, output_limit
 from videoautoarena.agents.limits.prices import TABLE, cost_of, most_usd, price_of
 from videoautoarena.agents.models.registry import Model
-from videoautoarena.graph.state import DIVERSE_ASKS
+from videoautoarena.graph.slot_ids import DIVERSE_ASKS
 from videoautoarena.memory.records.records import SCOUTS, CallRow, Role, Sampling, Usage
 from videoautoarena.runs.formats.record_json import record_json
 from videoautoarena.runs.formats.terminal import safe

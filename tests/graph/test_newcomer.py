@@ -104,7 +104,7 @@ def test_a_judge_without_a_usable_reply_makes_a_void(source: Battle) -> None:
     assert [one.verdict for one in battle.verdicts] == ["failed"]
 
 
-def test_the_seats_of_a_guest_count_as_those_of_its_run_do(source: Battle) -> None:
+def test_the_seats_of_a_newcomer_count_as_those_of_its_run_do(source: Battle) -> None:
     audit = stage_of("b", {"judge": JUDGED}, swap=True).meet(NEWCOMER, source)
     rules = {"seats_count": True}
     both = stage_of("b", {"judge": JUDGED}, swap=True, rules=rules).meet(NEWCOMER, source)
@@ -112,6 +112,6 @@ def test_the_seats_of_a_guest_count_as_those_of_its_run_do(source: Battle) -> No
     assert (audit.verdict, both.verdict) == ("a", "split")
 
 
-def test_a_guest_without_an_answer_to_meet_is_a_bug(source: Battle) -> None:
+def test_a_newcomer_without_an_answer_to_meet_is_a_bug(source: Battle) -> None:
     with pytest.raises(RuntimeError, match="without an answer to meet"):
         Stage().meet(NEWCOMER, source)

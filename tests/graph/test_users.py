@@ -12,7 +12,7 @@ import pytest
 from tests.support.stage import LINES, Stage
 from videoautoarena.agents.calls.clients import Sending
 from videoautoarena.agents.prompting.contracts import KNOWN_LINES
-from videoautoarena.graph.state import DIVERSE_ASKS
+from videoautoarena.graph.slot_ids import DIVERSE_ASKS
 from videoautoarena.memory.records.records import Persona
 from videoautoarena.runs.run.inputs.users import repeated_users
 

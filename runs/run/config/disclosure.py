@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 
 from videoautoarena.agents.roles.classify import FRAMES as CLASSIFIER_FRAMES
 from videoautoarena.agents.transport.redaction import is_traced, trace_host
-from videoautoarena.graph.state import DIVERSE_ASKS
+from videoautoarena.graph.slot_ids import DIVERSE_ASKS
 from videoautoarena.memory.records.records import SCOUTS, Role
 from videoautoarena.runs.run.config.run_config import RunConfig
 
