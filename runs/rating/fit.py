@@ -38,12 +38,14 @@ from videoautoarena.scoring.fitting.counts import (
     Cells,
     Floats,
     Ints,
+    Rows,
     Tally,
     count_cells,
+    count_rows,
     select_models,
+    select_rows,
     tally,
 )
-from videoautoarena.scoring.fitting.design_matrix import Rows, count_rows, select_rows
 from videoautoarena.scoring.intervals.proportions import Share, measure_share
 from videoautoarena.scoring.intervals.ranks import videos_needed
 from videoautoarena.scoring.intervals.sandwich import LEVEL, gap_errors, half_widths

@@ -18,7 +18,7 @@ from videoautoarena.runs.rating.finding import ENOUGH, SURE, figure_json
 from videoautoarena.runs.rating.fit import number_names
 from videoautoarena.runs.run.rundir.weaknesses import Fought, Look, Looks
 from videoautoarena.scoring.fitting.counts import Ints
-from videoautoarena.scoring.intervals.contrasts import Contrast, Counts, measure_contrast
+from videoautoarena.scoring.intervals.proportions import Contrast, Counts, measure_contrast
 
 LEAST_ANSWERS = 2
 """Of a theme; what was found in fewer answers is no theme."""

@@ -58,7 +58,9 @@ def agree(first: ArrayLike, second: ArrayLike, cluster: ArrayLike | None = None)
     _, codes = number(np.concatenate([one, two]))
     size = int(codes.max(initial=-1)) + 1
     key = (group * size + codes[: len(one)]) * size + codes[len(one) :]
-    tables = _count(key, rows=int(group.max(initial=-1)) + 1, size=size)
+    rows = int(group.max(initial=-1)) + 1
+    counted = np.bincount(key, minlength=rows * size * size)
+    tables = counted.reshape(rows, size, size).astype(np.float64)
     return Agreement(measure_share(one == two, cluster), _corrected(tables, _cohen, len(one)))
 
 
@@ -96,23 +98,15 @@ def krippendorff(ratings: ArrayLike, cluster: ArrayLike | None = None) -> Share:
     # What says nothing is the lowest code where there is a gap, and leaves no column.
     gaps = int(read.min(initial=0) == MISSING)
     codes = codes.reshape(read.shape) - gaps
-    tables = _coincide(codes, group, size=int(codes.max(initial=-1)) + 1)
-    return _corrected(tables, _pooled, len(read))
-
-
-def _coincide(codes: Ints, group: Ints, *, size: int) -> Floats:
-    """Krippendorff's coincidences of each cluster, shape (clusters, size, size)."""
+    # Krippendorff's coincidences of each cluster.
+    size = int(codes.max(initial=-1)) + 1
     counts = np.stack([(codes == k).sum(axis=1) for k in range(size)], axis=-1, dtype=np.float64)
     pairs = counts[:, :, None] * counts[:, None, :]
     pairs[:, range(size), range(size)] -= counts
     pairs /= np.maximum(counts.sum(axis=1) - 1.0, 1.0)[:, None, None]
     tables = np.zeros((int(group.max(initial=-1)) + 1, size, size))
     np.add.at(tables, group, pairs)
-    return tables
-
-
-def _count(key: Ints, *, rows: int, size: int) -> Floats:
-    return np.bincount(key, minlength=rows * size * size).reshape(rows, size, size).astype(float)
+    return _corrected(tables, _pooled, len(read))
 
 
 def _cohen(tables: Floats) -> _Disagreement:
@@ -148,21 +142,17 @@ def _corrected(tables: Floats, of: Callable[[Floats], _Disagreement], units: int
     value = 1.0 - observed / expected
     if clusters < 2:
         return Share(value, -1.0, 1.0, units)
-    error = expected * _jackknife(of(whole - tables))
+    # The jackknife's error of the ratio, from what it is without each cluster.
+    left = of(whole - tables)
+    known = left.expected > 0.0
+    ratio = left.observed[known] / left.expected[known]
+    scattered = float(np.sqrt((len(ratio) - 1) * ratio.var())) if len(ratio) > 1 else 0.0
+    error = expected * scattered
     spread = observed * (1.0 - observed)
     as_many = spread / error**2 if error > 0.0 and spread > 0.0 else float(clusters)
     worth = min(as_many, float(whole.sum()))
     scatter = Spread(observed, worth, clusters, start=1.0, slope=-1.0 / expected)
     return Share(value, np.nan, np.nan, units, scatter).at(LEVEL)
-
-
-def _jackknife(left: _Disagreement) -> float:
-    """The standard error of a ratio, from what it is without each cluster."""
-    known = left.expected > 0.0
-    ratio = left.observed[known] / left.expected[known]
-    if len(ratio) < 2:
-        return 0.0
-    return float(np.sqrt((len(ratio) - 1) * ratio.var()))
 
 
 def _read(codes: ArrayLike, *, least: int) -> Ints:

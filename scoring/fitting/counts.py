@@ -110,7 +110,11 @@ def count_cells(
     counts = count_outcomes(cell, halves, rows=len(pair), weight=worth)
     parts = None
     if read.cluster is not None:
-        parts = _gather_parts(cell, halves, read.cluster, worth)
+        _, group = number(read.cluster)
+        width = max(len(pair), 1)
+        part, row = number(group * width + cell)
+        of_part = count_outcomes(row, halves, rows=len(part), weight=worth)
+        parts = Parts(part // width, part % width, of_part)
     squares = None if worth is None else sum_squares(cell, worth, rows=len(pair))
     return Cells(models, pair // models, pair % models, counts, parts, squares)
 
@@ -125,7 +129,11 @@ def read_battles(
     """
     first = _read_models(a, "a", models)
     second = _read_models(b, "b", models)
-    halves = _read_outcomes(outcome)
+    points = np.asarray(outcome, dtype=np.float64)
+    right = (points == 0.0) | (points == 0.5) | (points == 1.0)
+    if points.ndim != 1 or not right.all():
+        raise ValueError("outcome must be a row of 0, 0.5 and 1")
+    halves = (2 * points).astype(np.int64)
     group = np.zeros_like(first) if cluster is None else _read_whole(cluster, "cluster")
     if not len(first) == len(second) == len(halves) == len(group):
         raise ValueError("a, b, outcome and cluster must be equally long")
@@ -180,12 +188,18 @@ def select_models(cells: Cells, members: Ints) -> Cells:
     """Return the battles among `members`, ascending; index k then stands for `members[k]`."""
     place = place_among(members, cells.models)
     keep = (place[cells.i] >= 0) & (place[cells.j] >= 0)
+    parts = cells.parts
+    if parts is not None:
+        row = np.cumsum(keep) - 1
+        mine = keep[parts.cell]
+        _, cluster = number(parts.cluster[mine])
+        parts = Parts(cluster, row[parts.cell[mine]], parts.counts[mine])
     return Cells(
         len(members),
         place[cells.i[keep]],
         place[cells.j[keep]],
         cells.counts[keep],
-        None if cells.parts is None else _select_parts(cells.parts, keep),
+        parts,
         None if cells.squares is None else cells.squares[keep],
     )
 
@@ -197,21 +211,6 @@ def place_among(members: Ints, models: int) -> Ints:
     return place
 
 
-def _select_parts(parts: Parts, keep: NDArray[np.bool_]) -> Parts:
-    row = np.cumsum(keep) - 1
-    mine = keep[parts.cell]
-    _, cluster = number(parts.cluster[mine])
-    return Parts(cluster, row[parts.cell[mine]], parts.counts[mine])
-
-
-def _gather_parts(cell: Ints, halves: Ints, cluster: Ints, weight: Floats | None) -> Parts:
-    _, group = number(cluster)
-    width = int(cell.max(initial=0)) + 1
-    part, row = number(group * width + cell)
-    counts = count_outcomes(row, halves, rows=len(part), weight=weight)
-    return Parts(part // width, part % width, counts)
-
-
 def _read_models(values: ArrayLike, name: str, models: int) -> Ints:
     indices = _read_whole(values, name)
     wrong = (indices < 0) | (indices >= models)
@@ -219,15 +218,6 @@ def _read_models(values: ArrayLike, name: str, models: int) -> Ints:
         row = int(np.argmax(wrong))
         raise ValueError(f"{name}[{row}] is {indices[row]}; there are {models} models, from 0")
     return indices
-
-
-def _read_outcomes(values: ArrayLike) -> Ints:
-    """Outcomes as half points, 0, 1 or 2."""
-    points = np.asarray(values, dtype=np.float64)
-    right = (points == 0.0) | (points == 0.5) | (points == 1.0)
-    if points.ndim != 1 or not right.all():
-        raise ValueError("outcome must be a row of 0, 0.5 and 1")
-    return (2 * points).astype(np.int64)
 
 
 def _read_whole(values: ArrayLike, name: str) -> Ints:
@@ -274,3 +264,109 @@ def sum_seats(cells: Cells, of_i: Floats, of_j: Floats) -> Floats:
     """Return the sum over the pairs of each model of what it has in its seat, shape (models,)."""
     n = cells.models
     return np.asarray(np.bincount(cells.i, of_i, n) + np.bincount(cells.j, of_j, n), np.float64)
+
+
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """Battles in rows of equal ones, seats kept apart."""
+
+    models: int
+    i: Ints
+    """Shape (R,), the model in seat a."""
+    j: Ints
+    counts: Floats
+    """Shape (R, 3): losses, ties and wins of `i`."""
+    x: Floats
+    """Shape (R, K), covariates."""
+    cluster: Ints | None
+    """Shape (R,), from 0 without gaps; None where battles are independent."""
+    squares: Floats | None = None
+    """Shape (R,), the sum of the squared weights of a row's battles; None where each weighs 1."""
+
+    @property
+    def clusters(self) -> int:
+        """Number of independent pieces: clusters, or battles where none were given."""
+        return count_pieces(self.counts, self.cluster)
+
+
+def count_rows(
+    a: ArrayLike,
+    b: ArrayLike,
+    *,
+    outcome: ArrayLike,
+    models: int,
+    x: ArrayLike | None = None,
+    cluster: ArrayLike | None = None,
+    seat: bool = False,
+    weight: ArrayLike | None = None,
+) -> Rows:
+    """Return battles as rows; the arguments are those of `count_cells` and two more.
+
+    `x`, shape (B, K), holds covariates of a less those of b. `seat` puts a covariate of 1 before
+    them, so that gamma[0] is what seat a is worth.
+
+    Raises:
+        ValueError: as `count_cells`, and where a covariate is not finite.
+    """
+    read = read_battles(a, b, outcome=outcome, models=models, cluster=cluster)
+    worth = read_weights(weight, read)
+    rows = len(read.a)
+    group = None if read.cluster is None else number(read.cluster)[1]
+    given = np.empty((rows, 0)) if x is None else np.asarray(x, dtype=np.float64)
+    if given.ndim != 2 or len(given) != rows or not np.isfinite(given).all():
+        raise ValueError("x must hold a row of finite covariates for every battle")
+    if given.shape[1] == 0:
+        pairs = max(models, 1) ** 2
+        key = read.a * models + read.b
+        key = key if group is None else group * pairs + key
+        distinct, place = number(key)
+        pair = distinct % pairs
+        counts = count_outcomes(place, read.halves, rows=len(distinct), weight=worth)
+        group = None if group is None else distinct // pairs
+        first = pair // max(models, 1)
+        second = pair % max(models, 1)
+        given = np.empty((len(distinct), 0))
+    else:
+        place = np.arange(rows)
+        counts = count_outcomes(place, read.halves, rows=rows, weight=worth)
+        first = read.a
+        second = read.b
+    if seat:
+        given = np.column_stack([np.ones(len(first)), given])
+    squares = None if worth is None else sum_squares(place, worth, rows=len(counts))
+    return Rows(models, first, second, counts, given, group, squares)
+
+
+def to_cells(rows: Rows) -> Cells:
+    """Return the battles as cells, without their covariates."""
+    low = np.minimum(rows.i, rows.j)
+    high = np.maximum(rows.i, rows.j)
+    counts = np.where((rows.i == low)[:, None], rows.counts, rows.counts[:, ::-1])
+    pair, cell = number(low * rows.models + high)
+    cells = Cells(rows.models, pair // rows.models, pair % rows.models, _sum(cell, counts))
+    if rows.cluster is None:
+        return cells
+    part, place = number(rows.cluster * max(len(pair), 1) + cell)
+    parts = Parts(part // max(len(pair), 1), part % max(len(pair), 1), _sum(place, counts))
+    return Cells(cells.models, cells.i, cells.j, cells.counts, parts)
+
+
+def select_rows(rows: Rows, members: Ints) -> Rows:
+    """Return the battles among `members` alone, with index k standing for `members[k]`."""
+    place = place_among(members, rows.models)
+    keep = (place[rows.i] >= 0) & (place[rows.j] >= 0)
+    return Rows(
+        len(members),
+        place[rows.i[keep]],
+        place[rows.j[keep]],
+        rows.counts[keep],
+        rows.x[keep],
+        None if rows.cluster is None else number(rows.cluster[keep])[1],
+        None if rows.squares is None else rows.squares[keep],
+    )
+
+
+def _sum(place: Ints, counts: Floats) -> Floats:
+    size = int(place.max(initial=-1)) + 1
+    columns = [np.bincount(place, counts[:, k], size) for k in range(3)]
+    return np.stack(columns, axis=1).astype(np.float64)

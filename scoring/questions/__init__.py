@@ -1,1 +1,1 @@
-"""Owns whether two sets of questions differ, and weights from one mix to another; reads no text."""
+"""Owns figures about questions: mixes, scores, what betrays an answer; asks no model."""

@@ -1,4 +1,4 @@
-"""Whether two samples of clustered units differ, by permutation, with the error held over tests."""
+"""Whether two samples of clustered units differ, and weights that take one mix to another."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.optimize import brentq
+from scipy.special import expit
 
 from videoautoarena.scoring.fitting.counts import Floats, Ints
 
@@ -81,7 +83,15 @@ def compare_samples(one: Sample, other: Sample, *, rounds: int, seed: int) -> Di
     Source: Chung and Romano (2013), Ann. Statist. 41(2), the studentised permutation; Westfall and
         Young (1993), Resampling-Based Multiple Testing, the largest of several.
     """
-    _check(one, other, rounds)
+    if rounds < 19:
+        raise ValueError(f"{rounds} permutations are too few; take at least 19")
+    for sample in (one, other):
+        if sample.values.ndim != 2 or sample.cluster.shape != sample.values.shape[:1]:
+            raise ValueError("values must have a row, and cluster a number, for each unit")
+        if not np.isfinite(sample.values).all():
+            raise ValueError("values must be finite")
+    if one.values.shape[1] != other.values.shape[1]:
+        raise ValueError("both samples must have the same columns")
     columns = np.full(one.values.shape[1], np.nan)
     is_binary, tested = _often_enough(one.values, other.values)
     blocks, clusters = _gather(one, other, tested, is_binary[tested])
@@ -91,7 +101,13 @@ def compare_samples(one: Sample, other: Sample, *, rounds: int, seed: int) -> Di
     rng = np.random.default_rng(seed)
     over = np.zeros(len(found), dtype=np.int64)
     for begin in range(0, rounds, _BATCH):
-        sides = _permute(blocks, rng, min(rounds - begin, _BATCH))
+        # As many blocks on each side as there were; twins change places together.
+        batch = min(rounds - begin, _BATCH)
+        sides = np.repeat(blocks.side[None, :], batch, axis=0)
+        sides[:, blocks.alone] = rng.permuted(sides[:, blocks.alone], axis=1)
+        turned = rng.random((batch, len(blocks.pairs))) < 0.5
+        sides[:, blocks.pairs[:, 0]] ^= turned
+        sides[:, blocks.pairs[:, 1]] ^= turned
         # A hair's breadth, so that the same difference, summed in another order, is no smaller.
         most = _figures(blocks, sides).max(axis=1) + 1e-9
         over += (most[:, None] >= found).sum(axis=0)
@@ -121,18 +137,6 @@ def hold_error(ps: ArrayLike) -> Floats:
     return held
 
 
-def _check(one: Sample, other: Sample, rounds: int) -> None:
-    if rounds < 19:
-        raise ValueError(f"{rounds} permutations are too few; take at least 19")
-    for sample in (one, other):
-        if sample.values.ndim != 2 or sample.cluster.shape != sample.values.shape[:1]:
-            raise ValueError("values must have a row, and cluster a number, for each unit")
-        if not np.isfinite(sample.values).all():
-            raise ValueError("values must be finite")
-    if one.values.shape[1] != other.values.shape[1]:
-        raise ValueError("both samples must have the same columns")
-
-
 def _often_enough(one: Floats, other: Floats) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
     """Whether each column holds noughts and ones, and whether neither of them is rare.
 
@@ -140,9 +144,8 @@ def _often_enough(one: Floats, other: Floats) -> tuple[NDArray[np.bool_], NDArra
     """
     values = np.concatenate([one, other])
     if not len(values):
-        return np.zeros((2, values.shape[1]), dtype=np.bool_)[0], np.zeros(
-            values.shape[1], np.bool_
-        )
+        none = np.zeros(values.shape[1], dtype=np.bool_)
+        return none, none
     binary = ((values == 0.0) | (values == 1.0)).all(axis=0)
     share = values.mean(axis=0)
     rarer = np.minimum(share, 1.0 - share) * min(len(one), len(other))
@@ -166,20 +169,8 @@ def _gather(
     first = keys[1] == 1
     middle = means.mean(axis=0) if len(means) else np.zeros(means.shape[1])
     share = np.where(is_binary, middle, np.nan)
-    return _Blocks(means - middle, share, first, pairs, alone), (
-        int(first.sum()),
-        int((~first).sum()),
-    )
-
-
-def _permute(blocks: _Blocks, rng: np.random.Generator, rounds: int) -> NDArray[np.bool_]:
-    """Sides of all blocks, shape (rounds, blocks): as many on each side as there were."""
-    sides = np.repeat(blocks.side[None, :], rounds, axis=0)
-    sides[:, blocks.alone] = rng.permuted(sides[:, blocks.alone], axis=1)
-    turned = rng.random((rounds, len(blocks.pairs))) < 0.5
-    sides[:, blocks.pairs[:, 0]] ^= turned
-    sides[:, blocks.pairs[:, 1]] ^= turned
-    return sides
+    clusters = int(first.sum()), int((~first).sum())
+    return _Blocks(means - middle, share, first, pairs, alone), clusters
 
 
 def _figures(blocks: _Blocks, sides: NDArray[np.bool_]) -> Floats:
@@ -196,7 +187,11 @@ def _figures(blocks: _Blocks, sides: NDArray[np.bool_]) -> Floats:
         off = half @ values**2 - count * mean**2
         # Of a rare value one side may hold nothing, which is no certainty that there is none.
         variance = (off + _BELIEVED * usual) / (count - 1.0 + _BELIEVED) / count
-        scale = _to_common_share(blocks.share, mean, count)
+        # A side that holds few ones by chance also scatters less, and would look all the surer of
+        # it: the variance of its share is taken to that of the share of both.
+        share = blocks.share
+        own = share + mean * count / (count + _BELIEVED)
+        scale = np.where(np.isnan(share), 1.0, share * (1.0 - share) / (own * (1.0 - own)))
         means.append(mean)
         scales.append(scale / count**2)
         squares += variance * scale
@@ -205,16 +200,6 @@ def _figures(blocks: _Blocks, sides: NDArray[np.bool_]) -> Floats:
     gap = np.abs(means[0] - means[1])
     error = np.sqrt(np.maximum(squares, 0.0))
     return np.divide(gap, error, out=np.zeros_like(gap), where=error > _NOTHING)
-
-
-def _to_common_share(share: Floats, mean: Floats, count: float) -> Floats:
-    """What makes the variance of a side's share that of the share of both sides; else 1.
-
-    A side that holds few ones by chance also scatters less, and would look all the surer of it.
-    """
-    own = share + mean * count / (count + _BELIEVED)
-    scale = share * (1.0 - share) / (own * (1.0 - own))
-    return np.asarray(np.where(np.isnan(share), 1.0, scale), dtype=np.float64)
 
 
 def _together(
@@ -231,3 +216,115 @@ def _together(
         + len(blocks.pairs) * mean_one * mean_other,
         dtype=np.float64,
     )
+
+
+_RIDGE = 1e-5
+"""What holds the multiplier of a cell whose share cannot be had."""
+_TINY = 1e-12
+_STEPS = 200
+_HALVINGS = 40
+_REST = 1e-8
+"""The largest slope that is still rest."""
+
+
+class Calibrated(NamedTuple):
+    """Weights, and how near they come to what was asked."""
+
+    weights: Floats
+    """Shape (units,), above 0 and below the cap, 1 on average."""
+    reached: Floats
+    """Shape (cells,), the weighted share of each cell."""
+
+
+def calibrate(cells: ArrayLike, shares: ArrayLike, *, cap: float) -> Calibrated:
+    """Return weights by which each cell holds its share, as nearly as the cap allows.
+
+    Of all such weights they are those nearest to 1. Where every unit stands in one cell they are
+    those of post-stratification: the share of a cell over the one that it has. A unit may stand in
+    several cells, or in none.
+
+    Args:
+        cells: shape (units, cells), whether each unit stands in each cell.
+        shares: shape (cells,), which weighted share of all units each cell is to hold, 0 to 1.
+        cap: the largest weight, above 1.
+
+    Raises:
+        ValueError: no unit, shapes that do not fit, a share or a cap that is none.
+
+    Source: Deville and Sarndal (1992), J. Am. Stat. Assoc. 87(418), calibration by the bounded
+        logit distance, its lower bound at zero.
+    """
+    x = np.asarray(cells, dtype=np.float64)
+    target = np.asarray(shares, dtype=np.float64)
+    if x.ndim != 2 or not len(x) or target.shape != x.shape[1:]:
+        raise ValueError("cells must have a row for each unit and a column for each share")
+    if not ((target >= 0.0) & (target <= 1.0)).all():
+        raise ValueError("shares must lie between 0 and 1")
+    if not cap > 1.0 or not np.isfinite(cap):
+        raise ValueError(f"a cap of {cap} leaves no weight above 1; take a larger one")
+    # Units of the same cells weigh the same, and there are few kinds of them.
+    kinds, kind, counts = np.unique(x, axis=0, return_inverse=True, return_counts=True)
+    share = counts / len(x)
+    rows = np.column_stack([np.ones(len(kinds)), kinds])
+    along = rows @ _settle(rows, share, np.append(1.0, target), cap)
+    furthest = float(np.abs(along).max()) + 1.0
+
+    def over(by: float) -> float:
+        """How far the mean weight lies above 1, also where a mix cannot be had."""
+        return float(share @ _weigh(along + by, cap)) - 1.0
+
+    found = _weigh(along + float(brentq(over, -furthest, furthest, xtol=1e-14)), cap)
+    return Calibrated(found[kind.ravel()], np.asarray((share * found) @ kinds, dtype=np.float64))
+
+
+def effective_units(weights: ArrayLike) -> float:
+    """Return as how many units of equal weight weighted ones count; 0 of none.
+
+    Raises:
+        ValueError: a weight below 0.
+
+    Source: Kish (1965), Survey Sampling.
+    """
+    given = np.asarray(weights, dtype=np.float64)
+    if (given < 0).any():
+        raise ValueError("weights must not be below 0")
+    square = float((given**2).sum())
+    return float(given.sum()) ** 2 / square if square > 0 else 0.0
+
+
+def _weigh(along: Floats, cap: float) -> Floats:
+    """Weights between 0 and the cap, 1 where `along` is 0."""
+    return np.asarray(cap * expit(cap / (cap - 1.0) * along - np.log(cap - 1.0)), np.float64)
+
+
+def _settle(rows: Floats, share: Floats, target: Floats, cap: float) -> Floats:
+    """The multipliers of the cells, by Newton's method with steps that are halved."""
+
+    def height(at: Floats) -> float:
+        steep = cap / (cap - 1.0) * (rows @ at)
+        grown = (cap - 1.0) * np.logaddexp(np.log(cap - 1.0), steep)
+        return float(share @ grown - at @ target + ridge @ at**2 / 2.0)
+
+    # The mean of the weights is no share, and is held whatever becomes of those.
+    ridge = np.append(0.0, np.full(len(target) - 1, _RIDGE))
+    at = np.zeros(len(target))
+    here = height(at)
+    for _ in range(_STEPS):
+        weights = _weigh(rows @ at, cap)
+        slope = rows.T @ (share * weights) - target + ridge * at
+        if np.abs(slope).max() < _REST:
+            break
+        bend = share * weights * (1.0 - weights / cap) * cap / (cap - 1.0)
+        matrix = (rows * bend[:, None]).T @ rows + np.diag(ridge + _TINY)
+        step = np.linalg.solve(matrix, slope)
+        # A step that is not worth its length would oscillate where the cap binds.
+        for _ in range(_HALVINGS):
+            there = height(at - step)
+            if there <= here - 1e-4 * float(step @ slope):
+                break
+            step = step / 2.0
+        else:
+            break
+        at = at - step
+        here = there
+    return at

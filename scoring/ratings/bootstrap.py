@@ -16,8 +16,14 @@ from scipy.sparse import csr_array
 from scipy.special import expit, ndtr, stdtrit
 
 from videoautoarena.scoring.fitting.bradley_terry import fit_strengths
-from videoautoarena.scoring.fitting.counts import Cells, Floats, select_models
-from videoautoarena.scoring.fitting.design_matrix import Rows, select_rows, to_cells
+from videoautoarena.scoring.fitting.counts import (
+    Cells,
+    Floats,
+    Rows,
+    select_models,
+    select_rows,
+    to_cells,
+)
 from videoautoarena.scoring.fitting.newton import Likelihood, one_blas_thread
 from videoautoarena.scoring.fitting.separation import find_components
 from videoautoarena.scoring.intervals.sandwich import Spread

@@ -19,13 +19,17 @@ from scipy.special import expit
 
 from videoautoarena.scoring.fitting import newton
 from videoautoarena.scoring.fitting.bradley_terry import SCALE, information_weights
-from videoautoarena.scoring.fitting.counts import POINTS, Floats, Ints
-from videoautoarena.scoring.fitting.design_matrix import Rows, to_cells
+from videoautoarena.scoring.fitting.counts import POINTS, Floats, Ints, Rows, to_cells
 from videoautoarena.scoring.fitting.newton import Likelihood, Point, one_blas_thread
 from videoautoarena.scoring.fitting.separation import find_open
 from videoautoarena.scoring.intervals import sandwich as sandwiches
-from videoautoarena.scoring.intervals.cluster_correction import cluster_meat, sum_pull, sum_scores
-from videoautoarena.scoring.intervals.sandwich import Spread, against_zero
+from videoautoarena.scoring.intervals.sandwich import (
+    Spread,
+    against_zero,
+    cluster_meat,
+    sum_pull,
+    sum_scores,
+)
 
 PRIOR_SD = 2.0
 """Of each term, in nats, where the battles alone set one no bounds; the mean is 0."""

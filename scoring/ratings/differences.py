@@ -9,8 +9,16 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import expit, stdtr, stdtrit
 
-from videoautoarena.scoring.fitting.counts import Cells, Floats, Ints, number, select_models
-from videoautoarena.scoring.fitting.design_matrix import Rows, select_rows, to_cells
+from videoautoarena.scoring.fitting.counts import (
+    Cells,
+    Floats,
+    Ints,
+    Rows,
+    number,
+    select_models,
+    select_rows,
+    to_cells,
+)
 from videoautoarena.scoring.fitting.newton import Likelihood
 from videoautoarena.scoring.fitting.separation import find_components, find_one_sided
 from videoautoarena.scoring.intervals import ranks, sandwich

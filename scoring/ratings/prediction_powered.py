@@ -21,7 +21,7 @@ from videoautoarena.scoring.fitting.bradley_terry import centre, fit_strengths, 
 from videoautoarena.scoring.fitting.counts import Cells, Floats, Ints, number, place_among
 from videoautoarena.scoring.fitting.newton import Likelihood, one_blas_thread
 from videoautoarena.scoring.fitting.separation import find_components, find_one_sided, find_open
-from videoautoarena.scoring.intervals import cluster_correction, sandwich
+from videoautoarena.scoring.intervals import sandwich
 from videoautoarena.scoring.intervals.sandwich import Spread
 from videoautoarena.scoring.ratings.ratings import (
     Endless,
@@ -277,15 +277,13 @@ def _spread(
     has_label = seen.any(axis=1)
     clusters = int(has_label.sum())
     pull = _pull(part, theta, bread, lam)
-    if cluster_correction.is_felt(pull):
-        whole = cluster_correction.without_pull(
-            whole, bread, lambda along: _inform(part, theta, lam, along)
-        )
+    if sandwich.is_felt(pull):
+        whole = sandwich.without_pull(whole, bread, lambda along: _inform(part, theta, lam, along))
         whole *= 1.0 - 1.0 / max(clusters, 2)
     more = clusters / (clusters - 1) if clusters > 1 else 1.0
     robust = bread @ (whole.T @ whole) @ bread * more
     least = bread @ _battle_meat(part, theta, lam) @ bread
-    effective = cluster_correction.effective_number(_pull(part, theta, bread, 0.0)[has_label])
+    effective = sandwich.effective_number(_pull(part, theta, bread, 0.0)[has_label])
     open = find_open(_labelled_cells(data), one_sided)
     return Spread(
         robust, least, bread, clusters, effective, seen.sum(axis=0), one_sided, open, zero
@@ -303,7 +301,7 @@ def _weights(part: _Weighed, theta: Floats, lam: float) -> Floats:
 def _pull(part: _Weighed, theta: Floats, bread: Floats, lam: float) -> Floats:
     across = sandwich.gap_variances(bread)[part.data.a, part.data.b]
     hat = _weights(part, theta, lam) * across
-    return cluster_correction.sum_pull(part.group, hat, int(part.group.max()) + 1)
+    return sandwich.sum_pull(part.group, hat, int(part.group.max()) + 1)
 
 
 def _inform(part: _Weighed, theta: Floats, lam: float, along: Floats) -> Floats:
@@ -311,7 +309,7 @@ def _inform(part: _Weighed, theta: Floats, lam: float, along: Floats) -> Floats:
     a = part.data.a
     b = part.data.b
     moved = _weights(part, theta, lam) * (along[part.group, a] - along[part.group, b])
-    return cluster_correction.sum_scores(part.group, [(a, moved), (b, -moved)], shape=along.shape)
+    return sandwich.sum_scores(part.group, [(a, moved), (b, -moved)], shape=along.shape)
 
 
 def _battle_meat(part: _Weighed, theta: Floats, lam: float) -> Floats:

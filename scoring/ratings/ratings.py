@@ -14,8 +14,15 @@ from videoautoarena.scoring.fitting.bradley_terry import (
     centre,
     fit_strengths,
 )
-from videoautoarena.scoring.fitting.counts import Cells, Floats, Ints, select_models
-from videoautoarena.scoring.fitting.design_matrix import Rows, select_rows, to_cells
+from videoautoarena.scoring.fitting.counts import (
+    Cells,
+    Floats,
+    Ints,
+    Rows,
+    select_models,
+    select_rows,
+    to_cells,
+)
 from videoautoarena.scoring.fitting.newton import Likelihood
 from videoautoarena.scoring.fitting.separation import (
     find_components,
@@ -133,9 +140,23 @@ def rate(battles: Cells | Rows, method: Method = PLAIN) -> Ratings:
         if method.likelihood == "mle" and one_sided.any():
             raise Endless(members[one_sided])
         if isinstance(battles, Rows):
-            fitted = _fit_rows(select_rows(battles, members), method, one_sided)
+            rows = select_rows(battles, members)
+            terms = fit_terms(rows, davidson=method.davidson, likelihood=method.likelihood)
+            spread, errors = measure_terms(rows, terms, one_sided=one_sided)
+            theta = terms.theta
+            fit = Fit(spread, terms, errors)
         else:
-            fitted = _fit_cells(part, method, one_sided)
+            theta = fit_strengths(part, likelihood=method.likelihood)
+            spread = sandwich.measure_spread(part, theta, one_sided=one_sided)
+            fit = Fit(spread)
+        drawn = None
+        if method.rounds and part.clusters > 1:
+            how = {"rounds": method.rounds, "seed": method.seed}
+            if fit.terms is not None:
+                drawn = bootstrap_terms(rows, fit.terms, likelihood=method.likelihood, **how)
+            else:
+                drawn = bootstrap(part, theta, likelihood=method.likelihood, **how)
+        fitted = Fitted(centre(theta, spread.zero), fit, drawn)
         place_members(ratings, members, fitted, cells=part, method=method)
     return ratings
 
@@ -204,28 +225,6 @@ def _lead(cells: Cells, fitted: Fitted, method: Method) -> Lead:
         simultaneous=method.simultaneous,
         seed=method.seed,
     )
-
-
-def _fit_cells(part: Cells, method: Method, one_sided: NDArray[np.bool_]) -> Fitted:
-    theta = fit_strengths(part, likelihood=method.likelihood)
-    spread = sandwich.measure_spread(part, theta, one_sided=one_sided)
-    drawn = None
-    if method.rounds and part.clusters > 1:
-        drawn = bootstrap(
-            part, theta, rounds=method.rounds, seed=method.seed, likelihood=method.likelihood
-        )
-    return Fitted(centre(theta, spread.zero), Fit(spread), drawn)
-
-
-def _fit_rows(part: Rows, method: Method, one_sided: NDArray[np.bool_]) -> Fitted:
-    terms = fit_terms(part, davidson=method.davidson, likelihood=method.likelihood)
-    spread, errors = measure_terms(part, terms, one_sided=one_sided)
-    drawn = None
-    if method.rounds and part.clusters > 1:
-        drawn = bootstrap_terms(
-            part, terms, rounds=method.rounds, seed=method.seed, likelihood=method.likelihood
-        )
-    return Fitted(centre(terms.theta, spread.zero), Fit(spread, terms, errors), drawn)
 
 
 def _bounds(fitted: Fitted, method: Method, *, fixed: int | None) -> tuple[Floats, Floats]:

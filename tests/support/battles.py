@@ -9,8 +9,7 @@ from sklearn.linear_model import LogisticRegression
 
 from videoautoarena.scoring.design.pairing import roster_pairs
 from videoautoarena.scoring.fitting.bradley_terry import SCALE
-from videoautoarena.scoring.fitting.counts import Floats, Ints
-from videoautoarena.scoring.fitting.design_matrix import Rows, count_rows
+from videoautoarena.scoring.fitting.counts import Floats, Ints, Rows, count_rows
 from videoautoarena.scoring.texts.style import compare_styles, standardise
 
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 from itertools import permutations
 from random import Random
 
-from videoautoarena.scoring.shortcuts.items import Item
+from videoautoarena.scoring.questions.items import Item
 
 DULL = ("black", "grey", "white", "brown")
 COLOURS = (*DULL, "red", "orange", "yellow", "green", "teal", "blue", "purple", "pink")

@@ -14,7 +14,7 @@ from videoautoarena.runs.analysis.realism.question_traits import Question
 from videoautoarena.runs.rating.finding import figure_json
 from videoautoarena.runs.rating.leaderboard import Leaderboard
 from videoautoarena.runs.rating.table import build
-from videoautoarena.scoring.questions.calibration import calibrate, effective_units
+from videoautoarena.scoring.questions.two_samples import calibrate, effective_units
 
 TARGET = "the mix of the real questions"
 LEAST_EFFECTIVE, MOST_UNREACHABLE = 100, 0.5

@@ -16,6 +16,8 @@ from operator import itemgetter
 from statistics import fmean
 from typing import Literal, TypeVar
 
+from videoautoarena.scoring.tasks.averages import Tasks
+
 from videoautoarena.agents.prompting.task_contracts import YesNo
 from videoautoarena.memory.records.errors import BadInput
 from videoautoarena.memory.records.records import Published, Record
@@ -54,7 +56,7 @@ from videoautoarena.runs.bench.score.task_points import (
     two_results,
 )
 from videoautoarena.runs.formats.battle_table import quoted
-from videoautoarena.scoring.tasks.averages import Tasks, measure_accuracy, measure_tasks
+from videoautoarena.scoring.questions.scores import measure_accuracy, measure_tasks
 from videoautoarena.scoring.texts.traits import BUCKET_NAMES
 
 ALL: tuple[Ability, ...] = (*ABILITIES, TWIN)

@@ -54,8 +54,7 @@ from videoautoarena.runs.rating.fit import by_feature, identified_of, worth_of
 from videoautoarena.runs.rating.leaderboard import Terms
 from videoautoarena.runs.run.rundir.reader import SAW_NONE
 from videoautoarena.scoring.fitting.bradley_terry import MEAN, SCALE
-from videoautoarena.scoring.fitting.counts import Floats, Ints, count_cells
-from videoautoarena.scoring.fitting.design_matrix import count_rows
+from videoautoarena.scoring.fitting.counts import Floats, Ints, count_cells, count_rows
 from videoautoarena.scoring.ratings.covariates import Identification
 from videoautoarena.scoring.ratings.differences import Gaps, measure_gaps, to_win_rates
 from videoautoarena.scoring.texts.style import FEATURES, compare_styles, measure_styles, standardise

@@ -19,6 +19,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from pydantic import JsonValue
+from videoautoarena.scoring.shortcuts.items import Item
 
 from videoautoarena.memory.records.errors import BadInput, need_package
 from videoautoarena.memory.records.records import Published, Record
@@ -36,10 +37,14 @@ from videoautoarena.runs.bench.score.task_points import (
 from videoautoarena.runs.formats.record_json import SPREAD, record_json, value_json
 from videoautoarena.runs.formats.terminal import safe
 from videoautoarena.runs.run.rundir.reader import counted
-from videoautoarena.scoring.shortcuts.chance import measure_tails
-from videoautoarena.scoring.shortcuts.items import NO_OPTION, Item, find_defects
-from videoautoarena.scoring.shortcuts.leaks import GIVEN_AWAY
-from videoautoarena.scoring.shortcuts.probes import DRAWS, ProbeResult, probe_items
+from videoautoarena.scoring.questions.items import (
+    GIVEN_AWAY,
+    NO_OPTION,
+    Item,
+    find_defects,
+    measure_tails,
+)
+from videoautoarena.scoring.questions.probes import DRAWS, ProbeResult, probe_items
 
 NAMED = 3
 """Items of a defect that are named to people; the rest is counted."""

@@ -23,9 +23,8 @@ from videoautoarena.runs.bench.score.task_points import (
     points_of,
     weights_of,
 )
+from videoautoarena.scoring.questions.scores import choose_cheapest, measure_accuracy
 from videoautoarena.scoring.ratings.differences import measure_lead
-from videoautoarena.scoring.tasks.averages import measure_accuracy
-from videoautoarena.scoring.tasks.budgets import choose_cheapest
 
 MARGIN = 2.0
 """Points of accuracy that are as good, in percent."""

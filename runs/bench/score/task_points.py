@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Literal, NamedTuple, TypeVar
 
 import numpy as np
+from videoautoarena.scoring.tasks.averages import Tasks
 
 from videoautoarena.agents.prompting.contracts import READINGS
 from videoautoarena.agents.roles.choose import Chosen, read_choice, read_published
@@ -21,13 +22,13 @@ from videoautoarena.runs.bench.format.schema import Entry, TaskItem
 from videoautoarena.runs.formats.battle_table import quoted
 from videoautoarena.runs.formats.words import in_full
 from videoautoarena.scoring.intervals.proportions import Share
-from videoautoarena.scoring.ratings.differences import Lead, measure_lead
-from videoautoarena.scoring.tasks.averages import (
+from videoautoarena.scoring.questions.scores import (
     Tasks,
     measure_accuracy,
     measure_scores,
     measure_tasks,
 )
+from videoautoarena.scoring.ratings.differences import Lead, measure_lead
 
 R = TypeVar("R", TaskResult, DialogueResult)
 End = Literal["right", "wrong", "unreadable", "forfeit", "scored", "unscored", "void"]

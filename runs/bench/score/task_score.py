@@ -41,7 +41,7 @@ from videoautoarena.runs.bench.score.task_points import (
 )
 from videoautoarena.runs.formats.battle_table import quoted
 from videoautoarena.scoring.intervals.proportions import Share
-from videoautoarena.scoring.tasks.averages import Tasks, measure_accuracy
+from videoautoarena.scoring.questions.scores import Tasks, measure_accuracy
 
 GROUPS = {
     "topic": "holistic", "anomaly": "holistic", "summary": "holistic",

@@ -9,12 +9,12 @@ from benchmarks.coverage import cover_unequal
 from tests.support.battles import draw_battles
 from videoautoarena.scoring.fitting.bradley_terry import SCALE, fit_strengths, information, pin_mean
 from videoautoarena.scoring.fitting.counts import Cells, count_cells
-from videoautoarena.scoring.intervals.cluster_correction import (
+from videoautoarena.scoring.intervals.sandwich import (
     effective_number,
     is_felt,
+    measure_spread,
     without_pull,
 )
-from videoautoarena.scoring.intervals.sandwich import measure_spread
 from videoautoarena.scoring.ratings.ratings import rate
 
 

@@ -7,8 +7,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from videoautoarena.scoring.intervals.contrasts import Contrast, Counts, measure_contrast
-from videoautoarena.scoring.intervals.proportions import measure_counts, measure_share
+from videoautoarena.scoring.intervals.proportions import (
+    Contrast,
+    Counts,
+    measure_contrast,
+    measure_counts,
+    measure_share,
+)
 
 
 def counts(hits: list[int], sizes: list[int]) -> Counts:

@@ -11,7 +11,6 @@ from tests.support.tournament import fought, standard_errors
 from videoautoarena.scoring.design.pairing import roster_pairs
 from videoautoarena.scoring.fitting.bradley_terry import fit_strengths
 from videoautoarena.scoring.fitting.counts import Floats, count_cells
-from videoautoarena.scoring.intervals.cluster_correction import sum_outer
 from videoautoarena.scoring.intervals.sandwich import (
     chance_better,
     gap_errors,
@@ -19,6 +18,7 @@ from videoautoarena.scoring.intervals.sandwich import (
     hold_up,
     measure_spread,
     place_errors,
+    sum_outer,
 )
 from videoautoarena.scoring.ratings.ratings import rate
 

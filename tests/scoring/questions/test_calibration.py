@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from videoautoarena.scoring.questions.calibration import calibrate, effective_units
+from videoautoarena.scoring.questions.two_samples import calibrate, effective_units
 
 
 def test_of_cells_that_exclude_each_other_it_is_post_stratification_by_hand() -> None:

@@ -10,8 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from videoautoarena.scoring.fitting.bradley_terry import SCALE
-from videoautoarena.scoring.fitting.counts import Cells, count_cells
-from videoautoarena.scoring.fitting.design_matrix import count_rows
+from videoautoarena.scoring.fitting.counts import Cells, count_cells, count_rows
 from videoautoarena.scoring.ratings.differences import measure_gaps, to_win_rates
 
 Games = list[tuple[int, float, float, int]]

@@ -8,8 +8,7 @@ import pytest
 from tests.support.battles import draw_battles
 from tests.support.tournament import fought, standard_errors
 from videoautoarena.scoring.fitting.bradley_terry import fit_strengths
-from videoautoarena.scoring.fitting.counts import Cells, Floats, count_cells
-from videoautoarena.scoring.fitting.design_matrix import count_rows
+from videoautoarena.scoring.fitting.counts import Cells, Floats, count_cells, count_rows
 from videoautoarena.scoring.fitting.newton import Likelihood
 from videoautoarena.scoring.ratings.bootstrap import (
     bootstrap,

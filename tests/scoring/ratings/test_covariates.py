@@ -11,8 +11,14 @@ from scipy.special import expit
 
 from tests.support.battles import draw_battles, fit_logistic
 from videoautoarena.scoring.fitting.bradley_terry import SCALE, fit_strengths
-from videoautoarena.scoring.fitting.counts import Floats, count_cells
-from videoautoarena.scoring.fitting.design_matrix import Rows, count_rows, select_rows, to_cells
+from videoautoarena.scoring.fitting.counts import (
+    Floats,
+    Rows,
+    count_cells,
+    count_rows,
+    select_rows,
+    to_cells,
+)
 from videoautoarena.scoring.intervals.sandwich import measure_spread, place_errors
 from videoautoarena.scoring.ratings.covariates import PRIOR_SD, fit_terms, measure_terms
 

@@ -11,7 +11,7 @@ from scipy.stats import t
 from tests.scoring.ratings.test_covariates import NOBODY, rows_of, styled
 from tests.support.battles import draw_styled
 from videoautoarena.scoring.fitting.bradley_terry import SCALE
-from videoautoarena.scoring.fitting.design_matrix import Rows, count_rows, to_cells
+from videoautoarena.scoring.fitting.counts import Rows, count_rows, to_cells
 from videoautoarena.scoring.ratings.covariates import (
     MOST_HALF_WIDTH,
     MOST_INFLATION,

@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 from tests.support.battles import draw_battles
 from tests.support.tournament import fought
 from videoautoarena.scoring.fitting.bradley_terry import SCALE
-from videoautoarena.scoring.fitting.counts import Cells, count_cells
-from videoautoarena.scoring.fitting.design_matrix import Rows, count_rows
+from videoautoarena.scoring.fitting.counts import Cells, Rows, count_cells, count_rows
 from videoautoarena.scoring.intervals.sandwich import gap_errors, half_widths
 from videoautoarena.scoring.ratings.ratings import Anchor, Method, chances_better, rate
 

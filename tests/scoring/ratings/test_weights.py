@@ -8,8 +8,7 @@ from scipy.special import expit
 
 from tests.support.battles import draw_battles, fit_logistic
 from videoautoarena.scoring.design.pairing import roster_pairs
-from videoautoarena.scoring.fitting.counts import Floats, Ints, count_cells
-from videoautoarena.scoring.fitting.design_matrix import count_rows, to_cells
+from videoautoarena.scoring.fitting.counts import Floats, Ints, count_cells, count_rows, to_cells
 from videoautoarena.scoring.ratings.ratings import Method, rate
 
 

@@ -15,8 +15,8 @@ from videoautoarena.runs.bench.format.results import TaskLine, TaskResult, write
 from videoautoarena.runs.bench.format.schema import TaskItem
 from videoautoarena.runs.bench.score.sweep import Ladder, ladders_of
 from videoautoarena.runs.views.results.sets import ladder_sentences, ladders_table
+from videoautoarena.scoring.questions.scores import measure_accuracy
 from videoautoarena.scoring.ratings.differences import measure_lead
-from videoautoarena.scoring.tasks.averages import measure_accuracy
 
 LENGTHS = (60, 180, 600)
 

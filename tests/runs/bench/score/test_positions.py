@@ -14,7 +14,7 @@ from videoautoarena.runs.bench.format.results import TaskLine, TaskResult, write
 from videoautoarena.runs.bench.format.schema import TaskItem
 from videoautoarena.runs.bench.score.task_points import Positions, place_of, positions_of
 from videoautoarena.runs.bench.score.task_score import score_tasks
-from videoautoarena.scoring.tasks.averages import measure_accuracy
+from videoautoarena.scoring.questions.scores import measure_accuracy
 
 
 def answered(bench: OpenBench[TaskItem], right: set[str], model: str = "m") -> TaskResult:

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import binomtest
 
-from videoautoarena.scoring.shortcuts.chance import measure_rough_tails, measure_tails
+from videoautoarena.scoring.questions.items import measure_rough_tails, measure_tails
 
 ITEMS = st.lists(
     st.integers(2, 6).flatmap(lambda m: st.tuples(st.booleans(), st.integers(1, m), st.just(m))),

@@ -7,11 +7,8 @@ import pytest
 from scipy.optimize import minimize
 
 from tests.support.choice_sets import clean, plant
-from videoautoarena.scoring.shortcuts.classifier import cut_folds
-from videoautoarena.scoring.shortcuts.cues import pick, score_length
-from videoautoarena.scoring.shortcuts.items import Item, lay_out
-from videoautoarena.scoring.shortcuts.leaks import measure_leaks
-from videoautoarena.scoring.shortcuts.probes import probe_items
+from videoautoarena.scoring.questions.items import Item, lay_out, measure_leaks, pick, score_length
+from videoautoarena.scoring.questions.probes import cut_folds, probe_items
 
 BY_TEXT = ("longest", "shortest", "overlap", "centre")
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from videoautoarena.scoring.tasks.predictions import predict_right, share_hit
+from videoautoarena.scoring.questions.scores import predict_right, share_hit
 
 
 @given(st.data())

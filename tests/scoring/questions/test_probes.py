@@ -26,10 +26,9 @@ from tests.support.choice_sets import (
     plant,
     shuffled,
 )
-from videoautoarena.scoring.shortcuts import probes
-from videoautoarena.scoring.shortcuts.chance import FOUND
-from videoautoarena.scoring.shortcuts.items import NO_OPTION, Item
-from videoautoarena.scoring.shortcuts.probes import (
+from videoautoarena.scoring.questions import probes
+from videoautoarena.scoring.questions.items import FOUND, NO_OPTION, Item
+from videoautoarena.scoring.questions.probes import (
     DRAWS,
     LEARNED,
     PROBES,

@@ -8,14 +8,14 @@ from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.linear_model import LogisticRegression
 
 from tests.support.choice_sets import plant
-from videoautoarena.scoring.shortcuts.classifier import (
+from videoautoarena.scoring.questions.items import NO_OPTION, Item, lay_out
+from videoautoarena.scoring.questions.probes import (
     SOFTNESS,
     classify,
     cut_folds,
     describe,
     learn_linearly,
 )
-from videoautoarena.scoring.shortcuts.items import NO_OPTION, Item, lay_out
 
 LAYOUT = lay_out(plant("overlap", 60, 2))
 FOLD = cut_folds(60, seed=3)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from videoautoarena.scoring.shortcuts.items import NO_OPTION, Item, find_defects, lay_out, words
+from videoautoarena.scoring.questions.items import NO_OPTION, Item, find_defects, lay_out, words
 
 
 def item(*options: str, key: int | None = 0, video: str = "", question: str = "What?") -> Item:

@@ -22,6 +22,7 @@ from videoautoarena.scoring.intervals.proportions import (
     measure_share,
     read_clusters,
 )
+from videoautoarena.scoring.ratings.differences import Lead, measure_lead
 
 _ENDLESS = 1_000_000_000
 """Degrees with which Student's t is the normal curve."""
@@ -155,3 +156,89 @@ def _link(values: Floats, task: Ints, groups: Ints) -> Floats:
     linked = np.divide(sums @ sums.T, scale, out=np.zeros_like(scale), where=scale > 0.0)
     np.fill_diagonal(linked, 1.0)
     return linked
+
+
+MARGIN = 0.02
+_SAME = 1e-12
+
+
+class Choice(NamedTuple):
+    """The settings by their place in what was given."""
+
+    best: int
+    """Of the highest mean; of several, the cheapest."""
+    cheapest: int
+    """Of those that are not shown to lie further behind the best than the margin."""
+    leads: tuple[Lead, ...]
+    """Of each setting over the best, item by item: none above 0; that of the best is 0 for sure."""
+
+
+def choose_cheapest(
+    results: ArrayLike,
+    costs: ArrayLike,
+    video: ArrayLike | None = None,
+    *,
+    margin: float = MARGIN,
+) -> Choice:
+    """Return the cheapest setting whose difference from the best has a bound above -margin.
+
+    The bound is the lower end of the 95 % interval of the paired difference, so what is chosen is
+    shown to be nearly as good, and not merely not shown to be worse. The best always qualifies.
+
+    Args:
+        results: shape (settings, items), 0 to 1.
+        costs: shape (settings,), in whatever unit.
+        video: shape (items,), whole numbers; items that share one are not independent.
+        margin: how much less is as good, above 0.
+
+    Raises:
+        ValueError: no item or setting, a cost that is no figure, or as `measure_lead`.
+    """
+    rows = np.asarray(results, dtype=np.float64)
+    prices = np.asarray(costs, dtype=np.float64)
+    if rows.ndim != 2 or not rows.size or prices.shape != rows.shape[:1]:
+        raise ValueError("settings must have a result for each item, and a cost each")
+    if not np.isfinite(prices).all() or margin <= 0.0:
+        raise ValueError("costs must be finite and the margin above 0")
+    means = rows.mean(axis=1)
+    order = np.lexsort((-means, prices))
+    best = next(int(k) for k in order if means[k] >= means.max() - _SAME)
+    leads = tuple(
+        Lead(0.0, 0.0, 0.0, rows.shape[1], np.nan) if k == best
+        else measure_lead(row, rows[best], video)
+        for k, row in enumerate(rows)
+    )  # fmt: skip
+    cheapest = next(int(k) for k in order if leads[k].low > -margin)
+    return Choice(best, cheapest, leads)
+
+
+def share_hit(sampled: ArrayLike, frames: int, length: int) -> float:
+    """Return the share of places of a stretch at which some sampled frame lies in it.
+
+    Every place is counted: the first and the last frame of a video belong to no stretch, so that it
+    starts at one of the frames from 1 to `frames` - `length` - 1. (Frames times length over
+    duration is too much: sampling at even steps takes the two ends as well.)
+
+    Args:
+        sampled: frames that are looked at, from 0; none for whoever sees nothing.
+        frames: how many the video has.
+        length: how many of them the stretch has.
+
+    Raises:
+        ValueError: a stretch that does not fit, or a frame that is not in the video.
+    """
+    places = frames - length - 1
+    if length < 1 or places < 1:
+        raise ValueError(f"a stretch of {length} frames fits nowhere in a video of {frames}")
+    seen = np.unique(np.asarray(sampled, dtype=np.int64))
+    if len(seen) and (seen[0] < 0 or seen[-1] >= frames):
+        raise ValueError("sampled frames must be of the video")
+    # Between two frames that are seen, a stretch is missed at so many places as it fits there.
+    gaps = np.diff(np.concatenate([[0], seen, [frames - 1]])) - 1
+    return 1.0 - float(np.maximum(gaps - length + 1, 0).sum()) / places
+
+
+def predict_right(hit: ArrayLike, options: ArrayLike) -> Floats:
+    """Return how likely a right answer is: sure where the stretch is seen, else a guess."""
+    share = np.asarray(hit, dtype=np.float64)
+    return np.asarray(share + (1.0 - share) / np.asarray(options, dtype=np.float64))

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from videoautoarena.scoring.questions.scores import choose_cheapest
 from videoautoarena.scoring.ratings.differences import measure_lead
-from videoautoarena.scoring.tasks.budgets import choose_cheapest
 
 RNG = np.random.default_rng(4)
 BEST = (RNG.random(2000) < 0.8).astype(float)

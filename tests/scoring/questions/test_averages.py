@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy.stats import binomtest
 
 from videoautoarena.scoring.intervals.proportions import measure_mean, measure_share
-from videoautoarena.scoring.tasks.averages import (
+from videoautoarena.scoring.questions.scores import (
     average,
     measure_accuracy,
     measure_scores,

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from tests.support.published_means import Recomputed, read_table, recompute
-from videoautoarena.scoring.tasks.averages import measure_scores, measure_tasks
+from videoautoarena.scoring.questions.scores import measure_scores, measure_tasks
 
 DEV = read_table(Path(__file__).with_name("mlvu_dev.tsv").read_text())
 TEST = """

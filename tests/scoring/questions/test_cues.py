@@ -8,7 +8,10 @@ import numpy as np
 import pytest
 
 from tests.support.choice_sets import clean, count, needle, order, plant
-from videoautoarena.scoring.shortcuts.cues import (
+from videoautoarena.scoring.questions.items import (
+    NO_OPTION,
+    Item,
+    lay_out,
     measure_unevenness,
     pick,
     score_centre,
@@ -16,7 +19,6 @@ from videoautoarena.scoring.shortcuts.cues import (
     score_overlap,
     score_rates,
 )
-from videoautoarena.scoring.shortcuts.items import NO_OPTION, Item, lay_out
 
 MIXED = [*clean(60, 3, (needle, order, count)), *plant("prior (repeated)", 60, 4)]
 
