@@ -55,7 +55,7 @@ from videoautoarena.agents.offline.players.dialogist import (
 from videoautoarena.agents.offline.players.rounds import search
 from videoautoarena.agents.offline.vision.frame_features import picture
 from videoautoarena.agents.offline.vision.sequence import FrameSequence, sight
-from videoautoarena.agents.prompting.dialogue_contracts import RoundReply
+from videoautoarena.agents.prompting.contracts import RoundReply
 from videoautoarena.agents.roles import write_dialogue
 from videoautoarena.graph.dialogue_checks import gives_away
 from videoautoarena.memory.records.errors import BadInput

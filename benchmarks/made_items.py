@@ -29,7 +29,7 @@ from videoautoarena.agents.offline.vision.frame_features import (
     measured,
     picture,
 )
-from videoautoarena.agents.prompting.options import with_options
+from videoautoarena.agents.prompting.fences import with_options
 from videoautoarena.memory.records.digests import digest
 from videoautoarena.memory.records.records import Frame, Frames, Sampling
 from videoautoarena.runs.making.tasks.items import Item

@@ -22,7 +22,7 @@ from benchmarks.freezing import lay_run
 from tests.support.task_sets import choice, write_set
 from videoautoarena.agents.calls.ask import Asker
 from videoautoarena.agents.calls.clients import Received, Sending
-from videoautoarena.agents.prompting.options import LETTERS
+from videoautoarena.agents.prompting.fences import LETTERS
 from videoautoarena.agents.roles.prompter import Prompter
 from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.bench.format.reader import OpenBench, open_bench

@@ -26,7 +26,7 @@ from videoautoarena.agents.models.registry import Model, parse_model
 from videoautoarena.agents.prompting.contracts import judge_reply
 from videoautoarena.agents.prompting.prompts import PromptSet
 from videoautoarena.agents.roles.prompter import Prompter, Task
-from videoautoarena.agents.transport.endings import was_cut
+from videoautoarena.agents.transport.answers import was_cut
 from videoautoarena.memory.records.records import Structured
 from videoautoarena.runs.cli.program.ending import run_async
 

@@ -45,7 +45,7 @@ from videoautoarena.agents.offline.vision.frame_features import (
 from videoautoarena.agents.offline.vision.frame_features import picture as picture_of
 from videoautoarena.agents.offline.vision.looks import Values, vector_of
 from videoautoarena.agents.prompting.contracts import QUESTION_LINE
-from videoautoarena.agents.prompting.options import with_options
+from videoautoarena.agents.prompting.fences import with_options
 from videoautoarena.agents.roles.choose import read_choice
 from videoautoarena.agents.roles.retrieve import best, clips_of
 from videoautoarena.memory.records.records import Sampling

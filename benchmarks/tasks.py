@@ -34,7 +34,7 @@ from videoautoarena.agents.offline.language.tables import Dice
 from videoautoarena.agents.offline.players.answering import options_left
 from videoautoarena.agents.offline.players.viewers import answer
 from videoautoarena.agents.offline.vision.frame_features import FrameMeasurement, Memo, ModelInput
-from videoautoarena.agents.prompting.options import offered
+from videoautoarena.agents.prompting.fences import offered
 from videoautoarena.agents.roles.choose import read_choice
 from videoautoarena.runs.making.tasks.items import (
     EDGE_S,

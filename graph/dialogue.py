@@ -19,7 +19,7 @@ from langgraph.runtime import Runtime
 from typing_extensions import TypedDict
 
 from videoautoarena.agents.models.registry import Model
-from videoautoarena.agents.prompting.dialogue_contracts import RoundReply
+from videoautoarena.agents.prompting.contracts import RoundReply
 from videoautoarena.agents.roles.mark import Replied, check_off
 from videoautoarena.agents.roles.write_dialogue import (
     Asked,

@@ -11,7 +11,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
-from videoautoarena.agents.prompting.dialogue_contracts import RoundReply
+from videoautoarena.agents.prompting.contracts import RoundReply
 from videoautoarena.agents.roles.write_dialogue import Item, Validated
 from videoautoarena.graph.leaks import content, is_given_away, plain, values_in
 

@@ -15,14 +15,14 @@ from urllib.parse import urlsplit
 from videoautoarena.agents.calls.clients import Client, Load, Received, Sending
 from videoautoarena.agents.calls.retry import fault_of, gives_up, pause_s
 from videoautoarena.agents.limits.estimates import OUTPUT_LIMITS, Estimates, frame_tokens, limit_of
+from videoautoarena.agents.limits.outages import Wait, Waits
 from videoautoarena.agents.limits.prices import cost_of
 from videoautoarena.agents.limits.scheduler import Line, Scheduler, Turn, giving_back
 from videoautoarena.agents.limits.server_limits import Shaped
-from videoautoarena.agents.limits.waits import Wait, Waits
 from videoautoarena.agents.models.registry import Model
 from videoautoarena.agents.prompting.contracts import SYSTEM
 from videoautoarena.agents.prompting.layout import Request
-from videoautoarena.agents.transport.endings import ending_word, is_filtered, was_cut
+from videoautoarena.agents.transport.answers import ending_word, is_filtered, was_cut
 from videoautoarena.agents.transport.faults import REFUSALS, STOPPED, UNREACHED, Fault, Nature
 from videoautoarena.agents.transport.redaction import redacted
 from videoautoarena.agents.transport.transport import LONGEST_REPLY

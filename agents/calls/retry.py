@@ -20,6 +20,7 @@ from videoautoarena.agents.transport.faults import (
     Garbled,
     demands_stream,
     excess_of,
+    hint_in,
     most_images,
     nature_of,
     refused_fields,
@@ -29,7 +30,6 @@ from videoautoarena.agents.transport.faults import (
 )
 from videoautoarena.agents.transport.redaction import LONGEST_REASON, redacted
 from videoautoarena.agents.transport.server_words import ServerWords, words_of
-from videoautoarena.agents.transport.signs import hint_in
 from videoautoarena.memory.records.digests import unit_interval
 from videoautoarena.memory.records.records import Attempt
 

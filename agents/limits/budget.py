@@ -15,13 +15,25 @@ from array import array
 from bisect import bisect_left, insort
 from collections.abc import Callable, Mapping
 from dataclasses import KW_ONLY, dataclass, field
+from typing import NamedTuple
 
-from videoautoarena.agents.limits.caps import Caps
 from videoautoarena.agents.limits.estimates import Estimates, may_be_charged
 from videoautoarena.agents.limits.prices import NANO, NOTHING, REFUSED, Hold, Sum, summed
 from videoautoarena.agents.models.registry import Model
 from videoautoarena.agents.prompting.layout import Request
 from videoautoarena.memory.records.records import Attempt, CallRow, Nonce
+
+
+class Caps(NamedTuple):
+    """How much may be spent on a run, over all its processes; None is no cap."""
+
+    usd: float | None = None
+    tokens: float | None = None
+    """Input and output of remote models together."""
+
+    def __bool__(self) -> bool:
+        return self != Caps()
+
 
 ENOUGH = 3
 """Once so many battles have ended, the dearest of them says what one comes to."""

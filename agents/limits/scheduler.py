@@ -12,9 +12,8 @@ from dataclasses import dataclass, field
 from itertools import count
 from typing import NamedTuple
 
-from videoautoarena.agents.limits.adaptive_limit import AdaptiveLimit
 from videoautoarena.agents.limits.outages import Contact, Endpoint, Outage
-from videoautoarena.agents.limits.rate_limit import Outcome, Pacer, Sent, Started
+from videoautoarena.agents.limits.rate_limit import AdaptiveLimit, Outcome, Pacer, Sent, Started
 from videoautoarena.agents.models.registry import Model
 from videoautoarena.agents.transport.deadlines import pulse
 from videoautoarena.memory.records.records import CallLimits

@@ -15,8 +15,8 @@ from dataclasses import dataclass, field, replace
 from typing import NamedTuple, get_args
 
 from videoautoarena.agents.models.registry import Model
+from videoautoarena.agents.prompting.contracts import reply_schema
 from videoautoarena.agents.prompting.layout import Request, thinned
-from videoautoarena.agents.prompting.reply_schemas import reply_schema
 from videoautoarena.agents.providers.base import ReplyForm
 from videoautoarena.agents.transport.faults import Fault
 from videoautoarena.memory.records.records import (

@@ -26,15 +26,16 @@ import re
 from collections.abc import Mapping, Sequence
 from functools import cache
 from importlib import resources
-from typing import Any, Literal, TypeAlias
+from string import ascii_uppercase
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 from videoautoarena.agents.prompting.contracts import (
     CONTRACTS,
     HISTORY_LINE,
     QUESTION_LINE,
     contract,
+    judges_in_full,
 )
-from videoautoarena.agents.prompting.shapes import judges_in_full
 from videoautoarena.memory.records.records import Record
 from videoautoarena.memory.records.standards import STANDARDS, standards_of
 
@@ -179,3 +180,50 @@ def _kit() -> dict[str, Any]:
     place = resources.files("videoautoarena.agents.prompting").joinpath("attacks.json")
     kit: dict[str, Any] = json.loads(place.read_text("utf-8"))
     return kit
+
+
+LETTERS = ascii_uppercase
+"""By place: the first option is A."""
+CLOSING = "Answer with the letter of the one best option."
+
+_LINE = re.compile(r"\(([A-Z])\) (.+)")
+
+
+class Offer(NamedTuple):
+    """A question and the options among which its answer is."""
+
+    question: str
+    options: tuple[str, ...]
+
+
+def with_options(question: str, options: Sequence[str]) -> str:
+    """Return what a contestant is asked: the question, a lettered line an option, a last sentence.
+
+    Two options at least and 26 at most; blanks in an option are folded, so that it keeps its line.
+    """
+    return "\n".join([question.strip(), lettered(options), CLOSING])
+
+
+def lettered(options: Sequence[str]) -> str:
+    """Return options on a line each, behind their letters."""
+    return "\n".join(
+        f"({letter}) {' '.join(option.split())}"
+        for letter, option in zip(LETTERS[: len(options)], options, strict=True)
+    )
+
+
+def offered(text: str) -> Offer | None:
+    """Return the question and options that `with_options` made a text of; None of any other."""
+    *lines, last = text.strip().split("\n")
+    if last.strip() != CLOSING:
+        return None
+    found: list[re.Match[str]] = []
+    while lines and (match := _LINE.fullmatch(lines[-1].strip())):
+        lines.pop()
+        found.insert(0, match)
+        if match[1] == LETTERS[0]:
+            break
+    letters = "".join(match[1] for match in found)
+    if len(found) < 2 or not LETTERS.startswith(letters):
+        return None
+    return Offer("\n".join(lines).strip(), tuple(match[2] for match in found))

@@ -20,7 +20,7 @@ from videoautoarena.agents.providers.base import (
     Provider,
     ReplyForm,
 )
-from videoautoarena.agents.transport.costs import COSTS, cost_in_counts
+from videoautoarena.agents.transport.answers import COSTS, cost_in_counts
 from videoautoarena.memory.records.records import Frames, ReplyFormat, Role, TokenField
 
 if TYPE_CHECKING:

@@ -8,12 +8,12 @@ from typing import NamedTuple
 
 from videoautoarena.agents.calls.replies import BadReply, answer_of, read_reply
 from videoautoarena.agents.models.registry import Model
-from videoautoarena.agents.prompting.category_contracts import (
+from videoautoarena.agents.prompting.contracts import (
+    READINGS,
     ClassifierReply,
     TopicNamerReply,
     read_decision,
 )
-from videoautoarena.agents.prompting.contracts import READINGS
 from videoautoarena.agents.prompting.layout import thinned
 from videoautoarena.agents.roles.prompter import Prompter, Task
 from videoautoarena.memory.records.questions import (

@@ -13,9 +13,9 @@ from videoautoarena.agents.prompting.contracts import (
     ComparerReply,
     comparer_reply,
     judge_reply,
+    judges_in_full,
 )
 from videoautoarena.agents.prompting.languages import language_note
-from videoautoarena.agents.prompting.shapes import judges_in_full
 from videoautoarena.agents.roles.prompter import Prompter, Task
 from videoautoarena.memory.records.errors import CallFailed
 from videoautoarena.memory.records.records import (

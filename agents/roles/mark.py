@@ -16,9 +16,12 @@ from statistics import fmean
 from typing import Literal, NamedTuple
 
 from videoautoarena.agents.models.registry import Model
-from videoautoarena.agents.prompting.contracts import SummaryMarkerReply, scene_marker_reply
-from videoautoarena.agents.prompting.dialogue_contracts import checklist_marker_reply
-from videoautoarena.agents.prompting.task_contracts import YesNo
+from videoautoarena.agents.prompting.contracts import (
+    SummaryMarkerReply,
+    YesNo,
+    checklist_marker_reply,
+    scene_marker_reply,
+)
 from videoautoarena.agents.roles.prompter import Prompter, Task
 from videoautoarena.memory.records.records import Role
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import asyncio
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
@@ -31,7 +32,6 @@ from videoautoarena.memory.records.errors import CallFailed, JournalMiss, Unusab
 from videoautoarena.memory.records.records import CallRow, Frames, Nonce, Role
 
 R = TypeVar("R", bound=Reply)
-T = TypeVar("T")
 NO_REPAIR: Mapping[str, str] = MappingProxyType({})
 
 _MEND = (
@@ -222,3 +222,16 @@ class Prompter:
             prompt=self.prompts.digests[task.role],
             schema=schema,
         )
+
+
+T = TypeVar("T")
+
+
+async def all_done(works: Iterable[Awaitable[T]]) -> list[T]:
+    """Return what works come to; where some raise, the first of those is raised after all ended."""
+    found = list[T]()
+    for outcome in await asyncio.gather(*works, return_exceptions=True):
+        if isinstance(outcome, BaseException):
+            raise outcome
+        found.append(outcome)
+    return found

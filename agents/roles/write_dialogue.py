@@ -14,12 +14,12 @@ from dataclasses import dataclass
 from typing import NamedTuple, TypeVar
 
 from videoautoarena.agents.models.registry import Model
-from videoautoarena.agents.prompting.contracts import Reply
-from videoautoarena.agents.prompting.dialogue_contracts import (
+from videoautoarena.agents.prompting.contracts import (
     AnswererReply,
     ChecklistMakerReply,
     DialogistReply,
     FitnessRaterReply,
+    Reply,
     RoundReply,
     checklist_validator_reply,
 )

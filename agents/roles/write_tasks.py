@@ -15,9 +15,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
 from videoautoarena.agents.models.registry import Model
-from videoautoarena.agents.prompting.layout import thinned
-from videoautoarena.agents.prompting.options import lettered
-from videoautoarena.agents.prompting.task_contracts import (
+from videoautoarena.agents.prompting.contracts import (
     MomentReply,
     OptionCheckerReply,
     PlotWriterReply,
@@ -29,6 +27,8 @@ from videoautoarena.agents.prompting.task_contracts import (
     TopicWriterReply,
     point_checker_reply,
 )
+from videoautoarena.agents.prompting.fences import lettered
+from videoautoarena.agents.prompting.layout import thinned
 from videoautoarena.agents.roles.prompter import Prompter, Task
 from videoautoarena.memory.records.digests import canonical_json
 from videoautoarena.memory.records.records import CallRow, Frames, Role

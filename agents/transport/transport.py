@@ -15,10 +15,9 @@ from functools import cache
 from typing import Any
 from urllib.parse import urlsplit
 
-from videoautoarena.agents.transport.costs import hear
+from videoautoarena.agents.transport.answers import hear, kept_answer
 from videoautoarena.agents.transport.deadlines import has_deadline, pulse
 from videoautoarena.agents.transport.faults import Garbled
-from videoautoarena.agents.transport.raw_answers import kept_answer
 from videoautoarena.agents.transport.splice import spliced
 from videoautoarena.memory.records.errors import BadInput
 

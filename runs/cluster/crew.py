@@ -18,8 +18,7 @@ from typing import Any
 from ray.exceptions import RayError
 
 from videoautoarena.agents.calls.ask import Event
-from videoautoarena.agents.limits.outages import Outage
-from videoautoarena.agents.limits.waits import Wait
+from videoautoarena.agents.limits.outages import Outage, Wait
 from videoautoarena.memory.records.errors import ArenaError, BadInput, StoreError
 from videoautoarena.runs.cluster.actors import ClusterWorker, Hand, Head, calls_of, is_away
 from videoautoarena.runs.cluster.connection import Connection, Node, own_version

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import NamedTuple, Protocol
 
 from videoautoarena.agents.calls.ask import Asker
-from videoautoarena.agents.limits.caps import Caps
+from videoautoarena.agents.limits.budget import Caps
 from videoautoarena.agents.limits.estimates import SEEN_FRAMES
 from videoautoarena.agents.limits.outages import Outage
 from videoautoarena.agents.limits.scheduler import Loan, Place, Wants

@@ -23,7 +23,7 @@ from pydantic import Field, TypeAdapter
 
 from videoautoarena.agents.calls.ask import Asker
 from videoautoarena.agents.calls.clients import Load
-from videoautoarena.agents.limits.caps import Caps
+from videoautoarena.agents.limits.budget import Caps
 from videoautoarena.agents.limits.outages import PATIENCE_S
 from videoautoarena.agents.models.registry import check_keys
 from videoautoarena.agents.prompting.prompts import PromptSet

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from videoautoarena.agents.limits.caps import Caps
+from videoautoarena.agents.limits.budget import Caps
 from videoautoarena.agents.models.registry import check_keys
 from videoautoarena.graph.slot_ids import joining_of, place_of
 from videoautoarena.memory.records.errors import BadInput

@@ -11,8 +11,7 @@ from pathlib import Path
 from typing import NamedTuple, Protocol
 
 from videoautoarena.agents.calls.ask import Asker
-from videoautoarena.agents.limits.budget import CappedBudget
-from videoautoarena.agents.limits.caps import Caps
+from videoautoarena.agents.limits.budget import CappedBudget, Caps
 from videoautoarena.agents.limits.outages import PATIENCE_S, Outage
 from videoautoarena.agents.limits.prices import NOTHING, Sum
 from videoautoarena.graph.context import Arena, always

@@ -8,7 +8,7 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-from videoautoarena.agents.limits.caps import Caps
+from videoautoarena.agents.limits.budget import Caps
 from videoautoarena.agents.models.registry import check_keys
 from videoautoarena.agents.prompting.prompts import PromptSet
 from videoautoarena.memory.records.errors import BadInput

@@ -21,8 +21,7 @@ from tests.support.loopback import ask_offline, serving
 from tests.support.played import invoke
 from tests.support.traps import TRAPS
 from tests.support.written_dialogues import good
-from videoautoarena.agents.prompting.contracts import FORMAT_LINE
-from videoautoarena.agents.prompting.dialogue_contracts import FitnessRaterReply
+from videoautoarena.agents.prompting.contracts import FORMAT_LINE, FitnessRaterReply
 from videoautoarena.agents.prompting.fences import open_fences
 from videoautoarena.memory.records.errors import BadInput
 from videoautoarena.runs.bench.format.reader import open_bench

@@ -27,8 +27,7 @@ from tests.support.whole_runs import command, opened
 from videoautoarena.agents.calls.ask import Asker
 from videoautoarena.agents.calls.replies import BadReply, read_reply
 from videoautoarena.agents.models.registry import parse_model
-from videoautoarena.agents.prompting.contracts import Reply, judge_reply
-from videoautoarena.agents.prompting.dialogue_contracts import scene_merger_reply
+from videoautoarena.agents.prompting.contracts import Reply, judge_reply, scene_merger_reply
 from videoautoarena.agents.prompting.layout import Request
 from videoautoarena.memory.records.errors import CallFailed
 from videoautoarena.memory.records.records import DECIDED, CallRow, Nonce
@@ -227,15 +226,9 @@ def ask(server: RealModel, *requests: Request, **settings: Any) -> list[CallRow 
 
 def every_reply() -> list[type[Reply]]:
     """Return what any role's reply is read as."""
-    from videoautoarena.agents.prompting import (
-        category_contracts,
-        contracts,
-        dialogue_contracts,
-        task_contracts,
-    )
+    from videoautoarena.agents.prompting import contracts
 
-    places = (contracts, task_contracts, dialogue_contracts, category_contracts)
-    found = {of.__name__: of for place in places for of in vars(place).values() if is_reply(of)}
+    found = {of.__name__: of for of in vars(contracts).values() if is_reply(of)}
     return [found[name] for name in sorted(found)]
 
 

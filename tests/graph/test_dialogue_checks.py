@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.support.written_dialogues import Rounds, good, written
-from videoautoarena.agents.prompting.dialogue_contracts import RoundReply
+from videoautoarena.agents.prompting.contracts import RoundReply
 from videoautoarena.agents.roles.write_dialogue import Item, Validated
 from videoautoarena.graph.dialogue_checks import (
     FALLS,

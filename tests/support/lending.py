@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 from tests.support.played import manifest
 from tests.support.runfiles import slot, video
-from videoautoarena.agents.limits.caps import Caps
+from videoautoarena.agents.limits.budget import Caps
 from videoautoarena.agents.limits.scheduler import Place, Wants
 from videoautoarena.memory.records.records import CallLimits, Nonce
 from videoautoarena.memory.store.store import Store

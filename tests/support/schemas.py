@@ -7,22 +7,20 @@ from videoautoarena.agents.prompting.contracts import (
     EvolverReply,
     ExaminerReply,
     GraderReply,
+    OptionCheckerReply,
     PersonaReply,
+    PlotWriterReply,
+    PointCheckerReply,
     QuestionerReply,
     Reply,
     SceneMarkerReply,
+    SceneWriterReply,
     SummaryMarkerReply,
+    SummaryWriterReply,
+    TopicWriterReply,
     WholeGraderReply,
     comparer_reply,
     judge_reply,
-)
-from videoautoarena.agents.prompting.task_contracts import (
-    OptionCheckerReply,
-    PlotWriterReply,
-    PointCheckerReply,
-    SceneWriterReply,
-    SummaryWriterReply,
-    TopicWriterReply,
 )
 from videoautoarena.memory.records.standards import PAPER_CONTRACTS
 

@@ -7,7 +7,7 @@ from random import Random
 from typing import Any, NamedTuple
 
 from tests.support.written_dialogues import Rounds, written
-from videoautoarena.agents.prompting.dialogue_contracts import RoundReply
+from videoautoarena.agents.prompting.contracts import RoundReply
 from videoautoarena.agents.roles.write_dialogue import Item
 
 _COLOURS = "red blue green yellow brown purple orange pink grey turquoise"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from videoautoarena.agents.prompting.dialogue_contracts import RoundReply
+from videoautoarena.agents.prompting.contracts import RoundReply
 
 Rounds = list[RoundReply]
 

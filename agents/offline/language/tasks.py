@@ -26,7 +26,7 @@ from videoautoarena.agents.offline.vision.looks import (
     look_of,
     looks_of,
 )
-from videoautoarena.agents.prompting.options import Offer
+from videoautoarena.agents.prompting.fences import Offer
 
 _QUESTIONS: Mapping[str, tuple[str, ...]] = {
     "needle": (

@@ -47,8 +47,7 @@ from videoautoarena.agents.offline.vision.sequence import (
     most_of,
     sight_of,
 )
-from videoautoarena.agents.prompting.fences import Turn
-from videoautoarena.agents.prompting.options import LETTERS, Offer
+from videoautoarena.agents.prompting.fences import LETTERS, Offer, Turn
 
 _MOMENT_S = 0.5
 """Half the length of the stretch that is claimed around a single frame."""

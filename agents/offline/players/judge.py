@@ -10,7 +10,7 @@ from videoautoarena.agents.offline.language.tongues import CODES
 from videoautoarena.agents.offline.players.scoring import AnswerSheet, weigh
 from videoautoarena.agents.offline.vision.frame_features import ModelInput
 from videoautoarena.agents.offline.vision.sequence import FrameSequence, sight_of
-from videoautoarena.agents.prompting.shapes import judges_in_full
+from videoautoarena.agents.prompting.contracts import judges_in_full
 from videoautoarena.memory.records.standards import PAPER_CONTRACTS, standards_of
 
 _MARGIN = 0.035

@@ -44,7 +44,7 @@ from videoautoarena.agents.offline.players.scoring import askable
 from videoautoarena.agents.offline.players.viewers import listed
 from videoautoarena.agents.offline.vision.frame_features import COLOURS, ModelInput
 from videoautoarena.agents.offline.vision.sequence import FrameSequence, sight_of
-from videoautoarena.agents.prompting.options import CLOSING, LETTERS, Offer, offered
+from videoautoarena.agents.prompting.fences import CLOSING, LETTERS, Offer, offered
 
 OPTIONS = 4
 POINTS = (3, 6)

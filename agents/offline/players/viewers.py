@@ -20,8 +20,7 @@ from videoautoarena.agents.offline.players.answering import choose, speak
 from videoautoarena.agents.offline.players.scoring import askable, difficulty
 from videoautoarena.agents.offline.vision.frame_features import COLOURS, ModelInput
 from videoautoarena.agents.offline.vision.sequence import FrameSequence, MeasuredScene, sight_of
-from videoautoarena.agents.prompting.fences import attacked, attacks
-from videoautoarena.agents.prompting.options import offered
+from videoautoarena.agents.prompting.fences import attacked, attacks, offered
 
 _SCENES = 40
 _FIRST_FACTS = 2

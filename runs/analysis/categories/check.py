@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from videoautoarena.agents.prompting.category_contracts import read_decision
+from videoautoarena.agents.prompting.contracts import read_decision
 from videoautoarena.memory.records.errors import BadInput
 from videoautoarena.memory.records.questions import (
     QUESTION_CATEGORIES,

@@ -17,8 +17,8 @@ from math import inf
 from typing import Literal
 
 from videoautoarena.agents.models.registry import Model
+from videoautoarena.agents.prompting.contracts import YesNo
 from videoautoarena.agents.prompting.fences import Turn
-from videoautoarena.agents.prompting.task_contracts import YesNo
 from videoautoarena.agents.roles.answer import answer
 from videoautoarena.agents.roles.mark import Replied, check_off
 from videoautoarena.memory.records.digests import digest

@@ -18,7 +18,7 @@ from typing import Literal, TypeVar
 
 from videoautoarena.scoring.tasks.averages import Tasks
 
-from videoautoarena.agents.prompting.task_contracts import YesNo
+from videoautoarena.agents.prompting.contracts import YesNo
 from videoautoarena.memory.records.errors import BadInput
 from videoautoarena.memory.records.records import Published, Record
 from videoautoarena.runs.bench.format.points import videos_of

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 from videoautoarena.agents.limits.estimates import LABEL_TOKENS, frame_tokens, output_limit
 from videoautoarena.agents.models.registry import Model
 from videoautoarena.agents.prompting.contracts import SYSTEM
-from videoautoarena.agents.prompting.options import with_options
+from videoautoarena.agents.prompting.fences import with_options
 from videoautoarena.agents.prompting.prompts import PromptSet
 from videoautoarena.agents.roles.mark import CHECKER, Replied, Written
 from videoautoarena.agents.roles.prompter import Task, worded

@@ -14,7 +14,7 @@ from functools import cached_property
 from typing import Any, Literal
 
 from videoautoarena.agents.models.registry import Model
-from videoautoarena.agents.prompting.options import LETTERS, with_options
+from videoautoarena.agents.prompting.fences import LETTERS, with_options
 from videoautoarena.agents.prompting.prompts import PromptSet
 from videoautoarena.agents.roles.mark import MARKERS, Marks, Scale, Written, mark
 from videoautoarena.agents.roles.prompter import Prompter

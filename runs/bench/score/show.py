@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from videoautoarena.agents.prompting.options import LETTERS
+from videoautoarena.agents.prompting.fences import LETTERS
 from videoautoarena.memory.records.errors import BadInput
 from videoautoarena.memory.records.records import Published, Record
 from videoautoarena.runs.bench.format.reader import OpenBench

@@ -15,7 +15,7 @@ from videoautoarena.agents.calls.ask import Asker
 from videoautoarena.agents.limits.estimates import Estimates
 from videoautoarena.agents.models.registry import Model, build_chat_model, check_keys
 from videoautoarena.agents.roles.answer import EyeTest, stripes_of
-from videoautoarena.agents.transport.endings import was_cut
+from videoautoarena.agents.transport.answers import was_cut
 from videoautoarena.agents.transport.redaction import redacted
 from videoautoarena.memory.records.errors import ArenaError, BadInput, CallFailed
 from videoautoarena.memory.records.records import CallRow, Intent, Learnt, Usage

@@ -12,9 +12,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from videoautoarena.agents.calls.ask import Event
-from videoautoarena.agents.limits.caps import Caps
-from videoautoarena.agents.limits.outages import Outage
-from videoautoarena.agents.limits.waits import Wait
+from videoautoarena.agents.limits.budget import Caps
+from videoautoarena.agents.limits.outages import Outage, Wait
 from videoautoarena.memory.records.records import Battle, CallEnds, Draw, Slot
 from videoautoarena.memory.store.journal import NOTHING_SPENT, Spent
 from videoautoarena.runs.console.progress.machines import Machines

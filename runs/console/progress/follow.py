@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 
 from videoautoarena.agents.calls.ask import Event
-from videoautoarena.agents.limits.waits import Wait
+from videoautoarena.agents.limits.outages import Wait
 from videoautoarena.memory.records.records import CallRow
 from videoautoarena.runs.console.progress.events import (
     Begun,

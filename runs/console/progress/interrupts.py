@@ -9,8 +9,7 @@ from contextlib import contextmanager
 from types import FrameType
 from typing import Any, Protocol
 
-from videoautoarena.agents.limits.outages import Outage
-from videoautoarena.agents.limits.waits import Wait
+from videoautoarena.agents.limits.outages import Outage, Wait
 from videoautoarena.memory.store.connection import ENDING
 from videoautoarena.runs.console.progress.events import Draining, Listeners
 from videoautoarena.runs.console.progress.waiting import about_wait

@@ -14,9 +14,8 @@ from typing import NamedTuple
 import numpy as np
 
 from videoautoarena.agents.calls.ask import Event
-from videoautoarena.agents.limits.caps import Caps
-from videoautoarena.agents.limits.outages import Outage
-from videoautoarena.agents.limits.waits import Wait
+from videoautoarena.agents.limits.budget import Caps
+from videoautoarena.agents.limits.outages import Outage, Wait
 from videoautoarena.agents.transport.faults import UNREACHED
 from videoautoarena.graph.slot_ids import base_of, is_newcomer
 from videoautoarena.memory.records.records import Attempt, Battle, Role, Slot

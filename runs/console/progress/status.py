@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, ClassVar
 
-from videoautoarena.agents.limits.caps import Caps
+from videoautoarena.agents.limits.budget import Caps
 from videoautoarena.memory.records import records
 from videoautoarena.memory.records.records import DECIDED, TIES, Intent
 from videoautoarena.memory.store.store import Store

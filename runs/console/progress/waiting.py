@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from pydantic import TypeAdapter
 from typing_extensions import TypedDict
 
-from videoautoarena.agents.limits.waits import Wait
+from videoautoarena.agents.limits.outages import Wait
 from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.formats.terminal import safe
 from videoautoarena.runs.formats.words import spent

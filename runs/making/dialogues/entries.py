@@ -7,7 +7,7 @@ from typing import Any, NotRequired, TypedDict, cast
 
 from pydantic import JsonValue
 
-from videoautoarena.agents.prompting.dialogue_contracts import RoundReply
+from videoautoarena.agents.prompting.contracts import RoundReply
 from videoautoarena.agents.roles.write_dialogue import Item
 from videoautoarena.graph.dialogue import Made
 from videoautoarena.graph.dialogue_checks import denials

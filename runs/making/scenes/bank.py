@@ -14,14 +14,16 @@ from pathlib import Path
 from videoautoarena.agents.calls.clients import Load
 from videoautoarena.agents.models.registry import Model
 from videoautoarena.agents.prompting.prompts import SCENE_SLOTS, PromptSet
-from videoautoarena.agents.roles.objects import BATCH, CANDIDATES, MOST_OBJECTS
 from videoautoarena.agents.roles.prompter import Prompter
 from videoautoarena.agents.roles.remember import (
+    BATCH,
+    CANDIDATES,
     LOOKS,
     LOOKS_A_SECOND,
+    MOST_OBJECTS,
     MOST_SHOWN,
     WINDOW,
-    Watching,
+    SceneBuilder,
     remember,
     scope_of,
 )
@@ -97,7 +99,7 @@ class Remembering:
         known = known_memory(self.store, video.id, examiner=examiner, prompts=prompts)
         if known is not None:
             return known
-        watching = Watching(
+        watching = SceneBuilder(
             self.prompter,
             examiner,
             video,

@@ -15,8 +15,8 @@ from typing import Any, Literal, NamedTuple, TypedDict, cast, get_args
 from pydantic import JsonValue
 
 from videoautoarena.agents.offline.language.tables import Dice
-from videoautoarena.agents.prompting.options import LETTERS
-from videoautoarena.agents.prompting.task_contracts import OptionCheckerReply
+from videoautoarena.agents.prompting.contracts import OptionCheckerReply
+from videoautoarena.agents.prompting.fences import LETTERS
 from videoautoarena.agents.roles.write_tasks import Checked, Moment, Proposal, WatchedKind
 from videoautoarena.memory.records.digests import canonical_json, digest
 from videoautoarena.memory.records.records import Video

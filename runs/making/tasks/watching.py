@@ -13,7 +13,7 @@ from typing import NamedTuple
 from pydantic import JsonValue
 
 from videoautoarena.agents.models.registry import Model
-from videoautoarena.agents.prompting.task_contracts import OptionCheckerReply
+from videoautoarena.agents.prompting.contracts import OptionCheckerReply
 from videoautoarena.agents.roles.prompter import Prompter
 from videoautoarena.agents.roles.write_tasks import (
     CHECKERS,

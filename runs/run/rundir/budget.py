@@ -10,8 +10,7 @@ from typing import Annotated, Literal, NamedTuple
 
 from pydantic import Field, TypeAdapter
 
-from videoautoarena.agents.limits.budget import CappedBudget, SpendOrder
-from videoautoarena.agents.limits.caps import Caps
+from videoautoarena.agents.limits.budget import CappedBudget, Caps, SpendOrder
 from videoautoarena.agents.limits.estimates import (
     SEEN_FRAMES,
     Estimates,

@@ -17,7 +17,7 @@ from pydantic import TypeAdapter
 
 from videoautoarena.agents.models.spec import usual_frames
 from videoautoarena.agents.offline import KINDS
-from videoautoarena.agents.transport.endings import is_filtered, was_cut
+from videoautoarena.agents.transport.answers import is_filtered, was_cut
 from videoautoarena.memory.records.digests import canonical_json
 from videoautoarena.memory.records.records import SCOUTS, Battle, CallEnds, Learnt, Role
 from videoautoarena.memory.store.journal import Sent

@@ -9,10 +9,10 @@ from typing import NamedTuple, Protocol, TypeVar
 
 from videoautoarena.agents.calls.ask import Asker, Event
 from videoautoarena.agents.calls.clients import Load
-from videoautoarena.agents.calls.together import all_done as all_done
 from videoautoarena.agents.limits.outages import Outage
 from videoautoarena.agents.prompting.prompts import PromptSet
 from videoautoarena.agents.roles.prompter import Prompter
+from videoautoarena.agents.roles.prompter import all_done as all_done
 from videoautoarena.graph.context import Arena, Rules
 from videoautoarena.memory.records.records import Video
 from videoautoarena.memory.store.store import Store

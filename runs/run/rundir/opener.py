@@ -11,7 +11,7 @@ from pathlib import Path
 from shlex import quote
 from typing import Any
 
-from videoautoarena.agents.limits.caps import Caps
+from videoautoarena.agents.limits.budget import Caps
 from videoautoarena.agents.prompting.prompts import PromptSet
 from videoautoarena.graph.slot_ids import PERSONAS, slot_id
 from videoautoarena.memory.records.errors import BadInput, ForeignRun

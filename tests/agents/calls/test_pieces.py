@@ -11,7 +11,7 @@ import pytest
 from tests.support.asking import Pages, load_bytes, no_pause, request_of, run
 from tests.support.bodies import HttpReply, Kept, keeping
 from videoautoarena.agents.calls.ask import Asker
-from videoautoarena.agents.calls.pieces import Count, together
+from videoautoarena.agents.calls.clients import Count, together
 from videoautoarena.agents.models.registry import parse_model
 from videoautoarena.memory.records.records import CallRow, Price, Usage
 

@@ -29,7 +29,7 @@ from videoautoarena.agents.prompting.contracts import (
     Reply,
     judge_reply,
 )
-from videoautoarena.agents.transport.endings import was_cut
+from videoautoarena.agents.transport.answers import was_cut
 
 WORDS = st.text().filter(lambda text: text.strip() not in PLACEHOLDERS)
 VALUES: st.SearchStrategy[Any] = st.recursive(

@@ -21,14 +21,16 @@ from videoautoarena.agents.calls.replies import read_reply
 from videoautoarena.agents.limits.estimates import Estimates
 from videoautoarena.agents.limits.server_limits import ServerLimits
 from videoautoarena.agents.models.registry import Model, parse_model
-from videoautoarena.agents.prompting.category_contracts import ClassifierReply
-from videoautoarena.agents.prompting.contracts import GraderReply, PersonaReply, QuestionerReply
-from videoautoarena.agents.prompting.dialogue_contracts import (
+from videoautoarena.agents.prompting.contracts import (
+    ClassifierReply,
     DialogistReply,
+    GraderReply,
+    PersonaReply,
+    QuestionerReply,
     checklist_validator_reply,
+    reply_schema,
 )
 from videoautoarena.agents.prompting.prompts import PromptSet
-from videoautoarena.agents.prompting.reply_schemas import reply_schema
 from videoautoarena.agents.roles.classify import classify
 from videoautoarena.agents.roles.prompter import Prompter, Task
 from videoautoarena.agents.transport.faults import refuses_response_format

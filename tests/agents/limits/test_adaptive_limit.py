@@ -10,8 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.support.weather import Spell, Weather, endure
-from videoautoarena.agents.limits.adaptive_limit import START, AdaptiveLimit
-from videoautoarena.agents.limits.rate_limit import Outcome, Sent
+from videoautoarena.agents.limits.rate_limit import START, AdaptiveLimit, Outcome, Sent
 from videoautoarena.agents.limits.scheduler import Scheduler
 from videoautoarena.agents.models.registry import Model
 from videoautoarena.memory.records.records import CallLimits

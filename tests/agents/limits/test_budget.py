@@ -13,8 +13,7 @@ from hypothesis import strategies as st
 from tests.support.asking import Pages, frames_of, load_bytes, request_of, run
 from videoautoarena.agents.calls.ask import Asker
 from videoautoarena.agents.calls.clients import Received, Sending
-from videoautoarena.agents.limits.budget import CappedBudget, Reserve, cost_of_try
-from videoautoarena.agents.limits.caps import Caps
+from videoautoarena.agents.limits.budget import CappedBudget, Caps, Reserve, cost_of_try
 from videoautoarena.agents.limits.estimates import (
     OUTPUT_AT_MOST,
     Estimates,

@@ -26,8 +26,7 @@ from tests.support.asking import (
 from tests.support.virtual import run_virtual
 from videoautoarena.agents.calls.ask import Asker
 from videoautoarena.agents.calls.clients import Received, Sending
-from videoautoarena.agents.limits.budget import CappedBudget
-from videoautoarena.agents.limits.caps import Caps
+from videoautoarena.agents.limits.budget import CappedBudget, Caps
 from videoautoarena.agents.limits.estimates import Estimates
 from videoautoarena.agents.limits.outages import (
     LONGEST_GAP_S,

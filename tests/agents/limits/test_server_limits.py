@@ -24,8 +24,7 @@ from tests.support.asking import (
 )
 from videoautoarena.agents.calls.ask import Asker, Event, journal_key
 from videoautoarena.agents.calls.clients import Received, Sending
-from videoautoarena.agents.limits.budget import CappedBudget
-from videoautoarena.agents.limits.caps import Caps
+from videoautoarena.agents.limits.budget import CappedBudget, Caps
 from videoautoarena.agents.limits.estimates import Estimates
 from videoautoarena.agents.limits.server_limits import ServerLimits
 from videoautoarena.agents.models.registry import Model, parse_model

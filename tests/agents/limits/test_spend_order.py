@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 from tests.support.asking import Pages, load_bytes, request_of, run
 from videoautoarena.agents.calls.ask import Asker
 from videoautoarena.agents.calls.clients import Received, Sending
-from videoautoarena.agents.limits.budget import ENOUGH, CappedBudget, SpendOrder
-from videoautoarena.agents.limits.caps import Caps
+from videoautoarena.agents.limits.budget import ENOUGH, CappedBudget, Caps, SpendOrder
 from videoautoarena.agents.limits.estimates import Estimates
 from videoautoarena.agents.limits.prices import Sum
 from videoautoarena.agents.models.registry import Model

@@ -9,12 +9,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.support.weather import Weather, endure
-from videoautoarena.agents.limits.adaptive_limit import AdaptiveLimit
 from videoautoarena.agents.limits.rate_limit import (
     FEW,
     LATEST,
     LONGEST_TRUST_S,
     TRUST_S,
+    AdaptiveLimit,
     Noise,
     Outcome,
     Sent,

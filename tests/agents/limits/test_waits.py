@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 
 from tests.support.virtual import run_virtual
-from videoautoarena.agents.limits.waits import FIRST_CALM_S, LEAST_S, Wait, Waits
+from videoautoarena.agents.limits.outages import FIRST_CALM_S, LEAST_S, Wait, Waits
 
 HOST = "host:1"
 Story = Callable[["Told"], Awaitable[None]]

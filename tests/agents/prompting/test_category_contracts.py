@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from videoautoarena.agents.prompting.category_contracts import read_decision
+from videoautoarena.agents.prompting.contracts import read_decision
 
 YES = (
     *("yes", " Yes.", "[yes]", "**YES**", "<decision>yes</decision>", "Answer: yes", True, ["yes"]),

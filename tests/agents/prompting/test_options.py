@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from videoautoarena.agents.prompting.options import CLOSING, Offer, offered, with_options
+from videoautoarena.agents.prompting.fences import CLOSING, Offer, offered, with_options
 
 lines = st.text(st.characters(exclude_categories=["C", "Z"]), min_size=1, max_size=20)
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from videoautoarena.agents.prompting.options import LETTERS
+from videoautoarena.agents.prompting.fences import LETTERS
 from videoautoarena.agents.roles.choose import Chosen, read_choice, read_published
 
 ANIMALS = ("a cat sleeps", "a dog runs", "a bird sings", "two cats and a dog")

@@ -20,9 +20,18 @@ from videoautoarena.agents.calls.ask import Asker
 from videoautoarena.agents.calls.clients import Sending
 from videoautoarena.agents.prompting.fences import open_fences
 from videoautoarena.agents.prompting.prompts import PromptSet
-from videoautoarena.agents.roles.objects import ALIKE, CANDIDATES, Look, Pair, bank, candidates
 from videoautoarena.agents.roles.prompter import Prompter
-from videoautoarena.agents.roles.remember import WINDOW, Watching, remember
+from videoautoarena.agents.roles.remember import (
+    ALIKE,
+    CANDIDATES,
+    WINDOW,
+    ObjectSighting,
+    SceneBuilder,
+    SightingPair,
+    bank,
+    candidates,
+    remember,
+)
 from videoautoarena.memory.records.digests import digest
 from videoautoarena.memory.records.errors import ProviderFailed
 from videoautoarena.memory.records.records import Frame, Frames, Video
@@ -84,7 +93,7 @@ def recall(
     script = Script(speak)
     asker = Asker(Pages(), load_bytes, make_client=script)
     prompter = Prompter(asker, PromptSet.load(dialogues=True))
-    watching = Watching(prompter, MODEL, VIDEO, frames=reel.frames, jpegs=reel.jpegs)
+    watching = SceneBuilder(prompter, MODEL, VIDEO, frames=reel.frames, jpegs=reel.jpegs)
     return run(remember(watching, shots)), script
 
 
@@ -291,8 +300,8 @@ def test_a_region_that_cannot_be_is_no_region(region: dict[str, float]) -> None:
     assert memory.objects[0].appearances[0].box is None
 
 
-def look(scene: int, name: str, histogram: Histogram | None = None) -> Look:
-    return Look(name, Appearance(scene=scene, description="d", time_s=scene), histogram)
+def look(scene: int, name: str, histogram: Histogram | None = None) -> ObjectSighting:
+    return ObjectSighting(name, Appearance(scene=scene, description="d", time_s=scene), histogram)
 
 
 RED, BLUE = (region_histogram(jpeg_of(colour), (0, 0, 1, 1)) for colour in ("red", "blue"))
@@ -322,10 +331,10 @@ def test_only_finds_alike_in_a_word_and_in_colour_are_compared() -> None:
 @settings(max_examples=60, deadline=None)
 def test_pairs_are_those_of_a_search_through_all(said: list[tuple[int, str, Any]]) -> None:
     looks = [look(*one) for one in sorted(said, key=lambda one: one[0])]
-    expected = list[Pair]()
+    expected = list[SightingPair]()
     for later, one in enumerate(looks):
         near = [
-            Pair(place, later, alike_or_unknown(other.histogram, one.histogram))
+            SightingPair(place, later, alike_or_unknown(other.histogram, one.histogram))
             for place, other in enumerate(looks[:later])
             if other.appearance.scene != one.appearance.scene and other.words & one.words
         ]
@@ -354,7 +363,7 @@ def test_ids_do_not_depend_on_the_order_of_replies_and_hold_one_find_a_scene(
 ) -> None:
     looks = [look(scene, f"n{place}") for place, scene in enumerate(sorted(scenes))]
     ends = [(a % len(looks), b % len(looks), like / 10) for a, b, like in said]
-    pairs = [Pair(min(a, b), max(a, b), like) for a, b, like in ends if a != b]
+    pairs = [SightingPair(min(a, b), max(a, b), like) for a, b, like in ends if a != b]
     objects = bank(looks, pairs)
     shuffled = [*pairs]
     chance.shuffle(shuffled)
@@ -370,6 +379,6 @@ def test_ids_do_not_depend_on_the_order_of_replies_and_hold_one_find_a_scene(
 
 def test_of_pairs_that_contradict_each_other_the_most_alike_stands() -> None:
     looks = [look(1, "a"), look(2, "b"), look(2, "c")]
-    objects = bank(looks, [Pair(0, 1, 0.4), Pair(0, 2, 0.9)])
+    objects = bank(looks, [SightingPair(0, 1, 0.4), SightingPair(0, 2, 0.9)])
     assert [(one.name, one.scenes) for one in objects] == [("a", (1, 2)), ("b", (2,))]
     assert objects[0].appearances[1] == looks[2].appearance

@@ -16,8 +16,7 @@ from tests.agents.roles.test_remember import (
     plain,
     recall,
 )
-from videoautoarena.agents.roles.objects import BATCH, MOST_OBJECTS
-from videoautoarena.agents.roles.remember import MOST_SHOWN
+from videoautoarena.agents.roles.remember import BATCH, MOST_OBJECTS, MOST_SHOWN
 from videoautoarena.memory.records.errors import ProviderFailed
 from videoautoarena.memory.records.scenes import Span
 

@@ -21,7 +21,7 @@ from videoautoarena.agents.calls.clients import Received, Sending
 from videoautoarena.agents.models.registry import Model, Retrieval
 from videoautoarena.agents.offline.language.tables import Dice
 from videoautoarena.agents.offline.language.tasks import word_needle
-from videoautoarena.agents.prompting.options import with_options
+from videoautoarena.agents.prompting.fences import with_options
 from videoautoarena.agents.prompting.prompts import PromptSet
 from videoautoarena.agents.roles.answer import Answered, answer
 from videoautoarena.agents.roles.choose import read_choice

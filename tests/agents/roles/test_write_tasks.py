@@ -9,9 +9,9 @@ import pytest
 
 from tests.support.asking import MODEL, Pages, Script, frames_of, load_bytes, run
 from videoautoarena.agents.calls.ask import Asker
+from videoautoarena.agents.prompting.contracts import OptionCheckerReply, PointCheckerReply
 from videoautoarena.agents.prompting.fences import attacked, attacks, open_fences
 from videoautoarena.agents.prompting.prompts import PromptSet
-from videoautoarena.agents.prompting.task_contracts import OptionCheckerReply, PointCheckerReply
 from videoautoarena.agents.roles.prompter import Prompter
 from videoautoarena.agents.roles.write_tasks import Proposal, WatchedKind, Watcher, Written
 from videoautoarena.memory.records.errors import CallFailed

@@ -8,7 +8,7 @@ import pytest
 
 from videoautoarena.agents.calls.retry import fault_of, gives_up
 from videoautoarena.agents.limits.estimates import may_be_charged
-from videoautoarena.agents.transport.endings import is_filtered
+from videoautoarena.agents.transport.answers import is_filtered
 from videoautoarena.agents.transport.faults import (
     Garbled,
     Nature,

@@ -26,8 +26,7 @@ ROOT = Path(__file__).parents[3]
 NAMED_IN = {
     "memory/records/standards.py": "the table itself",
     "memory/records/records.py": "the scales of difficulty",
-    "agents/prompting/contracts.py": "grades",
-    "agents/prompting/shapes.py": "grades",
+    "agents/prompting/contracts.py": "grades and their form",
     "agents/offline/players/evolver.py": "grades",
     "agents/offline/players/scoring.py": "what the offline judge measures by each",
     "agents/offline/players/judge.py": "what the offline judge says on each",

@@ -18,7 +18,7 @@ from videoautoarena.agents.offline.language.tasks import (
     word_order,
 )
 from videoautoarena.agents.offline.vision.looks import PictureLook
-from videoautoarena.agents.prompting.options import Offer, offered, with_options
+from videoautoarena.agents.prompting.fences import Offer, offered, with_options
 
 LOOKS = (
     PictureLook("half-lit", "blue", "white"),

@@ -35,8 +35,7 @@ from videoautoarena.agents.offline.language.tongues import times
 from videoautoarena.agents.offline.players.model import reply
 from videoautoarena.agents.offline.vision.frame_features import ModelInput
 from videoautoarena.agents.prompting.contracts import QUESTION_LINE
-from videoautoarena.agents.prompting.fences import Turn
-from videoautoarena.agents.prompting.options import with_options
+from videoautoarena.agents.prompting.fences import Turn, with_options
 from videoautoarena.agents.prompting.prompts import PromptSet
 from videoautoarena.agents.roles.choose import read_choice
 from videoautoarena.agents.roles.prompter import Task, worded

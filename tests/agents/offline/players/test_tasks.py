@@ -15,7 +15,7 @@ from videoautoarena.agents.offline.players.marking import mark_scene, mark_summa
 from videoautoarena.agents.offline.players.model import reply
 from videoautoarena.agents.offline.vision.frame_features import ModelInput
 from videoautoarena.agents.prompting.contracts import QUESTION_LINE
-from videoautoarena.agents.prompting.options import lettered, with_options
+from videoautoarena.agents.prompting.fences import lettered, with_options
 from videoautoarena.agents.roles.choose import read_choice
 from videoautoarena.memory.records.records import Role
 

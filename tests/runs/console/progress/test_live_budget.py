@@ -7,7 +7,7 @@ from pathlib import Path
 
 from tests.support.played import battle, slot, video
 from videoautoarena.agents.calls.ask import Event
-from videoautoarena.agents.limits.caps import Caps
+from videoautoarena.agents.limits.budget import Caps
 from videoautoarena.memory.records.records import Attempt, Nonce, Usage
 from videoautoarena.memory.store.journal import Spent
 from videoautoarena.runs.console.progress.events import Begun, Draining, Ended, Settled

@@ -18,8 +18,8 @@ from tests.support.manners import Manners, Mishap
 from tests.support.small_runs import altered, battles_of, play_again, put_back
 from tests.support.typed import Said, Terminal
 from tests.support.whole_runs import write_config
-from videoautoarena.agents.limits import waits
-from videoautoarena.agents.limits.waits import Wait
+from videoautoarena.agents.limits import outages
+from videoautoarena.agents.limits.outages import Wait
 from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.api.run import open_run
 from videoautoarena.runs.cli.program.main import guarded, load
@@ -68,8 +68,8 @@ def heard(tmp_path_factory: pytest.TempPathFactory) -> Heard:
     ):
         patch.setenv("LOOPBACK_KEY", "loopback-key")
         # A wait of a tenth of a second is to be news, or the test would take as long as one.
-        patch.setattr(waits, "LEAST_S", 0.0)
-        patch.setattr(waits, "FIRST_CALM_S", 0.01)
+        patch.setattr(outages, "LEAST_S", 0.0)
+        patch.setattr(outages, "FIRST_CALM_S", 0.01)
         config = write_config(place / "arena.toml", "openai", server)
         text = config.read_text()
         owl = text.replace('model = "openai:owl"', 'model = "openai:owl"\ntimeout_s = 1.0')

@@ -15,7 +15,7 @@ from scipy.stats import chisquare
 from tests.support.footage import alike_footage
 from videoautoarena.agents.offline.language.tasks import fits, sought
 from videoautoarena.agents.offline.vision.frame_features import FrameMeasurement
-from videoautoarena.agents.prompting.options import offered, with_options
+from videoautoarena.agents.prompting.fences import offered, with_options
 from videoautoarena.runs.making.tasks.items import (
     EDGE_S,
     GAP_S,

@@ -10,7 +10,7 @@ from tests.support.played import invoke
 from videoautoarena.agents.offline.language.tables import Dice
 from videoautoarena.agents.offline.language.tasks import sought
 from videoautoarena.agents.offline.players.answering import SEARCHES
-from videoautoarena.agents.prompting.options import Offer
+from videoautoarena.agents.prompting.fences import Offer
 from videoautoarena.runs.making.tasks.kinds import CUT_KINDS, OPTIONS
 from videoautoarena.runs.making.tasks.options import Stretch
 

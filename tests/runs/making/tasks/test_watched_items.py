@@ -16,9 +16,9 @@ from hypothesis import strategies as st
 from tests.support import played
 from tests.support.asking import MODEL, Script, frames_of, prompter_of, run
 from videoautoarena.agents.calls.clients import Sending
+from videoautoarena.agents.prompting.contracts import OptionCheckerReply, PointCheckerReply
 from videoautoarena.agents.prompting.fences import open_fences
 from videoautoarena.agents.prompting.prompts import PromptSet
-from videoautoarena.agents.prompting.task_contracts import OptionCheckerReply, PointCheckerReply
 from videoautoarena.agents.roles.write_tasks import Checked, Proposal
 from videoautoarena.memory.records.digests import digest
 from videoautoarena.memory.records.errors import BadInput

@@ -16,7 +16,7 @@ from tests.support.played import video as film
 from tests.support.runfiles import video
 from videoautoarena.agents.calls.ask import Asker, Event
 from videoautoarena.agents.calls.clients import Received
-from videoautoarena.agents.limits.caps import Caps
+from videoautoarena.agents.limits.budget import Caps
 from videoautoarena.agents.limits.estimates import Estimates
 from videoautoarena.agents.limits.prices import NANO, Sum, summed
 from videoautoarena.agents.models.registry import Model
