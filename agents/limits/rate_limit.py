@@ -1,10 +1,17 @@
-"""Keeping to rates known beforehand, and parting refusals by load from those that are noise.
+"""How many calls an endpoint takes at once, learnt from what comes back, and rates that are stated.
+
+An `AdaptiveLimit` does not wait, and the time is passed in. It starts with a few places and doubles
+them with every round of replies until the server refuses a call (429 and its like). What went well
+until then, a little less with every refusal, are the calm places: after a cut they come back as
+quickly as replies do, and beyond them a place is added at a time, four times as fast if only storms
+were met. Refusals in a row with no reply between are a storm: places are halved, and single calls
+go out to see whether it is over.
 
 Some servers refuse a share of all calls however few they are sent: other tenants of one key, a sick
-machine behind many. Calls that were sent after places had been cut show what that share is: where
-load is the reason, none of them is refused. From then on only a share clearly above it counts, by
-Page's cumulative sum (1954). In a storm a server refuses all; a run of refusals with none between
-that was taken counts as one, so that no storm is taken for noise.
+machine behind many. Calls that were sent after places had been cut show what that share is: if load
+is the reason, none of them is refused. Then the places come back, and only a share clearly above it
+counts, by Page's cumulative sum (1954). In a storm a server refuses all; a run of refusals without
+a call taken between counts as one, so that no storm is taken for noise.
 """
 
 from __future__ import annotations
@@ -19,35 +26,84 @@ from typing import Literal, NamedTuple
 Outcome = Literal["taken", "refused", "unknown"]
 """The server did the work or began to; it had no room; nothing is known, as after a time-out."""
 
-LATEST = 1024
-FEW = 0.8
-"""Tries at so much of the most calm places among them, or less, were sent after cuts."""
-TESTED = 0.75
-"""What a test leaves of the most calm places."""
-SUSPECT = 5
-"""So many runs of refusals among all that are remembered call for a test,"""
-ENOUGH = 1.5
-"""which lasts for so many times the calls among which noise would show, unless it does earlier."""
-RETEST_S = 600.0
-RUNS = 4
-"""So many runs of refusals among these show noise."""
-LEAST, MOST = 0.02, 0.35
-"""Shares that are taken for noise."""
-WORSE = 1.5
-"""Noise that is known already is more only if it is so many times what it was."""
-FADED = 0.01
-"""A share of the latest tries below which there is no noise any more."""
-ODDS = 4.0
-"""Refusals whose odds are so many times those of noise are clearly more than noise."""
-EVIDENCE = 5.0
-"""How sure of that one has to be, in nats."""
-TRUST_S = 300.0
-"""How long noise is believed in before it has to show again; each time twice as long."""
-LONGEST_TRUST_S = 3600.0
+
+@dataclass(frozen=True)
+class GateTuning:
+    """By how much a gate moves its places, and how sure of noise it has to be.
+
+    The values were set on the simulated servers of `make bench-gate`, where they get 90 % and more
+    of what a limited server gives, and 85 % of one that refuses at random.
+    """
+
+    start_places: int = 16
+    """Of a gate that knows nothing yet."""
+    cut_share: float = 0.9
+    """What the first refusal leaves of the places in use."""
+    second_cut_share: float = 0.8
+    """What a second refusal in a row leaves."""
+    storm_cut_share: float = 0.5
+    """What every further one leaves."""
+    # A cut to nine tenths that came back to nine tenths alone would wear the places away under
+    # refusals that are no fault of theirs, so what went well is given up more slowly than that.
+    calm_share: float = 0.97
+    """What a refusal leaves of the calm places."""
+    calm_cut_places: float = 0.6
+    """And at least so many of them it takes: a share of a few places would never be one."""
+    storm_refusals: int = 3
+    """So many refusals in a row, each sent after the last one was heard of, are a storm."""
+    comeback_share: float = 0.25
+    """Share of the calm places that the first reply after a storm brings back."""
+    # Short enough to lose little once a storm is over.
+    first_probe_pause_s: float = 0.25
+    longest_probe_pause_s: float = 2.0
+    # The golden ratio: pauses spread evenly and keep no step with a server that counts in seconds.
+    probe_pause_spread: float = 0.6180339887
+    rounds_per_step: int = 4
+    """Rounds of replies between two steps beyond the calm places; one while only storms refused."""
+    slow_latency_ratio: float = 2.0
+    """A median latency of so many times the best one ends growth."""
+    fewest_latencies: int = 8
+    """Replies whose median latency is worth looking at."""
+    most_latencies: int = 64
+    latency_memory_s: float = 600.0
+    """How slowly a better latency of earlier is forgotten: e-fold in this time."""
+
+    remembered_tries: int = 1024
+    after_cut_share: float = 0.8
+    """Tries at so much of the most calm places among them, or less, were sent after cuts."""
+    test_share: float = 0.75
+    """What a test whether cuts help leaves of the most calm places."""
+    suspect_runs: int = 5
+    """So many runs of refusals among all tries that are remembered call for such a test."""
+    noise_runs: int = 4
+    """So many among those sent after cuts show noise."""
+    test_length_ratio: float = 1.5
+    """A test lasts for so many times the calls among which noise would show."""
+    retest_s: float = 600.0
+    least_noise_share: float = 0.02
+    most_noise_share: float = 0.35
+    """Shares of refused tries between which they may be noise."""
+    worse_ratio: float = 1.5
+    """Noise that is known already is more only if it is so many times what it was."""
+    faded_share: float = 0.01
+    """A share of the latest tries below which there is no noise any more."""
+    load_odds_ratio: float = 4.0
+    """Refusals whose odds are so many times those of noise are clearly more than noise."""
+    load_evidence_nats: float = 5.0
+    """How sure of that one has to be."""
+    first_trust_s: float = 300.0
+    """How long noise is believed in before it has to show again; each time twice as long."""
+    longest_trust_s: float = 3600.0
+    long_storm_refusals: int = 5
+    """So many refusals in a row show nothing of what happens outside storms."""
+
+
+TUNING = GateTuning()
+MINUTE_S = 60.0
 
 
 @dataclass(eq=False, slots=True)
-class Sent:
+class SentTry:
     """One try as it was sent, and how it ended."""
 
     epoch: int
@@ -60,7 +116,7 @@ class Sent:
     """None while it is under way."""
 
 
-class Before(NamedTuple):
+class GatePlaces(NamedTuple):
     """What a gate had before cuts that did not help."""
 
     places: float
@@ -68,22 +124,25 @@ class Before(NamedTuple):
 
 
 @dataclass
-class Noise:
-    """What is known of it at one endpoint."""
+class RefusalNoise:
+    """What is known of refusals at one endpoint that have nothing to do with load."""
 
+    tuning: GateTuning = TUNING
     share: float = 0.0
-    """Of all tries; 0 while no noise is known."""
+    """Share of all tries; 0 while no noise is known."""
     _believed_until_s: float = -math.inf
-    _trust_s: float = TRUST_S / 2
-    _latest: deque[Sent] = field(default_factory=lambda: deque(maxlen=LATEST))
     _tests_at_s: float = -math.inf
     _refusal_s: float = 0.0
     """About how long a refusal takes at most."""
 
-    def enter(self, sent: Sent) -> None:
+    def __post_init__(self) -> None:
+        self._trust_s = self.tuning.first_trust_s / 2
+        self._latest: deque[SentTry] = deque(maxlen=self.tuning.remembered_tries)
+
+    def enter(self, sent: SentTry) -> None:
         self._latest.append(sent)
 
-    def leave(self, sent: Sent, outcome: Outcome, now_s: float) -> None:
+    def leave(self, sent: SentTry, outcome: Outcome, now_s: float) -> None:
         sent.outcome = outcome
         if outcome == "refused":
             self._refusal_s = max(now_s - sent.at_s, 0.9 * self._refusal_s)
@@ -100,55 +159,61 @@ class Noise:
             for sent in self._of(epoch)
         )
 
-    def explains(self, refused: Sent, now_s: float) -> bool:
+    def explains(self, refused: SentTry, now_s: float) -> bool:
         """Return whether a refusal, and those before it in its epoch, may be no more than noise."""
         # No more noise than there is, and none for ever.
-        if self.share and len(self._latest) == LATEST:
+        if self.share and len(self._latest) == self.tuning.remembered_tries:
             runs, taken = _counted(self._latest)
             self.share = min(self.share, runs / max(1, taken))
-        if self.share < FADED or now_s > self._believed_until_s:
+        if self.share < self.tuning.faded_share or now_s > self._believed_until_s:
             self.share = 0.0
             return False
         score = 0.0
-        each = math.log1p((ODDS - 1) * self.share)
+        odds = self.tuning.load_odds_ratio
+        each = math.log1p((odds - 1) * self.share)
         for sent in self._of(refused.epoch):
-            score = max(0.0, score - each) + math.log(ODDS) * (sent.outcome == "refused")
+            score = max(0.0, score - each) + math.log(odds) * (sent.outcome == "refused")
             if sent is refused:
                 break
-        return score < EVIDENCE
+        return score < self.tuning.load_evidence_nats
 
     def test(self, now_s: float) -> tuple[float, int] | None:
         """Return to how many places to cut as a test, and for how many calls; None: no need."""
+        tuning = self.tuning
         runs, taken = _counted(self._latest)
         share = runs / max(1, taken)
-        is_doubtful = runs >= SUSPECT and LEAST <= share <= MOST and not self.share
+        is_noise = tuning.least_noise_share <= share <= tuning.most_noise_share
+        is_doubtful = runs >= tuning.suspect_runs and is_noise and not self.share
         if now_s < self._tests_at_s or not is_doubtful:
             return None
-        self._tests_at_s = now_s + RETEST_S
-        return TESTED * self._most_calm(), int(ENOUGH * RUNS / share)
+        self._tests_at_s = now_s + tuning.retest_s
+        calls = int(tuning.test_length_ratio * tuning.noise_runs / share)
+        return tuning.test_share * self._most_calm(), calls
 
-    def find(self, now_s: float) -> Before | None:
+    def find(self, now_s: float) -> GatePlaces | None:
         """Believe in noise if cuts did not help, and return what they took; None: they may have."""
-        few = FEW * self._most_calm()
+        tuning = self.tuning
+        few = tuning.after_cut_share * self._most_calm()
         runs, taken = _counted(sent for sent in self._latest if sent.places <= few)
         share = runs / max(1, taken)
-        if runs < RUNS or not max(LEAST, WORSE * self.share) <= share <= MOST:
+        least = max(tuning.least_noise_share, tuning.worse_ratio * self.share)
+        if runs < tuning.noise_runs or not least <= share <= tuning.most_noise_share:
             return None
         self.share = share
-        self._trust_s = min(2 * self._trust_s, LONGEST_TRUST_S)
+        self._trust_s = min(2 * self._trust_s, tuning.longest_trust_s)
         self._believed_until_s = now_s + self._trust_s
         latest = self._latest
-        return Before(max(sent.places for sent in latest), max(sent.calm for sent in latest))
+        return GatePlaces(max(sent.places for sent in latest), max(sent.calm for sent in latest))
 
     def _most_calm(self) -> float:
         known = (sent.calm for sent in self._latest if sent.calm < math.inf)
         return max(known, default=0.0)
 
-    def _of(self, epoch: int) -> Iterator[Sent]:
+    def _of(self, epoch: int) -> Iterator[SentTry]:
         return (sent for sent in self._latest if sent.epoch == epoch)
 
 
-def _counted(tries: Iterable[Sent]) -> tuple[int, int]:
+def _counted(tries: Iterable[SentTry]) -> tuple[int, int]:
     """Return how many runs of refusals there are, and how many calls that were taken.
 
     The first by the second is the chance that a call is refused after one that was taken. Calls
@@ -166,11 +231,167 @@ def _counted(tries: Iterable[Sent]) -> tuple[int, int]:
     return runs, taken
 
 
-MINUTE_S = 60.0
+@dataclass
+class AdaptiveLimit:
+    """Places at one endpoint; never more than `ceiling`."""
+
+    ceiling: int
+    tuning: GateTuning = TUNING
+    limit: float = 0.0
+    under_way: int = 0
+    _calm: float = math.inf
+    _is_unproven: bool = False
+    """Whether nothing but storms set the calm places."""
+    _epoch: int = 0
+    _refusals: int = 0
+    """In a row: of calls that each entered after the last one came back."""
+    _closed_until_s: float = -math.inf
+    _is_full: bool = False
+    """Whether somebody found no place since the last step."""
+    _replies: int = 0
+    _best_s: float = math.inf
+    _best_at_s: float = 0.0
+    _is_slow: bool = False
+    _steps: int = 0
+    _tested: GatePlaces | None = None
+    """What there was before a test of whether cuts help; None while there is none."""
+    _tested_for: int = 0
+
+    def __post_init__(self) -> None:
+        tuning = self.tuning
+        self.limit = float(min(self.ceiling, tuning.start_places))
+        self.noise = RefusalNoise(tuning)
+        latest = max(tuning.fewest_latencies, min(self.ceiling, tuning.most_latencies))
+        self._latencies: deque[float] = deque(maxlen=latest)
+
+    @property
+    def places(self) -> int:
+        """How many calls may be under way at once; none only if none are lent to it."""
+        return min(self.ceiling, max(1, int(self.limit)))
+
+    @property
+    def free(self) -> int:
+        """How many more calls may enter, as far as places go."""
+        return max(0, self.places - self.under_way)
+
+    def opens_at(self, now_s: float) -> float:
+        """Return when the next call may enter; infinity while every place is taken."""
+        if not self.free:
+            self._is_full = True
+            return math.inf
+        return max(now_s, self._closed_until_s)
+
+    def enter(self, now_s: float) -> SentTry:
+        self.under_way += 1
+        sent = SentTry(self._epoch, now_s, self.limit, self._calm)
+        self.noise.enter(sent)
+        return sent
+
+    def leave(self, sent: SentTry, outcome: Outcome, now_s: float) -> None:
+        """Give a place back and learn from how the call ended."""
+        used = self.under_way
+        self.under_way -= 1
+        # What entered before the last refusal was heard of cannot show whether that one helped.
+        is_news = sent.epoch == self._epoch
+        self.noise.leave(sent, outcome, now_s)
+        if outcome == "refused" and is_news:
+            self._refuse(sent, used, now_s)
+        elif outcome == "taken" and (is_news or self._refusals < 2):
+            self._grow(now_s - sent.at_s, now_s, is_news=is_news)
+
+    def _refuse(self, sent: SentTry, used: int, now_s: float) -> None:
+        if self._refusals and self.noise.is_between(self._epoch, now_s):
+            # Not in a row with the last one, even if no reply has come back since.
+            self._refusals = 0 if self.noise.share else 1
+        if not self._refusals and self.noise.explains(sent, now_s):
+            return
+        self._shrink(used, now_s)
+        if self._refusals >= self.tuning.long_storm_refusals:
+            self.noise.start_afresh()
+        if before := self.noise.find(now_s):
+            self._restore(before)
+            self._refusals = 0
+            self._closed_until_s = -math.inf
+        elif test := self.noise.test(now_s):
+            self._tested = GatePlaces(self.limit, self._calm)
+            places, self._tested_for = test
+            self.limit = self._calm = max(1.0, min(places, self.limit))
+
+    def _restore(self, before: GatePlaces) -> None:
+        self.limit, self._calm = before
+        self._tested = None
+
+    def _shrink(self, used: int, now_s: float) -> None:
+        tuning = self.tuning
+        self._epoch += 1
+        self._refusals += 1
+        if self._refusals == 1:
+            # Places that nobody filled were not refused, but a few calls do not prove the rest bad.
+            used = max(used, int(self.limit / 2))
+            calm = min(used - 1.0, used * tuning.calm_share)
+            if math.isinf(self._calm):
+                self._is_unproven = True
+            else:
+                # What worked is given up slowly: a refusal may have nothing to do with load.
+                fewer = self._calm - tuning.calm_cut_places
+                calm = max(calm, min(self._calm * tuning.calm_share, fewer))
+            self._calm = min(max(1.0, calm), float(self.ceiling))
+            self.limit = max(1.0, used * tuning.cut_share)
+        else:
+            is_storm = self._refusals >= tuning.storm_refusals
+            share = tuning.storm_cut_share if is_storm else tuning.second_cut_share
+            self.limit = max(1.0, self.limit * share)
+            doubled_s = tuning.first_probe_pause_s * 2.0 ** min(self._refusals - 2, 8)
+            uneven = 0.5 + 0.5 * (self._epoch * tuning.probe_pause_spread % 1.0)
+            pause_s = min(tuning.longest_probe_pause_s, doubled_s) * uneven
+            self._closed_until_s = now_s + pause_s
+        self._steps = 0
+
+    def _grow(self, latency_s: float, now_s: float, *, is_news: bool) -> None:
+        tuning = self.tuning
+        if self._refusals >= tuning.storm_refusals:
+            self.limit = max(self.limit, self._calm * tuning.comeback_share)
+        elif self._refusals:
+            self._is_unproven = False
+        if is_news:
+            self._refusals = 0
+        if self._tested:
+            self._tested_for -= 1
+            if self._tested_for <= 0:
+                self._restore(self._tested)
+        self._replies += 1
+        self._time(latency_s, now_s)
+        if not self._is_full:
+            return
+        if self._is_slow and math.isinf(self._calm):
+            self._calm = self.limit = max(1.0, self.limit / 2)
+        elif self.limit < self._calm:
+            # One more place for one reply: twice as many with every round of replies.
+            self.limit = min(self.limit + 1, self._calm, float(self.ceiling))
+        rounds = 1 if self._is_unproven else tuning.rounds_per_step
+        if self._tested is None and self._replies >= rounds * self.limit and not self._is_slow:
+            # One more, and after a while without a refusal more than one more.
+            self._steps += 1
+            more = max(1.0, self._steps / 2)
+            self._calm = min(max(self._calm, self.limit) + more, float(self.ceiling))
+            self.limit = min(self.limit + more, float(self.ceiling))
+            self._replies = 0
+            self._is_full = False
+
+    def _time(self, latency_s: float, now_s: float) -> None:
+        fewest = self.tuning.fewest_latencies
+        self._latencies.append(latency_s)
+        if len(self._latencies) < fewest or self._replies % fewest:
+            return
+        middle_s = median(self._latencies)
+        faded = math.exp(min(1.0, (now_s - self._best_at_s) / self.tuning.latency_memory_s))
+        self._best_s = min(middle_s, self._best_s * faded)
+        self._best_at_s = now_s
+        self._is_slow = middle_s > self.tuning.slow_latency_ratio * self._best_s
 
 
 @dataclass
-class Started:
+class StartedRequest:
     """One request as a pacer counts it."""
 
     at_s: float
@@ -189,7 +410,7 @@ class Pacer:
     """A minute; None is any number."""
     tokens: float | None
     """A minute; None is any number. A single request above it goes alone."""
-    _window: deque[Started] = field(default_factory=deque)
+    _window: deque[StartedRequest] = field(default_factory=deque)
     _tokens: float = 0.0
     _next_s: float = -math.inf
     """When what was started has drained at the even rate."""
@@ -209,15 +430,15 @@ class Pacer:
             held = held - started.tokens
         return ready_s
 
-    def start(self, tokens: float, now_s: float) -> Started:
-        started = Started(now_s, tokens)
+    def start(self, tokens: float, now_s: float) -> StartedRequest:
+        started = StartedRequest(now_s, tokens)
         self._window.append(started)
         self._tokens += tokens
         gap_s = max(self._gap_s(1, self.requests), self._gap_s(tokens, self.tokens))
         self._next_s = max(now_s, self._next_s) + gap_s
         return started
 
-    def correct(self, started: Started, tokens: float) -> None:
+    def correct(self, started: StartedRequest, tokens: float) -> None:
         """Count the tokens that it took in the place of those expected."""
         more = tokens - started.tokens
         started.tokens = tokens
@@ -233,183 +454,3 @@ class Pacer:
     @staticmethod
     def _gap_s(amount: float, a_minute: float | None) -> float:
         return 0.0 if a_minute is None else MINUTE_S * amount / a_minute
-
-
-START = 16
-"""Places of a gate that knows nothing yet."""
-CUT = 0.9
-"""What a refusal leaves of the places in use; `calm` says how far they come back at once."""
-CALM = 0.97
-YIELD = 0.6
-"""How little of the calm places a refusal takes: a share, but more than half a place."""
-AGAIN = 0.8
-"""What a second refusal in a row leaves of the places."""
-STORM = 3
-"""So many refusals in a row, each sent after the last was heard of, are a storm."""
-LONG = 5
-"""And so many show nothing of what happens outside storms."""
-FIRST_BREATH_S = 0.25
-LONGEST_BREATH_S = 2.0
-"""Pauses between probes in a storm: short enough to lose little once it is over."""
-COMEBACK = 0.25
-"""Share of the calm places that the first reply after a storm brings back."""
-ROUNDS = 4
-"""Rounds of replies between two steps beyond the calm places; one while only storms refused."""
-SLOW = 2.0
-"""A median latency of so many times the best one ends growth."""
-FORGET_S = 600.0
-"""How slowly a better latency of earlier is forgotten: e-fold in this time."""
-FEWEST = 8
-"""Replies whose median latency is worth looking at."""
-GOLDEN = 0.6180339887
-
-
-@dataclass
-class AdaptiveLimit:
-    """Places at one endpoint; never more than `ceiling`."""
-
-    ceiling: int
-    limit: float = 0.0
-    under_way: int = 0
-    _calm: float = math.inf
-    _is_unproven: bool = False
-    """Whether nothing but storms set the calm places."""
-    _epoch: int = 0
-    _refusals: int = 0
-    """In a row: of calls that each entered after the last one came back."""
-    _closed_until_s: float = -math.inf
-    _is_full: bool = False
-    """Whether somebody found no place since the last step."""
-    _replies: int = 0
-    _best_s: float = math.inf
-    _best_at_s: float = 0.0
-    _is_slow: bool = False
-    _steps: int = 0
-    _tested: Before | None = None
-    """What there was before a test of whether cuts help; None while there is none."""
-    _tested_for: int = 0
-    noise: Noise = field(default_factory=Noise)
-    """What of its refusals has nothing to do with its places."""
-
-    def __post_init__(self) -> None:
-        self.limit = float(min(self.ceiling, START))
-        self._latencies: deque[float] = deque(maxlen=max(FEWEST, min(self.ceiling, 64)))
-
-    @property
-    def places(self) -> int:
-        """How many calls may be under way at once; none only where none are lent to it."""
-        return min(self.ceiling, max(1, int(self.limit)))
-
-    @property
-    def free(self) -> int:
-        """How many more calls may enter, as far as places go."""
-        return max(0, self.places - self.under_way)
-
-    def opens_at(self, now_s: float) -> float:
-        """Return when the next call may enter; infinity while every place is taken."""
-        if not self.free:
-            self._is_full = True
-            return math.inf
-        return max(now_s, self._closed_until_s)
-
-    def enter(self, now_s: float) -> Sent:
-        self.under_way += 1
-        sent = Sent(self._epoch, now_s, self.limit, self._calm)
-        self.noise.enter(sent)
-        return sent
-
-    def leave(self, sent: Sent, outcome: Outcome, now_s: float) -> None:
-        """Give a place back and learn from how the call ended."""
-        used = self.under_way
-        self.under_way -= 1
-        # What entered before the last refusal was heard of cannot show whether that one helped.
-        is_news = sent.epoch == self._epoch
-        self.noise.leave(sent, outcome, now_s)
-        if outcome == "refused" and is_news:
-            self._refuse(sent, used, now_s)
-        elif outcome == "taken" and (is_news or self._refusals < 2):
-            self._grow(now_s - sent.at_s, now_s, is_news=is_news)
-
-    def _refuse(self, sent: Sent, used: int, now_s: float) -> None:
-        if self._refusals and self.noise.is_between(self._epoch, now_s):
-            # Not in a row with the last one, even if no reply has come back since.
-            self._refusals = 0 if self.noise.share else 1
-        if not self._refusals and self.noise.explains(sent, now_s):
-            return
-        self._shrink(used, now_s)
-        if self._refusals >= LONG:
-            self.noise.start_afresh()
-        if before := self.noise.find(now_s):
-            self._restore(before)
-            self._refusals = 0
-            self._closed_until_s = -math.inf
-        elif test := self.noise.test(now_s):
-            self._tested = Before(self.limit, self._calm)
-            places, self._tested_for = test
-            self.limit = self._calm = max(1.0, min(places, self.limit))
-
-    def _restore(self, before: Before) -> None:
-        self.limit, self._calm = before
-        self._tested = None
-
-    def _shrink(self, used: int, now_s: float) -> None:
-        self._epoch += 1
-        self._refusals += 1
-        if self._refusals == 1:
-            # Places that nobody filled were not refused, but a few calls do not prove the rest bad.
-            used = max(used, int(self.limit / 2))
-            calm = min(used - 1.0, used * CALM)
-            if math.isinf(self._calm):
-                self._is_unproven = True
-            else:
-                # What worked is given up slowly: a refusal may have nothing to do with load.
-                calm = max(calm, min(self._calm * CALM, self._calm - YIELD))
-            self._calm = min(max(1.0, calm), float(self.ceiling))
-            self.limit = max(1.0, used * CUT)
-        else:
-            self.limit = max(1.0, self.limit * (AGAIN if self._refusals < STORM else 0.5))
-            breath_s = FIRST_BREATH_S * 2.0 ** min(self._refusals - 2, 8)
-            # Probes keep no step with a server that counts in seconds.
-            uneven = 0.5 + 0.5 * (self._epoch * GOLDEN % 1.0)
-            self._closed_until_s = now_s + min(LONGEST_BREATH_S, breath_s) * uneven
-        self._steps = 0
-
-    def _grow(self, latency_s: float, now_s: float, *, is_news: bool) -> None:
-        if self._refusals >= STORM:
-            self.limit = max(self.limit, self._calm * COMEBACK)
-        elif self._refusals:
-            self._is_unproven = False
-        if is_news:
-            self._refusals = 0
-        if self._tested:
-            self._tested_for -= 1
-            if self._tested_for <= 0:
-                self._restore(self._tested)
-        self._replies += 1
-        self._time(latency_s, now_s)
-        if not self._is_full:
-            return
-        if self._is_slow and math.isinf(self._calm):
-            self._calm = self.limit = max(1.0, self.limit / 2)
-        elif self.limit < self._calm:
-            # One more place for one reply: twice as many with every round of replies.
-            self.limit = min(self.limit + 1, self._calm, float(self.ceiling))
-        rounds = 1 if self._is_unproven else ROUNDS
-        if self._tested is None and self._replies >= rounds * self.limit and not self._is_slow:
-            # One more, and after a while without a refusal more than one more.
-            self._steps += 1
-            more = max(1.0, self._steps / 2)
-            self._calm = min(max(self._calm, self.limit) + more, float(self.ceiling))
-            self.limit = min(self.limit + more, float(self.ceiling))
-            self._replies = 0
-            self._is_full = False
-
-    def _time(self, latency_s: float, now_s: float) -> None:
-        self._latencies.append(latency_s)
-        if len(self._latencies) < FEWEST or self._replies % FEWEST:
-            return
-        middle_s = median(self._latencies)
-        faded_s = self._best_s * math.exp(min(1.0, (now_s - self._best_at_s) / FORGET_S))
-        self._best_s = min(middle_s, faded_s)
-        self._best_at_s = now_s
-        self._is_slow = middle_s > SLOW * self._best_s

@@ -13,7 +13,13 @@ from itertools import count
 from typing import NamedTuple
 
 from videoautoarena.agents.limits.outages import Contact, Endpoint, Outage
-from videoautoarena.agents.limits.rate_limit import AdaptiveLimit, Outcome, Pacer, Sent, Started
+from videoautoarena.agents.limits.rate_limit import (
+    AdaptiveLimit,
+    Outcome,
+    Pacer,
+    SentTry,
+    StartedRequest,
+)
 from videoautoarena.agents.models.registry import Model
 from videoautoarena.agents.transport.deadlines import pulse
 from videoautoarena.memory.records.records import CallLimits
@@ -90,8 +96,8 @@ class Turn:
 
     number: int
     line: Line
-    sent: Sent | None
-    started: Started | None
+    sent: SentTry | None
+    started: StartedRequest | None
     is_look: bool = False
     """It looks whether an endpoint is back that was gone."""
     outcome: Outcome = "unknown"

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.support.weather import Spell, Weather, endure
-from videoautoarena.agents.limits.rate_limit import START, AdaptiveLimit, Outcome, Sent
+from videoautoarena.agents.limits.rate_limit import TUNING, AdaptiveLimit, Outcome, SentTry
 from videoautoarena.agents.limits.scheduler import Scheduler
 from videoautoarena.agents.models.registry import Model
 from videoautoarena.memory.records.records import CallLimits
@@ -45,7 +45,7 @@ def test_a_gate_that_nobody_fills_does_not_grow() -> None:
     gate = AdaptiveLimit(256)
     for second in range(100):
         gate.leave(gate.enter(second), "taken", second + 1)
-    assert gate.places == START
+    assert gate.places == TUNING.start_places
 
 
 def test_a_refusal_among_many_calls_costs_a_tenth_of_the_places() -> None:
@@ -168,7 +168,7 @@ def test_a_gate_is_never_shut_for_good_and_never_above_its_ceiling(
 
 def test_a_call_of_before_the_storm_does_not_end_it() -> None:
     gate = AdaptiveLimit(64)
-    early: list[Sent] = [gate.enter(0) for _ in range(4)]
+    early: list[SentTry] = [gate.enter(0) for _ in range(4)]
     refuse(gate, 8)
     gate.leave(early[0], "taken", 1)
     assert gate.places == 1

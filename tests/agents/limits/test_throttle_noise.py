@@ -10,18 +10,17 @@ from hypothesis import strategies as st
 
 from tests.support.weather import Weather, endure
 from videoautoarena.agents.limits.rate_limit import (
-    FEW,
-    LATEST,
-    LONGEST_TRUST_S,
-    TRUST_S,
+    TUNING,
     AdaptiveLimit,
-    Noise,
     Outcome,
-    Sent,
+    RefusalNoise,
+    SentTry,
 )
 
 
-def send(noise: Noise, outcomes: str, *, places: float = 8.0, calm: float = 32.0) -> list[Sent]:
+def send(
+    noise: RefusalNoise, outcomes: str, *, places: float = 8.0, calm: float = 32.0
+) -> list[SentTry]:
     """Send a try for each letter, all of them between two cuts.
 
     A "." is taken, an "x" refused, of a "?" nothing is known, and a "-" stays under way.
@@ -29,7 +28,7 @@ def send(noise: Noise, outcomes: str, *, places: float = 8.0, calm: float = 32.0
     ends: dict[str, Outcome] = {".": "taken", "x": "refused", "?": "unknown"}
     tries = []
     for letter in outcomes:
-        sent = Sent(0, 0.0, places, calm)
+        sent = SentTry(0, 0.0, places, calm)
         noise.enter(sent)
         if letter in ends:
             noise.leave(sent, ends[letter], 0.1)
@@ -37,23 +36,23 @@ def send(noise: Noise, outcomes: str, *, places: float = 8.0, calm: float = 32.0
     return tries
 
 
-def noisy(share: float = 0.1) -> Noise:
-    noise = Noise()
+def noisy(share: float = 0.1) -> RefusalNoise:
+    noise = RefusalNoise()
     send(noise, ("." * int(1 / share - 0.5) + "x") * 6)
     assert noise.find(0.0) is not None
     return noise
 
 
 def test_four_refusals_in_forty_calls_after_cuts_are_a_noise_of_a_tenth() -> None:
-    noise = Noise()
+    noise = RefusalNoise()
     send(noise, "...", places=32.0)
-    send(noise, ("." * 10 + "x") * 4, places=FEW * 32.0, calm=30.0)
+    send(noise, ("." * 10 + "x") * 4, places=TUNING.after_cut_share * 32.0, calm=30.0)
     assert noise.find(0.0) == (32.0, 32.0)
     assert noise.share == 0.1
 
 
 def test_a_try_under_way_counts_as_taken_and_a_time_out_as_nothing() -> None:
-    noise = Noise()
+    noise = RefusalNoise()
     send(noise, ("..-..?-...-" + "x?x") * 4)
     assert noise.find(0.0) is not None
     assert noise.share == 0.1
@@ -68,20 +67,20 @@ def test_noise_that_is_known_is_found_again_only_where_it_is_half_as_much_more()
 
 
 def test_refusals_of_calls_at_full_places_alone_show_no_noise() -> None:
-    noise = Noise()
+    noise = RefusalNoise()
     send(noise, ("." * 10 + "x") * 20, places=32.0)
     send(noise, "." * 40)
     assert noise.find(0.0) is None
 
 
 def test_a_storm_is_no_noise() -> None:
-    noise = Noise()
+    noise = RefusalNoise()
     send(noise, "." * 100 + "x" * 30 + "." * 100)
     assert noise.find(0.0) is None
 
 
 def test_more_than_a_third_is_no_noise() -> None:
-    noise = Noise()
+    noise = RefusalNoise()
     send(noise, ".x" * 20)
     assert noise.find(0.0) is None
 
@@ -101,36 +100,36 @@ def test_what_is_refused_later_makes_no_refusal_worse() -> None:
 
 
 def test_nothing_is_explained_while_no_noise_is_known() -> None:
-    noise = Noise()
+    noise = RefusalNoise()
     assert not noise.explains(send(noise, "...x")[-1], 0.0)
 
 
 def test_noise_is_forgotten_after_a_while_and_the_next_time_later() -> None:
     noise = noisy()
-    assert not noise.explains(send(noise, "....x")[-1], TRUST_S + 1)
+    assert not noise.explains(send(noise, "....x")[-1], TUNING.first_trust_s + 1)
     assert noise.share == 0.0
-    assert noise.find(TRUST_S + 1) is not None
-    assert noise.explains(send(noise, "....x")[-1], 2.5 * TRUST_S)
+    assert noise.find(TUNING.first_trust_s + 1) is not None
+    assert noise.explains(send(noise, "....x")[-1], 2.5 * TUNING.first_trust_s)
 
 
 def test_no_noise_is_believed_in_for_more_than_an_hour() -> None:
     noise = noisy()
     now_s = 0.0
     for _ in range(8):
-        now_s += LONGEST_TRUST_S + 1
+        now_s += TUNING.longest_trust_s + 1
         assert not noise.explains(send(noise, "....x")[-1], now_s)
         assert noise.find(now_s) is not None
-    assert noise.explains(send(noise, "....x")[-1], now_s + LONGEST_TRUST_S)
+    assert noise.explains(send(noise, "....x")[-1], now_s + TUNING.longest_trust_s)
 
 
 def test_noise_that_fades_is_forgotten() -> None:
     noise = noisy()
-    send(noise, "." * LATEST)
+    send(noise, "." * TUNING.remembered_tries)
     assert not noise.explains(send(noise, "x")[-1], 1.0)
 
 
 def test_a_doubt_is_tested_once_in_a_while() -> None:
-    noise = Noise()
+    noise = RefusalNoise()
     send(noise, ("." * 20 + "x") * 6, places=32.0)
     assert noise.test(0.0) == (24.0, 120)
     assert noise.test(1.0) is None
@@ -138,9 +137,9 @@ def test_a_doubt_is_tested_once_in_a_while() -> None:
 
 
 def test_a_try_that_is_kept_longer_than_refusals_take_parts_two_of_them() -> None:
-    noise = Noise()
-    noise.enter(Sent(0, 0.0, 8.0, math.inf))
-    refused = Sent(0, 0.0, 8.0, math.inf)
+    noise = RefusalNoise()
+    noise.enter(SentTry(0, 0.0, 8.0, math.inf))
+    refused = SentTry(0, 0.0, 8.0, math.inf)
     noise.enter(refused)
     noise.leave(refused, "refused", 0.1)
     assert not noise.is_between(0, 0.15)
@@ -149,8 +148,8 @@ def test_a_try_that_is_kept_longer_than_refusals_take_parts_two_of_them() -> Non
 
 
 def test_refusals_take_as_long_as_the_slowest_of_late_and_time_outs_say_nothing_of_it() -> None:
-    noise = Noise()
-    slow, quick, silent, kept = (Sent(0, 0.0, 8.0, math.inf) for _ in range(4))
+    noise = RefusalNoise()
+    slow, quick, silent, kept = (SentTry(0, 0.0, 8.0, math.inf) for _ in range(4))
     for sent in (slow, quick, silent, kept):
         noise.enter(sent)
     noise.leave(slow, "refused", 1.0)
