@@ -20,13 +20,12 @@ from typing_extensions import TypedDict
 
 from videoautoarena.agents.models.registry import Model
 from videoautoarena.agents.prompting.contracts import RoundReply
-from videoautoarena.agents.roles.mark import Replied, check_off
+from videoautoarena.agents.roles.mark import check_off
 from videoautoarena.agents.roles.write_dialogue import (
-    Asked,
+    ChecklistQuestion,
     Dialogist,
-    Item,
-    Question,
-    Refused,
+    DialogueBrief,
+    DialogueRefusal,
     other_half,
     turns_of,
 )
@@ -94,7 +93,7 @@ class Made(NamedTuple):
     """What came of a dialogue."""
 
     rounds: tuple[RoundReply, ...]
-    checklists: dict[int, tuple[Item, ...]]
+    checklists: dict[int, tuple[ChecklistQuestion, ...]]
     """Number of each scored round, from 1, to its items."""
     faults: tuple[Fault, ...]
     """Of each try in turn."""
@@ -109,7 +108,7 @@ class DialogueState(TypedDict, total=False):
     ask: int
     """Which try it is, from 0."""
     rounds: tuple[RoundReply, ...]
-    checklists: dict[int, tuple[Item, ...]]
+    checklists: dict[int, tuple[ChecklistQuestion, ...]]
     fault: Fault | None
     """What is wrong with this try."""
     faults: tuple[Fault, ...]
@@ -128,8 +127,8 @@ async def write(state: DialogueState, runtime: Runtime[Workshop]) -> Update:
         last = faults[-1]
         rounds = state.get("rounds", ())
         is_long = sum(len(one.model_dump_json()) for one in rounds) > MOST_TOLD
-        refused = Refused(last.reason, last.why, last.round, () if is_long else rounds)
-    asked = Asked(shop.ability, shop.wanted or shop.turns[0], shop.asked, refused)
+        refused = DialogueRefusal(last.reason, last.why, last.round, () if is_long else rounds)
+    asked = DialogueBrief(shop.ability, shop.wanted or shop.turns[0], shop.asked, refused)
     begun: Update = {"checklists": {}, "tried": (), "fault": None}
     try:
         rounds = await _noted(shop, shop.slot, shop.dialogist.write(asked, slot=shop.slot, ask=ask))
@@ -142,10 +141,10 @@ async def list_items(state: DialogueState, runtime: Runtime[Workshop]) -> Update
     """Give each scored round a checklist that its reference settles."""
     shop = runtime.context
     rounds = state["rounds"]
-    checklists = dict[int, tuple[Item, ...]]()
+    checklists = dict[int, tuple[ChecklistQuestion, ...]]()
     for number in scored(rounds):
         one = rounds[number - 1]
-        question = Question(one.user, one.assistant, turns_of(rounds, number))
+        question = ShownRound(one.user, one.assistant, turns_of(rounds, number))
         ask = _ask(state, number)
         try:
             items = await _noted(
@@ -251,7 +250,7 @@ class _Trial:
                     return fault
         return None
 
-    async def _leak(self, number: int, items: Sequence[Item]) -> Fault | None:
+    async def _leak(self, number: int, items: Sequence[ChecklistQuestion]) -> Fault | None:
         """Have it answered by who sees no frames and knows the rest of the dialogue."""
         shop = self.shop
         rounds = self.state["rounds"]
@@ -268,7 +267,7 @@ class _Trial:
             return Fault("leak", "the rest of the dialogue answers it", number)
         return None
 
-    async def _unsolved(self, number: int, items: Sequence[Item]) -> Fault | None:
+    async def _unsolved(self, number: int, items: Sequence[ChecklistQuestion]) -> Fault | None:
         """Have it answered by who knows all, and sees frames that a player does not."""
         rounds = self.state["rounds"]
         answer = await self._answer(rounds[number - 1].user, turns_of(rounds, number), number, 0)
@@ -277,7 +276,7 @@ class _Trial:
             return None
         return Fault("unsolved", f"{sum(met)} of {len(met)} items met", number)
 
-    async def _memory(self, number: int, items: Sequence[Item]) -> Fault | None:
+    async def _memory(self, number: int, items: Sequence[ChecklistQuestion]) -> Fault | None:
         """Have it answered by who knows no history, and for whatever else it could mean."""
         if self.shop.ability not in MEMORABLE:
             return None
@@ -303,12 +302,14 @@ class _Trial:
         return await _noted(shop, shop.slot, call)
 
     async def _met(
-        self, how: str, answer: str, number: int, items: Sequence[Item], place: int
+        self, how: str, answer: str, number: int, items: Sequence[ChecklistQuestion], place: int
     ) -> list[bool]:
         """Return which items an answer meets as expected."""
         shop = self.shop
         one = self.state["rounds"][number - 1]
-        case = Replied(one.user, one.assistant, answer, tuple(item.text for item in items))
+        case = ReplyWithChecklist(
+            one.user, one.assistant, answer, tuple(item.text for item in items)
+        )
         slot = f"{shop.slot}:mark:{_ask(self.state, number)}:{place}"
         call = check_off(shop.dialogist.prompter, shop.marker, case=case, slot=slot)
         said = await _noted(shop, slot, call)
@@ -326,7 +327,7 @@ async def _noted(shop: Workshop, scope: str, call: Awaitable[T]) -> T:
         raise
 
 
-def _is_told(items: Sequence[Item], met: Sequence[bool]) -> bool:
+def _is_told(items: Sequence[ChecklistQuestion], met: Sequence[bool]) -> bool:
     """Return whether an answer meets all that is answered yes."""
     return all(is_met for item, is_met in zip(items, met, strict=True) if item.is_yes)
 

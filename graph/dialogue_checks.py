@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
 from videoautoarena.agents.prompting.contracts import RoundReply
-from videoautoarena.agents.roles.write_dialogue import Item, Validated
+from videoautoarena.agents.roles.write_dialogue import ChecklistQuestion, ItemValidation
 from videoautoarena.graph.leaks import content, is_given_away, plain, values_in
 
 Fall = Literal[
@@ -138,9 +138,11 @@ def scored(rounds: Sequence[RoundReply]) -> list[int]:
     return [number for number, one in enumerate(rounds, 1) if one.scored == "yes"]
 
 
-def kept_items(items: Sequence[Item], checked: Sequence[Validated]) -> tuple[Item, ...]:
+def kept_items(
+    items: Sequence[ChecklistQuestion], checked: Sequence[ItemValidation]
+) -> tuple[ChecklistQuestion, ...]:
     """Return the items that the reference settles as was expected, each once."""
-    kept = dict[str, Item]()
+    kept = dict[str, ChecklistQuestion]()
     numbers = set[int]()
     for number, (item, one) in enumerate(zip(items, checked, strict=True), 1):
         fits = ITEM[0] <= len(item.text) <= ITEM[1] and plain(item.text)
@@ -153,7 +155,7 @@ def kept_items(items: Sequence[Item], checked: Sequence[Validated]) -> tuple[Ite
 
 
 def checklist_fault(
-    items: Sequence[Item], rounds: Sequence[RoundReply], number: int, *, ability: str
+    items: Sequence[ChecklistQuestion], rounds: Sequence[RoundReply], number: int, *, ability: str
 ) -> Fault | None:
     """Return what is wrong with the items that were kept of round `number`, from 1."""
     yes = [item for item in items if item.is_yes]
@@ -189,7 +191,9 @@ def meanings(one: RoundReply) -> list[str]:
     return [text for key, text in others.items() if key not in (plain(one.explicit), "")]
 
 
-def gives_away(items: Sequence[Item], rounds: Sequence[RoundReply], number: int) -> bool:
+def gives_away(
+    items: Sequence[ChecklistQuestion], rounds: Sequence[RoundReply], number: int
+) -> bool:
     """Return whether all that the items of a round ask for stands in the rest of its dialogue."""
     one = rounds[number - 1]
     rest = [
@@ -208,7 +212,7 @@ def says_nothing(answer: str) -> bool:
     return all(_UNKNOWN.search(one) and not _YET.search(one) for one in sentences if plain(one))
 
 
-def denials(items: Sequence[Item]) -> list[int]:
+def denials(items: Sequence[ChecklistQuestion]) -> list[int]:
     """Return the numbers, from 1, of the items that ask whether a thing is said not to be there."""
     return [number for number, item in enumerate(items, 1) if _ABSENT.search(item.text)]
 

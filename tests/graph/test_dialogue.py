@@ -12,7 +12,7 @@ import pytest
 from tests.support.asking import MODEL, Line, Pages, Script, load_bytes, run
 from tests.support.written_dialogues import good
 from videoautoarena.agents.calls.ask import Asker
-from videoautoarena.agents.calls.clients import Sending
+from videoautoarena.agents.calls.clients import OutgoingCall
 from videoautoarena.agents.prompting.fences import open_fences
 from videoautoarena.agents.prompting.prompts import PromptSet
 from videoautoarena.agents.roles.prompter import Prompter
@@ -65,7 +65,7 @@ class Examiner:
         self.refused: list[Any] = []
         self.script = Script(self._speak)
 
-    def _speak(self, sending: Sending) -> Line:
+    def _speak(self, sending: OutgoingCall) -> Line:
         if sending.role == self._faults.get("fails"):
             return ProviderFailed("gone")
         said = getattr(self, f"_{sending.role}")(open_fences(sending.text)[1])

@@ -8,10 +8,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Literal, NamedTuple, TypeVar
 
 import numpy as np
-from videoautoarena.scoring.tasks.averages import Tasks
 
 from videoautoarena.agents.prompting.contracts import READINGS
-from videoautoarena.agents.roles.choose import Chosen, read_choice, read_published
+from videoautoarena.agents.roles.choose import OptionChoice, read_choice, read_published
 from videoautoarena.agents.roles.mark import LEAST, MOST
 from videoautoarena.memory.records.errors import BadInput, WrongArgument
 from videoautoarena.memory.records.records import Record
@@ -65,7 +64,9 @@ def ended(
     if line.end == "void":
         return Ended("void", None, reason=line.reason)
     if item.answer is None:
-        chosen = _chosen(item, line, reading, as_published) if item.is_choice else Chosen(None)
+        chosen = (
+            _chosen(item, line, reading, as_published) if item.is_choice else OptionChoice(None)
+        )
         return Ended("unscored", None, chosen.place, "no answer is known")
     if not item.is_choice:
         if line.end == "unscored":
@@ -88,7 +89,7 @@ def ended(
     return Ended("right" if is_right else "wrong", float(is_right), chosen.place)
 
 
-def _chosen(item: TaskItem, line: TaskLine, reading: int, as_published: bool) -> Chosen:
+def _chosen(item: TaskItem, line: TaskLine, reading: int, as_published: bool) -> OptionChoice:
     said = line.response or ""
     if as_published:
         return read_published(said, item.options)

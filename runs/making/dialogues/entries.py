@@ -8,7 +8,7 @@ from typing import Any, NotRequired, TypedDict, cast
 from pydantic import JsonValue
 
 from videoautoarena.agents.prompting.contracts import RoundReply
-from videoautoarena.agents.roles.write_dialogue import Item
+from videoautoarena.agents.roles.write_dialogue import ChecklistQuestion
 from videoautoarena.graph.dialogue import Made
 from videoautoarena.graph.dialogue_checks import denials
 from videoautoarena.runs.bench.format.schema import Authorship, Check, DialogueItem, Round
@@ -94,7 +94,9 @@ def entry_of(facts: Mapping[str, Any], made: Made) -> DialogueItem:
     return bare.model_copy(update={"qid": bare.own_qid()})
 
 
-def _round(one: RoundReply, made: Made, *, number: int, items: tuple[Item, ...]) -> Round:
+def _round(
+    one: RoundReply, made: Made, *, number: int, items: tuple[ChecklistQuestion, ...]
+) -> Round:
     about: RoundOrigin = {}
     if items:
         about["tried"] = [dict(each) for each in made.tried if each["round"] == number]

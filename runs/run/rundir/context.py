@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import NamedTuple, Protocol, TypeVar
 
-from videoautoarena.agents.calls.ask import Asker, Event
+from videoautoarena.agents.calls.ask import Asker, CallEvent
 from videoautoarena.agents.calls.clients import Load
 from videoautoarena.agents.limits.outages import Outage
 from videoautoarena.agents.prompting.prompts import PromptSet
@@ -65,7 +65,7 @@ class EarlyEnd:
 
     def note(self, event: object, why: str | None) -> bool:
         """Take note of why a model can do no more, if so; return whether nothing more is asked."""
-        if not why or self.hopeless or not isinstance(event, Event):
+        if not why or self.hopeless or not isinstance(event, CallEvent):
             return False
         self.hopeless = f"{event.alias}: {why}: {event.text}"
         return True
@@ -114,7 +114,7 @@ async def no_frames(_video: str, _digests: list[str]) -> list[bytes]:
 
 
 def asker_of(
-    calling: Calling, budget: Budget, *, pace: Pace, hear: Callable[[Event], None]
+    calling: Calling, budget: Budget, *, pace: Pace, hear: Callable[[CallEvent], None]
 ) -> Asker:
     """Return what makes the calls of a process, within what it may spend."""
     return Asker(
@@ -130,14 +130,14 @@ def asker_of(
 
 
 def draining_asker(
-    calling: Calling, ending: EarlyEnd, *, pace: Pace, hear: Callable[[Event], str | None]
+    calling: Calling, ending: EarlyEnd, *, pace: Pace, hear: Callable[[CallEvent], str | None]
 ) -> Asker:
     """Return an asker that sends nothing more once a model can do no more, and notes it.
 
     `hear` says of an event why its model can do no more, if so.
     """
 
-    def listen(event: Event) -> None:
+    def listen(event: CallEvent) -> None:
         if ending.note(event, hear(event)):
             asker.drain()
 
