@@ -20,12 +20,13 @@ from typing_extensions import TypedDict
 
 from videoautoarena.agents.models.registry import Model
 from videoautoarena.agents.prompting.contracts import RoundReply
-from videoautoarena.agents.roles.mark import check_off
+from videoautoarena.agents.roles.mark import ReplyWithChecklist, check_off
 from videoautoarena.agents.roles.write_dialogue import (
     ChecklistQuestion,
     Dialogist,
     DialogueBrief,
     DialogueRefusal,
+    ShownRound,
     other_half,
     turns_of,
 )

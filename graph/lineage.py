@@ -16,7 +16,7 @@ from typing_extensions import TypedDict
 
 from videoautoarena.agents.prompting.contracts import EvolverReply
 from videoautoarena.agents.roles.answer import answer
-from videoautoarena.agents.roles.judge import first_analyses, judge, settle_verdict
+from videoautoarena.agents.roles.judge import JudgeCase, first_analyses, judge, settle_verdict
 from videoautoarena.agents.roles.question import (
     RefusedQuestion,
     evolve,
