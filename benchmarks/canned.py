@@ -32,7 +32,7 @@ from videoautoarena.agents.models.registry import Model, parse_model
 from videoautoarena.agents.prompting.contracts import FORMAT_LINE
 from videoautoarena.agents.prompting.prompts import PromptSet
 from videoautoarena.agents.roles.prompter import Prompter
-from videoautoarena.graph.context import Arena, Rules
+from videoautoarena.graph.context import Arena, TournamentRules
 from videoautoarena.memory.records.digests import digest
 from videoautoarena.memory.records.records import (
     CATEGORIES,
@@ -221,7 +221,7 @@ def canned_arena(
             examiner=model(config.examiner),
             judges=tuple(map(model, config.judges)),
             cast={name: model(name) for name in config.models},
-            rules=Rules(rounds=ROUNDS),
+            rules=TournamentRules(rounds=ROUNDS),
             videos={video.id: video for video in films},
             prompts=prompts.digests,
             frames=look,

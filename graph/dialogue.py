@@ -33,8 +33,8 @@ from videoautoarena.agents.roles.write_dialogue import (
 from videoautoarena.graph.dialogue_checks import (
     MEMORABLE,
     MOST_OTHERS,
-    Fault,
-    Frame,
+    DialogueFault,
+    DialogueRequirements,
     checklist_fault,
     find_fault,
     gives_away,
@@ -64,7 +64,7 @@ MOST_TOLD = 40_000
 
 
 @dataclass(frozen=True)
-class Workshop:
+class DialogueContext:
     """What a dialogue is made with."""
 
     dialogist: Dialogist
@@ -82,21 +82,21 @@ class Workshop:
     """Called with the scope of every call that failed for good."""
 
     @property
-    def frame(self) -> Frame:
+    def frame(self) -> DialogueRequirements:
         """What a dialogue has to fit into."""
         memory = self.dialogist.memory
         clip = self.dialogist.clip
         bank = {one.id: one.name for one in memory.seen_in(clip.scenes)}
-        return Frame(self.ability, self.turns, bank, self.asked)
+        return DialogueRequirements(self.ability, self.turns, bank, self.asked)
 
 
-class Made(NamedTuple):
+class MadeDialogue(NamedTuple):
     """What came of a dialogue."""
 
     rounds: tuple[RoundReply, ...]
     checklists: dict[int, tuple[ChecklistQuestion, ...]]
     """Number of each scored round, from 1, to its items."""
-    faults: tuple[Fault, ...]
+    faults: tuple[DialogueFault, ...]
     """Of each try in turn."""
     is_done: bool
     tried: tuple[dict[str, Any], ...] = ()
@@ -110,16 +110,16 @@ class DialogueState(TypedDict, total=False):
     """Which try it is, from 0."""
     rounds: tuple[RoundReply, ...]
     checklists: dict[int, tuple[ChecklistQuestion, ...]]
-    fault: Fault | None
+    fault: DialogueFault | None
     """What is wrong with this try."""
-    faults: tuple[Fault, ...]
+    faults: tuple[DialogueFault, ...]
     tried: tuple[dict[str, Any], ...]
 
 
 Update = dict[str, Any]
 
 
-async def write(state: DialogueState, runtime: Runtime[Workshop]) -> Update:
+async def write(state: DialogueState, runtime: Runtime[DialogueContext]) -> Update:
     """Write it, or once more where it was refused."""
     shop = runtime.context
     ask = state.get("ask", 0)
@@ -134,11 +134,11 @@ async def write(state: DialogueState, runtime: Runtime[Workshop]) -> Update:
     try:
         rounds = await _noted(shop, shop.slot, shop.dialogist.write(asked, slot=shop.slot, ask=ask))
     except CallFailed as failure:
-        return {**begun, "rounds": (), "fault": Fault("failed", str(failure))}
+        return {**begun, "rounds": (), "fault": DialogueFault("failed", str(failure))}
     return {**begun, "rounds": rounds, "fault": find_fault(rounds, shop.frame)}
 
 
-async def list_items(state: DialogueState, runtime: Runtime[Workshop]) -> Update:
+async def list_items(state: DialogueState, runtime: Runtime[DialogueContext]) -> Update:
     """Give each scored round a checklist that its reference settles."""
     shop = runtime.context
     rounds = state["rounds"]
@@ -157,24 +157,26 @@ async def list_items(state: DialogueState, runtime: Runtime[Workshop]) -> Update
                 shop, shop.slot, shop.dialogist.validate(question, items, slot=shop.slot, ask=ask)
             )
         except CallFailed as failure:
-            return {"fault": Fault("failed", str(failure), number)}
+            return {"fault": DialogueFault("failed", str(failure), number)}
         kept = kept_items(items, checked)
         checklists[number] = kept
         fault = checklist_fault(kept, rounds, number, ability=shop.ability)
         is_secret = shop.ability != WIDE and keeps_secret(shop.ability, one)
         if fault is None and is_secret and gives_away(kept, rounds, number):
-            fault = Fault("values", "all that it asks for stands elsewhere in the dialogue", number)
+            fault = DialogueFault(
+                "values", "all that it asks for stands elsewhere in the dialogue", number
+            )
         if fault is not None:
             return {"checklists": checklists, "fault": fault}
     return {"checklists": checklists}
 
 
-async def try_out(state: DialogueState, runtime: Runtime[Workshop]) -> Update:
+async def try_out(state: DialogueState, runtime: Runtime[DialogueContext]) -> Update:
     """Have each scored round answered by who can, and by who lacks what it needs.
 
     Who sees no frames comes first: that costs least.
     """
-    trial = _Trial(runtime.context, state)
+    trial = _AnswerTrial(runtime.context, state)
     return {"fault": await trial.fault(), "tried": tuple(trial.tried)}
 
 
@@ -201,7 +203,7 @@ def again(state: DialogueState) -> str:
     return END if is_failed or state.get("ask", 0) >= TRIES else "write"
 
 
-builder = StateGraph(DialogueState, context_schema=Workshop)
+builder = StateGraph(DialogueState, context_schema=DialogueContext)
 builder.add_node("write", write)
 builder.add_node("list_items", list_items)
 builder.add_node("try_out", try_out)
@@ -214,7 +216,7 @@ builder.add_conditional_edges("refuse", again, ["write", END])
 dialogue = builder.compile(name="dialogue")
 
 
-async def make_dialogue(shop: Workshop) -> Made:
+async def make_dialogue(shop: DialogueContext) -> MadeDialogue:
     """Return a dialogue that passed every check, or why both tries fell.
 
     A try costs one call to be written, two a scored round for its checklist, and two for each
@@ -222,7 +224,7 @@ async def make_dialogue(shop: Workshop) -> Made:
     and one for each other thing that could be meant for those that do.
     """
     state = await dialogue.ainvoke(DialogueState(ask=0, faults=()), context=shop)
-    return Made(
+    return MadeDialogue(
         rounds=state.get("rounds", ()),
         checklists=state.get("checklists", {}),
         faults=state.get("faults", ()),
@@ -232,26 +234,26 @@ async def make_dialogue(shop: Workshop) -> Made:
 
 
 @dataclass(frozen=True)
-class _Trial:
+class _AnswerTrial:
     """Answers that are tried out in one try."""
 
-    shop: Workshop
+    shop: DialogueContext
     state: DialogueState
     tried: list[dict[str, Any]] = field(default_factory=list)
 
-    async def fault(self) -> Fault | None:
+    async def fault(self) -> DialogueFault | None:
         """Return the first thing that is wrong with a round."""
         for check in (self._leak, self._unsolved, self._memory):
             for number, items in self.state["checklists"].items():
                 try:
                     fault = await check(number, items)
                 except CallFailed as failure:
-                    return Fault("failed", str(failure), number)
+                    return DialogueFault("failed", str(failure), number)
                 if fault is not None:
                     return fault
         return None
 
-    async def _leak(self, number: int, items: Sequence[ChecklistQuestion]) -> Fault | None:
+    async def _leak(self, number: int, items: Sequence[ChecklistQuestion]) -> DialogueFault | None:
         """Have it answered by who sees no frames and knows the rest of the dialogue."""
         shop = self.shop
         rounds = self.state["rounds"]
@@ -265,31 +267,35 @@ class _Trial:
             met = [not item.is_yes for item in items]
             self.tried.append({"round": number, "how": how, "answer": answer, "met": met})
         elif _is_told(items, await self._met(how, answer, number, items, MOST_OTHERS + 2)):
-            return Fault("leak", "the rest of the dialogue answers it", number)
+            return DialogueFault("leak", "the rest of the dialogue answers it", number)
         return None
 
-    async def _unsolved(self, number: int, items: Sequence[ChecklistQuestion]) -> Fault | None:
+    async def _unsolved(
+        self, number: int, items: Sequence[ChecklistQuestion]
+    ) -> DialogueFault | None:
         """Have it answered by who knows all, and sees frames that a player does not."""
         rounds = self.state["rounds"]
         answer = await self._answer(rounds[number - 1].user, turns_of(rounds, number), number, 0)
         met = await self._met("knows all, sees other frames", answer, number, items, 0)
         if sum(met) / len(met) >= (HARD if self.shop.ability in _SEVERAL else SOLVED):
             return None
-        return Fault("unsolved", f"{sum(met)} of {len(met)} items met", number)
+        return DialogueFault("unsolved", f"{sum(met)} of {len(met)} items met", number)
 
-    async def _memory(self, number: int, items: Sequence[ChecklistQuestion]) -> Fault | None:
+    async def _memory(
+        self, number: int, items: Sequence[ChecklistQuestion]
+    ) -> DialogueFault | None:
         """Have it answered by who knows no history, and for whatever else it could mean."""
         if self.shop.ability not in MEMORABLE:
             return None
         one = self.state["rounds"][number - 1]
         answer = await self._answer(one.user, (), number, 1)
         if _is_told(items, await self._met("knows no history", answer, number, items, 1)):
-            return Fault("memory", "who knows no history answers it", number)
+            return DialogueFault("memory", "who knows no history answers it", number)
         for place, other in enumerate(meanings(one)[:MOST_OTHERS], 2):
             answer = await self._answer(other, (), number, place)
             met = await self._met("takes it for another", answer, number, items, place)
             if _is_told(items, met):
-                return Fault("referent", "it may mean something else as well", number)
+                return DialogueFault("referent", "it may mean something else as well", number)
         return None
 
     async def _answer(
@@ -319,7 +325,7 @@ class _Trial:
         return met
 
 
-async def _noted(shop: Workshop, scope: str, call: Awaitable[T]) -> T:
+async def _noted(shop: DialogueContext, scope: str, call: Awaitable[T]) -> T:
     """Return what a call does; the scope of one that fails is handed on."""
     try:
         return await call

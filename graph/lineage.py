@@ -47,13 +47,13 @@ REFUSALS = 2
 """Refused so often, an evolved question gives way to a fresh one (protocol 1.4)."""
 
 
-class Settled(TypedDict):
+class SettledSlots(TypedDict):
     """Ids of the battles that were settled: all that a graph gives back."""
 
     settled: Annotated[list[str], add]
 
 
-class LineageState(Settled, total=False):
+class LineageState(SettledSlots, total=False):
     """One persona's chain of questions on one video: ids, digests and short text, never frames."""
 
     video: str
@@ -396,7 +396,7 @@ def gate(state: LineageState) -> Literal["draw", "evolver", "questioner", "void"
     return "evolver" if len(state["evolution"]) < REFUSALS else "questioner"
 
 
-builder = StateGraph(LineageState, context_schema=Arena, output_schema=Settled)
+builder = StateGraph(LineageState, context_schema=Arena, output_schema=SettledSlots)
 for node in (questioner, evolver, grader, draw, contestant_a, contestant_b):
     builder.add_node(node.__name__, node)
 builder.add_node("judge", referee)

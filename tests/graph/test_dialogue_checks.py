@@ -14,7 +14,7 @@ from videoautoarena.agents.prompting.contracts import RoundReply
 from videoautoarena.agents.roles.write_dialogue import ChecklistQuestion, ItemValidation
 from videoautoarena.graph.dialogue_checks import (
     FALLS,
-    Frame,
+    DialogueRequirements,
     checklist_fault,
     find_fault,
     gives_away,
@@ -31,8 +31,8 @@ ABILITIES = (
 Spoil = Callable[[Rounds, int], tuple[Rounds, str]]
 
 
-def frame(ability: str) -> Frame:
-    return Frame(ability, bank=BANK, asked=["What was asked elsewhere?"])
+def frame(ability: str) -> DialogueRequirements:
+    return DialogueRequirements(ability, bank=BANK, asked=["What was asked elsewhere?"])
 
 
 def _last(rounds: Rounds, **change: Any) -> Rounds:
@@ -128,7 +128,7 @@ def test_each_of_fifty_spoilt_dialogues_is_refused_for_what_was_done_to_it(abili
 
 def test_words_that_name_nothing_and_bored_users_are_no_fault() -> None:
     rounds = _last(good("object_reference", 0), user="And what of the second thing you named?")
-    vague = Frame("object_reference", bank={"o1": "small dark thing"})
+    vague = DialogueRequirements("object_reference", bank={"o1": "small dark thing"})
     assert find_fault(rounds, vague) is None
     bored = _last(good("proactive_interaction", 0), about="elsewhere")
     assert find_fault(bored, frame("proactive_interaction")) is None

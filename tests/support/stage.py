@@ -11,7 +11,7 @@ from tests.support.asking import MODEL, Line, Pages, Script, frames_of, prompter
 from tests.support.canned import judged
 from videoautoarena.agents.calls.clients import OutgoingCall
 from videoautoarena.agents.prompting.fences import open_fences
-from videoautoarena.graph.context import Arena, Rules
+from videoautoarena.graph.context import Arena, TournamentRules
 from videoautoarena.graph.newcomer import play_newcomer
 from videoautoarena.graph.tournament import play
 from videoautoarena.memory.records.errors import UnusableVideo
@@ -128,7 +128,7 @@ class Stage:
             examiner=MODEL,
             judges=(MODEL,),
             cast={name: MODEL.with_settings(alias=name) for name in ("left", "right")},
-            rules=Rules(rounds=self.rounds, **self.rules),
+            rules=TournamentRules(rounds=self.rounds, **self.rules),
             videos={VIDEO: _video()},
             prompts=prompter.prompts.digests,
             frames=self._frames,

@@ -22,12 +22,12 @@ from videoautoarena.runs.formats.battle_table import quoted
 from videoautoarena.runs.formats.words import in_full
 from videoautoarena.scoring.intervals.proportions import Share
 from videoautoarena.scoring.questions.scores import (
-    Tasks,
+    TaskMeans,
     measure_accuracy,
     measure_scores,
     measure_tasks,
 )
-from videoautoarena.scoring.ratings.differences import Lead, measure_lead
+from videoautoarena.scoring.ratings.differences import PairedLead, measure_lead
 
 R = TypeVar("R", TaskResult, DialogueResult)
 End = Literal["right", "wrong", "unreadable", "forfeit", "scored", "unscored", "void"]
@@ -155,7 +155,7 @@ def ended_items(
     }
 
 
-def measured(items: Sequence[TaskItem], points: Mapping[str, float]) -> Tasks | None:
+def measured(items: Sequence[TaskItem], points: Mapping[str, float]) -> TaskMeans | None:
     """Return what points by qid come to, tasks by their names; None of none."""
     asked = {item.qid: item for item in items if item.qid in points}
     if not asked:
@@ -242,7 +242,7 @@ def measure_gap(
     )
 
 
-def lead_figure(lead: Lead, scale: float, *, most: float) -> Figure:
+def lead_figure(lead: PairedLead, scale: float, *, most: float) -> Figure:
     """Return a lead times `scale` as it is printed, with bounds from -`most` to `most`."""
     value, low, high = (_known(min(max(scale * x, -most), most)) for x in lead[:3])
     return Figure(value=value, low=low, high=high, n=lead.n)

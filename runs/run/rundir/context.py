@@ -13,7 +13,7 @@ from videoautoarena.agents.limits.outages import Outage
 from videoautoarena.agents.prompting.prompts import PromptSet
 from videoautoarena.agents.roles.prompter import Prompter
 from videoautoarena.agents.roles.prompter import all_done as all_done
-from videoautoarena.graph.context import Arena, Rules
+from videoautoarena.graph.context import Arena, TournamentRules
 from videoautoarena.memory.records.records import Video
 from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.run.config.run_config import RunConfig
@@ -164,7 +164,7 @@ def assemble(
         examiner=config.model_of(config.examiner),
         judges=tuple(config.model_of(alias) for alias in config.judges),
         cast={alias: config.model_of(alias) for alias in config.models},
-        rules=Rules(
+        rules=TournamentRules(
             rounds=config.rounds,
             overall_only=config.rules.overall_only,
             share_analyses=config.rules.share_analyses,
