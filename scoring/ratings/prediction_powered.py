@@ -131,12 +131,18 @@ def rate_on_labels(
         of Angelopoulos, Duchi and Zrnic (2023), arXiv:2311.01453, here with clusters.
     """
     sandwich.check_level(method.level)
-    _check(data, lam)
+    if lam is not None and not 0.0 <= lam <= 1.0:
+        raise ValueError(f"lambda {lam} is not between 0 and 1")
+    given = np.concatenate([data.judge, data.people[data.is_labelled]])
+    if not ((given >= 0.0) & (given <= 1.0)).all():
+        raise ValueError("judge and people give a share from 0 to 1")
+    if not ((data.chance > 0.0) & np.isfinite(data.chance)).all():
+        raise ValueError("chances of being labelled must be above 0")
     every = _pair_up(data.models, data.a, data.b, np.ones(len(data.a)), data.judge)
     components = find_components(every)
     found = LabelRatings(begin_ratings(data.models, components), [])
     for members in components:
-        part = _weigh(_select(data, members))
+        part = _weigh(data, members)
         labelled = _labelled_cells(part.data)
         one_sided = find_one_sided(labelled)
         if method.likelihood == "mle" and one_sided.any():
@@ -146,16 +152,6 @@ def rate_on_labels(
         place_members(found.ratings, members, fitted, cells=labelled, method=method)
         found.tunings.append(tuning)
     return found
-
-
-def _check(data: JudgedBattles, lam: float | None) -> None:
-    if lam is not None and not 0.0 <= lam <= 1.0:
-        raise ValueError(f"lambda {lam} is not between 0 and 1")
-    given = np.concatenate([data.judge, data.people[data.is_labelled]])
-    if not ((given >= 0.0) & (given <= 1.0)).all():
-        raise ValueError("judge and people give a share from 0 to 1")
-    if not ((data.chance > 0.0) & np.isfinite(data.chance)).all():
-        raise ValueError("chances of being labelled must be above 0")
 
 
 def _fit(
@@ -170,7 +166,10 @@ def _fit(
         scores = _score(part, theta)
         bread = _bread(part, theta, lam, zero)
         spread = _spread(part, scores, bread, lam=lam, theta=theta, one_sided=one_sided, zero=zero)
-        gain = _gain(scores, bread, lam)
+        tuned = scores.people + lam * scores.judge
+        alone = _variance(scores.people, scores.people, bread)
+        with_judge = _variance(tuned, tuned, bread)
+        gain = alone / with_judge if with_judge > 0.0 else np.nan
     sizes = int(part.data.is_labelled.sum()), len(part.data.a)
     return centre(theta, zero), ComponentFit(spread), LabelTuning(lam, gain, *sizes)
 
@@ -182,7 +181,12 @@ def _tune(part: _WeighedBattles, likelihood: Likelihood) -> tuple[float, Floats]
     try:
         for _ in range(_TUNINGS):
             theta = _strengths(part, lam, likelihood)
-            lam = _best_lambda(_score(part, theta), _bread(part, theta, lam, even))
+            scores = _score(part, theta)
+            bread = _bread(part, theta, lam, even)
+            # The summed variance of the strengths is a parabola in lambda.
+            across = _variance(scores.people, scores.judge, bread)
+            square = _variance(scores.judge, scores.judge, bread)
+            lam = min(max(-across / square, 0.0), 1.0) if square > 0.0 else 0.0
         return lam, _strengths(part, lam, likelihood)
     except ArithmeticError:
         # Corrected shares may lie outside 0 and 1, where no strengths have them.
@@ -191,21 +195,9 @@ def _tune(part: _WeighedBattles, likelihood: Likelihood) -> tuple[float, Floats]
         return lam, _strengths(part, lam, likelihood)
 
 
-def _best_lambda(scores: _LabelScores, bread: Floats) -> float:
-    """Where the summed variance of the strengths, a parabola in lambda, is least."""
-    weight = bread @ bread
-    across = float(((scores.people.T @ scores.judge) * weight).sum())
-    square = float(((scores.judge.T @ scores.judge) * weight).sum())
-    return min(max(-across / square, 0.0), 1.0) if square > 0.0 else 0.0
-
-
-def _gain(scores: _LabelScores, bread: Floats, lam: float) -> float:
-    with_judge = _trace(scores.people + lam * scores.judge, bread)
-    return _trace(scores.people, bread) / with_judge if with_judge > 0.0 else np.nan
-
-
-def _trace(scores: Floats, bread: Floats) -> float:
-    return float(((scores.T @ scores) * (bread @ bread)).sum())
+def _variance(one: Floats, other: Floats, bread: Floats) -> float:
+    """Return what two sets of scores add to the summed variance of the strengths."""
+    return float(((one.T @ other) * (bread @ bread)).sum())
 
 
 def _strengths(part: _WeighedBattles, lam: float, likelihood: Likelihood) -> Floats:
@@ -248,13 +240,10 @@ def _score(part: _WeighedBattles, theta: Floats) -> _LabelScores:
 def _sum_clusters(part: _WeighedBattles, weight: Floats, surplus: Floats) -> Floats:
     """Sums of weighted scores by cluster, each less what its weight would have on average."""
     data = part.data
-    models = part.data.models
     rows = int(part.group.max()) + 1
     value = weight * surplus
-    start = part.group * models
-    sums = np.bincount(start + data.a, value, rows * models)
-    sums -= np.bincount(start + data.b, value, rows * models)
-    by_cluster = sums.reshape(rows, models)
+    entries = [(data.a, value), (data.b, -value)]
+    by_cluster = sandwich.sum_scores(part.group, entries, shape=(rows, data.models))
     share = np.bincount(part.group, weight, rows) / weight.sum()
     return np.asarray(by_cluster - share[:, None] * by_cluster.sum(axis=0), dtype=np.float64)
 
@@ -280,11 +269,24 @@ def _spread(
     clusters = int(has_label.sum())
     pull = _pull(part, theta, bread, lam)
     if sandwich.is_felt(pull):
-        whole = sandwich.without_pull(whole, bread, lambda along: _inform(part, theta, lam, along))
+        weights = _weights(part, theta, lam)
+
+        def inform(along: Floats) -> Floats:
+            """Return each cluster's information times its row of `along`, shape (G, models)."""
+            moved = weights * (along[part.group, data.a] - along[part.group, data.b])
+            entries = [(data.a, moved), (data.b, -moved)]
+            return sandwich.sum_scores(part.group, entries, shape=along.shape)
+
+        whole = sandwich.without_pull(whole, bread, inform)
         whole *= 1.0 - 1.0 / max(clusters, 2)
     more = clusters / (clusters - 1) if clusters > 1 else 1.0
     robust = bread @ (whole.T @ whole) @ bread * more
-    least = bread @ _battle_meat(part, theta, lam) @ bread
+    # The same of scores of battles, as if they were independent.
+    chance = expit(theta[data.a] - theta[data.b])
+    score = lam * (part.by_judge - part.by_people) * (data.judge - chance)
+    score += part.by_people * np.nan_to_num(data.people - chance)
+    cells = _pair_up(data.models, data.a, data.b, score**2, np.zeros(len(score)))
+    least = bread @ join(cells, cells.battles) @ bread
     effective = sandwich.effective_number(_pull(part, theta, bread, 0.0)[has_label])
     open = find_open(_labelled_cells(data), one_sided)
     return StrengthSpread(
@@ -306,24 +308,6 @@ def _pull(part: _WeighedBattles, theta: Floats, bread: Floats, lam: float) -> Fl
     return sandwich.sum_pull(part.group, hat, int(part.group.max()) + 1)
 
 
-def _inform(part: _WeighedBattles, theta: Floats, lam: float, along: Floats) -> Floats:
-    """Each cluster's information times its row of `along`, shape (G, models)."""
-    a = part.data.a
-    b = part.data.b
-    moved = _weights(part, theta, lam) * (along[part.group, a] - along[part.group, b])
-    return sandwich.sum_scores(part.group, [(a, moved), (b, -moved)], shape=along.shape)
-
-
-def _battle_meat(part: _WeighedBattles, theta: Floats, lam: float) -> Floats:
-    """The sum of outer products of the scores of battles, as if they were independent."""
-    data = part.data
-    chance = expit(theta[data.a] - theta[data.b])
-    score = lam * (part.by_judge - part.by_people) * (data.judge - chance)
-    score += part.by_people * np.nan_to_num(data.people - chance)
-    cells = _pair_up(data.models, data.a, data.b, score**2, np.zeros(len(score)))
-    return join(cells, cells.battles)
-
-
 def _labelled_cells(data: JudgedBattles) -> Cells:
     mine = data.is_labelled
     return _pair_up(
@@ -342,21 +326,19 @@ def _pair_up(models: int, a: Ints, b: Ints, battles: Floats, points: Floats) -> 
     return Cells(models, pair // models, pair % models, counts)
 
 
-def _select(data: JudgedBattles, members: Ints) -> JudgedBattles:
-    place = place_among(members, data.models)
-    keep = place[data.a] >= 0
-    return JudgedBattles(
+def _weigh(every: JudgedBattles, members: Ints) -> _WeighedBattles:
+    """Return the battles among `members` with their weights."""
+    place = place_among(members, every.models)
+    keep = place[every.a] >= 0
+    data = JudgedBattles(
         len(members),
-        place[data.a[keep]],
-        place[data.b[keep]],
-        data.judge[keep],
-        data.people[keep],
-        data.chance[keep],
-        data.cluster[keep],
+        place[every.a[keep]],
+        place[every.b[keep]],
+        every.judge[keep],
+        every.people[keep],
+        every.chance[keep],
+        every.cluster[keep],
     )
-
-
-def _weigh(data: JudgedBattles) -> _WeighedBattles:
     labelled = data.is_labelled
     labels = int(labelled.sum())
     if labels < 2:
