@@ -112,25 +112,20 @@ def fit_terms(
     if start is not None and (start.log_nu is None) != davidson:
         phi[:k] = np.concatenate([start.theta, start.gamma])
     with one_blas_thread():
-        fitted, held = _maximise_held(rows, phi, likelihood, flat)
+        held = flat
+        if not held:
+            try:
+                fitted = _maximise(rows, phi, likelihood, 0.0)
+                held = _is_flat(rows, fitted)
+            except ArithmeticError:
+                if len(phi) == rows.models:
+                    raise
+                held = True
+        if held:
+            fitted = _maximise(rows, phi, likelihood, PRIOR_SD**-2)
     theta = fitted[: rows.models]
     log_nu = float(fitted[-1]) if davidson else None
     return FittedTerms(theta - theta.mean(), fitted[rows.models : k], log_nu, held)
-
-
-def _maximise_held(
-    rows: BattleRows, phi: Floats, likelihood: Likelihood, flat: bool
-) -> tuple[Floats, bool]:
-    """The greatest likelihood, and whether it took the prior."""
-    if not flat:
-        try:
-            fitted = _maximise(rows, phi, likelihood, 0.0)
-            if not _is_flat(rows, fitted):
-                return fitted, False
-        except ArithmeticError:
-            if len(phi) == rows.models:
-                raise
-    return _maximise(rows, phi, likelihood, PRIOR_SD**-2), True
 
 
 def measure_terms(
@@ -195,25 +190,20 @@ def identify(
     half = SCALE * sandwiches.half_widths(errors[:width], effective)
     if width == 0:
         return Identification(0.0, 1.0)
-    return Identification(float(half.max()), np.inf if terms.held else _inflation(rows, terms))
-
-
-def _inflation(rows: BattleRows, terms: FittedTerms) -> float:
-    """The largest ratio of a difference's variance beside the covariates to that without them.
-
-    Both are of the information at the fit, so that the ratio says nothing but how alike covariates
-    and models are: never below 1, and the same for a hundred times the battles.
-    """
+    if terms.held:
+        return Identification(float(half.max()), np.inf)
     n = rows.models
-    k = rows.models + rows.x.shape[1]
     tail = [] if terms.log_nu is None else [terms.log_nu]
+    # Both variances are of the information at the fit, so that their ratio says nothing but how
+    # alike covariates and models are: never below 1, and the same for a hundred times the battles.
     matrix = _information(rows, np.concatenate([terms.theta, terms.gamma, tail]), 0.0)
-    without = np.delete(np.arange(len(matrix)), np.arange(n, k))
+    without = np.delete(np.arange(len(matrix)), np.arange(n, n + width))
     with one_blas_thread():
         beside = sandwiches.gap_variances(inv(matrix)[:n, :n])
         alone = sandwiches.gap_variances(inv(matrix[np.ix_(without, without)])[:n, :n])
     pairs = ~np.eye(n, dtype=np.bool_)
-    return float((beside[pairs] / alone[pairs]).max(initial=1.0))
+    inflation = float((beside[pairs] / alone[pairs]).max(initial=1.0))
+    return Identification(float(half.max()), inflation)
 
 
 def _alone(rows: BattleRows, phi: Floats, *, bread: Floats) -> Floats:
