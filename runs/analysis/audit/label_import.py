@@ -48,7 +48,7 @@ class Imported(NamedTuple):
         return f"{counted(self.added, 'label')} added{known}{blank}"
 
 
-class _Unusable(Exception):
+class _UnusableLabel(Exception):
     """Why one row cannot be used."""
 
 
@@ -72,12 +72,12 @@ def import_labels(folder: Path, file: Path, *, labeller: str | None = None) -> I
             hint = "; name who labelled with --labeller" if name == "labeller" else ""
             raise BadInput(f"{sheet.file} has no column {name}; it has {there}{hint}")
     with Store.open(run_file(folder), write=True) as store:
-        read = _Reading(Run(folder, store), labeller)
+        read = _LabelReading(Run(folder, store), labeller)
         wrong: dict[int, str] = {}
         for k, row in enumerate(_rows(sheet)):
             try:
                 read.take(row)
-            except _Unusable as why:
+            except _UnusableLabel as why:
                 wrong[k] = str(why)
         if wrong:
             first, *others = wrong
@@ -89,7 +89,7 @@ def import_labels(folder: Path, file: Path, *, labeller: str | None = None) -> I
         return Imported(len(read.new), read.known, read.blank)
 
 
-class _Reading:
+class _LabelReading:
     """Rows of a file becoming labels, against what the run holds."""
 
     def __init__(self, run: Run, labeller: str | None) -> None:
@@ -125,7 +125,7 @@ class _Reading:
         elif before == label:
             self.known += 1
         else:
-            raise _Unusable(
+            raise _UnusableLabel(
                 f"{quoted(labeller)} labelled {battle} as {_words(before)} before, and as "
                 f"{_words(label)} now"
             )
@@ -133,23 +133,23 @@ class _Reading:
     def _battle(self, row: Mapping[str, Any]) -> str:
         given = row.get("battle")
         if is_gap(given):
-            raise _Unusable("battle is missing")
+            raise _UnusableLabel("battle is missing")
         battle = str(given).strip()
         verdict = self._verdicts.get(battle)
         if verdict is None:
-            raise _Unusable(f"there is no battle {quoted(given)} in this run")
+            raise _UnusableLabel(f"there is no battle {quoted(given)} in this run")
         if verdict not in DECIDED:
             ended = "void" if verdict == "void" else "forfeit"
-            raise _Unusable(f"battle {battle} is {ended}: there are no two answers to compare")
+            raise _UnusableLabel(f"battle {battle} is {ended}: there are no two answers to compare")
         if battle not in self._counting:
-            raise _Unusable(f"battle {battle} was superseded")
+            raise _UnusableLabel(f"battle {battle} was superseded")
         return battle
 
     def _name(self, row: Mapping[str, Any]) -> str:
         given = row.get("labeller")
         name = (self._labeller or "") if is_gap(given) else " ".join(str(given).split())
         if wrong := wrong_name(name):
-            raise _Unusable(wrong)
+            raise _UnusableLabel(wrong)
         return self._spelled.setdefault(composed(name), composed(name))
 
 
@@ -175,7 +175,7 @@ def _choice(name: str, given: Any) -> Choice:
     if isinstance(given, str):
         word = word or WORDS.get(" ".join(given.casefold().split()))
     if word is None:
-        raise _Unusable(f"{name} is {quoted(given)}; {_ALLOWED}")
+        raise _UnusableLabel(f"{name} is {quoted(given)}; {_ALLOWED}")
     return word
 
 

@@ -280,13 +280,15 @@ def _train(
 ) -> None:
     from videoautoarena.runs.exchange.training.write import (
         REPORT_EVERY,
-        Wanted,
+        TrainingOrder,
         export_rows,
         line_of,
         rows_of,
     )
 
-    wanted = Wanted(cast("TrainingKind", what), "parquet" if form == "parquet" else "jsonl", top)
+    wanted = TrainingOrder(
+        cast("TrainingKind", what), "parquet" if form == "parquet" else "jsonl", top
+    )
     if to is None:
         if form == "parquet":
             raise click.UsageError("--format parquet writes a file; name it with --to")

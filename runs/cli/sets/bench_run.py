@@ -18,7 +18,7 @@ from videoautoarena.runs.formats.terminal import safe, say
 
 if TYPE_CHECKING:
     from videoautoarena.runs.bench.format.reader import OpenBench
-    from videoautoarena.runs.bench.kinds.scorings import Report
+    from videoautoarena.runs.bench.kinds.scorings import PrintedReport
     from videoautoarena.runs.bench.play.runner import BenchOrder, Ran
     from videoautoarena.runs.cluster.engine import RayEngine
 
@@ -238,7 +238,7 @@ def _run(opened: OpenBench[Any], asked: BenchOrder, engine: Engine, *, is_quiet:
         )
 
 
-def _print_json(ran: Ran, scores: Report | None, *, folder: Path) -> None:
+def _print_json(ran: Ran, scores: PrintedReport | None, *, folder: Path) -> None:
     """Print the scores of those who played; where not all was played, how far it is."""
     from videoautoarena.runs.bench.play.tally import MOST_VOID, BenchEnd
     from videoautoarena.runs.formats.record_json import record_json

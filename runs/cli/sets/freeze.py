@@ -16,7 +16,7 @@ from videoautoarena.runs.formats.terminal import safe, say
 
 if TYPE_CHECKING:
     from videoautoarena.runs.bench.format.reader import OpenBench
-    from videoautoarena.runs.exchange.interop.task_sets import TakenTasks
+    from videoautoarena.runs.exchange.interop.task_sets import TaskSetImport
 
 
 def _names(typed: str) -> tuple[str, ...]:
@@ -99,13 +99,18 @@ def freeze_command(
     battle, the majority of them decides who won, otherwise the judges do. Only --hard, and
     --embeddings that take pictures, ask models, through the run's journal: nothing is paid twice.
     """
-    from videoautoarena.runs.bench.freeze.freeze import Extras, freeze, playing_command, refuse_vain
-    from videoautoarena.runs.bench.freeze.selection import Selection
+    from videoautoarena.runs.bench.freeze.freeze import (
+        BenchExtras,
+        freeze,
+        playing_command,
+        refuse_vain,
+    )
+    from videoautoarena.runs.bench.freeze.selection import BenchSelection
     from videoautoarena.runs.jobs.paid_job import JobOrder
 
-    extras = options.take(Extras, typed)
+    extras = options.take(BenchExtras, typed)
     asking = options.take(JobOrder, typed, videos=extras.videos)
-    selection = options.take(Selection, typed)
+    selection = options.take(BenchSelection, typed)
     selection.check()
     check = partial(refuse_vain, out, to, selection, extras)
     before = Before(out, selection, asking, check=check, **typed)
@@ -159,7 +164,7 @@ def videoautobench(file: Path, to: Path, licence: str | None, as_json: bool) -> 
     options.print_line(taken.as_json(), taken.as_line(), as_json=as_json)
 
 
-def _say_tasks(taken: TakenTasks, beside: dict[str, Any], *, as_json: bool) -> None:
+def _say_tasks(taken: TaskSetImport, beside: dict[str, Any], *, as_json: bool) -> None:
     for line in (*taken.shortcuts.as_lines(), *taken.shortcuts.explained()):
         say(line)
     say(f"to see every probe: arena bench probe {safe(str(taken.folder))}")

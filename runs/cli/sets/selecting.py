@@ -15,8 +15,8 @@ from videoautoarena.runs.cli.program.main import EXIT_VOIDS
 from videoautoarena.runs.formats.terminal import say
 
 if TYPE_CHECKING:
-    from videoautoarena.runs.bench.freeze.freeze import Extras, Told
-    from videoautoarena.runs.bench.freeze.selection import Selection
+    from videoautoarena.runs.bench.freeze.freeze import BenchExtras, FreezeInputs
+    from videoautoarena.runs.bench.freeze.selection import BenchSelection
     from videoautoarena.runs.bench.selecting.asking import Wanted
     from videoautoarena.runs.bench.selecting.pictures import DocumentPlan, Embedder
     from videoautoarena.runs.console.progress.events import Listeners
@@ -40,7 +40,7 @@ def refuse_idle() -> None:
     options.refuse_typed("needs --hard, or --embeddings that take pictures", idle.__contains__)
 
 
-def refuse_nameless(selection: Selection) -> None:
+def refuse_nameless(selection: BenchSelection) -> None:
     """Refuse to name topics where none are made."""
     if not selection.draws or "topic" not in selection.by:
         raise click.UsageError(
@@ -54,7 +54,7 @@ class Before:
     """What is to be asked before a freeze."""
 
     out: Path
-    selection: Selection
+    selection: BenchSelection
     asking: JobOrder
     max_void: float
     is_quiet: bool
@@ -85,7 +85,7 @@ class Before:
 
     def print_plan(self, *, as_json: bool) -> int:
         """Print what asking will take; return the exit code."""
-        from videoautoarena.runs.bench.freeze.freeze import Told
+        from videoautoarena.runs.bench.freeze.freeze import FreezeInputs
         from videoautoarena.runs.bench.selecting.asking import plan_hard
 
         hard = topics = None
@@ -93,8 +93,8 @@ class Before:
             hard = ending.run_async(plan_hard(self.out, self.asking, self._wanted))
         # Which questions are drawn from shows once all are asked.
         if self.embedder is not None and (hard is None or hard.known == hard.answers):
-            told = Told() if hard is None else self._ask_hard()
-            if isinstance(told, Told):
+            told = FreezeInputs() if hard is None else self._ask_hard()
+            if isinstance(told, FreezeInputs):
                 topics = ending.run_async(self._planned_topics(self.embedder, told))
         parts = {"hard": hard, "topics": topics}
         lines = [line for part in parts.values() if part for line in part.as_lines()]
@@ -104,32 +104,34 @@ class Before:
         options.print_report({"schema": 1, **found}, lines, as_json=as_json)
         return 0
 
-    def ask(self) -> Told | int:
+    def ask(self) -> FreezeInputs | int:
         """Ask what has to be asked and say how it went; the exit code if nothing can follow."""
-        from videoautoarena.runs.bench.freeze.freeze import Told
+        from videoautoarena.runs.bench.freeze.freeze import FreezeInputs
 
-        told = self._ask_hard() if self.selection.hard else Told()
+        told = self._ask_hard() if self.selection.hard else FreezeInputs()
         if isinstance(told, int) or self.embedder is None:
             return told
         return self._embed(self.embedder, told)
 
-    def named(self, namer: str, to: Path, extras: Extras, told: Told | None) -> Extras:
+    def named(
+        self, namer: str, to: Path, extras: BenchExtras, told: FreezeInputs | None
+    ) -> BenchExtras:
         """Return the extras with a name for each topic, asked for once and kept in the run."""
         from videoautoarena.runs.analysis.categories.naming import name_topics
         from videoautoarena.runs.bench.format.schema import MANIFEST
-        from videoautoarena.runs.bench.freeze.freeze import Told, topics_in
+        from videoautoarena.runs.bench.freeze.freeze import FreezeInputs, topics_in
         from videoautoarena.runs.run.config.agreement import RunTrust
 
         if not (to / MANIFEST).is_file():
             # What is there may be this bench, whose names are known.
             self.check()
-        topics = topics_in(self.out, self.selection, told or Told())
+        topics = topics_in(self.out, self.selection, told or FreezeInputs())
         trust = RunTrust(self.asking.config, self.asking.trust)
         names = ending.run_async(name_topics(self.out, topics, namer, say=say, trust=trust))
         return replace(extras, topic_names=names, topics_named_by=namer if names else None)
 
-    def _ask_hard(self) -> Told | int:
-        from videoautoarena.runs.bench.freeze.freeze import Told
+    def _ask_hard(self) -> FreezeInputs | int:
+        from videoautoarena.runs.bench.freeze.freeze import FreezeInputs
         from videoautoarena.runs.bench.selecting.asking import ask_hard
 
         ask = partial(ask_hard, self.out, self.asking, self._wanted, check=self.check)
@@ -145,9 +147,9 @@ class Before:
             )
             say(AGAIN)
             return EXIT_VOIDS
-        return Told(hard=found)
+        return FreezeInputs(hard=found)
 
-    def _embed(self, embedder: Embedder, told: Told) -> Told | int:
+    def _embed(self, embedder: Embedder, told: FreezeInputs) -> FreezeInputs | int:
         from videoautoarena.runs.bench.freeze.freeze import documents_wanted
         from videoautoarena.runs.bench.selecting.pictures import Documents, embed_documents
 
@@ -167,7 +169,7 @@ class Before:
             return EXIT_VOIDS
         return replace(told, documents=found)
 
-    async def _planned_topics(self, embedder: Embedder, told: Told) -> DocumentPlan:
+    async def _planned_topics(self, embedder: Embedder, told: FreezeInputs) -> DocumentPlan:
         from videoautoarena.runs.bench.freeze.freeze import documents_wanted
         from videoautoarena.runs.bench.selecting.pictures import plan_documents
 
