@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from videoautoarena.memory.records.errors import BadInput
 from videoautoarena.runs.formats.terminal import safe
@@ -25,6 +25,19 @@ def in_series(names: Iterable[str], last: str = "and") -> str:
     """Return names as a sentence lists them: `needle, order and count`."""
     *others, end = names
     return f"{', '.join(others)} {last} {end}" if others else end
+
+
+MOST_UNUSABLE = 8
+"""So many that cannot be used are named, beside the first."""
+
+
+def unusable_too(names: Sequence[str], unit: str = "") -> str:
+    """Return the end of a refusal: which others, beside the first, cannot be used either."""
+    if not names:
+        return ""
+    left = len(names) - MOST_UNUSABLE
+    more = f" and {left:,} more" if left > 0 else ""
+    return f"; {unit}{', '.join(names[:MOST_UNUSABLE])}{more} cannot be used either"
 
 
 def short(number: float) -> str:

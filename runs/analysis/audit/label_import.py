@@ -12,7 +12,7 @@ from videoautoarena.memory.records.standards import STANDARDS
 from videoautoarena.memory.store.evidence import Label
 from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.formats.battle_table import Sheet, as_number, is_gap, quoted, read_sheet
-from videoautoarena.runs.formats.words import composed
+from videoautoarena.runs.formats.words import composed, unusable_too
 from videoautoarena.runs.run.rundir.reader import Run, counted, run_file
 
 COLUMNS = ("battle", "labeller", "verdict", *STANDARDS)
@@ -28,7 +28,6 @@ WORDS: dict[str, Choice] = {
 _POINTS: dict[float, Choice] = {1.0: "a", 0.5: "tie", 0.0: "b"}
 _ALLOWED = "it may be a, b, tie, tie_good or tie_bad"
 _LONGEST_NAME = 100
-_NAMED_ROWS = 8
 
 
 class Imported(NamedTuple):
@@ -81,9 +80,7 @@ def import_labels(folder: Path, file: Path, *, labeller: str | None = None) -> I
                 wrong[k] = str(why)
         if wrong:
             first, *others = wrong
-            named = ", ".join(str(sheet.first + k) for k in others[:_NAMED_ROWS])
-            more = f" and {len(others) - _NAMED_ROWS} more" if len(others) > _NAMED_ROWS else ""
-            nor = f"; {sheet.row}s {named}{more} cannot be used either" if others else ""
+            nor = unusable_too([str(sheet.first + k) for k in others], f"{sheet.row}s ")
             raise BadInput(f"{sheet.refuse(first, wrong[first])}{nor}; nothing was imported")
         store.evidence.add_labels(read.new)
         return Imported(len(read.new), read.known, read.blank)

@@ -183,35 +183,6 @@ no words, to which every item is no; and refusing whatever is asked: right where
 else yes to what over-refusal goes by, and no to any other item."""
 
 
-def constant_points(
-    items: Sequence[DialogueItem], name: Constant, *, as_published: bool = False
-) -> dict[str, float]:
-    """Return what a constant brings in each dialogue that is scored, by its qid."""
-    say = CONSTANTS[name]
-    return dialogue_points(
-        {
-            (item.qid, n): share_right(one, say(item, one), as_published=as_published)
-            for item in items
-            for n, one in enumerate(item.rounds, 1)
-            if one.is_scored
-        }
-    )
-
-
-def plain_means(
-    items: Sequence[DialogueItem], points: Mapping[str, float]
-) -> dict[Ability, float | None]:
-    """Return the mean of each ability's dialogues in percent, where there are any."""
-    found: dict[Ability, float | None] = {}
-    for ability in ALL:
-        mine = [
-            points[item.qid] for item in items if item.ability == ability and item.qid in points
-        ]
-        if mine:
-            found[ability] = percent(fmean(mine))
-    return found
-
-
 _Key = TypeVar("_Key", bound=Hashable)
 By = Literal["turns", "length", "scenes"]
 SINGLE = "single scene"
@@ -522,8 +493,23 @@ def _parts(items: Sequence[DialogueItem], points: Mapping[str, float]) -> Iterat
 
 
 def _constant(items: Sequence[DialogueItem], name: Constant, as_published: bool) -> ConstantScore:
-    points = constant_points(items, name, as_published=as_published)
-    means = plain_means(items, points)
+    say = CONSTANTS[name]
+    points = dialogue_points(
+        {
+            (item.qid, n): share_right(one, say(item, one), as_published=as_published)
+            for item in items
+            for n, one in enumerate(item.rounds, 1)
+            if one.is_scored
+        }
+    )
+    found: dict[Ability, float | None] = {}
+    for ability in ALL:
+        mine = [
+            points[item.qid] for item in items if item.ability == ability and item.qid in points
+        ]
+        if mine:
+            found[ability] = percent(fmean(mine))
+    means = found
     six = [value for ability, value in means.items() if ability != TWIN and value is not None]
     overall = round(math.fsum(six) / len(six), 4) if six else None
     return ConstantScore(name=name, overall=overall, abilities=means)

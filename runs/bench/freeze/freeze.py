@@ -269,10 +269,16 @@ def bench_of(
     # Which battles count, how each ended and what people said of them.
     battles = [[battle.id, battle.verdict] for battle in run.outlines]
     labels = [label.model_dump() for label in run.store.evidence.labels()]
+    facts = {name: run.manifest.get(name) for name in FACTS}
+    facts |= {name: run.manifest[name] for name in FURTHER_FACTS if run.manifest.get(name)}
+    facts["cast"] = {
+        alias: {key: entry[key] for key in CAST_FACTS if key in entry}
+        for alias, entry in (run.manifest.get("cast") or {}).items()
+    }
     draft = Manifest(
         generator=Generator(name="videoautoarena", version=version("videoautoarena")),
         source=Source(kind=RUN, format="videoautoarena", digest=digest_of([battles, labels])),
-        run=_facts(run.manifest),
+        run=facts,
         selection={
             "seed": _seed(run, selection),
             **selection.as_json(),
@@ -487,13 +493,3 @@ def _advice(run: Run) -> str:
 
 def _plain(text: str) -> bytes:
     return text.encode("utf-8", "backslashreplace")
-
-
-def _facts(settings: dict[str, Any]) -> dict[str, Any]:
-    facts = {name: settings.get(name) for name in FACTS}
-    facts |= {name: settings[name] for name in FURTHER_FACTS if settings.get(name)}
-    facts["cast"] = {
-        alias: {key: entry[key] for key in CAST_FACTS if key in entry}
-        for alias, entry in (settings.get("cast") or {}).items()
-    }
-    return facts

@@ -14,7 +14,7 @@ from contextlib import ExitStack
 from dataclasses import asdict
 from heapq import nsmallest
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from pydantic import ValidationError
 
@@ -277,46 +277,6 @@ _RATING_FIGURES = ("rating", "low", "high", "rank", "win_rate", "battles", "wins
             "forfeits")  # fmt: skip
 
 
-class _BattleSide(NamedTuple):
-    """A battle as one of its models met it."""
-
-    battle: Battle
-    is_a: bool
-
-    @property
-    def answer(self) -> str | None:
-        return self.battle.answer_a if self.is_a else self.battle.answer_b
-
-    @property
-    def rival(self) -> str:
-        return (self.battle.model_b if self.is_a else self.battle.model_a) or "nobody"
-
-    @property
-    def rival_answer(self) -> str | None:
-        return self.battle.answer_b if self.is_a else self.battle.answer_a
-
-    @property
-    def frames(self) -> tuple[float, ...]:
-        return self.battle.frames_a if self.is_a else self.battle.frames_b
-
-    @property
-    def points(self) -> float | None:
-        """1 for a win, a half for a tie of any kind, 0 for a loss; None of what counts nothing."""
-        verdict = self.battle.verdict
-        if verdict in TIES:
-            return 0.5
-        return float((verdict == "a") == self.is_a) if verdict in ("a", "b") else None
-
-    @property
-    def error(self) -> str | None:
-        """Why it came to nothing for this model; the rival of a forfeit has no fault."""
-        verdict = self.battle.verdict
-        reason = self.battle.reason or "no reason recorded"
-        if verdict == "void":
-            return f"void: {reason}"
-        return f"forfeit: {reason}" if verdict == f"forfeit_{'a' if self.is_a else 'b'}" else None
-
-
 def export_run(
     folder: Path,
     to: Path,
@@ -380,72 +340,77 @@ def _metadata(run: Run, name: str, about: Json) -> Json:
     return {**about, "contestant": entry.get("model", name), "max_frames": entry.get("max_frames")}
 
 
+_WORDS = {1.0: "win over", 0.5: "tie with", 0.0: "loss to"}
+_BATTLE_FIELDS = (
+    *("duration_s", "persona", "aimed_at", "model_a", "model_b", "reason", "evolution"),
+    *("prompts", "propensity", "basis", "borrowed"),
+)
+
+
 def _battle_samples(run: Run, name: str, pictures: FrameThumbnails) -> Iterator[LogSample]:
     for battle in run.battles:
-        for is_a, model in ((True, battle.model_a), (False, battle.model_b)):
-            if model == name:
-                yield _sample(run, _BattleSide(battle, is_a), name, pictures)
+        if battle.model_a == name:
+            yield _battle_sample(run, battle, "a", pictures)
+        if battle.model_b == name:
+            yield _battle_sample(run, battle, "b", pictures)
 
 
-def _sample(run: Run, side: _BattleSide, name: str, pictures: FrameThumbnails) -> LogSample:
-    battle = side.battle
-    points = side.points
+def _battle_sample(
+    run: Run, battle: Battle, seat: Literal["a", "b"], pictures: FrameThumbnails
+) -> LogSample:
+    """Return a battle as the model in one of its seats met it."""
+    other = "b" if seat == "a" else "a"
+    rival = getattr(battle, f"model_{other}") or "nobody"
+    rival_answer = getattr(battle, f"answer_{other}")
+    frames = getattr(battle, f"frames_{seat}")
+    verdict = battle.verdict
     rows = run.store.journal.calls(battle.id)
-    asked = [row for row in rows if row.nonce.role == "contestant" and row.alias == name]
     scores = {}
-    if points is not None:
+    if verdict in TIES or verdict in ("a", "b"):
+        points = 0.5 if verdict in TIES else float(verdict == seat)
         scores[BATTLE_SCORER] = {
             "value": points,
-            "answer": f"{_WORDS[points]} {safe(side.rival)}",
+            "answer": f"{_WORDS[points]} {safe(rival)}",
             "explanation": "\n\n".join(_explained_judging(battle, one) for one in battle.verdicts),
         }
+    error = None
+    # The rival of a forfeit has no fault.
+    if verdict in ("void", f"forfeit_{seat}"):
+        error = f"{verdict.partition('_')[0]}: {battle.reason or 'no reason recorded'}"
+    fields = battle.model_dump(mode="json")
     return LogSample(
         id=battle.id,
         question=battle.question or "(no question)",
         persona=battle.persona_text,
-        target=side.rival_answer or "",
-        answer=side.answer,
-        asides=rival_said(side.rival, side.rival_answer),
-        pictures=pictures.of(battle.video, side.frames),
+        target=rival_answer or "",
+        answer=getattr(battle, f"answer_{seat}"),
+        asides=rival_said(rival, rival_answer),
+        pictures=pictures.of(battle.video, frames),
         scores=scores,
-        brief=_brief(side),
-        metadata=_rest(side),
-        calls=asked,
-        judging=[row for row in rows if row.nonce.role == "judge"],
-        error=side.error,
-    )
-
-
-_WORDS = {1.0: "win over", 0.5: "tie with", 0.0: "loss to"}
-
-
-def _brief(side: _BattleSide) -> Json:
-    battle = side.battle
-    return {
-        "rival": side.rival,
-        "verdict": battle.verdict,
-        "seat": "a" if side.is_a else "b",
-        "persona": battle.persona_text,
-        "category": battle.category,
-        "difficulty": battle.difficulty,
-        "round": battle.round,
-        "origin": battle.origin,
-        "video": battle.video,
-    }
-
-
-def _rest(side: _BattleSide) -> Json:
-    battle = side.battle.model_dump(mode="json")
-    kept = ("duration_s", "persona", "aimed_at", "model_a", "model_b", "reason", "evolution",
-            "prompts", "propensity", "basis", "borrowed")  # fmt: skip
-    return {
-        **{f"battle_{name}": battle[name] for name in kept if name in battle},
-        "frames_s": list(side.frames),
-        "judgings": [
-            {name: one[name] for name in ("judge", "seats", "verdict", "reason")}
-            for one in battle["verdicts"]
+        brief={
+            "rival": rival,
+            "verdict": verdict,
+            "seat": seat,
+            "persona": battle.persona_text,
+            **{name: fields[name] for name in ("category", "difficulty", "round", "origin")},
+            "video": battle.video,
+        },
+        metadata={
+            **{f"battle_{name}": fields[name] for name in _BATTLE_FIELDS if name in fields},
+            "frames_s": list(frames),
+            "judgings": [
+                {name: one[name] for name in ("judge", "seats", "verdict", "reason")}
+                for one in fields["verdicts"]
+            ],
+        },
+        calls=[
+            row
+            for row in rows
+            if row.nonce.role == "contestant" and row.alias == getattr(battle, f"model_{seat}")
         ],
-    }  # fmt: skip
+        judging=[row for row in rows if row.nonce.role == "judge"],
+        error=error,
+    )
 
 
 def _explained_judging(battle: Battle, one: Judging) -> str:

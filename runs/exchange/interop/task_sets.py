@@ -56,6 +56,7 @@ from videoautoarena.runs.formats.files import (
     read_bytes,
 )
 from videoautoarena.runs.formats.terminal import safe
+from videoautoarena.runs.formats.words import unusable_too
 from videoautoarena.runs.run.rundir.reader import counted
 
 LONGEST_ID = 1000
@@ -66,7 +67,6 @@ OPTIONS = "candidates"
 MOST_OPTIONS = 26
 """As many as there are letters to choose by."""
 MOST_TASKS = 1000
-_NAMED = 8
 
 
 class UnusableRecord(Exception):
@@ -208,9 +208,7 @@ def make_items(
             refused[number] = str(why)
     if refused:
         first, *others = refused
-        named = ", ".join(map(str, others[:_NAMED]))
-        more = f" and {len(others) - _NAMED:,} more" if len(others) > _NAMED else ""
-        nor = f"; {named}{more} cannot be used either" if others else ""
+        nor = unusable_too(list(map(str, others)))
         raise BadInput(f"{records.file}, item {first}: {refused[first]}{nor}; nothing was imported")
     return PublishedItems(records.file, records.digest, made)
 
@@ -299,10 +297,15 @@ def put_tasks(
     if len({item.task for item in items}) > MOST_TASKS:
         raise BadInput(f"{parts[0].file} has more than {MOST_TASKS:,} tasks; nothing was imported")
     choice = {item.is_choice for item in items}
+    digests = {part.file.name: part.digest for part in parts}
+    files: list[JsonValue] = [
+        {"name": part.file.name, "sha256": part.digest, "items": len(part.items)} for part in parts
+    ]
+    whole = parts[0].digest if len(parts) == 1 else digest_of(digests)
     draft = Manifest(
         kind="tasks" if len(choice) > 1 else "choice" if True in choice else "generation",
         generator=Generator(name="videoautoarena", version=version("videoautoarena")),
-        source=_source(parts, form),
+        source=Source(kind=IMPORT, format=form, digest=whole, layout={"files": files}),
         selection={"how": "every item of the files"},
         licence=licence,
         counts=counts_of(items),
@@ -328,16 +331,6 @@ def put_tasks(
         shortcuts=shortcuts,
         one_video=next((entry.path or id_ for id_, entry in videos.items()), ""),
     )
-
-
-def _source(parts: Sequence[PublishedItems], form: str) -> Source:
-    """Return what a set was made from; the layout says which items are of which file."""
-    digests = {part.file.name: part.digest for part in parts}
-    files: list[JsonValue] = [
-        {"name": part.file.name, "sha256": part.digest, "items": len(part.items)} for part in parts
-    ]
-    whole = parts[0].digest if len(parts) == 1 else digest_of(digests)
-    return Source(kind=IMPORT, format=form, digest=whole, layout={"files": files})
 
 
 def task_card(manifest: Manifest, items: Sequence[TaskItem], found: Shortcuts) -> str:

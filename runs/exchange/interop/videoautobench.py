@@ -58,6 +58,7 @@ from videoautoarena.runs.formats.files import (
     write_whole,
 )
 from videoautoarena.runs.formats.terminal import safe
+from videoautoarena.runs.formats.words import unusable_too
 from videoautoarena.runs.run.rundir.reader import counted
 
 
@@ -182,7 +183,6 @@ def _dumped(value: Any, form: Mapping[str, JsonValue]) -> bytes:
 
 
 LONGEST_ID = 1000
-_NAMED = 8
 
 
 @dataclass(frozen=True)
@@ -240,9 +240,7 @@ def import_videoautobench(file: Path, to: Path, *, licence: str | None = None) -
             refused[qid] = str(why)
     if refused:
         first, *others = refused
-        named = ", ".join(quoted(qid) for qid in others[:_NAMED])
-        more = f" and {len(others) - _NAMED} more" if len(others) > _NAMED else ""
-        nor = f"; {named}{more} cannot be used either" if others else ""
+        nor = unusable_too([quoted(qid) for qid in others])
         raise BadInput(f"{file}, {quoted(first)}: {refused[first]}{nor}; nothing was imported")
     source = Source(
         kind=IMPORT, format=VIDEOAUTOBENCH, digest=digest(content), layout=layout_of(raw, content)
