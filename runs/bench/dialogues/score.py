@@ -502,14 +502,13 @@ def _constant(items: Sequence[DialogueItem], name: Constant, as_published: bool)
             if one.is_scored
         }
     )
-    found: dict[Ability, float | None] = {}
+    means: dict[Ability, float | None] = {}
     for ability in ALL:
         mine = [
             points[item.qid] for item in items if item.ability == ability and item.qid in points
         ]
         if mine:
-            found[ability] = percent(fmean(mine))
-    means = found
+            means[ability] = percent(fmean(mine))
     six = [value for ability, value in means.items() if ability != TWIN and value is not None]
     overall = round(math.fsum(six) / len(six), 4) if six else None
     return ConstantScore(name=name, overall=overall, abilities=means)
