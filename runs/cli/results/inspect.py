@@ -15,6 +15,7 @@ from videoautoarena.runs.cli.program.ending import run_async
 from videoautoarena.runs.exchange.interop.exports import BATTLE_EXPORTS
 from videoautoarena.runs.formats.publishing import say_before_publishing
 from videoautoarena.runs.formats.terminal import print_result, safe, say
+from videoautoarena.runs.formats.words import in_series
 
 if TYPE_CHECKING:
     from videoautoarena.runs.exchange.training.rows import TrainingKind
@@ -219,7 +220,7 @@ TRAINING = ("preferences", "conversations")
 @options.choice(
     "--format",
     FORMS,
-    f"Format of exported battles. {' and '.join(BATTLE_EXPORTS)} hold decided battles only; "
+    f"Format of exported battles. {in_series(BATTLE_EXPORTS)} hold decided battles only; "
     "inspect holds one log per model, with all battles that count. Preferences and conversations "
     "are jsonl or parquet.",
     "form",
