@@ -219,7 +219,7 @@ class _OwnFamilyPoints:
     """Judgings of one judge in which just one answer came from its family."""
 
     points: Floats
-    """Of the family's answer: 1, 0.5 or 0."""
+    """Points of the family's answer: 1, 0.5 or 0."""
     elsewhere: Floats
     """The same by judges of other families, in the mean; NaN where none judged the battle."""
     video: Ints

@@ -165,7 +165,7 @@ class _CanaryGaps:
     points: Floats
     """Shape (n, n), in rating points; NaN between those that no battles join."""
     halves: Floats
-    """Of the 95 % intervals; infinite on one video."""
+    """Ends of the 95 % intervals; infinite on one video."""
     better: Floats
     """Probability that the row's is the better one."""
     battles: int

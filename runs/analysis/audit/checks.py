@@ -28,7 +28,7 @@ GROUPS = {
     "trials": "Trials",
     "labels": "People",
 }
-"""Of the sections, by what the keys of their findings begin with."""
+"""Titles of the sections, by what the keys of their findings begin with."""
 
 
 class _FigureKind(NamedTuple):

@@ -48,7 +48,7 @@ class _LanguageFigure(NamedTuple):
     """One figure, measured in each language."""
 
     what: str
-    """Of which cases it is the share."""
+    """The cases that it is a share of."""
     words: str
     """With places for the language, the share, and what it stands on."""
 

@@ -43,7 +43,7 @@ WEIGHT = 3.0
 
 
 class QuestionPoints(NamedTuple):
-    """Of one question, 0 to 1."""
+    """What one question brings, 0 to 1."""
 
     selected: float
     rejected: float
@@ -72,7 +72,7 @@ class SeatingGame(NamedTuple):
     """One comparison with an anchor as it counts."""
 
     points: float
-    """Of the candidate: 1, 0.5 or 0."""
+    """What the candidate gets: 1, 0.5 or 0."""
     weight: float
 
 

@@ -84,7 +84,7 @@ class BenchReading:
     """The bench's digest of itself; None when its manifest cannot be used."""
     manifest: Manifest | None = None
     items: list[Any] = field(default_factory=list)
-    """Of the shape that belongs to the kind of the bench."""
+    """Items, in the shape that belongs to the kind of the bench."""
     lines: int = 0
     problems: list[str] = field(default_factory=list)
     """Not yet safe to print: they quote names out of the files."""

@@ -133,7 +133,7 @@ class FrozenBench:
     videos: int
     """That they are about."""
     battles: int
-    """Of the run that count: each is a question, or in one of the next two, or dropped."""
+    """Battles of the run that count: each is a question, in one of the next two, or dropped."""
     left_out: int
     """Battles without a winner."""
     borrowed: int
@@ -421,7 +421,7 @@ class TopicDocuments(TypedDict):
     questions: int
     """That were clustered."""
     with_frames: int
-    """Of these, those that had frames."""
+    """How many of these had frames."""
     frames: int
     """Most frames of each."""
     calls: int

@@ -29,7 +29,7 @@ from videoautoarena.scoring.fitting.counts import Floats, count_cells
 from videoautoarena.scoring.ratings.ratings import rate
 
 FLOOR = 1e-6
-"""Of the noise of a battle, so that a certain outcome is worth nothing and not everything."""
+"""The least noise of a battle, so that a certain outcome is worth nothing and not everything."""
 
 
 def worth_of(items: Sequence[Item], battles: Sequence[Outline]) -> dict[str, float]:
@@ -273,7 +273,7 @@ class HardPool(QuestionPool):
     """Hard questions, and how hard each is."""
 
     worth: dict[str, float] = field(default_factory=dict)
-    """Of each qid the share of models that failed; of equal shares the one of more models."""
+    """The share of models that failed, by qid; among equal shares that of more models is higher."""
 
 
 def unasked(selection: BenchSelection) -> Callable[[Run], WhyNot]:
@@ -376,13 +376,13 @@ class HardCounts(TypedDict):
     questions: int
     """Battles with both answers called bad."""
     unasked: int
-    """Of these, since the bench would not have them."""
+    """Those left out since the bench would not have them."""
     asked: int
     """Answers asked for, in all processes."""
     known: int
     """More answers, from battles of newcomers over stored ones."""
     failed: int
-    """Of all these answers, those that lost or were found no better."""
+    """How many of these answers lost or were found no better."""
     passed: int
     """Those that were found better."""
     void: int

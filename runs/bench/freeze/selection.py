@@ -30,7 +30,7 @@ from videoautoarena.scoring.fitting.counts import Floats, Ints
 from videoautoarena.scoring.texts.traits import near_duplicates
 
 Strata = Sequence[tuple[str, ...]]
-"""Of each item its part by every dimension, such as its duration bucket and its category."""
+"""The part of each item by every dimension, such as its duration bucket and category."""
 
 
 def draw_evenly(strata: Strata, size: int, sides: Sequence[int] | None = None) -> list[int]:
@@ -140,7 +140,7 @@ class BenchSelection:
     """At most so many, drawn evenly."""
     per_video: int | None = None
     distinct: bool = False
-    """Of questions about one video that say nearly the same, one."""
+    """Whether questions about one video that say nearly the same are kept once."""
     leak_filter: bool = False
     """None that a contestant without a frame won."""
     length_matched: bool = False
@@ -267,7 +267,7 @@ class QuestionCandidates(NamedTuple):
     items: list[Item]
     """In the order of preference."""
     turns: list[int]
-    """Of each how many about its video stand before it."""
+    """How many about its video stand before each."""
     left_out: dict[str, int]
 
 
