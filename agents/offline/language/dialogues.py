@@ -19,6 +19,7 @@ from videoautoarena.agents.offline.language.reader import hear, split_units
 from videoautoarena.agents.offline.language.tables import Dice, table
 from videoautoarena.agents.offline.language.tongues import clock, colours, times
 from videoautoarena.agents.offline.vision.frame_features import COLOURS
+from videoautoarena.agents.offline.vision.looks import LIGHTS
 from videoautoarena.agents.prompting.fences import Turn
 
 Side = Literal["after", "before"]
@@ -248,6 +249,10 @@ _HOLDS = {
     "time": _CLOCK,
     "label": "|".join(sorted((facet.label for facet in FACETS.values()), key=len, reverse=True)),
     "colour": "|".join(COLOURS),
+    "main": "|".join(COLOURS),
+    "second": "|".join(COLOURS),
+    "light": "|".join(LIGHTS),
+    "look": ".+",
     "topic": "[^?]+",
     "a": _CLOCK,
     "b": _CLOCK,

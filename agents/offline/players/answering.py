@@ -27,10 +27,9 @@ from videoautoarena.agents.offline.language.phrasing import (
     FactRequest,
     PhraseBook,
     book,
+    capital,
     laid_out,
     say,
-    say_elsewhere,
-    say_hook,
     say_none,
     say_run,
     understand,
@@ -66,7 +65,8 @@ def speak(
     if isinstance(turn, ColourRunTurn):
         return voice.of_colour(turn.colour)
     if isinstance(turn, OffTopicTurn):
-        return say_elsewhere(turn.answer, style=style, dice=dice)
+        words = {"answer": turn.answer, "Answer": capital(turn.answer)}
+        return dice.one(style.elsewhere).format(**words)
     if isinstance(turn, BoredTurn):
         return voice.to_the_bored()
     if isinstance(turn, FactsTurn) and turn.part is not None:
@@ -126,7 +126,7 @@ class _AnswerVoice:
         keys = ("plainest", "busiest") if self.seen is None else hook_keys(self.seen)
         part = _watched(self.seen, None)
         one, two = (self._fact(key, part) for key in keys)
-        return say_hook(one, two, style=self.style, dice=self.dice)
+        return self.dice.one(self.style.hook).format(one=one, two=two)
 
     def _fact(self, key: str, part: VideoPart | None) -> str:
         if part is None:
