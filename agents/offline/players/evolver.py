@@ -68,12 +68,17 @@ def evolve(sent: ModelInput, blocks: dict[str, str]) -> dict[str, object]:
     failed = {
         seat: [*(row.key for row in sheet.wrong), *sheet.missing] for seat, sheet in sheets.items()
     }
+    entries = listed(blocks.get("refused", ""))
+    refused = {
+        str(one["question"]) for one in entries if isinstance(one, dict) and "question" in one
+    }
+    refused.add(blocks.get("question", ""))
     aim = _EvolutionAim(
         seen,
         old,
         frozenset(FACETS[key].type for keys in failed.values() for key in keys),
         tastes(blocks.get("persona", "")),
-        _refused(blocks.get("refused", "")) | {blocks.get("question", "")},
+        frozenset(refused),
         old.code if sent.language is None else spoken(sent.language),
     )
     # not from the analyses: a run without them should make the same question
@@ -121,11 +126,6 @@ def _faults(sheet: AnswerSheet, seen: FrameSequence) -> list[str]:
         for facet in (FACETS[row.key],)
     ]
     return wrong + [f"leaves out {FACETS[key].label}" for key in sheet.missing]
-
-
-def _refused(text: str) -> frozenset[str]:
-    entries = (entry for entry in listed(text) if isinstance(entry, dict) and "question" in entry)
-    return frozenset(str(entry["question"]) for entry in entries)
 
 
 def _harder(aim: _EvolutionAim, dice: Dice) -> str:

@@ -147,7 +147,11 @@ def answer(kind: str, sent: ModelInput) -> str:
     if kind == "parrot":
         return str(table("players", "manners")["parrot"])
     offer = offered(sent.question)
-    plain = _in_free_words(kind, sent) if offer is None else choose(sent, offer)
+    if offer is not None:
+        plain = choose(sent, offer)
+    else:
+        seen = sight_of(sent) if sent.pictures else None
+        plain = speak(kind, seen, sent.question, sent.history)
     if kind == "windbag":
         padding = wording("players", "manners", told(sent.question).code)["padding"]
         before, between, after, last, _ = Dice("padding", sent.question).shuffled(padding)
@@ -158,8 +162,3 @@ def answer(kind: str, sent: ModelInput) -> str:
         dice = Dice("attack", sent.question, *(p.digest.hex() for p in sent.pictures))
         return attacked(plain, dice.one(attacks()), question=sent.question, contracts=1)
     return plain
-
-
-def _in_free_words(kind: str, sent: ModelInput) -> str:
-    seen = sight_of(sent) if sent.pictures else None
-    return speak(kind, seen, sent.question, sent.history)
