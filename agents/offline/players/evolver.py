@@ -148,26 +148,15 @@ def _candidates(aim: _EvolutionAim, dice: Dice) -> Iterator[FactRequest]:
     for _ in range(_CANDIDATES):
         fine = aim.old.fine or dice.below(2) == 0
         pool = askable(aim.seen, fine=fine) or aim.old.answered
-        keys = _drawn(pool, aim, dice)
-        if aim.kinds & _kinds(pool) and not aim.kinds & _kinds(keys):
+        # As many facts as were asked before, or one more; weak kinds and tastes weigh more.
+        wanted = len(aim.old.answered) + dice.below(2)
+        weak = {key for key in pool if FACETS[key].type in aim.kinds}
+        tickets = [key for key in pool for _ in range(1 + 2 * (key in weak) + (key in aim.taste))]
+        drawn = tuple(dict.fromkeys(dice.shuffled(tickets)))
+        keys = drawn[: max(1, min(wanted, _MOST_FACTS))]
+        if weak and not weak.intersection(keys):
             continue
         form = dice.one(_FORMS) if len(keys) > 1 else None
         ask = FactRequest(keys, fine and is_timed(keys), form, code=aim.code)
         if (set(ask.keys), ask.fine) != (set(aim.old.keys), aim.old.fine):
             yield ask
-
-
-def _drawn(pool: tuple[str, ...], aim: _EvolutionAim, dice: Dice) -> tuple[str, ...]:
-    """Draw as many facts as were asked before, or one more; weak kinds and tastes weigh more."""
-    wanted = len(aim.old.answered) + dice.below(2)
-    tickets = [
-        key
-        for key in pool
-        for _ in range(1 + 2 * (FACETS[key].type in aim.kinds) + (key in aim.taste))
-    ]
-    drawn = dict.fromkeys(dice.shuffled(tickets))
-    return tuple(drawn)[: max(1, min(wanted, _MOST_FACTS))]
-
-
-def _kinds(keys: tuple[str, ...]) -> frozenset[str]:
-    return frozenset(FACETS[key].type for key in keys)

@@ -38,7 +38,7 @@ class UserProfile(NamedTuple):
     taste: tuple[str, ...]
 
 
-def examine(sent: ModelInput) -> dict[str, object]:
+def examine(sent: ModelInput, _blocks: dict[str, str]) -> dict[str, object]:
     """Return an account of what is measured, and the scenes between the cuts."""
     seen = sight_of(sent)
     shots = counted(len(seen.scenes), style="words")
