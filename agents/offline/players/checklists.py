@@ -161,7 +161,7 @@ def _of_run(found: DialogueFacts, colour: str, dice: Dice) -> list[ChecklistItem
     if run is None:
         most_s = most_of(found.seen, colour)
         near = OverlapCheck(max(0.0, most_s - 2 * WRONG_S), most_s + 2 * WRONG_S)
-        right = [AbsenceCheck(), ColourDenialCheck(colour), WordCheck(colour)]
+        right: list[Check] = [AbsenceCheck(), ColourDenialCheck(colour), WordCheck(colour)]
         return [
             *(ChecklistItem(check, True) for check in right),
             ChecklistItem(TimeGivenCheck(), False),
