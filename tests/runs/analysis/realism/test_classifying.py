@@ -109,7 +109,7 @@ def test_each_text_is_asked_once_fenced_and_without_frames_and_never_paid_again(
         assert told.return_value == 0, told.output
         again = realism(place, *typed, "--json")
     assert (again.stdout, len(seen)) == (told.stdout, len(ASKED))
-    assert "4 of them tagged before: 0 calls" in again.stderr
+    assert "4 of them known: 0 calls" in again.stderr
     assert not any("image" in one for one in seen)
     assert all("No frames of the video are at hand" in one for one in seen)
     assert {open_fences(one)[1]["question"] for one in seen} == set(ASKED)
