@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from videoautoarena.runs.analysis.leaderboard.head_to_head import Pairs
+from videoautoarena.runs.analysis.leaderboard.slices import Pairs
 from videoautoarena.runs.rating.leaderboard import Leaderboard
 from videoautoarena.runs.rating.method import RatingMethod
 from videoautoarena.runs.rating.table import build
@@ -25,7 +25,12 @@ from videoautoarena.runs.views.figures.canvas import render
 from videoautoarena.runs.views.figures.ranking import ladder
 from videoautoarena.runs.views.results.forms import as_text, csv_text, marked_up
 from videoautoarena.runs.views.results.leaderboard import leaderboard_report
-from videoautoarena.runs.views.results.run_page import LeftOut, RunRecords, page_words, run_page
+from videoautoarena.runs.views.results.run_page import (
+    RunRecords,
+    UnplayedCounts,
+    page_words,
+    run_page,
+)
 
 VIDEOS = (1, 4, 9, 10, 12, 30, 100)
 MOST_MODELS = 40
@@ -69,7 +74,9 @@ def contradictions(board: Leaderboard) -> list[str]:
     assert report.headline is not None
     said = report.headline.text
     page = run_page(
-        RunRecords(board, Pairs((), board), (), (), (), (), (), 0.0, 0.0, 0, LeftOut(0, 0, 0, 0))
+        RunRecords(
+            board, Pairs((), board), (), (), (), (), (), 0.0, 0.0, 0, UnplayedCounts(0, 0, 0, 0)
+        )
     )
     words = page_words(page, {})["lead"]
     on_page = "".join(

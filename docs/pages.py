@@ -17,7 +17,7 @@ import videoautoarena as va
 from tests.support.browser import Browser, Page, lacking
 from tests.support.page_servers import serving
 from videoautoarena.runs.cli.program.ending import run_async
-from videoautoarena.runs.views.page.report import Order, report_file, write_report
+from videoautoarena.runs.views.page.report import ReportOptions, report_file, write_report
 
 DOCS = Path(__file__).parent
 WINDOW = (1280, 1000)
@@ -31,7 +31,7 @@ def main(out: Path) -> None:
     """Draw the three pictures."""
     if reason := lacking():
         sys.exit(f"no pictures of pages: {reason}")
-    report = run_async(write_report(Order(out, report_file(out, None, force=True)))).to
+    report = run_async(write_report(ReportOptions(out, report_file(out, None, force=True)))).to
     with va.open_run(out) as run:
         seen = [
             one for one in run.battles() if one.verdict in "ab" and one.frames_a and one.frames_b

@@ -153,8 +153,8 @@ class SetBoard(Board):
     """Scores on a frozen set, a table a part of it."""
 
     def to_text(self) -> str:
+        from videoautoarena.runs.views.results.comparisons import set_reports
         from videoautoarena.runs.views.results.forms import as_text
-        from videoautoarena.runs.views.results.scores import set_reports
 
         return "\n\n".join(map(as_text, set_reports(self._found)))
 
@@ -163,7 +163,7 @@ class SetBoard(Board):
 
         As CSV it is one table; of preferences that of the references where there are any.
         """
-        from videoautoarena.runs.views.results.scores import pasted
+        from videoautoarena.runs.views.results.comparisons import pasted
 
         return pasted(self._found, form)
 

@@ -5,14 +5,33 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypedDict
 
 from typing_extensions import Unpack
 
 from videoautoarena.memory.records.errors import WrongArgument
-from videoautoarena.runs.api.rating_options import RatingOptions
 from videoautoarena.runs.api.results import Leaderboard
 from videoautoarena.runs.rating.method import RatingMethod
+
+if TYPE_CHECKING:
+    from videoautoarena.runs.rating.method import Fit, Intervals, Ties, Unwanted
+
+
+class RatingOptions(TypedDict, total=False):
+    """How battles are rated: the fields of `RatingMethod`, which says what each means."""
+
+    ties: Ties
+    fit: Fit | None
+    style: bool
+    seats: bool
+    anchor: str | None
+    intervals: Intervals
+    simultaneous: bool
+    elo: bool
+    pairs: bool
+    seed: int
+    without: tuple[Unwanted, ...]
+    reweight: bool
 
 
 def rate(

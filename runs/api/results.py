@@ -8,6 +8,7 @@ answers are data that models and strangers wrote: in HTML all of it is escaped, 
 from __future__ import annotations
 
 import copy
+import json
 from abc import ABC, abstractmethod
 from base64 import b64encode
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -21,8 +22,17 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
     from videoautoarena.memory.records.records import Frame, Video
+    from videoautoarena.runs.analysis.audit.human_agreement import LabelReport
+    from videoautoarena.runs.analysis.categories.figures import CategoryReport
+    from videoautoarena.runs.analysis.realism.report import Realism as KnownRealism
     from videoautoarena.runs.console.media.frames import View
     from videoautoarena.runs.console.progress.status import Status as KnownStatus
+    from videoautoarena.runs.rating.profile import Profile as KnownProfile
+    from videoautoarena.runs.rating.profile import Profiles as KnownProfiles
+    from videoautoarena.runs.run.rundir.account import RunCosts, Spending, Took
+    from videoautoarena.runs.run.rundir.account import Setup as KnownSetup
+    from videoautoarena.runs.views.results.report import Report
+
 
 Markup = Literal["markdown", "latex", "html", "csv"]
 Json = dict[str, Any]
@@ -195,7 +205,7 @@ class Pairs(ReportedBoard):
     _key = "pairs"
 
     def _report(self) -> Report:
-        from videoautoarena.runs.views.results.pairs import pairs_report
+        from videoautoarena.runs.views.results.slices import pairs_report
 
         return pairs_report(self._found)
 
@@ -393,3 +403,226 @@ def _picture(frame: Frame, jpeg: bytes) -> str:
     small = b64encode(thumbnail(jpeg, longer_px=THUMBNAIL_PX)).decode("ascii")
     when = f"{frame.time_s:.2f} s"
     return f'<img src="data:image/jpeg;base64,{small}" alt="{when}" title="{when}">'
+
+
+class Setup(Result):
+    """What a run was set up to do: its cast, who plays which part, and by which rules.
+
+    `record` holds it with a type; no address, key or absolute path is in it.
+    """
+
+    _found: KnownSetup
+
+    @property
+    def record(self) -> KnownSetup:
+        """The settings as a frozen record."""
+        return self._found
+
+    @property
+    def rows(self) -> list[Json]:
+        """One row: the whole."""
+        return [self.to_json()]
+
+    def to_text(self) -> str:
+        """Return it as `arena export --what setup` prints it: one line of JSON."""
+        return json.dumps(self._json)
+
+    def _repr_html_(self) -> str:
+        rows = [[name, cell(value)] for name, value in self._json.items()]
+        return html_table("Settings of the run", ("setting", "value"), rows)
+
+
+class Costs(ReportedBoard):
+    """What the calls of a run took.
+
+    A row is what the calls of one `model` in one `role` took: `calls`, `failed`,
+    `input_tokens`, `output_tokens`, `cost_usd` (None where any is unknown, with `unknown_cost` of
+    them), and `latency_s` in seconds, its `median` and `p90`.
+    """
+
+    _found: RunCosts
+    _key = "models"
+
+    @property
+    def roles(self) -> tuple[Spending, ...]:
+        """What each role cost, all its models together."""
+        return self._found.roles
+
+    @property
+    def models(self) -> tuple[Spending, ...]:
+        """The rows as frozen records."""
+        return self._found.models
+
+    @property
+    def battles(self) -> Mapping[str, Mapping[str, Took]]:
+        """What each battle that counts took, by its id and then by `ROLE:NAME`."""
+        return self._found.battles
+
+    def to_text(self) -> str:
+        """Return it as `arena export --what costs` prints it: one line of JSON."""
+        return json.dumps(self._json)
+
+    def _report(self) -> Report:
+        from videoautoarena.runs.views.results.report import Report
+        from videoautoarena.runs.views.results.run_page import spending_table
+
+        table = spending_table("calls", "Calls", self._found.models, names=("role", "model"))
+        return Report((table,), ())
+
+
+class Labels(Reported):
+    """What people who labelled a run say of its battles, and of its judges.
+
+    A row is what one `labeller` did: `labels`, `ties`, `skipped`, `superseded`, and how often the
+    judge `agreed`.
+    """
+
+    _found: LabelReport
+
+    @property
+    def record(self) -> LabelReport:
+        """The whole as a frozen record: votes, findings, and questions by source."""
+        return self._found
+
+    @property
+    def rows(self) -> list[Json]:
+        """A row a labeller, most labels first."""
+        return list(self.to_json()["labellers"])
+
+    def _report(self) -> Report:
+        from videoautoarena.runs.views.results.audit import labels_report
+
+        return labels_report(self._found)
+
+
+class Categories(ReportedBoard):
+    """How many questions are of each category, what became of their battles, and who leads there.
+
+    A row is a `category`: `questions` of it, `unknown` ones, their `share` with a 95 % interval
+    that knows which questions share a video, decided `battles` and `both_bad_share` of them. A
+    question may be of several, so that shares add up to more than 1; the last row counts those of
+    none. `record` holds each model's place in each category and language, and how far style moves
+    it.
+    """
+
+    _found: CategoryReport
+
+    @property
+    def record(self) -> CategoryReport:
+        """The whole, as a frozen record."""
+        return self._found
+
+    @property
+    def rows(self) -> list[Json]:
+        """A row a category, as they are shown."""
+        found = self.to_json()
+        groups = {one["name"]: one for one in found["groups"]}
+        return [{**one, **_of(groups.get(one["category"]))} for one in found["counts"]]
+
+    def _report(self) -> Report:
+        from videoautoarena.runs.views.results.categories import categories_report
+
+        return categories_report(self._found)
+
+
+def _of(group: Json | None) -> Json:
+    if group is None:
+        return {"battles": 0, "both_bad_share": None}
+    return {"battles": group["battles"], "both_bad_share": group["both_bad_share"]}
+
+
+class Profile(Reported):
+    """What one model gets wrong more often than others, and where it wins.
+
+    A row holds a `theme` of weaknesses, of how many answers `n` it was written, the `share` of
+    those that were looked at with its 95 % interval, the same of all others, their `difference`,
+    and the `mark` `more` or `less` where that is sure.
+    """
+
+    _found: KnownProfile
+
+    @property
+    def rows(self) -> list[Json]:
+        """A row a theme, the most frequent first."""
+        return list(self.to_json()["themes"])
+
+    def _report(self) -> Report:
+        from videoautoarena.runs.views.results.profiles import profile_report
+
+        return profile_report(self._found)
+
+
+class Profiles(Reported):
+    """The profiles of all models of a run; a row holds what a `Profile` does."""
+
+    _found: KnownProfiles
+
+    @property
+    def rows(self) -> list[Json]:
+        """A row a model, the best-rated first."""
+        return list(self.to_json()["profiles"])
+
+    def _report(self) -> Report:
+        from videoautoarena.runs.views.results.profiles import profiles_report
+
+        return profiles_report(self._found)
+
+
+class Realism(ReportedBoard):
+    """How the questions of a run stand to those of real users.
+
+    A row is one `value` of a `trait`: its share, or the mean, of `simulated` and of `real`
+    questions with 95 % intervals by video, the trait's `held_p`, with the error held over all
+    traits, and whether it `differs`.
+    """
+
+    _found: KnownRealism
+
+    @property
+    def rows(self) -> list[Json]:
+        """A row a trait and value."""
+        return [
+            {
+                "trait": trait["trait"],
+                **value,
+                "held_p": trait["held_p"],
+                "differs": trait["differs"],
+            }
+            for trait in self.to_json()["traits"]
+            for value in trait["values"]
+        ]
+
+    @property
+    def told_apart(self) -> list[str]:
+        """The traits by which simulated and real questions are told apart."""
+        return list(self._found.told_apart)
+
+    @property
+    def warnings(self) -> list[str]:
+        """What a reader of the figures must know."""
+        return list(self._found.warnings)
+
+    @property
+    def as_played(self) -> Leaderboard | None:
+        """The leaderboard of the run; None where none can be made by the real mix beside it."""
+        boards = self._found.boards
+        return None if boards is None else Leaderboard(boards.as_played)
+
+    @property
+    def real_mix(self) -> Leaderboard | None:
+        """The leaderboard by the mix of real questions; None where no weights make it."""
+        boards = self._found.boards
+        return None if boards is None else Leaderboard(boards.real_mix)
+
+    def _report(self) -> Report:
+        from videoautoarena.runs.views.results.categories import realism_report
+
+        return realism_report(self._found)
+
+    def to_text(self) -> str:
+        return as_text(self._report(), notes=True)
+
+    def to_markup(self, form: Markup) -> str:
+        from videoautoarena.runs.views.results.categories import realism_report
+
+        return marked_up(realism_report(self._found, most=None), form, notes=True)

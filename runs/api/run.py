@@ -21,23 +21,23 @@ from typing import (
 from typing_extensions import Unpack
 
 from videoautoarena.memory.records.errors import BadInput, WrongArgument
-from videoautoarena.runs.api.accounts import Costs, Labels, Setup
-from videoautoarena.runs.api.rating_options import RatingOptions
+from videoautoarena.runs.api.rate import RatingOptions
 from videoautoarena.runs.api.results import (
     Audit,
+    Costs,
     Frames,
+    Labels,
     Leaderboard,
     Pairs,
     Records,
+    Setup,
     Slices,
     Status,
 )
 
 if TYPE_CHECKING:
     from videoautoarena.memory.records.records import Battle, VideoFacts
-    from videoautoarena.runs.api.categories import Categories
-    from videoautoarena.runs.api.profiles import Profile, Profiles
-    from videoautoarena.runs.api.realism import Realism
+    from videoautoarena.runs.api.results import Categories, Profile, Profiles, Realism
     from videoautoarena.runs.rating.profile import Profiles as KnownProfiles
     from videoautoarena.runs.run.battles.rounds import Round
     from videoautoarena.runs.run.battles.standards import StandardVerdicts
@@ -193,14 +193,14 @@ class Run:
         Raises:
             BadInput: no such model, or embeddings that cannot be had.
         """
-        from videoautoarena.runs.api.profiles import Profile
+        from videoautoarena.runs.api.results import Profile
         from videoautoarena.runs.rating.profile import profile_of
 
         return Profile(profile_of(self._profiles(embeddings), model))
 
     def profiles(self, *, embeddings: str | None = None) -> Profiles:
         """Return the profiles of all models, as `arena profile` prints them; as `profile`."""
-        from videoautoarena.runs.api.profiles import Profiles
+        from videoautoarena.runs.api.results import Profiles
 
         return Profiles(self._profiles(embeddings))
 
@@ -333,7 +333,7 @@ class Run:
         average is 1). Raises BadInput for a file or a value that cannot be used.
         """
         from videoautoarena.runs.analysis.realism.report import Wish, realism_of
-        from videoautoarena.runs.api.realism import Realism
+        from videoautoarena.runs.api.results import Realism
 
         wish = Wish(categories, cap, permutations, seed)
         return Realism(realism_of(self.folder, Path(against), wish))
@@ -345,7 +345,7 @@ class Run:
         was tagged, by it or at all: `arena categories tag` does that.
         """
         from videoautoarena.runs.analysis.categories.figures import report_of
-        from videoautoarena.runs.api.categories import Categories
+        from videoautoarena.runs.api.results import Categories
 
         with self._opened() as run:
             return Categories(report_of(run, classifier))

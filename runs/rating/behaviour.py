@@ -15,7 +15,7 @@ from videoautoarena.memory.store.journal import Said
 from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.rating.finding import figure_of
 from videoautoarena.runs.rating.leaderboard import SHARES, AnswerLength, Behaviour
-from videoautoarena.runs.rating.method import Rated
+from videoautoarena.runs.rating.method import RateableBattle
 from videoautoarena.scoring.fitting.counts import Floats, Ints
 from videoautoarena.scoring.intervals.proportions import measure_mean, measure_share
 from videoautoarena.scoring.texts.refusals import is_refusal
@@ -30,7 +30,7 @@ Seat = tuple[str, int]
 """Id of the first slot in a place, and 0 or 1."""
 
 
-class Asked(NamedTuple):
+class ContestantCall(NamedTuple):
     """What the journal knows of a contestant's call."""
 
     tokens: int | None
@@ -39,10 +39,10 @@ class Asked(NamedTuple):
     """The provider marked the reply as one."""
 
 
-NOBODY: Mapping[Seat, Asked] = MappingProxyType({})
+NOBODY: Mapping[Seat, ContestantCall] = MappingProxyType({})
 
 
-class AskedSeats(Mapping[Seat, Asked]):
+class ContestantCalls(Mapping[Seat, ContestantCall]):
     """What the journal knows of every contestant's call, two numbers a seat."""
 
     def __init__(self, store: Store) -> None:
@@ -64,14 +64,14 @@ class AskedSeats(Mapping[Seat, Asked]):
         self._tokens[row, seat] = max(0, (out or 0) - thought) if is_known else _UNKNOWN
         self._is_refusal[row, seat] = said.failure_kind == MARKED
 
-    def __getitem__(self, seat: Seat) -> Asked:
+    def __getitem__(self, seat: Seat) -> ContestantCall:
         id_, place = seat
         row = self._slots.find(id_)
         tokens = _NOBODY if row is None else int(self._tokens[row, place])
         if row is None or tokens == _NOBODY:
             raise KeyError(seat)
         is_refusal = bool(self._is_refusal[row, place])
-        return Asked(None if tokens == _UNKNOWN else tokens, is_refusal)
+        return ContestantCall(None if tokens == _UNKNOWN else tokens, is_refusal)
 
     def __len__(self) -> int:
         return int((self._tokens != _NOBODY).sum())
@@ -81,13 +81,15 @@ class AskedSeats(Mapping[Seat, Asked]):
             yield self._slots.id(row), place
 
 
-def asked_contestants(store: Store) -> Mapping[Seat, Asked]:
+def asked_contestants(store: Store) -> Mapping[Seat, ContestantCall]:
     """Return what the journal knows of every contestant's call; the one that answered binds."""
-    return AskedSeats(store)
+    return ContestantCalls(store)
 
 
 def measure_behaviour(
-    battles: Iterable[Rated], names: Iterable[str], asked: Mapping[Seat, Asked] = NOBODY
+    battles: Iterable[RateableBattle],
+    names: Iterable[str],
+    asked: Mapping[Seat, ContestantCall] = NOBODY,
 ) -> dict[str, Behaviour]:
     """Return for each model its shares and the length of its answers.
 
@@ -113,7 +115,9 @@ def measure_behaviour(
     return {name: of.measured() for name, of in seen.items()}
 
 
-def _told(battles: Iterable[Rated]) -> Iterator[tuple[Rated, Answers, str | None]]:
+def _told(
+    battles: Iterable[RateableBattle],
+) -> Iterator[tuple[RateableBattle, Answers, str | None]]:
     """Give each battle with its answers and the seat whose answer is a borrowed one."""
     fields, outlines = (getattr(battles, name, None) for name in ("fields", "outlines"))
     if fields is None or outlines is None:
@@ -159,13 +163,13 @@ def _columns(found: tuple[array[float], array[int]]) -> tuple[Floats, Ints]:
 
 def _look(
     seen: _Seen,
-    battle: Rated,
+    battle: RateableBattle,
     seat: int,
     answers: Answers,
     borrowed: str | None,
     *,
     video: int,
-    asked: Mapping[Seat, Asked],
+    asked: Mapping[Seat, ContestantCall],
 ) -> None:
     """Add what one battle says of the model in one of its seats."""
     verdict = battle.verdict

@@ -28,7 +28,7 @@ Unit = Literal["share", "coefficient", "points"]
 """Shares, and differences of shares, are of 1; coefficients say agreement beyond chance."""
 
 
-class Check(NamedTuple):
+class FindingCheck(NamedTuple):
     """What a figure is called, and what to hold it against."""
 
     name: str
@@ -49,7 +49,7 @@ Told = str | float | Sequence[float | None] | None
 """A name or a setting; a count or another single figure; a figure and its interval."""
 
 
-class Place(NamedTuple):
+class WordPlace(NamedTuple):
     """A figure or a name among the words of a finding."""
 
     name: str
@@ -106,7 +106,7 @@ class Finding:
     """Whether it stands on cases enough, of more than one video, to raise an alarm."""
     is_even: bool = False
     """Whether its threshold is what a fair judge comes to, so that chance crosses it."""
-    check: Check | None = field(default=None, metadata=SPREAD)
+    check: FindingCheck | None = field(default=None, metadata=SPREAD)
     """None outside an audit."""
     told: Mapping[str, Told] = field(default_factory=dict)
     """What else the words name."""
@@ -115,7 +115,7 @@ class Finding:
     goes by these."""
 
     @property
-    def parts(self) -> Iterator[str | Place]:
+    def parts(self) -> Iterator[str | WordPlace]:
         """The words, and what stands among them."""
         for words, name, spec, _ in Formatter().parse(self.words):
             if words:
@@ -123,17 +123,17 @@ class Finding:
             if name is not None:
                 yield self._place(name, spec or "")
 
-    def _place(self, name: str, spec: str) -> Place:
+    def _place(self, name: str, spec: str) -> WordPlace:
         figure = (self.value, self.low, self.high)
         given = {"figure": figure, "n": self.n, "videos": self.videos, **self.told}[name]
         if isinstance(given, str):
-            return Place(name, None, (given,))
+            return WordPlace(name, None, (given,))
         each = (given,) if given is None or isinstance(given, int | float) else given[:3]
         values = tuple(x if x is None or isinstance(x, int) else figure_json(x) for x in each)
         if spec in FORMATS:
             some = values[:1] if FORMATS[cast(Kind, spec)].digits else values
-            return Place(name, cast(Kind, spec), some)
-        return Place(name, "share_with_interval" if len(values) > 1 else "count", values, spec)
+            return WordPlace(name, cast(Kind, spec), some)
+        return WordPlace(name, "share_with_interval" if len(values) > 1 else "count", values, spec)
 
     @property
     def sentence(self) -> str:

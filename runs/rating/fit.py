@@ -13,23 +13,23 @@ from videoautoarena.memory.records.errors import BadInput
 from videoautoarena.runs.rating.finding import figure_json
 from videoautoarena.runs.rating.leaderboard import (
     EVEN_PAIRS,
+    BattleWeights,
+    BoardLead,
     Bootstrap,
     Elo,
-    Identified,
-    Lead,
-    Matrices,
-    Reweighted,
-    Row,
-    Settings,
+    FittedTerms,
+    LeaderboardRow,
+    PairMatrices,
+    RatingSettings,
     Term,
-    Terms,
+    TermControl,
 )
 from videoautoarena.runs.rating.method import (
     RANKABLE_VIDEOS,
     ROUNDS,
     SOLID_BATTLES,
+    BattleTotals,
     RatingMethod,
-    Totals,
     read_anchor,
     too_few,
 )
@@ -301,7 +301,7 @@ def best_first(ratings: Ratings, group: Ints) -> list[int]:
     return [int(k) for k in group[order]]
 
 
-def row_of(rated: RatedBouts, k: int, *, forfeits: int) -> Row:
+def row_of(rated: RatedBouts, k: int, *, forfeits: int) -> LeaderboardRow:
     """Return the row of model `k`, without what only a run knows of it."""
     ratings = rated.ratings
     counts = rated.counts
@@ -311,7 +311,7 @@ def row_of(rated: RatedBouts, k: int, *, forfeits: int) -> Row:
         elo = round(float(rated.elo[k]), 4) if battles else math.nan
     home = home_of(rated, k)
     is_ranked = home is not None and rated.pieces[home] >= RANKABLE_VIDEOS
-    return Row(
+    return LeaderboardRow(
         model=rated.bouts.names[k],
         rating=figure_json(ratings.rating[k], 4),
         low=figure_json(ratings.low[k], 4),
@@ -335,7 +335,7 @@ def home_of(rated: RatedBouts, k: int) -> int | None:
     return next((c for c, group in enumerate(rated.ratings.components) if k in group), None)
 
 
-def lead_in(rated: RatedBouts, component: int) -> Lead:
+def lead_in(rated: RatedBouts, component: int) -> BoardLead:
     """Return who may be best of the models of a component."""
     ratings = rated.ratings
     names = rated.bouts.names
@@ -355,7 +355,7 @@ def lead_in(rated: RatedBouts, component: int) -> Lead:
         errors = gap_errors(ratings.fits[component].spread)
         reach = float(lead.bound[nearest] * errors[top, nearest])
         more = videos_needed(float(theta[top] - theta[nearest]), reach, videos=pieces)
-    return Lead(
+    return BoardLead(
         first=tuple(names[members[k]] for k in first),
         is_ranked=pieces >= RANKABLE_VIDEOS,
         rivals=tuple(names[members[k]] for k in rivals),
@@ -418,13 +418,13 @@ def complaints(rated: RatedBouts) -> list[str]:
     return found
 
 
-def settings_of(rated: RatedBouts, totals: Totals) -> Settings:
+def settings_of(rated: RatedBouts, totals: BattleTotals) -> RatingSettings:
     """Return how the ratings were made, with what was asked for beside."""
     method = rated.method
     pieces = tuple(rated.pieces)
     knows_videos = rated.bouts.video is not None
     weight = rated.bouts.weight
-    return Settings(
+    return RatingSettings(
         fit=method.fit or "firth",
         ties=method.ties,
         scale=round(SCALE * math.log(10)),
@@ -454,9 +454,9 @@ def _shift(rated: RatedBouts, component: int) -> float:
     return round(SCALE * float(body.mean()), 1)
 
 
-def _reweighted(weight: Floats) -> Reweighted:
+def _reweighted(weight: Floats) -> BattleWeights:
     effective = float(weight.sum()) ** 2 / float((weight**2).sum()) if len(weight) else 0.0
-    return Reweighted(EVEN_PAIRS, round(effective, 1))
+    return BattleWeights(EVEN_PAIRS, round(effective, 1))
 
 
 def _interval(rated: RatedBouts) -> str:
@@ -467,11 +467,11 @@ def _interval(rated: RatedBouts) -> str:
     return "sandwich clustered by video, Student's t"
 
 
-def _terms(rated: RatedBouts, component: int) -> Terms:
+def _terms(rated: RatedBouts, component: int) -> FittedTerms:
     """What was fitted beside the strengths of a component, in rating points."""
     control = rated.controls[component] if rated.controls else None
     seat, style = (None, None) if control is None else _effects(rated, control.fit)
-    return Terms(
+    return FittedTerms(
         seat,
         style,
         _tie_share(rated, component),
@@ -519,9 +519,9 @@ def _tie_share(rated: RatedBouts, component: int) -> float | None:
     return round(1.0 / (1.0 + 2.0 * math.exp(-terms.log_nu)), 6)
 
 
-def identified_of(found: Identification) -> Identified:
+def identified_of(found: Identification) -> TermControl:
     """Return whether terms are identified, beside the bounds that decide it."""
-    return Identified(
+    return TermControl(
         found.holds,
         figure_json(found.inflation, 4),
         figure_json(found.half_width, 4),
@@ -530,7 +530,7 @@ def identified_of(found: Identification) -> Identified:
     )
 
 
-def matrices_of(rated: RatedBouts) -> Matrices:
+def matrices_of(rated: RatedBouts) -> PairMatrices:
     """Return matrices whose rows and columns are the rated models, component by component."""
     order = [k for group in rated.ratings.components for k in best_first(rated.ratings, group)]
     n = len(rated.bouts.names)
@@ -546,7 +546,7 @@ def matrices_of(rated: RatedBouts) -> Matrices:
     for members, lead in zip(rated.ratings.components, rated.ratings.leads, strict=True):
         apart[np.ix_(members, members)] = lead.apart
     grid = np.ix_(order, order)
-    return Matrices(
+    return PairMatrices(
         models=[rated.bouts.names[k] for k in order],
         battles=met[grid].astype(int).tolist(),
         thin=((met < SOLID_BATTLES) & ~np.eye(n, dtype=bool))[grid].tolist(),

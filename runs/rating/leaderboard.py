@@ -14,7 +14,7 @@ from videoautoarena.runs.formats.record_json import (
     record_json,
 )
 from videoautoarena.runs.rating.finding import UNKNOWN, Figure, Finding
-from videoautoarena.runs.rating.method import Anchored, Totals
+from videoautoarena.runs.rating.method import AnchorRating, BattleTotals
 
 if TYPE_CHECKING:
     from videoautoarena.runs.run.rundir.call_facts import CallFact
@@ -53,7 +53,7 @@ class Behaviour:
 
 
 @dataclass(frozen=True)
-class Row:
+class LeaderboardRow:
     """A model of a leaderboard; figures are None where there is nothing to say them from."""
 
     model: str
@@ -130,7 +130,7 @@ class Term(NamedTuple):
     high: float | None
 
 
-class Identified(NamedTuple):
+class TermControl(NamedTuple):
     """Whether the battles of a group tell position and style from how strong its models are."""
 
     identified: bool
@@ -148,7 +148,7 @@ class Identified(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Terms:
+class FittedTerms:
     """What was fitted beside the strengths of a group of models; None where nobody asked."""
 
     seat: Term | None = field(metadata=LEFT_OUT)
@@ -157,7 +157,7 @@ class Terms:
     """The same by feature of style; None for one that never differs."""
     tie_share: float | None = field(metadata=LEFT_OUT)
     """Of battles between equals (Davidson); None if nothing or everything ties."""
-    control: Identified | None = field(default=None, metadata=LEFT_OUT)
+    control: TermControl | None = field(default=None, metadata=LEFT_OUT)
     """Whether the ratings have `seat` and `style` taken out, see below."""
 
     @property
@@ -167,7 +167,7 @@ class Terms:
         return {**(self.style or {}), **seat}
 
     @classmethod
-    def from_json(cls, found: Mapping[str, Any]) -> Terms:
+    def from_json(cls, found: Mapping[str, Any]) -> FittedTerms:
         """Return what `to_json` made of them."""
         worth = {
             name: None if of is None else Term(**of)
@@ -176,7 +176,7 @@ class Terms:
         seat = worth.pop("seat")
         control = found.get("control")
         style = None if found.get("style") is None else worth
-        known = None if control is None else Identified(**control)
+        known = None if control is None else TermControl(**control)
         return cls(seat, style, found.get("tie_share"), known)
 
 
@@ -193,7 +193,7 @@ class LabelGroup:
 
 
 @dataclass(frozen=True)
-class Labelling:
+class LabelUse:
     """The labels that a leaderboard rates by."""
 
     battles: int
@@ -212,7 +212,7 @@ EVEN_PAIRS = "every pair equally likely"
 """What weights of inverse pairing probability aim at."""
 
 
-class Reweighted(NamedTuple):
+class BattleWeights(NamedTuple):
     """What the weights of battles aim at, and as how many that weigh alike they count (Kish)."""
 
     target: str
@@ -220,7 +220,7 @@ class Reweighted(NamedTuple):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Settings:
+class RatingSettings:
     """How the ratings were made, what was counted, and what a reader must know of them all."""
 
     until: Mapping[str, Any] | None = field(default=None, metadata=LEFT_OUT)
@@ -243,12 +243,12 @@ class Settings:
     """Videos with a decided battle in each group; None if a rated file names none."""
     pieces: tuple[int, ...] | None = field(metadata=LEFT_OUT)
     """Where that is None: the battles of each group, which flags count then."""
-    totals: Totals
+    totals: BattleTotals
     """`battles`, `decided`, `ties`, `splits`, `forfeits` and `voids`."""
     shift: tuple[float, ...] = ()
     """Of each group: points by which ratings stand above those against the plain mean of its models
     that are not one-sided, the zero of earlier versions."""
-    anchor: Anchored | None = field(default=None, metadata=LEFT_OUT)
+    anchor: AnchorRating | None = field(default=None, metadata=LEFT_OUT)
     """With `--anchor`: `model` and the `rating` it was given."""
     simultaneous: bool | None = field(default=None, metadata=LEFT_OUT)
     """With `--simultaneous`: true."""
@@ -256,17 +256,17 @@ class Settings:
     """With `--intervals bootstrap`: `rounds` and `seed`."""
     elo: Elo | None = field(default=None, metadata=LEFT_OUT)
     """With `--elo`: `k`, the most points a battle moves, and the `seed` of the order."""
-    reweighted: Reweighted | None = field(default=None, metadata=LEFT_OUT)
+    reweighted: BattleWeights | None = field(default=None, metadata=LEFT_OUT)
     """Where battles are weighted: the `target` of the weights, and `effective_battles`, as how many
     that weigh alike they count (Kish)."""
-    terms: tuple[Terms, ...] | None = field(default=None, metadata=LEFT_OUT)
+    terms: tuple[FittedTerms, ...] | None = field(default=None, metadata=LEFT_OUT)
     """With `--seats`, `--style` or `--ties davidson`: of each group [what was fitted
     beside](#further-figures)."""
     without: Mapping[str, int] | None = field(default=None, metadata=LEFT_OUT)
     """Battles left out before the fit, as `ties` and as `refusals`."""
     stand_ins: bool | None = field(default=None, metadata=LEFT_OUT)
     """Of a run: whether every contestant is an offline one."""
-    labels: Labelling | None = field(default=None, metadata=LEFT_OUT)
+    labels: LabelUse | None = field(default=None, metadata=LEFT_OUT)
     """With `--labels`: [the labels it rates by](#on-the-scale-of-people)."""
     warnings: tuple[str, ...] = ()
     """Notes to show with the table."""
@@ -280,7 +280,7 @@ class Settings:
 
 
 @dataclass(frozen=True)
-class Matrices:
+class PairMatrices:
     """What is known of every two rated models, row against column, group by group."""
 
     models: Sequence[str]
@@ -298,7 +298,7 @@ class Matrices:
 
 
 @dataclass(frozen=True)
-class Lead:
+class BoardLead:
     """Who may be best of the models that battles join."""
 
     first: tuple[str, ...]
@@ -324,19 +324,19 @@ class Lead:
 class Leaderboard:
     """Models rated, best first, those without a rating last."""
 
-    models: tuple[Row, ...]
+    models: tuple[LeaderboardRow, ...]
     """One [row](#a-row) a model, best first, those without a rating last."""
     components: tuple[tuple[str, ...], ...]
     """The models that battles join, group by group, the largest first."""
-    settings: Settings
+    settings: RatingSettings
     """[How it was computed](#settings), and the notes."""
-    pairs: Matrices | None = field(default=None, metadata=LEFT_OUT)
+    pairs: PairMatrices | None = field(default=None, metadata=LEFT_OUT)
     """With `--pairs`: [what is known of every two models](#further-figures)."""
     audit: tuple[Finding, ...] | None = field(default=None, metadata=LEFT_OUT)
     """Of a run: the [findings](#a-finding) with an alarm, then those always shown."""
     facts: tuple[CallFact, ...] | None = field(default=None, metadata=LEFT_OUT)
     """Of a run: [what is so of the calls](#facts-of-calls) of its models; empty if nothing is."""
-    leads: tuple[Lead, ...] = ()
+    leads: tuple[BoardLead, ...] = ()
     """Of each group [who may be best](#leads)."""
 
     def to_json(self) -> dict[str, Any]:

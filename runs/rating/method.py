@@ -30,7 +30,7 @@ RANKABLE_VIDEOS = 10
 _MEAN = 1000.0
 
 
-class Rated(Protocol):
+class RateableBattle(Protocol):
     """What a leaderboard asks of a battle.
 
     With style and without refusals also for `answer_a` and `answer_b`, with weights for `id`.
@@ -129,7 +129,7 @@ USUAL = RatingMethod()
 
 
 @dataclass(frozen=True)
-class Totals:
+class BattleTotals:
     """How many battles ended in which way."""
 
     battles: int
@@ -149,21 +149,21 @@ def too_few(unit: str) -> str:
 TOO_FEW = too_few("video")
 
 
-class Anchored(NamedTuple):
+class AnchorRating(NamedTuple):
     """A model and the rating it is given."""
 
     model: str
     rating: float
 
 
-def read_anchor(text: str, names: Sequence[str]) -> Anchored:
+def read_anchor(text: str, names: Sequence[str]) -> AnchorRating:
     """Return the anchor that `MODEL` or `MODEL=RATING` means; a name may be short, and hold `=`.
 
     Raises:
         BadInput: no such model, or a rating that is no number.
     """
     if (whole := in_full(text, names)) in names:
-        return Anchored(whole, _MEAN)
+        return AnchorRating(whole, _MEAN)
     typed, given, rating = text.rpartition("=")
     if (name := in_full(typed, names)) not in names:
         known = ", ".join(names[:8]) + (", ..." if len(names) > 8 else "")
@@ -174,7 +174,7 @@ def read_anchor(text: str, names: Sequence[str]) -> Anchored:
         value = math.nan
     if not given or not math.isfinite(value):
         raise WrongArgument(f"--anchor {text}: {rating} is no rating; pass a number, like 1000")
-    return Anchored(name, value)
+    return AnchorRating(name, value)
 
 
 def weigh_battles(battles: Iterable[Battle], slots: Iterable[Slot]) -> dict[str, float]:

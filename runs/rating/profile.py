@@ -34,7 +34,7 @@ _TYPED, _NEAR = 60, 5
 """Characters of a name that was typed, and how many names are offered for one there is not."""
 
 
-class Interval(NamedTuple):
+class ShareDifference(NamedTuple):
     """A difference of two shares with its 95 % interval; None where it is not finite."""
 
     value: float | None
@@ -64,7 +64,7 @@ class ThemeRow:
     """Their answers that were looked at."""
     others_share: float | None
     """The one of the other."""
-    difference: Interval
+    difference: ShareDifference
     """Of the shares: `value`, `low`, `high` (95 %, clustered by video)."""
     quotes: tuple[str, ...]
     """Up to 4 faults of answers that show it; of those with fewest weaknesses first."""
@@ -145,7 +145,7 @@ class Profiles:
 
 
 @dataclass(frozen=True, eq=False)
-class _Tallies:
+class ThemeTallies:
     """Answers by model, video and theme."""
 
     themes: Sequence[str]
@@ -188,7 +188,9 @@ def build_profiles(
         grouped_by: what the themes of `looks` were made by.
     """
     models = list(ratings)
-    kept = _kept(looks)
+    found = Counter(theme for look in looks.every for theme in looks.themes_of(look.weaknesses))
+    often = [(theme, n) for theme, n in found.items() if n >= LEAST_ANSWERS]
+    kept = [theme for theme, _ in sorted(often, key=lambda of: (-of[1], of[0]))[:MOST_THEMES]]
     tallies = _tally(looks, models, kept)
     met = _met(looks.battles, models)
     profiles = []
@@ -196,6 +198,9 @@ def build_profiles(
         looked = [look for look in looks.every if look.model == model]
         tested, rows = _rows(tallies, k, looked, looks)
         wins, losses = _telling(met[model], ratings)
+        points = defaultdict[str, Counter[float]](Counter)
+        for bout in met[model]:
+            points[bout.rival][bout.points] += 1
         profile = Profile(
             model,
             grouped_by,
@@ -205,20 +210,17 @@ def build_profiles(
             other=_other(looked, looks, frozenset(kept)),
             wins=wins,
             losses=losses,
-            opponents=_opponents(met[model], models),
+            opponents=tuple(
+                Opponent(model, points[model][1.0], points[model][0.5], points[model][0.0])
+                for model in models
+                if model in points
+            ),
         )
         profiles.append(profile)
     return Profiles(grouped_by, len(looks.every), len(looks.counts), tuple(profiles))
 
 
-def _kept(looks: Looks) -> list[str]:
-    """Return the themes that are told apart, the most frequent first."""
-    found = Counter(theme for look in looks.every for theme in looks.themes_of(look.weaknesses))
-    often = [(theme, n) for theme, n in found.items() if n >= LEAST_ANSWERS]
-    return [theme for theme, _ in sorted(often, key=lambda of: (-of[1], of[0]))[:MOST_THEMES]]
-
-
-def _tally(looks: Looks, models: Sequence[str], themes: Sequence[str]) -> _Tallies:
+def _tally(looks: Looks, models: Sequence[str], themes: Sequence[str]) -> ThemeTallies:
     places = {model: k for k, model in enumerate(models)}
     columns = {theme: k for k, theme in enumerate(themes)}
     every = [look for look in looks.every if look.model in places]
@@ -231,11 +233,11 @@ def _tally(looks: Looks, models: Sequence[str], themes: Sequence[str]) -> _Talli
         for theme in looks.themes_of(look.weaknesses):
             if theme in columns:
                 shown[places[look.model], columns[theme], where] += 1
-    return _Tallies(themes, shown, looked)
+    return ThemeTallies(themes, shown, looked)
 
 
 def _rows(
-    tallies: _Tallies, model: int, looked: Sequence[Look], looks: Looks
+    tallies: ThemeTallies, model: int, looked: Sequence[Look], looks: Looks
 ) -> tuple[int, tuple[ThemeRow, ...]]:
     """Return how many themes were tested for a model, and all of them, the most frequent first."""
     themes = tallies.themes
@@ -263,7 +265,7 @@ def _mark(contrast: Contrast, level: float) -> Mark | None:
 def _row(theme: str, contrast: Contrast, showing: Sequence[Look], *, others_n: int) -> ThemeRow:
     one = contrast.one
     other = contrast.other
-    telling = _clearest_first(showing)
+    telling = sorted(showing, key=lambda look: len(look.weaknesses))
     share, low, high = map(figure_json, one[:3])
     return ThemeRow(
         theme,
@@ -275,15 +277,10 @@ def _row(theme: str, contrast: Contrast, showing: Sequence[Look], *, others_n: i
         others_n=others_n,
         others_of=other.n,
         others_share=figure_json(other.value),
-        difference=Interval(*map(figure_json, (contrast.value, *contrast.bounds()))),
+        difference=ShareDifference(*map(figure_json, (contrast.value, *contrast.bounds()))),
         quotes=_quoted(fault for look in telling for fault in look.faults),
         battles=tuple(look.battle for look in telling[:BATTLES]),
     )
-
-
-def _clearest_first(showing: Iterable[Look]) -> list[Look]:
-    """Return answers with few weaknesses first, whose faults are most surely theirs."""
-    return sorted(showing, key=lambda look: len(look.weaknesses))
 
 
 def _quoted(texts: Iterable[str]) -> tuple[str, ...]:
@@ -303,7 +300,7 @@ def _other(looked: Sequence[Look], looks: Looks, kept: frozenset[str]) -> OtherW
     )
 
 
-class _Bout(NamedTuple):
+class ModelBattle(NamedTuple):
     """One decided battle from one model's side."""
 
     battle: Fought
@@ -312,32 +309,21 @@ class _Bout(NamedTuple):
     """1 a win, 0 a loss, else a half."""
 
 
-def _met(battles: Iterable[Fought], models: Sequence[str]) -> dict[str, list[_Bout]]:
+def _met(battles: Iterable[Fought], models: Sequence[str]) -> dict[str, list[ModelBattle]]:
     """Return the decided battles of each model."""
-    met: dict[str, list[_Bout]] = {model: [] for model in models}
+    met: dict[str, list[ModelBattle]] = {model: [] for model in models}
     for battle in battles:
         a = battle.model_a
         b = battle.model_b
         if battle.verdict in DECIDED and a in met and b in met:
             points = {"a": 1.0, "b": 0.0}.get(battle.verdict, 0.5)
-            met[a].append(_Bout(battle, b, points))
-            met[b].append(_Bout(battle, a, 1.0 - points))
+            met[a].append(ModelBattle(battle, b, points))
+            met[b].append(ModelBattle(battle, a, 1.0 - points))
     return met
 
 
-def _opponents(bouts: Iterable[_Bout], models: Sequence[str]) -> tuple[Opponent, ...]:
-    points = defaultdict[str, Counter[float]](Counter)
-    for bout in bouts:
-        points[bout.rival][bout.points] += 1
-    return tuple(
-        Opponent(model, points[model][1.0], points[model][0.5], points[model][0.0])
-        for model in models
-        if model in points
-    )
-
-
 def _telling(
-    bouts: Iterable[_Bout], ratings: Mapping[str, float | None]
+    bouts: Iterable[ModelBattle], ratings: Mapping[str, float | None]
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Return wins and losses that say most of a model; those against unrated models say nothing.
 

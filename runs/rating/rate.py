@@ -52,7 +52,7 @@ _POINTS = {1.0: "a", 0.5: "tie", 0.0: "b"}
 _STYLE = re.compile(r"style_(.+)_([ab])")
 
 
-class Read(NamedTuple):
+class ReadBattles(NamedTuple):
     """Battles of a file."""
 
     bouts: Bouts
@@ -89,7 +89,7 @@ def rate_sheet(sheet: Sheet, method: RatingMethod = USUAL) -> Leaderboard:
     return replace(board, settings=replace(board.settings, warnings=tuple(warnings)))
 
 
-def read_battles(sheet: Sheet, method: RatingMethod) -> Read:
+def read_battles(sheet: Sheet, method: RatingMethod) -> ReadBattles:
     """Return the battles of a sheet.
 
     Raises:
@@ -117,7 +117,7 @@ def read_battles(sheet: Sheet, method: RatingMethod) -> Read:
         counted[verdicts[k]] += times
         if times and (seat := {"forfeit_a": a, "forfeit_b": b}.get(verdicts[k])) is not None:
             fallen.update(names[who] for who in seat[column.codes == k].tolist())
-    return Read(bouts, counted, fallen)
+    return ReadBattles(bouts, counted, fallen)
 
 
 def wanted_columns(method: RatingMethod) -> Wanted:

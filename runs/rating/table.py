@@ -25,28 +25,28 @@ from videoautoarena.runs.rating.fit import (
     settings_of,
 )
 from videoautoarena.runs.rating.leaderboard import Leaderboard
-from videoautoarena.runs.rating.method import USUAL, Rated, RatingMethod, Totals
+from videoautoarena.runs.rating.method import USUAL, BattleTotals, RateableBattle, RatingMethod
 from videoautoarena.scoring.fitting.counts import Floats, Ints
 from videoautoarena.scoring.texts.refusals import is_refusal
 from videoautoarena.scoring.texts.style import FEATURES, compare_styles, count_style
 
 if TYPE_CHECKING:
-    from videoautoarena.runs.rating.behaviour import Asked, Seat
+    from videoautoarena.runs.rating.behaviour import ContestantCall, Seat
 
 
-B = TypeVar("B", bound=Rated)
+B = TypeVar("B", bound=RateableBattle)
 N = TypeVar("N", np.int64, np.float64)
 Mask = NDArray[np.bool_]
 
 
 def build(
-    battles: Collection[Rated],
+    battles: Collection[RateableBattle],
     roster: Sequence[str],
     *,
     method: RatingMethod = USUAL,
     stand_ins: bool = False,
     warnings: Iterable[str] = (),
-    asked: Mapping[Seat, Asked] | None = None,
+    asked: Mapping[Seat, ContestantCall] | None = None,
     weights: Mapping[str, float] | None = None,
     rater: Callable[[Bouts, RatingMethod], RatedBouts] = rate_bouts,
 ) -> Leaderboard:
@@ -80,7 +80,10 @@ def build(
     met = some_of(battles, decided), fought.where(decided)
     bouts = _bouts(*met, names, method=method, weights=weights)
     totals = count_verdicts(kept.verdict.counts())
-    board = tabulate(rater(bouts, method), forfeits=_forfeits(kept), totals=totals)
+    found = Counter[str]()
+    for verdict, seat in (("forfeit_a", kept.model_a), ("forfeit_b", kept.model_b)):
+        found.update(seat.where(kept.verdict.among([verdict])).counts())
+    board = tabulate(rater(bouts, method), forfeits=found, totals=totals)
     settings = replace(
         board.settings,
         without={reason: left_out[reason] for reason in method.without} or None,
@@ -96,7 +99,7 @@ def build(
     return replace(board, models=rows, settings=settings)
 
 
-class Fought(NamedTuple):
+class BattleColumns(NamedTuple):
     """Who met, how it ended and about which video, one row a battle."""
 
     model_a: Column
@@ -104,9 +107,9 @@ class Fought(NamedTuple):
     verdict: Column
     video: Column
 
-    def where(self, rows: Mask | Ints) -> Fought:
+    def where(self, rows: Mask | Ints) -> BattleColumns:
         """Return some of the rows."""
-        return Fought(*(column.where(rows) for column in self))
+        return BattleColumns(*(column.where(rows) for column in self))
 
     @property
     def models(self) -> list[str]:
@@ -114,14 +117,16 @@ class Fought(NamedTuple):
         return seen_in(self.model_a, self.model_b)
 
 
-def fought_of(battles: Collection[Rated]) -> Fought:
+def fought_of(battles: Collection[RateableBattle]) -> BattleColumns:
     """Return battles as columns; those of a run are in outline already."""
     outlines: Outlines | None = getattr(battles, "outlines", None)
     if outlines is None and isinstance(battles, Outlines):
         outlines = battles
     if outlines is not None:
-        return Fought(*(outlines.texts[name] for name in Fought._fields))
-    return Fought(*(Column.of([getattr(of, name) for of in battles]) for name in Fought._fields))
+        return BattleColumns(*(outlines.texts[name] for name in BattleColumns._fields))
+    return BattleColumns(
+        *(Column.of([getattr(of, name) for of in battles]) for name in BattleColumns._fields)
+    )
 
 
 def some_of(battles: Collection[B], rows: Mask) -> Collection[B]:
@@ -132,15 +137,9 @@ def some_of(battles: Collection[B], rows: Mask) -> Collection[B]:
     return list(compress(battles, rows.tolist()))
 
 
-def _forfeits(fought: Fought) -> Counter[str]:
-    """How often each model forfeited."""
-    found = Counter[str]()
-    for verdict, seat in (("forfeit_a", fought.model_a), ("forfeit_b", fought.model_b)):
-        found.update(seat.where(fought.verdict.among([verdict])).counts())
-    return found
-
-
-def tabulate(rated: RatedBouts, *, forfeits: Mapping[str, int], totals: Totals) -> Leaderboard:
+def tabulate(
+    rated: RatedBouts, *, forfeits: Mapping[str, int], totals: BattleTotals
+) -> Leaderboard:
     """Return ratings as a leaderboard, the best model first, the unrated last."""
     ratings = rated.ratings
     names = rated.bouts.names
@@ -157,9 +156,9 @@ def tabulate(rated: RatedBouts, *, forfeits: Mapping[str, int], totals: Totals) 
     )
 
 
-def count_verdicts(verdicts: Mapping[str, int]) -> Totals:
+def count_verdicts(verdicts: Mapping[str, int]) -> BattleTotals:
     """Return how many battles ended in which way, from how often each verdict fell."""
-    return Totals(
+    return BattleTotals(
         battles=sum(verdicts.values()),
         decided=sum(verdicts.get(v, 0) for v in DECIDED),
         ties=sum(verdicts.get(v, 0) for v in TIES),
@@ -182,7 +181,7 @@ def answered(battles: Collection[B], method: RatingMethod) -> Collection[B]:
 
 
 def _sift(
-    battles: Collection[Rated], fought: Fought, method: RatingMethod
+    battles: Collection[RateableBattle], fought: BattleColumns, method: RatingMethod
 ) -> tuple[Mask, Counter[str]]:
     """Which battles the method leaves in, and how many it leaves out for what."""
     kept = np.ones(len(battles), dtype=np.bool_)
@@ -194,7 +193,7 @@ def _sift(
     return kept, left_out
 
 
-def _refused(battles: Collection[Rated], fought: Fought) -> Mask:
+def _refused(battles: Collection[RateableBattle], fought: BattleColumns) -> Mask:
     """Which decided battles have an answer that is a refusal."""
     found = fought.verdict.among(DECIDED)
     found[found] = [
@@ -207,7 +206,7 @@ def _refused(battles: Collection[Rated], fought: Fought) -> Mask:
 Pair = tuple[str | None, str | None]
 
 
-def answers_of(battles: Collection[Rated]) -> Iterator[Pair]:
+def answers_of(battles: Collection[RateableBattle]) -> Iterator[Pair]:
     """Give both answers of every battle; of a run nothing else is read."""
     if (answers := getattr(battles, "answers", None)) is not None:
         yield from answers()
@@ -217,8 +216,8 @@ def answers_of(battles: Collection[Rated]) -> Iterator[Pair]:
 
 
 def _bouts(
-    battles: Collection[Rated],
-    decided: Fought,
+    battles: Collection[RateableBattle],
+    decided: BattleColumns,
     names: Sequence[str],
     *,
     method: RatingMethod,
@@ -248,7 +247,7 @@ def _coded(values: NDArray[N], column: Column) -> NDArray[N]:
     return values[column.codes] if len(values) else values
 
 
-def _styles(battles: Collection[Rated]) -> Floats:
+def _styles(battles: Collection[RateableBattle]) -> Floats:
     """How the answers of each battle differ; of their texts one pair is in memory at a time."""
     counts = array("d")
     for pair in answers_of(battles):
@@ -258,7 +257,7 @@ def _styles(battles: Collection[Rated]) -> Floats:
     return compare_styles(both[:, 0], both[:, 1])
 
 
-def _ids(battles: Collection[Rated]) -> Iterator[str]:
+def _ids(battles: Collection[RateableBattle]) -> Iterator[str]:
     outlines: Outlines | None = getattr(battles, "outlines", None)
     if outlines is not None:
         return outlines.ids()

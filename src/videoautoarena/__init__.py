@@ -20,19 +20,21 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from videoautoarena.memory.records.errors import ArenaError, BadInput
-    from videoautoarena.runs.api.accounts import Costs, Labels, Setup
     from videoautoarena.runs.api.bench import Bench, DialogueScores, Scores, TaskScores, open_bench
-    from videoautoarena.runs.api.categories import Categories
-    from videoautoarena.runs.api.profiles import Profile, Profiles
-    from videoautoarena.runs.api.rate import rate
-    from videoautoarena.runs.api.rating_options import RatingOptions
-    from videoautoarena.runs.api.realism import Realism
+    from videoautoarena.runs.api.rate import RatingOptions, rate
     from videoautoarena.runs.api.results import (
         Audit,
+        Categories,
+        Costs,
         Frames,
+        Labels,
         Leaderboard,
         Pairs,
+        Profile,
+        Profiles,
+        Realism,
         Records,
+        Setup,
         Slices,
         Status,
     )
@@ -70,16 +72,12 @@ __all__ = [
 ]
 _MODULES = {
     "memory.records.errors": ("ArenaError", "BadInput"),
-    "runs.api.accounts": ("Costs", "Labels", "Setup"),
     "runs.api.bench": ("Bench", "DialogueScores", "Scores", "TaskScores", "open_bench"),
-    "runs.api.categories": ("Categories",),
-    "runs.api.profiles": ("Profile", "Profiles"),
-    "runs.api.realism": ("Realism",),
+    "runs.api.rate": ("RatingOptions", "rate"),
     "runs.api.results": (
+        *("Categories", "Costs", "Labels", "Profile", "Profiles", "Realism", "Setup"),
         *("Audit", "Frames", "Leaderboard", "Pairs", "Records", "Slices", "Status"),
     ),
-    "runs.api.rating_options": ("RatingOptions",),
-    "runs.api.rate": ("rate",),
     "runs.api.run": ("Run", "open_run"),
 }
 """What is loaded from where when it is first asked for."""

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
+from videoautoarena.runs.bench.format.reader import OpenBench
 from videoautoarena.runs.bench.score.anchor_score import Scores
+from videoautoarena.runs.views.page.set_page import set_page
+from videoautoarena.runs.views.results.comparisons import set_reports
 from videoautoarena.runs.views.results.forms import as_text
 from videoautoarena.runs.views.results.report import Report
-from videoautoarena.runs.views.results.scores import set_reports
 
 
 def sentences(report: Report) -> list[str]:
@@ -34,3 +36,9 @@ def board_report(board: dict[str, Any]) -> Report:
 def notes(board: dict[str, Any]) -> list[str]:
     """Return what a board of preferences says."""
     return sentences(board_report(board))
+
+
+def summary_of(opened: OpenBench[Any]) -> dict[str, Any]:
+    """Return what the page of a set shows, with what a browser without scripts does."""
+    page = set_page(opened)
+    return page.to_json() | {"plain": page.plain}

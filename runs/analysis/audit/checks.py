@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from videoautoarena.memory.records.standards import STANDARDS
 from videoautoarena.runs.formats.terminal import safe
-from videoautoarena.runs.rating.finding import Check, Finding, Unit
+from videoautoarena.runs.rating.finding import Finding, FindingCheck, Unit
 
 GROUPS = {
     "frames": "Frames",
@@ -131,7 +131,7 @@ def with_checks(findings: Iterable[Finding]) -> list[Finding]:
     return [replace(found, check=check_of(found.key)) for found in findings]
 
 
-def check_of(key: str) -> Check:
+def check_of(key: str) -> FindingCheck:
     """Return what the figure of a key is called, its owner behind it: `Same verdict again (gpt)`.
 
     Raises:
@@ -140,4 +140,4 @@ def check_of(key: str) -> Check:
     section, figure, *whose = key.split(".", 2)
     name, fair, unit = _KINDS[f"{section}.{figure}"]
     owner = f" ({safe(whose[0])})" if whose else ""
-    return Check(f"{name}{owner}", GROUPS[section], unit, fair)
+    return FindingCheck(f"{name}{owner}", GROUPS[section], unit, fair)

@@ -20,7 +20,7 @@ from videoautoarena.runs.analysis.audit.evidence import AuditInput, below, findi
 from videoautoarena.runs.formats.record_json import record_json
 from videoautoarena.runs.rating.finding import Figure, Finding, figure_of, raise_alarms
 from videoautoarena.runs.rating.fit import number_names
-from videoautoarena.runs.rating.method import Rated
+from videoautoarena.runs.rating.method import RateableBattle
 from videoautoarena.runs.rating.question_ranking import QuestionRanking, rank_sources
 from videoautoarena.runs.rating.table import build, points_of
 from videoautoarena.runs.run.rundir.reader import Run
@@ -180,7 +180,9 @@ def _pairs_of(ratings: Ints) -> tuple[Ints, Ints, Ints]:
     return first, second, where
 
 
-def calibrate(battles: Collection[Rated], spoken: Sequence[LabelledBattle]) -> list[Calibration]:
+def calibrate(
+    battles: Collection[RateableBattle], spoken: Sequence[LabelledBattle]
+) -> list[Calibration]:
     """Return, for gaps between two models' ratings, how far judges and ratings are right.
 
     Ties of either side are left out, and so are rows without a label.

@@ -13,7 +13,7 @@ from videoautoarena.runs.analysis.audit.evidence import AuditInput
 from videoautoarena.runs.analysis.audit.verdicts import audit_panel, audit_verdicts
 from videoautoarena.runs.formats.record_json import record_json
 from videoautoarena.runs.rating.finding import Finding, is_by_language, is_usual, raise_alarms
-from videoautoarena.runs.rating.method import Totals
+from videoautoarena.runs.rating.method import BattleTotals
 from videoautoarena.runs.rating.table import count_verdicts
 from videoautoarena.runs.run.rundir.call_facts import CallFact
 from videoautoarena.runs.run.rundir.reader import (
@@ -72,7 +72,7 @@ class AuditReport:
 
     judges: Mapping[str, str]
     """Name to `provider:model` of all who judged."""
-    totals: Totals
+    totals: BattleTotals
     """As in the [settings](#settings) of a leaderboard."""
     stand_ins: bool
     """Every contestant is an offline one."""

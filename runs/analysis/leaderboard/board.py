@@ -26,7 +26,7 @@ from videoautoarena.runs.rating.fit import (
     rate_bouts,
     rater_of,
 )
-from videoautoarena.runs.rating.leaderboard import LabelGroup, Labelling, Leaderboard
+from videoautoarena.runs.rating.leaderboard import LabelGroup, LabelUse, Leaderboard
 from videoautoarena.runs.rating.method import USUAL, RatingMethod, weigh_battles
 from videoautoarena.runs.rating.table import build, some_of
 from videoautoarena.runs.run.rundir.reader import (
@@ -49,9 +49,7 @@ from videoautoarena.scoring.ratings.prediction_powered import (
 from videoautoarena.scoring.ratings.ratings import NoFiniteStrength
 
 if TYPE_CHECKING:
-    from videoautoarena.runs.analysis.audit.human_agreement import LabelledBattle
-    from videoautoarena.runs.analysis.leaderboard.head_to_head import Pairs
-    from videoautoarena.runs.analysis.leaderboard.slices import Slices
+    from videoautoarena.runs.analysis.leaderboard.slices import Pairs, Slices
     from videoautoarena.runs.rating.profile import Profiles
     from videoautoarena.runs.run.rundir.call_facts import CallFact
     from videoautoarena.scoring.texts.themes import Embed
@@ -130,7 +128,22 @@ def people_of(run: Run, *, assume_random: bool = False) -> People:
             "if the labels are a random sample"
         )
     chance = {id_: value for id_, value in chances(samples).items() if id_ in here}
-    warnings = _caveats(spoken, random, drawn, len(here) - len(chance))
+    unspoken = len(here) - len(chance)
+    found = []
+    labelled = len({of.battle.id for of in random})
+    if labelled < len(drawn):
+        found.append(
+            f"{len(drawn) - labelled} of {len(drawn)} drawn battles have no label "
+            "yet; they are assumed to be missing at random"
+        )
+    if others := len({of.battle.id for of in spoken} - set(drawn)):
+        found.append(f"labels of {counted(others, 'battle')} outside the random draws are left out")
+    if unspoken:
+        found.append(
+            f"{counted(unspoken, 'battle')} decided after the last draw left out; "
+            "draw again to include them"
+        )
+    warnings = found
     people = {of.label.labeller for of in random}
     return People(mean_points(random), chance, len(people), False, warnings)
 
@@ -169,7 +182,12 @@ def build_labelled(
     found: list[tuple[JudgedBattles, LabelRatings, RatedBouts]] = []
 
     def on_labels(bouts: Bouts, method: RatingMethod) -> RatedBouts:
-        judged = _join(bouts, ids, people)
+        assert bouts.video is not None
+        said = np.array([people.points.get(id_, np.nan) for id_ in ids], dtype=np.float64)
+        chance = np.array([people.chance[id_] for id_ in ids], dtype=np.float64)
+        judged = JudgedBattles(
+            len(bouts.names), bouts.a, bouts.b, bouts.points, said, chance, bouts.video
+        )
         _refuse_few(judged, bouts.names)
         by_judge = rate_bouts(bouts, method)
         powered = _rate(judged, bouts.names, method)
@@ -180,7 +198,15 @@ def build_labelled(
     board = build(spoken_for, roster, method=method, **given)
     ((judged, powered, by_judge),) = found
     counts = dict(zip(by_judge.bouts.names, count_labels(judged).tolist(), strict=True))
-    labels = _labelling(powered, people)
+    labels = LabelUse(
+        battles=sum(tuning.labels for tuning in powered.tunings),
+        labellers=people.labellers,
+        random="assumed" if people.is_assumed else "drawn",
+        groups=tuple(
+            LabelGroup(of.labels, of.battles, figure_json(of.lam), figure_json(of.gain, 4))
+            for of in powered.tunings
+        ),
+    )
     settings = replace(
         board.settings,
         # What the flags stand on are videos with labels; what was decided, was on all of them.
@@ -190,19 +216,6 @@ def build_labelled(
     )
     rows = tuple(replace(row, labels=counts[row.model]) for row in board.models)
     return replace(board, models=rows, settings=settings)
-
-
-def _labelling(powered: LabelRatings, people: People) -> Labelling:
-    """Return how labels were used."""
-    return Labelling(
-        battles=sum(tuning.labels for tuning in powered.tunings),
-        labellers=people.labellers,
-        random="assumed" if people.is_assumed else "drawn",
-        groups=tuple(
-            LabelGroup(of.labels, of.battles, figure_json(of.lam), figure_json(of.gain, 4))
-            for of in powered.tunings
-        ),
-    )
 
 
 def _rate(judged: JudgedBattles, names: Sequence[str], method: RatingMethod) -> LabelRatings:
@@ -216,7 +229,7 @@ def _rate(judged: JudgedBattles, names: Sequence[str], method: RatingMethod) -> 
         ) from None
 
 
-def _explained(labels: Labelling) -> Iterator[str]:
+def _explained(labels: LabelUse) -> Iterator[str]:
     """One sentence for each group of models that battles join."""
     people = "1 person" if labels.labellers == 1 else f"{labels.labellers} people"
     for group in labels.groups:
@@ -228,39 +241,6 @@ def _explained(labels: Labelling) -> Iterator[str]:
         if group.gain is not None:
             line += f" and are worth {group.gain:.1f} times as many labels"
         yield line
-
-
-def _caveats(
-    spoken: Sequence[LabelledBattle],
-    random: Sequence[LabelledBattle],
-    drawn: Collection[str],
-    unspoken: int,
-) -> list[str]:
-    found = []
-    labelled = len({of.battle.id for of in random})
-    if labelled < len(drawn):
-        found.append(
-            f"{len(drawn) - labelled} of {len(drawn)} drawn battles have no label "
-            "yet; they are assumed to be missing at random"
-        )
-    if others := len({of.battle.id for of in spoken} - set(drawn)):
-        found.append(f"labels of {counted(others, 'battle')} outside the random draws are left out")
-    if unspoken:
-        found.append(
-            f"{counted(unspoken, 'battle')} decided after the last draw left out; "
-            "draw again to include them"
-        )
-    return found
-
-
-def _join(bouts: Bouts, ids: Sequence[str], people: People) -> JudgedBattles:
-    """The decided battles with what people say of them."""
-    assert bouts.video is not None
-    said = np.array([people.points.get(id_, np.nan) for id_ in ids], dtype=np.float64)
-    chance = np.array([people.chance[id_] for id_ in ids], dtype=np.float64)
-    return JudgedBattles(
-        len(bouts.names), bouts.a, bouts.b, bouts.points, said, chance, bouts.video
-    )
 
 
 def _refuse_few(judged: JudgedBattles, names: Sequence[str]) -> None:
@@ -327,8 +307,7 @@ def slices_by(
     run: Run, traits: Sequence[str], method: RatingMethod = USUAL, *, behaviour: bool = True
 ) -> dict[str, Slices]:
     """Return the same by each of several traits, for which every battle is read once."""
-    from videoautoarena.runs.analysis.leaderboard.run_traits import known_of
-    from videoautoarena.runs.analysis.leaderboard.slices import parts_of, slices_of_parts
+    from videoautoarena.runs.analysis.leaderboard.slices import known_of, parts_of, slices_of_parts
 
     both = run.manifest.get("swap") == "all"
     models = run.manifest["models"]
@@ -344,7 +323,7 @@ def slices_by(
 
 def pairs_in(run: Run, method: RatingMethod = USUAL) -> Pairs:
     """Return the record of every pair of models in an open run."""
-    from videoautoarena.runs.analysis.leaderboard.head_to_head import build_pairs
+    from videoautoarena.runs.analysis.leaderboard.slices import build_pairs
 
     given = _given(run, method, behaviour=False)
     return build_pairs(run.battles, run.manifest["models"], **given)

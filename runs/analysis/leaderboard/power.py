@@ -31,7 +31,7 @@ WAVE = 21 * USERS
 
 
 @dataclass(frozen=True)
-class Question:
+class PowerQuestion:
     """What is to be told apart, by whom, and how."""
 
     models: int = 11
@@ -72,7 +72,7 @@ _LIMITS: dict[str, tuple[float, float]] = {
 }
 
 
-class Needed(NamedTuple):
+class NeededBattles(NamedTuple):
     """Battles after which a goal is reached, with the interval; None where it is not."""
 
     battles: int | None
@@ -81,7 +81,7 @@ class Needed(NamedTuple):
     videos: int | None
 
 
-class Reached(NamedTuple):
+class GoalShare(NamedTuple):
     """With which probability a goal is reached."""
 
     value: float
@@ -89,24 +89,24 @@ class Reached(NamedTuple):
     high: float
 
 
-class Point(NamedTuple):
+class PowerPoint(NamedTuple):
     """What is reached after so many battles."""
 
     battles: int
-    neighbours: Reached
-    order: Reached
-    separated: Reached
+    neighbours: GoalShare
+    order: GoalShare
+    separated: GoalShare
     width: float | None
     """Of the intervals in the mean, in points; None where one has no end."""
 
 
 @dataclass(frozen=True)
-class Answer:
+class PowerEstimate:
     """After how many battles each goal is reached."""
 
-    question: Question
-    needed: Mapping[str, Needed]
-    curve: Sequence[Point]
+    question: PowerQuestion
+    needed: Mapping[str, NeededBattles]
+    curve: Sequence[PowerPoint]
 
     def to_json(self) -> dict[str, Any]:
         """Return it as `arena power --json` prints it, but for its sentence."""
@@ -114,7 +114,7 @@ class Answer:
         return found | {"question": found["question"] | {"users": USERS}}
 
 
-class Seen(NamedTuple):
+class TournamentLooks(NamedTuple):
     """What tournaments showed at the looks taken."""
 
     at: list[int]
@@ -124,7 +124,7 @@ class Seen(NamedTuple):
     """Mean width of the intervals at each look, in points; infinite where one is."""
 
 
-def answer(question: Question, advance: Callable[[int], object] = abs) -> Answer:
+def answer(question: PowerQuestion, advance: Callable[[int], object] = abs) -> PowerEstimate:
     """Return after how many battles each goal is reached.
 
     No model is called. Takes seconds with a dozen models, minutes with a hundred.
@@ -140,10 +140,10 @@ def answer(question: Question, advance: Callable[[int], object] = abs) -> Answer
     check_question(question)
     seen = _play(question, advance)
     needed = {goal: _needed(seen, goal, question) for goal in GOALS}
-    return Answer(question, needed, [_point(seen, k) for k in range(len(seen.at))])
+    return PowerEstimate(question, needed, [_point(seen, k) for k in range(len(seen.at))])
 
 
-def check_question(question: Question) -> None:
+def check_question(question: PowerQuestion) -> None:
     """Refuse what no tournament can be made of.
 
     Raises:
@@ -167,7 +167,7 @@ def _schedule(end: int) -> list[int]:
     return sorted(at)
 
 
-def _play(question: Question, advance: Callable[[int], object]) -> Seen:
+def _play(question: PowerQuestion, advance: Callable[[int], object]) -> TournamentLooks:
     """Play all tournaments side by side until every goal is reached at two looks running."""
     ladder = make_ladder(question.models, question.gap, ties=question.ties, quirk=question.quirk)
     course = PlayPlan(
@@ -200,23 +200,23 @@ def _play(question: Question, advance: Callable[[int], object]) -> Seen:
         if all(np.mean(shares) >= question.power for h in hits.values() for shares in h[-2:]):
             break
     made = {goal: np.array(found, dtype=np.float64) for goal, found in hits.items()}
-    return Seen(met, made, np.array(widths))
+    return TournamentLooks(met, made, np.array(widths))
 
 
-def _needed(seen: Seen, goal: str, question: Question) -> Needed:
+def _needed(seen: TournamentLooks, goal: str, question: PowerQuestion) -> NeededBattles:
     shares = seen.hits[goal].mean(axis=2).T
     found = battles_needed(shares, seen.at, power=question.power, seed=question.seed)
     battles, low, high = (None if math.isinf(n) else round(n) for n in found)
     videos = None
     if battles is not None:
         videos = question.videos or math.ceil(battles / (USERS * question.rounds))
-    return Needed(battles, low, high, videos)
+    return NeededBattles(battles, low, high, videos)
 
 
-def _point(seen: Seen, k: int) -> Point:
+def _point(seen: TournamentLooks, k: int) -> PowerPoint:
     reached = {}
     for goal, hits in seen.hits.items():
         tournament = np.repeat(np.arange(len(hits[k])), hits[k].shape[1])
         share = measure_share(hits[k].ravel(), tournament)
-        reached[goal] = Reached(*(round(figure, 4) for figure in share[:3]))
-    return Point(seen.at[k], **reached, width=figure_json(seen.widths[k], 1))
+        reached[goal] = GoalShare(*(round(figure, 4) for figure in share[:3]))
+    return PowerPoint(seen.at[k], **reached, width=figure_json(seen.widths[k], 1))

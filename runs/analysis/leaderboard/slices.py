@@ -5,19 +5,28 @@ from __future__ import annotations
 from array import array
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal
+from itertools import combinations
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 
-from videoautoarena.memory.records.errors import BadInput
-from videoautoarena.memory.records.records import CATEGORIES, DECIDED, SCHEMA, Battle
+from videoautoarena.memory.records.errors import BadInput, WrongArgument
+from videoautoarena.memory.records.records import (
+    CATEGORIES,
+    DECIDED,
+    SCHEMA,
+    TIES,
+    Battle,
+)
 from videoautoarena.memory.records.standards import STANDARDS
 from videoautoarena.runs.analysis.categories.tags import NONE, SHOWN, UNTAGGED
-from videoautoarena.runs.analysis.leaderboard.head_to_head import both_bad
+from videoautoarena.runs.formats.battle_table import quoted
+from videoautoarena.runs.formats.language import asked_language
 from videoautoarena.runs.formats.record_json import LEFT_OUT, SPREAD, fields_json, keyed, value_json
+from videoautoarena.runs.formats.terminal import safe
 from videoautoarena.runs.rating.finding import UNKNOWN as NO_FIGURE
-from videoautoarena.runs.rating.finding import Figure, Finding, figure_of
-from videoautoarena.runs.rating.leaderboard import Leaderboard, Term
+from videoautoarena.runs.rating.finding import Figure, Finding, figure_json, figure_of
+from videoautoarena.runs.rating.leaderboard import Leaderboard, LeaderboardRow, Term
 from videoautoarena.runs.rating.method import (
     RANKABLE_VIDEOS,
     SOLID_BATTLES,
@@ -26,12 +35,161 @@ from videoautoarena.runs.rating.method import (
     USUAL,
     RatingMethod,
 )
-from videoautoarena.runs.rating.table import answered, build, fought_of, points_of
+from videoautoarena.runs.rating.table import (
+    BattleColumns,
+    answered,
+    build,
+    fought_of,
+    points_of,
+    wanted,
+)
 from videoautoarena.runs.run.inputs.users import BROUGHT, PLAIN
 from videoautoarena.runs.run.rundir.reader import BattlesOf
-from videoautoarena.scoring.intervals.proportions import measure_share
+from videoautoarena.scoring.fitting.bradley_terry import SCALE
+from videoautoarena.scoring.intervals.proportions import Share, measure_share
 from videoautoarena.scoring.ratings.covariates import MOST_HALF_WIDTH
 from videoautoarena.scoring.texts.traits import BUCKET_NAMES, FORMS, asked_form, bucket
+
+if TYPE_CHECKING:
+    from videoautoarena.runs.run.rundir.reader import Run
+
+
+@dataclass(frozen=True)
+class PairRecord:
+    """The head-to-head results of two models, of decided battles."""
+
+    model: str
+    """The better-rated of the two."""
+    rival: str
+    """The other."""
+    battles: int
+    """Decided between them."""
+    videos: int
+    """On so many."""
+    wins: int
+    """Of the model."""
+    losses: int
+    """Of the model."""
+    ties: int
+    """Splits included."""
+    share: Figure
+    """Points of the model, a tie half a point, as a share of a row."""
+    expected: float | None
+    """By the ratings of the whole run; None beside terms or Davidson's ties."""
+    both_bad_share: Figure
+    """As in a slice."""
+    flags: tuple[str, ...]
+    """`under 100 battles`; `unlike its ratings` if `expected` lies outside the interval."""
+
+
+@dataclass(frozen=True)
+class Pairs:
+    """Every pair that met, and the leaderboard that says what was to be expected."""
+
+    pairs: tuple[PairRecord, ...]
+    board: Leaderboard
+
+    def to_json(self) -> dict[str, Any]:
+        """Return them as `arena leaderboard --by pair --json` prints them."""
+        board = self.board.to_json()
+        return {
+            "schema": SCHEMA,
+            "by": "pair",
+            "pairs": [fields_json(pair) for pair in self.pairs],
+            **{name: board[name] for name in ("components", "settings")},
+        }
+
+
+def build_pairs(battles: Collection[Battle], roster: Sequence[str], **given: Any) -> Pairs:
+    """Return the record of every pair that met in a decided battle, the better-rated one first.
+
+    Args:
+        battles: those that count, in slot order.
+        roster: every model of the run.
+        given: as for `runs.rating.table.build`; its fit says what was to be expected.
+    """
+    board = build(battles, roster, **given)
+    method: RatingMethod = given["method"]
+    every = _met(answered(battles, method))
+    met = _met(wanted(battles, method))
+    rated = [row for row in board.models if row.rating is not None]
+    # Ratings of equal style, or with ties apart: no share follows from those.
+    is_expected = board.settings.ties != "davidson" and board.settings.terms is None
+    pairs = (
+        _pair(
+            (first.model, second.model),
+            met[key],
+            expected=_expected(first, second) if is_expected else np.nan,
+            bad=_both_bad(every[key]),
+        )
+        for first, second in combinations(rated, 2)
+        if (key := frozenset((first.model, second.model))) in met
+    )
+    return Pairs(tuple(pairs), board)
+
+
+def _met(battles: Collection[Battle]) -> Mapping[frozenset[str], BattleColumns]:
+    """Return the decided battles of each pair."""
+    fought = fought_of(battles)
+    fought = fought.where(fought.verdict.among(DECIDED))
+    names = fought.models
+    if not names:
+        return {}
+    places = {name: k for k, name in enumerate(names)}
+    seats = [
+        np.array([places.get(name, -1) for name in seat.values], dtype=np.int64)[seat.codes]
+        for seat in (fought.model_a, fought.model_b)
+    ]
+    pair = np.minimum(*seats) * len(names) + np.maximum(*seats)
+    order = np.argsort(pair, kind="stable")
+    keys, first = np.unique(pair[order], return_index=True)
+    return {
+        frozenset(names[k] for k in divmod(key, len(names))): fought.where(rows)
+        for key, rows in zip(keys.tolist(), np.split(order, first[1:]), strict=True)
+    }
+
+
+def _expected(first: LeaderboardRow, second: LeaderboardRow) -> float:
+    """Return the share of points that ratings promise the first."""
+    gap = (second.rating or 0.0) - (first.rating or 0.0)
+    return float(1.0 / (1.0 + np.exp(gap / SCALE)))
+
+
+def _pair(
+    names: tuple[str, str], fought: BattleColumns, *, expected: float, bad: Share
+) -> PairRecord:
+    of_a = zip(fought.model_a.each(), map(points_of, fought.verdict.each()), strict=True)
+    points = [of if model == names[0] else 1.0 - of for model, of in of_a]
+    videos = fought.video.numbered()
+    share = measure_share(points, videos)
+    is_odd = not (np.isnan(expected) or share.low <= expected <= share.high)
+    return PairRecord(
+        model=names[0],
+        rival=names[1],
+        battles=len(points),
+        videos=len(np.unique(videos)),
+        wins=points.count(1.0),
+        losses=points.count(0.0),
+        ties=int(fought.verdict.among(TIES).sum()),
+        share=figure_of(share),
+        expected=figure_json(expected),
+        both_bad_share=figure_of(bad),
+        flags=(*[THIN] * (len(points) < SOLID_BATTLES), *[UNLIKE] * is_odd),
+    )
+
+
+UNLIKE = "unlike its ratings"
+
+
+def both_bad(battles: Collection[Battle]) -> Share:
+    """Return of how many of those that are decided the judge called both answers bad."""
+    fought = fought_of(battles)
+    return _both_bad(fought.where(fought.verdict.among(DECIDED)))
+
+
+def _both_bad(decided: BattleColumns) -> Share:
+    return measure_share(decided.verdict.among(["tie_bad"]), decided.video.numbered())
+
 
 By = Literal["duration", "category", "round", "origin", "persona", "format", "judge", "standard"]
 UNKNOWN = "unknown"
@@ -62,7 +220,7 @@ class Slice:
 
 
 @dataclass(frozen=True)
-class Effects:
+class SliceEffects:
     """What position and style are worth in one slice, in the largest group of its models."""
 
     slice: str
@@ -88,7 +246,7 @@ class Slices:
     """As under the leaderboard of the whole run; by language before the slices."""
 
     @property
-    def effects(self) -> tuple[Effects, ...]:
+    def effects(self) -> tuple[SliceEffects, ...]:
         """What position and style are worth in each slice; empty where nobody asked."""
         return tuple(effects for part in self.parts for effects in _effects(part))
 
@@ -102,7 +260,7 @@ class Slices:
         return {"schema": SCHEMA, **parts, **({"effects": effects} if effects else {})}
 
 
-def _effects(part: Slice) -> Iterator[Effects]:
+def _effects(part: Slice) -> Iterator[SliceEffects]:
     """Yield what is known of position and style in a slice, where anybody asked."""
     settings = part.board.settings
     for terms in (settings.terms or ())[:1]:
@@ -116,7 +274,7 @@ def _effects(part: Slice) -> Iterator[Effects]:
         effects = {
             name: of if is_enough and _is_known(of) else None for name, of in terms.effects.items()
         }
-        yield Effects(part.name, seats // 2, videos, effects)
+        yield SliceEffects(part.name, seats // 2, videos, effects)
 
 
 def _is_known(term: Term | None) -> bool:
@@ -157,7 +315,7 @@ def build_slices(
 
 
 @dataclass
-class Part:
+class SliceBattles:
     """Which battles stand in one slice."""
 
     rows: array[int] = field(default_factory=lambda: array("i"))
@@ -185,7 +343,7 @@ Known = Callable[[Battle], Iterable[str]]
 
 def parts_of(
     battles: Iterable[Battle], traits: Mapping[str, Known | None], *, seats_count: bool = False
-) -> dict[str, dict[str, Part]]:
+) -> dict[str, dict[str, SliceBattles]]:
     """Return the slices by each trait, from one look at every battle.
 
     Args:
@@ -193,18 +351,18 @@ def parts_of(
         traits: each with the slices of a battle, where it is none of the battles' own.
         seats_count: both seatings of a judge decide.
     """
-    found: dict[str, dict[str, Part]] = {by: {} for by in traits}
+    found: dict[str, dict[str, SliceBattles]] = {by: {} for by in traits}
     slices = {by: known or _TRAITS.get(by, lambda _: [UNKNOWN]) for by, known in traits.items()}
     for row, battle in enumerate(battles):
         for by, parts in found.items():
             if by in _RULINGS:
                 for name, verdict in _RULINGS[by](battle, seats_count):
-                    part = parts.setdefault(name, Part())
+                    part = parts.setdefault(name, SliceBattles())
                     part.rows.append(row)
                     part.verdicts.append(verdict)
                 continue
             for name in slices[by](battle):
-                parts.setdefault(name, Part()).rows.append(row)
+                parts.setdefault(name, SliceBattles()).rows.append(row)
     return found
 
 
@@ -213,7 +371,7 @@ def slices_of_parts(
     roster: Sequence[str],
     *,
     by: str,
-    parts: Mapping[str, Part],
+    parts: Mapping[str, SliceBattles],
     **given: Any,
 ) -> Slices:
     """Return a board for every slice of battles that were parted by a trait; see `build_slices`."""
@@ -227,7 +385,19 @@ def slices_of_parts(
     found = []
     for name in order:
         mine = parts[name].of(battles)
-        one = _slice(name, build(mine, roster, **given), answered(mine, method))
+        board = build(mine, roster, **given)
+        decided = board.settings.totals.decided
+        flags = [THIN] if decided < SOLID_BATTLES else []
+        flags += sorted(
+            {flag for row in board.models for flag in row.flags},
+            key=lambda flag: (flag == TOO_FEW, flag),
+        )
+        bad = both_bad(answered(mine, method))
+        rows = (
+            replace(row, flags=(*row.flags, *[THIN] * (row.battles < SOLID_BATTLES)))
+            for row in board.models
+        )
+        one = Slice(name, decided, figure_of(bad), tuple(flags), replace(board, models=tuple(rows)))
         found.append(_by_itself(one, battles, parts[name]) if by == "standard" else one)
     return Slices(by, tuple(found))
 
@@ -250,7 +420,7 @@ def _by_standard(battle: Battle, seats_count: bool) -> Iterable[tuple[str, str]]
             yield STANDARDS[standard].words, verdict
 
 
-def _by_itself(found: Slice, battles: Collection[Battle], part: Part) -> Slice:
+def _by_itself(found: Slice, battles: Collection[Battle], part: SliceBattles) -> Slice:
     """Return the slice of a standard, with how often it decides as the verdict does.
 
     A tie of any kind is one, and none by a standard is called good or bad.
@@ -268,21 +438,6 @@ def _by_itself(found: Slice, battles: Collection[Battle], part: Part) -> Slice:
     )
     board = replace(found.board, models=tuple(rows))
     return replace(found, board=board, both_bad_share=NO_FIGURE, agreement=figure_of(agreement))
-
-
-def _slice(name: str, board: Leaderboard, battles: Collection[Battle]) -> Slice:
-    decided = board.settings.totals.decided
-    flags = [THIN] if decided < SOLID_BATTLES else []
-    flags += sorted(
-        {flag for row in board.models for flag in row.flags},
-        key=lambda flag: (flag == TOO_FEW, flag),
-    )
-    bad = both_bad(battles)
-    rows = (
-        replace(row, flags=(*row.flags, *[THIN] * (row.battles < SOLID_BATTLES)))
-        for row in board.models
-    )
-    return Slice(name, decided, figure_of(bad), tuple(flags), replace(board, models=tuple(rows)))
 
 
 def _origin(battle: Battle) -> Iterable[str]:
@@ -320,3 +475,76 @@ def _order(by: str, found: Iterable[str]) -> list[str]:
     known = _ORDERS.get(by, ())
     others = sorted(set(found) - {*known, UNKNOWN}, key=lambda name: (len(name), name))
     return [*known, *others, UNKNOWN]
+
+
+def _languages(_run: Run) -> Known:
+    return lambda battle: [asked_language(battle.language, battle.question)]
+
+
+QUESTION_CATEGORY = "question-category"
+
+
+def _by_question_category(run: Run) -> Known:
+    """Return under which categories a battle stands: several, none of them, or not tagged."""
+    from videoautoarena.runs.analysis.categories.tags import NONE, SHOWN, UNTAGGED, categories_of
+
+    found = categories_of(run)
+    if not found:
+        raise BadInput(
+            f"no question of {run.folder} is tagged; first: arena categories tag {run.folder}"
+        )
+
+    def slices(battle: Battle) -> Iterable[str]:
+        named = found.get(battle.id)
+        return [UNTAGGED] if named is None else [SHOWN[name] for name in named] or [NONE]
+
+    return slices
+
+
+_TRAITS_OF_RUNS: dict[str, Callable[[Run], Known]] = {
+    "language": _languages,
+    QUESTION_CATEGORY: _by_question_category,
+}
+"""The name of a trait to what reads it from a run; which raises BadInput where it is not there."""
+
+NAMES = (*get_args(By), *_TRAITS_OF_RUNS)
+"""All that any run can be sliced by."""
+COLUMN = "column:"
+"""Before the name of a column of the file of facts that is called like another trait."""
+MOST_PARTS = 100
+"""Values of a column that are parts; one with more is no trait but says something of each video."""
+
+
+def names_of(run: Run) -> tuple[str, ...]:
+    """Return all that a run can be sliced by; its own columns last."""
+    columns = (name for name in run.known_facts.columns if name != "title")
+    taken = (*NAMES, "pair")
+    return (*NAMES, *(f"{COLUMN}{name}" if name in taken else name for name in columns))
+
+
+def known_of(run: Run, by: str) -> Known | None:
+    """Return how the battles of a run stand to a trait; None for one of the battles' own.
+
+    Raises WrongArgument for a trait that neither battles nor this run know.
+    """
+    if by == "persona":
+        # Who brought no users need not read what reads a file of them.
+        from videoautoarena.runs.run.inputs.users import slices_of
+
+        return slices_of(run.store)
+    if by in get_args(By):
+        return None
+    if by in _TRAITS_OF_RUNS:
+        return _TRAITS_OF_RUNS[by](run)
+    column = by.removeprefix(COLUMN)
+    facts = run.known_facts
+    if column not in facts.columns:
+        there = safe(", ".join((*names_of(run), "pair")))
+        raise WrongArgument(f"by cannot be {quoted(by)}; this run has {there}")
+    cells = {video: facts.cell(video, column) for video in facts.videos}
+    if len(set(cells.values())) > MOST_PARTS:
+        raise WrongArgument(
+            f"{quoted(column)} has {len(set(cells.values()))} different values; a column to slice "
+            f"by has at most {MOST_PARTS}"
+        )
+    return lambda battle: [cells.get(battle.video) or UNKNOWN]

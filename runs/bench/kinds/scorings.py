@@ -16,7 +16,7 @@ from videoautoarena.memory.records.errors import BadInput
 from videoautoarena.runs.formats.battle_table import quoted
 
 if TYPE_CHECKING:
-    from videoautoarena.runs.analysis.leaderboard.given_board import GivenBoard
+    from videoautoarena.runs.analysis.leaderboard.agreement import GivenBoard
     from videoautoarena.runs.bench.format.reader import OpenBench
     from videoautoarena.runs.bench.format.schema import Kind
     from videoautoarena.runs.bench.play.plan import BenchPlan
@@ -286,7 +286,7 @@ def is_bench(place: Path) -> bool:
 
 def read_any_board(place: Path) -> GivenBoard:
     """Return the board of a run, a file, or the results on a bench; or BadInput."""
-    from videoautoarena.runs.analysis.leaderboard.given_board import board_of_rows, read_board
+    from videoautoarena.runs.analysis.leaderboard.agreement import board_of_rows, read_board
     from videoautoarena.runs.bench.format.reader import open_bench
 
     if not is_bench(place):

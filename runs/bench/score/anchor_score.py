@@ -57,7 +57,7 @@ from videoautoarena.runs.formats.battle_table import quoted
 from videoautoarena.runs.formats.record_json import SPREAD, fields_json
 from videoautoarena.runs.rating.finding import Finding
 from videoautoarena.runs.rating.fit import by_feature, identified_of, worth_of
-from videoautoarena.runs.rating.leaderboard import Terms
+from videoautoarena.runs.rating.leaderboard import FittedTerms
 from videoautoarena.runs.run.rundir.reader import SAW_NONE
 from videoautoarena.scoring.fitting.bradley_terry import MEAN, SCALE
 from videoautoarena.scoring.fitting.counts import Floats, Ints, count_cells, count_rows
@@ -358,7 +358,9 @@ def _styles(
     return compare_styles(counts[mine], counts[theirs])
 
 
-def _gaps(games: _Games, *, models: int, way: AnchorScoring) -> tuple[AnchorGaps, Terms | None]:
+def _gaps(
+    games: _Games, *, models: int, way: AnchorScoring
+) -> tuple[AnchorGaps, FittedTerms | None]:
     """Return the gaps to the anchor, and what style is worth where it was to be taken out.
 
     Where the games do not tell style from strength it is left in.
@@ -378,7 +380,7 @@ def _gaps(games: _Games, *, models: int, way: AnchorScoring) -> tuple[AnchorGaps
         beside = measure_gaps(count_rows(**fought, x=x[:, units > 0]), models, **draw)
         worth = [] if beside.terms is None else worth_of(beside.terms.gamma, beside.halves)
         control = beside.control or Identification(0.0, 1.0)
-        terms = Terms(None, by_feature(FEATURES, units, worth), None, identified_of(control))
+        terms = FittedTerms(None, by_feature(FEATURES, units, worth), None, identified_of(control))
         if control.holds:
             return beside, terms
     return measure_gaps(count_cells(**fought), models, **draw), terms

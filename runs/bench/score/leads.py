@@ -11,7 +11,7 @@ import numpy as np
 from videoautoarena.runs.bench.format.points import videos_of
 from videoautoarena.runs.bench.format.schema import Entry
 from videoautoarena.runs.formats.record_json import fields_json
-from videoautoarena.runs.rating.leaderboard import Lead
+from videoautoarena.runs.rating.leaderboard import BoardLead
 from videoautoarena.runs.rating.method import RANKABLE_VIDEOS
 from videoautoarena.scoring.fitting.counts import Floats
 from videoautoarena.scoring.intervals import ranks
@@ -22,7 +22,7 @@ BASIS = "paired differences on the same items, by video"
 
 
 @dataclass(frozen=True)
-class SetLead(Lead):
+class SetLead(BoardLead):
     """Who may be best of the models of a set."""
 
     videos: int = 0

@@ -25,8 +25,13 @@ from videoautoarena.runs.analysis.audit.languages import (
     known_languages,
 )
 from videoautoarena.runs.analysis.audit.verdicts import abstention_of, agreement_of
-from videoautoarena.runs.analysis.leaderboard.agreement import Agreed, agree_boards
-from videoautoarena.runs.analysis.leaderboard.given_board import Entry, GivenBoard, read_board
+from videoautoarena.runs.analysis.leaderboard.agreement import (
+    BoardAgreement,
+    BoardEntry,
+    GivenBoard,
+    agree_boards,
+    read_board,
+)
 from videoautoarena.runs.bench.format.points import (
     JudgedAnswer,
     QuestionPoints,
@@ -191,7 +196,7 @@ class Validity:
     """Models with a result."""
     figures: tuple[Finding, ...]
     """Each as [one of an audit](#a-finding)."""
-    agreement: Agreed | None
+    agreement: BoardAgreement | None
     """What [`arena agree`](#two-leaderboards) says of the bench (A) and the run (B); None without
     `--run`."""
 
@@ -220,7 +225,7 @@ def check(bench: OpenBench, *, run: Path | None = None, judge: str | None = None
         scores = {name: given.score(name) for name in given.points if given.points[name]}
         order = sorted(scores, key=lambda name: -scores[name].value)
         entries = {
-            name: Entry(
+            name: BoardEntry(
                 *(100.0 * x for x in (scores[name].value, scores[name].low, scores[name].high))
             )
             for name in order

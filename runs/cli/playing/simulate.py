@@ -280,9 +280,9 @@ def demo_command(out: Path, clips: Path, display: Display) -> int:
 
 async def _report(out: Path) -> Path:
     """Write the page of the demo's run, in place of one of an earlier demo; return where it is."""
-    from videoautoarena.runs.views.page.report import Order, report_file, write_report
+    from videoautoarena.runs.views.page.report import ReportOptions, report_file, write_report
 
-    return (await write_report(Order(out, report_file(out, None, force=True)))).to
+    return (await write_report(ReportOptions(out, report_file(out, None, force=True)))).to
 
 
 def next_lines(out: Path, columns: int) -> list[str]:

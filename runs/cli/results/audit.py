@@ -208,7 +208,7 @@ def show(out: Path, as_json: bool) -> None:
     """Show the number of labels by labeller, and how far the judge agrees with them."""
     from videoautoarena.runs.analysis.audit.human_agreement import show_labels
     from videoautoarena.runs.run.rundir.reader import open_run
-    from videoautoarena.runs.views.results.labels import labels_report
+    from videoautoarena.runs.views.results.audit import labels_report
 
     with open_run(out) as run:
         shown = show_labels(run)

@@ -19,13 +19,13 @@ from videoautoarena.runs.formats.words import in_series
 
 if TYPE_CHECKING:
     from videoautoarena.runs.exchange.training.rows import TrainingKind
-    from videoautoarena.runs.rating.leaderboard import Row
+    from videoautoarena.runs.rating.leaderboard import LeaderboardRow
     from videoautoarena.runs.run.battles.export import What
     from videoautoarena.runs.run.battles.listing import ListForm
     from videoautoarena.runs.run.rundir.reader import Run
     from videoautoarena.runs.serve.annotate.session import Begun
-    from videoautoarena.runs.views.page.report import Written
-    from videoautoarena.runs.views.page.set_report import WrittenSet
+    from videoautoarena.runs.views.page.report import WrittenReport
+    from videoautoarena.runs.views.page.set_page import WrittenSet
 
 
 @options.command("arena status arena-out")
@@ -128,7 +128,7 @@ def battles_command(
         click.echo(line)
 
 
-def _rated(run: Run) -> Sequence[Row]:
+def _rated(run: Run) -> Sequence[LeaderboardRow]:
     """Return the rows of a run's plain leaderboard."""
     from videoautoarena.runs.rating.fit import rater_of
     from videoautoarena.runs.rating.table import build
@@ -357,22 +357,27 @@ def report_command(
     """
     from videoautoarena.runs.bench.kinds.scorings import is_bench
 
-    written: Written | WrittenSet
+    written: WrittenReport | WrittenSet
     if is_bench(out):
         if split or thumbs is not None or videos is not None:
             options_of_runs = "--thumbs, --videos and --split are of battles"
             raise click.UsageError(f"{options_of_runs}; a task set has none")
-        from videoautoarena.runs.views.page.set_report import write_set_report
+        from videoautoarena.runs.views.page.set_page import write_set_report
 
         written = write_set_report(out, to, force=force)
     else:
         from videoautoarena.runs.console.progress.listeners import progress
         from videoautoarena.runs.run.rundir.reader import run_file
-        from videoautoarena.runs.views.page.report import THUMBS, Order, report_file, write_report
+        from videoautoarena.runs.views.page.report import (
+            THUMBS,
+            ReportOptions,
+            report_file,
+            write_report,
+        )
 
         run_file(out)
         least = THUMBS if thumbs is None else thumbs
-        order = Order(out, report_file(out, to, force=force), least, split, videos)
+        order = ReportOptions(out, report_file(out, to, force=force), least, split, videos)
         with progress(say) as on_progress:
             written = run_async(write_report(order, on_progress, say))
         if written.pictures_bytes:

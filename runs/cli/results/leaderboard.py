@@ -19,9 +19,8 @@ from videoautoarena.runs.rating.method import USUAL, RatingMethod
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from videoautoarena.runs.analysis.leaderboard.head_to_head import Pairs
-    from videoautoarena.runs.analysis.leaderboard.power import Question
-    from videoautoarena.runs.analysis.leaderboard.slices import Slices
+    from videoautoarena.runs.analysis.leaderboard.power import PowerQuestion
+    from videoautoarena.runs.analysis.leaderboard.slices import Pairs, Slices
     from videoautoarena.runs.rating.leaderboard import Leaderboard
     from videoautoarena.runs.views.figures.canvas import Form
     from videoautoarena.runs.views.results.report import Report
@@ -104,7 +103,7 @@ def _report_of(board: Leaderboard | Slices | Pairs) -> Report:
         from videoautoarena.runs.views.results.slices import slices_report
 
         return slices_report(board)
-    from videoautoarena.runs.views.results.pairs import pairs_report
+    from videoautoarena.runs.views.results.slices import pairs_report
 
     return pairs_report(board)
 
@@ -212,7 +211,7 @@ def agree_command(a: Path, b: Path, rename: Path | None, as_json: bool) -> None:
     """
     from videoautoarena.runs.analysis.leaderboard.agreement import agree
     from videoautoarena.runs.bench.kinds.scorings import read_any_board
-    from videoautoarena.runs.views.results.agreement import agreement_report
+    from videoautoarena.runs.views.results.audit import agreement_report
 
     found = agree(a, b, rename=rename, read=read_any_board)
     options.print_viewed(
@@ -245,10 +244,10 @@ def power_command(*, as_json: bool, **asked: object) -> None:
 
     The models' ratings are equally spaced. No model is called; a dozen models take seconds.
     """
-    from videoautoarena.runs.analysis.leaderboard.power import Question, answer, check_question
+    from videoautoarena.runs.analysis.leaderboard.power import PowerQuestion, answer, check_question
     from videoautoarena.runs.views.results.power import power_json, power_report
 
-    question = Question(**asked)  # type: ignore[arg-type]  # click read them by its types
+    question = PowerQuestion(**asked)  # type: ignore[arg-type]  # click read them by its types
     check_question(question)
     with _progress(question) as advance:
         found = answer(question, advance)
@@ -256,7 +255,7 @@ def power_command(*, as_json: bool, **asked: object) -> None:
 
 
 @contextmanager
-def _progress(question: Question) -> Iterator[Callable[[int], object]]:
+def _progress(question: PowerQuestion) -> Iterator[Callable[[int], object]]:
     """Show on a terminal how far the tournaments are, and say one line elsewhere."""
     what = f"{question.tournaments:,} tournaments of up to {question.end:,} battles"
     if not sys.stderr.isatty():
@@ -305,9 +304,9 @@ def pictures_command(
     need_package(*_PICTURES_NEED)
     is_set = is_bench(out)
     chosen = _chosen(only, (*SET_NAMES, *DIALOGUE_NAMES) if is_set else NAMES)
-    from videoautoarena.runs.views.figures.album import Wish, draw_run, draw_set
+    from videoautoarena.runs.views.figures.album import PictureOptions, draw_run, draw_set
 
-    wish = Wish(to, cast("Sequence[Form]", _PICTURE_FORMS[form]), chosen, force, bare)
+    wish = PictureOptions(to, cast("Sequence[Form]", _PICTURE_FORMS[form]), chosen, force, bare)
     album = draw_set(out, wish) if is_set else draw_run(out, wish)
     options.print_report(album.as_json(), album.as_lines(), as_json=as_json)
 

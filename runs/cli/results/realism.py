@@ -58,8 +58,8 @@ def realism_command(
         plan_classifying,
     )
     from videoautoarena.runs.analysis.realism.report import Wish, check_wish, realism_of
+    from videoautoarena.runs.views.results.categories import realism_report
     from videoautoarena.runs.views.results.forms import ReportView
-    from videoautoarena.runs.views.results.realism import realism_report
 
     wish = options.take(Wish, typed)
     check_wish(wish)

@@ -196,8 +196,12 @@ def score(bench: OpenBench[Any], *, form: str, **typed: Any) -> None:
     of their own: the estimated win rate. Confidence intervals are clustered by video.
     """
     from videoautoarena.runs.bench.kinds.scorings import scoring_of
-    from videoautoarena.runs.bench.score.anchor_score import AnchorScoring, Scores, WantedScores
-    from videoautoarena.runs.views.results.scores import pasted, set_reports
+    from videoautoarena.runs.bench.score.anchor_score import (
+        AnchorScoring,
+        Scores,
+        WantedScores,
+    )
+    from videoautoarena.runs.views.results.comparisons import pasted, set_reports
 
     way = options.take(AnchorScoring, typed)
     scores = scoring_of(bench).score(bench, WantedScores(**typed, way=way))

@@ -143,7 +143,7 @@ def run_command(
     reused for other models and judges.
     """
     from videoautoarena.runs.bench.kinds.scorings import scoring_of
-    from videoautoarena.runs.views.results.scores import set_reports
+    from videoautoarena.runs.views.results.comparisons import set_reports
 
     asked = _asked(typed)
     if plan:

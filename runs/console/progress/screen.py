@@ -14,7 +14,7 @@ from videoautoarena.runs.console.progress.snapshot import Flight, Standing, Voic
 from videoautoarena.runs.formats.axis import Axis, Interval, axis_of, bar
 from videoautoarena.runs.formats.terminal_text import Line, Marks, fit, plain
 from videoautoarena.runs.formats.words import dollars, short
-from videoautoarena.runs.rating.leaderboard import Leaderboard, Row
+from videoautoarena.runs.rating.leaderboard import Leaderboard, LeaderboardRow
 from videoautoarena.runs.run.battles.listing import result, short_names, why
 from videoautoarena.runs.run.rundir.call_facts import listed
 from videoautoarena.runs.run.rundir.reader import counted
@@ -310,7 +310,7 @@ def _board(board: Board | None, names: dict[str, str], size: Size) -> Iterator[T
         yield _ranked(row, axis, fit(name, room, size.marks), size)
 
 
-def _ranked(row: Row, axis: Axis, name: str, size: Size) -> Text:
+def _ranked(row: LeaderboardRow, axis: Axis, name: str, size: Size) -> Text:
     line = Line(size.width, size.marks)
     rating = row.rating
     best = row.rank_best

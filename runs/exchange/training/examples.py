@@ -30,7 +30,7 @@ from videoautoarena.runs.exchange.training.rows import (
 from videoautoarena.runs.formats.language import UNKNOWN, asked_language
 from videoautoarena.runs.formats.terminal import safe
 from videoautoarena.runs.rating.fit import rater_of
-from videoautoarena.runs.rating.leaderboard import Row
+from videoautoarena.runs.rating.leaderboard import LeaderboardRow
 from videoautoarena.runs.rating.table import build
 from videoautoarena.runs.run.rundir.account import places_of
 from videoautoarena.runs.run.rundir.reader import BattlesOf, Run, counted
@@ -212,10 +212,10 @@ WHY_NO_ANSWER = (UNDECIDED, FORFEITED, STORED, AGAIN)
 class BestModels:
     """The first models of a run by rating."""
 
-    rows: tuple[Row, ...]
+    rows: tuple[LeaderboardRow, ...]
     """The best first."""
     wanted: int
-    next: Row | None
+    next: LeaderboardRow | None
     """Who comes behind them; None where nobody does."""
 
     @property
@@ -313,7 +313,7 @@ def _answering(battle: Battle, names: set[str], left_out: Counter[str]) -> Itera
 
 
 def _chat(
-    row: Row, battles: list[Battle], sources: RunSources, left_out: Counter[str]
+    row: LeaderboardRow, battles: list[Battle], sources: RunSources, left_out: Counter[str]
 ) -> Conversation:
     seen: dict[tuple[int, str], Battle] = {}
     for battle in sorted(battles, key=lambda battle: battle.round):

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from videoautoarena.memory.store.connection import real_file, wal_of
+from videoautoarena.runs.formats.record_json import fields_json
 from videoautoarena.runs.run.rundir.reader import Run, open_run, run_file
 from videoautoarena.runs.serve.server.serve import aside
 from videoautoarena.runs.views.page.data import PageData
@@ -38,8 +39,7 @@ class Data:
     @property
     def ids(self) -> list[str]:
         """The ids of its battles, in the order of the index."""
-        found: list[str] = self.page.index["id"]
-        return found
+        return self.page.index.id
 
 
 class Current:
@@ -76,7 +76,7 @@ class Current:
         page = PageData.read(self.folder)
         with open_run(self.folder) as run:
             self._lay_out(run, page.videos)
-        data = Data(page, stamp, as_json(page.index), as_json(page.videos))
+        data = Data(page, stamp, as_json(fields_json(page.index)), as_json(page.videos))
         return data, time.thread_time() - began
 
 

@@ -12,7 +12,12 @@ from videoautoarena.runs.run.config.run_config import RunConfig
 from videoautoarena.runs.run.rundir.opener import NO_FOLDER, UNKNOWN_FOLDER, videos_folder
 from videoautoarena.runs.run.rundir.reader import Run, open_run
 from videoautoarena.runs.serve.server.serve import aside
-from videoautoarena.runs.views.page.sheets import COLUMNS, WIDTH_PX, Studio, worth_a_thumbnail
+from videoautoarena.runs.views.page.sheets import (
+    COLUMNS,
+    WIDTH_PX,
+    ThumbnailStudio,
+    worth_a_thumbnail,
+)
 from videoautoarena.video.sampling.thinning import kept_places
 from videoautoarena.video.workers.decoders import Decoders
 
@@ -60,7 +65,7 @@ class Pictures:
         if known is None or found is None:
             return None
         with open_run(self._folder) as run:
-            async with Studio(run, THUMBS, self._films) as studio:
+            async with ThumbnailStudio(run, THUMBS, self._films) as studio:
                 sheet = await studio.sheet(found.video, known[0])
         return sheet.webp if sheet else None
 

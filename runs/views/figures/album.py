@@ -14,8 +14,7 @@ from videoautoarena.memory.records.records import DECIDED
 from videoautoarena.runs.analysis.audit.echoes import LEAST, find_echoes, measure_echoes
 from videoautoarena.runs.analysis.categories.tags import tags_of
 from videoautoarena.runs.analysis.leaderboard.board import board_of, slices_of
-from videoautoarena.runs.analysis.leaderboard.run_traits import QUESTION_CATEGORY
-from videoautoarena.runs.analysis.leaderboard.slices import Slices
+from videoautoarena.runs.analysis.leaderboard.slices import QUESTION_CATEGORY, Slices
 from videoautoarena.runs.bench.dialogues.score import DialogueScores, score_dialogues
 from videoautoarena.runs.bench.format.reader import OpenBench, open_bench
 from videoautoarena.runs.bench.format.schema import DIALOGUE, TASK_KINDS
@@ -51,7 +50,7 @@ class DrawnPicture(NamedTuple):
     shows: str
 
 
-class LeftOut(NamedTuple):
+class MissingPicture(NamedTuple):
     """A picture that there is no data for."""
 
     name: str
@@ -64,7 +63,7 @@ class Album:
 
     pictures: Sequence[DrawnPicture]
     """`file`, and what it `shows`."""
-    left_out: Sequence[LeftOut]
+    left_out: Sequence[MissingPicture]
     """`name` of a picture without data, and `why`; of a set with several parts names end in the
     part's, such as `tasks-dev`."""
 
@@ -81,7 +80,7 @@ class Album:
 
 
 @dataclass(frozen=True)
-class Wish:
+class PictureOptions:
     """How pictures are wanted, and where."""
 
     to: Path
@@ -103,7 +102,7 @@ class Wish:
 Makers = Mapping[str, Callable[[], Picture | str]]
 
 
-def draw_run(folder: Path, wish: Wish) -> Album:
+def draw_run(folder: Path, wish: PictureOptions) -> Album:
     """Draw the run in `folder` into files, each whole or not at all.
 
     Raises:
@@ -118,7 +117,7 @@ def draw_run(folder: Path, wish: Wish) -> Album:
     return _drawn(makers, files, wish)
 
 
-def draw_set(folder: Path, wish: Wish) -> Album:
+def draw_set(folder: Path, wish: PictureOptions) -> Album:
     """Draw the results on the set of tasks or dialogues in `folder` into files, each whole.
 
     Parts of a set have pictures of their own, whose names end in the part's.
@@ -144,7 +143,7 @@ def draw_set(folder: Path, wish: Wish) -> Album:
     return _drawn(makers, _files(makers, wish), wish)
 
 
-def _of_tasks(opened: OpenBench[Any], wish: Wish) -> Makers:
+def _of_tasks(opened: OpenBench[Any], wish: PictureOptions) -> Makers:
     scores = score_tasks(opened)
     return {
         f"{name}{ending}": partial(make, scores, board)
@@ -153,7 +152,7 @@ def _of_tasks(opened: OpenBench[Any], wish: Wish) -> Makers:
     }
 
 
-def _of_dialogues(opened: OpenBench[Any], wish: Wish) -> Makers:
+def _of_dialogues(opened: OpenBench[Any], wish: PictureOptions) -> Makers:
     scores = score_dialogues(opened)
     return {name: partial(make, scores) for name, make in wish.of(DIALOGUE_PICTURES).items()}
 
@@ -170,7 +169,7 @@ def _parts(scores: TaskScores) -> dict[str, TaskBoard]:
     return found
 
 
-def _files(makers: Makers, wish: Wish) -> dict[Path, tuple[str, Form]]:
+def _files(makers: Makers, wish: PictureOptions) -> dict[Path, tuple[str, Form]]:
     """Return which picture in which form belongs into each file; BadInput where it must not."""
     if wish.to.exists() and not wish.to.is_dir():
         raise BadInput(f"{wish.to} is a file; pass a folder with --to")
@@ -180,7 +179,7 @@ def _files(makers: Makers, wish: Wish) -> dict[Path, tuple[str, Form]]:
     return files
 
 
-def _drawn(makers: Makers, files: Mapping[Path, tuple[str, Form]], wish: Wish) -> Album:
+def _drawn(makers: Makers, files: Mapping[Path, tuple[str, Form]], wish: PictureOptions) -> Album:
     made = {name: make() for name, make in makers.items()}
     drawn = {name: one for name, one in made.items() if isinstance(one, Picture)}
     contents = {
@@ -193,7 +192,7 @@ def _drawn(makers: Makers, files: Mapping[Path, tuple[str, Form]], wish: Wish) -
         write_whole(file, content)
     return Album(
         [DrawnPicture(file, drawn[files[file][0]].shows) for file in contents],
-        [LeftOut(name, why) for name, why in made.items() if isinstance(why, str)],
+        [MissingPicture(name, why) for name, why in made.items() if isinstance(why, str)],
     )
 
 

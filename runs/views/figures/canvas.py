@@ -128,7 +128,7 @@ def _style(fonts: Sequence[str]) -> Iterator[None]:
         chatter.setLevel(level)
 
 
-class Line(NamedTuple):
+class TextLine(NamedTuple):
     """A line of a title or a note."""
 
     text: str
@@ -219,7 +219,7 @@ class Picture:
         return self.body.draw(self.caption, bare=bare)
 
 
-class Sheet:
+class FigureSheet:
     """A figure with a title above and notes below; what is between is the body.
 
     A bare one has neither; of what is above, only the banner stays.
@@ -254,7 +254,7 @@ class Sheet:
         box = (left / self.width, below / self.height, width / self.width, height / self.height)
         return self.figure.add_axes(box)
 
-    def _write(self, lines: Sequence[Line], *, top: float) -> None:
+    def _write(self, lines: Sequence[TextLine], *, top: float) -> None:
         for line in lines:
             top += inches(line.size)
             self.figure.text(
@@ -334,9 +334,11 @@ def _wrapped(words: Sequence[str], width: float, size: float, weight: str) -> li
     return [" ".join(line) for line in lines]
 
 
-def _set(words: Sequence[str], width: float, size: float, colour: str, weight: str) -> list[Line]:
+def _set(
+    words: Sequence[str], width: float, size: float, colour: str, weight: str
+) -> list[TextLine]:
     kept = [shown(word) for word in words]
-    return [Line(line, size, colour, weight) for line in _wrapped(kept, width, size, weight)]
+    return [TextLine(line, size, colour, weight) for line in _wrapped(kept, width, size, weight)]
 
 
 MOST_LINES, _CUT = 3, 6

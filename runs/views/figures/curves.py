@@ -22,7 +22,7 @@ from videoautoarena.runs.views.figures.canvas import (
     SERIES,
     SMALL,
     Caption,
-    Sheet,
+    FigureSheet,
     inches,
     shown,
     widest,
@@ -37,7 +37,7 @@ _OVER = 3.0
 
 
 @dataclass(frozen=True)
-class Point:
+class CurvePoint:
     """A figure in percent with its interval, somewhere on a course."""
 
     at: float
@@ -48,11 +48,11 @@ class Point:
 
 
 @dataclass(frozen=True)
-class Course:
+class CurvePanel:
     """What figures are held against."""
 
     label: str
-    curves: Mapping[str, Sequence[Point]]
+    curves: Mapping[str, Sequence[CurvePoint]]
     """By what the key calls them."""
     ticks: Mapping[float, str] | None = None
     """Where figures stand below, which grow by a factor; None: at round ones, evenly."""
@@ -62,7 +62,7 @@ class Course:
 class Curves:
     """Panels beside one another with curves in common."""
 
-    courses: Sequence[Course]
+    courses: Sequence[CurvePanel]
     label: str
     """Beside the scale."""
     axis: Axis
@@ -83,7 +83,7 @@ class Curves:
             marks.append(f"dashed: {self.dashed}")
         if self.ring:
             marks.append(f"ring: {self.ring}")
-        sheet = Sheet(width, head + _HIGH + _AXIS, caption, marks, bare=bare)
+        sheet = FigureSheet(width, head + _HIGH + _AXIS, caption, marks, bare=bare)
         _write_keys(sheet, keys, head)
         wide = (width - _LEFT - 2 * PAD - (len(courses) - 1) * _BETWEEN) / len(courses)
         for k, course in enumerate(courses):
@@ -94,7 +94,7 @@ class Curves:
         return sheet.figure
 
 
-def _draw_curve(axes: Axes, points: Sequence[Point], colour: str, mark: str) -> None:
+def _draw_curve(axes: Axes, points: Sequence[CurvePoint], colour: str, mark: str) -> None:
     line = ([one.at for one in points], [one.value for one in points])
     axes.plot(*line, mark, linestyle="-", color=colour, markersize=3.2, linewidth=1.0)
     for one in points:
@@ -105,7 +105,7 @@ def _draw_curve(axes: Axes, points: Sequence[Point], colour: str, mark: str) -> 
                       markeredgecolor=colour, markeredgewidth=0.9)  # fmt: skip
 
 
-def _frame(axes: Axes, curves: Curves, course: Course, wide: float) -> None:
+def _frame(axes: Axes, curves: Curves, course: CurvePanel, wide: float) -> None:
     low, high = curves.axis
     axes.set_ylim(max(low - _OVER, -2.0), min(high + _OVER, 102.0))
     if course.ticks is None:
@@ -157,7 +157,7 @@ def _key_width(name: str) -> float:
     return _MARK + widest([name], SMALL) + 2 * _APART
 
 
-def _write_keys(sheet: Sheet, lines: Sequence[Sequence[str]], head: float) -> None:
+def _write_keys(sheet: FigureSheet, lines: Sequence[Sequence[str]], head: float) -> None:
     axes = sheet.axes(0, 0, sheet.width, head)
     axes.set_xlim(0, sheet.width)
     axes.set_ylim(head, 0)

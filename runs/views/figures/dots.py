@@ -23,7 +23,7 @@ from videoautoarena.runs.views.figures.canvas import (
     SMALL,
     USUAL,
     Caption,
-    Sheet,
+    FigureSheet,
     columns_that_fit,
     inches,
     shown,
@@ -136,7 +136,7 @@ class Dots:
         down = math.ceil(len(self.panels) / columns) * block - BETWEEN
         colours = {dot.colour for panel in self.panels for dot in panel.dots.values()}
         below = inches(SMALL) * (len(colours) > 1)
-        sheet = Sheet(width, down + _LABEL + below, caption, self._marks(), bare=bare)
+        sheet = FigureSheet(width, down + _LABEL + below, caption, self._marks(), bare=bare)
         for k, panel in enumerate(self.panels):
             row, column = divmod(k, columns)
             at = (left + column * (wide + BETWEEN), row * block + title)

@@ -25,7 +25,7 @@ from videoautoarena.runs.views.figures.canvas import (
     TINY,
     USUAL,
     Caption,
-    Sheet,
+    FigureSheet,
     columns_that_fit,
     inches,
     shown,
@@ -50,7 +50,7 @@ Place = tuple[int, int]
 """Row and column."""
 
 
-class Cell(NamedTuple):
+class GridCell(NamedTuple):
     """A figure, and what it stands on."""
 
     value: float
@@ -62,10 +62,10 @@ class Cell(NamedTuple):
 
 def cells_of(
     table: Table, places: Mapping[int, Place], key: str, under: str, *, few: int
-) -> dict[Place, Cell]:
+) -> dict[Place, GridCell]:
     """Return the cells of rows of a table: a figure, and `under` it how many it stands on."""
     return {
-        place: Cell(
+        place: GridCell(
             table.rows[k][key],
             signed(table.cell(k, table.column(key))),
             table.cell(k, table.column(under)),
@@ -77,10 +77,10 @@ def cells_of(
 
 
 @dataclass(frozen=True)
-class Grid:
+class ShadedGrid:
     """Cells by row and column; those that are lacking are grey."""
 
-    cells: Mapping[Place, Cell]
+    cells: Mapping[Place, GridCell]
     columns: Sequence[str]
     blank: Collection[Place] = ()
     """Where there cannot be anything."""
@@ -88,11 +88,11 @@ class Grid:
 
 
 @dataclass(frozen=True)
-class Grids:
+class ShadedGrids:
     """Grids beside and below one another, with rows in common."""
 
     rows: Sequence[str]
-    grids: Sequence[Grid]
+    grids: Sequence[ShadedGrid]
     colours: Colormap
     low: float
     high: float
@@ -128,14 +128,14 @@ class Grids:
         block = title + body + foot + BETWEEN
         down = math.ceil(len(self.grids) / beside) * block - BETWEEN
         marks = self._marks(is_written=is_written, is_double=is_double)
-        sheet = Sheet(width, down + 0.16 * bool(self.label) + 0.04, caption, marks, bare=bare)
+        sheet = FigureSheet(width, down + 0.16 * bool(self.label) + 0.04, caption, marks, bare=bare)
         titles = _fitting([grid.title for grid in self.grids], panel)
         for k, grid in enumerate(self.grids):
             row, column = divmod(k, beside)
             at = (left + column * (panel + BETWEEN), row * block + title)
             edges = _edges(grid.columns, wide), _edges(self.rows, high)
             axes = sheet.axes(*at, edges[0][-1], body)
-            drawn = _Drawn(axes, grid, *edges, self._colours(grid))
+            drawn = GridAxes(axes, grid, *edges, self._colours(grid))
             drawn.shade()
             rows = self.rows if column == 0 else [""] * len(self.rows)
             drawn.name(rows, sizes=(wide, high), is_turned=is_turned)
@@ -148,7 +148,7 @@ class Grids:
             sheet.write(self.label, left + beside * (panel + BETWEEN) / 2, down + 0.08)
         return sheet.figure
 
-    def _lacking(self, grid: Grid) -> list[Place]:
+    def _lacking(self, grid: ShadedGrid) -> list[Place]:
         """Return the places that are grey."""
         every = np.ndindex(len(self.rows), len(grid.columns))
         named = [place for place in every if self.rows[place[0]] and grid.columns[place[1]]]
@@ -165,7 +165,7 @@ class Grids:
         if any(map(self._lacking, self.grids)):
             yield f"grey: {self.lacking}"
 
-    def _colours(self, grid: Grid) -> Floats:
+    def _colours(self, grid: ShadedGrid) -> Floats:
         """Return the colours of cells, shape (rows, columns, 4)."""
         colours = np.ones((len(self.rows), len(grid.columns), 4))
         shade = Normalize(self.low, self.high)
@@ -176,7 +176,7 @@ class Grids:
             colours[place] = 1.0 - _PALER * (1.0 - colour) if cell.is_few else colour
         return colours
 
-    def _draw_key(self, sheet: Sheet, box: tuple[float, float, float, float]) -> None:
+    def _draw_key(self, sheet: FigureSheet, box: tuple[float, float, float, float]) -> None:
         """Draw what the colours mean."""
         key = sheet.axes(*box)
         shades = ScalarMappable(Normalize(self.low, self.high), self.colours)
@@ -199,11 +199,11 @@ def _fitting(titles: Sequence[str], wide: float) -> list[str]:
     return [shown(title, 5) for title in titles]
 
 
-class _Drawn(NamedTuple):
+class GridAxes(NamedTuple):
     """A grid on its axes."""
 
     axes: Axes
-    grid: Grid
+    grid: ShadedGrid
     across: Floats
     down: Floats
     """Where its cells begin and end."""

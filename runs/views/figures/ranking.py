@@ -11,7 +11,7 @@ from videoautoarena.runs.analysis.leaderboard.slices import Slice, Slices
 from videoautoarena.runs.formats.axis import Axis, Interval, axis_of
 from videoautoarena.runs.formats.terminal import safe
 from videoautoarena.runs.rating.fit import ONE_SIDED
-from videoautoarena.runs.rating.leaderboard import Leaderboard, Matrices, Row
+from videoautoarena.runs.rating.leaderboard import Leaderboard, LeaderboardRow, PairMatrices
 from videoautoarena.runs.rating.method import SOLID_BATTLES, THIN
 from videoautoarena.runs.views.figures.canvas import (
     AROUND,
@@ -24,9 +24,9 @@ from videoautoarena.runs.views.figures.canvas import (
     shown,
     signed,
 )
-from videoautoarena.runs.views.figures.curves import Course, Curves, Point
+from videoautoarena.runs.views.figures.curves import CurvePanel, CurvePoint, Curves
 from videoautoarena.runs.views.figures.dots import Dot, Dots, Panel, Texts, names
-from videoautoarena.runs.views.figures.grids import Grid, Grids, cells_of
+from videoautoarena.runs.views.figures.grids import ShadedGrid, ShadedGrids, cells_of
 from videoautoarena.runs.views.results.leaderboard import leaderboard_report
 from videoautoarena.runs.views.results.report import Column, Table
 from videoautoarena.runs.views.results.slices import SCALES, slices_report
@@ -148,7 +148,7 @@ def battles(board: Leaderboard) -> Picture:
     return _of_pairs(board, caption, "battles", "battles of each pair")
 
 
-def pairs_of(board: Leaderboard) -> Matrices:
+def pairs_of(board: Leaderboard) -> PairMatrices:
     """Return the pairs of a leaderboard that was asked for them."""
     assert board.pairs is not None
     return board.pairs
@@ -176,9 +176,9 @@ def _of_pairs(board: Leaderboard, caption: Caption, name: str, shows: str) -> Pi
     table = Table(name, caption.title, columns, tuple(rows.values()))
     is_share = name == "wins"
     cells = cells_of(table, dict(enumerate(rows)), name, "battles", few=_FEW if is_share else 0)
-    grids = Grids(
+    grids = ShadedGrids(
         pairs.models,
-        [Grid(cells, pairs.models, {(k, k) for k in range(len(pairs.models))})],
+        [ShadedGrid(cells, pairs.models, {(k, k) for k in range(len(pairs.models))})],
         AROUND if is_share else UPWARD,
         0.0,
         1.0 if is_share else max((cell.value for cell in cells.values()), default=1.0),
@@ -231,7 +231,7 @@ def _caption_of_slices(sliced: Slices, title: str, *legend: str) -> Caption:
     return Caption(title, slices_report(sliced), stand_ins, (SCALES, *legend))
 
 
-def _rows(part: Slice) -> dict[str, Row]:
+def _rows(part: Slice) -> dict[str, LeaderboardRow]:
     """Return what a slice says of the models of its largest group."""
     group = set(part.board.components[0]) if part.board.components else set()
     return {row.model: row for row in part.board.models if row.model in group}
@@ -273,9 +273,9 @@ def by_category(sliced: Slices) -> Picture:
     table = Table("gaps", caption.title, columns, tuple(rows.values()))
     cells = cells_of(table, dict(enumerate(rows)), "gap", "battles", few=SOLID_BATTLES)
     reach = max([_REACH, *(abs(cell.value) for cell in cells.values())])
-    grids = Grids(
+    grids = ShadedGrids(
         [part.name for part in parts],
-        [Grid(cells, models)],
+        [ShadedGrid(cells, models)],
         AROUND,
         -reach,
         reach,
@@ -297,11 +297,11 @@ def judge(board: Leaderboard, found: Sequence[Echoes]) -> Picture:
     table = Table("judge", caption.title, columns, rows)
     lines = {
         f"{of.kind} (n = {table.cell(k, table.column('n'))})": [
-            Point(gap, 100 * share.value, 100 * share.low, 100 * share.high)
+            CurvePoint(gap, 100 * share.value, 100 * share.low, 100 * share.high)
             for gap, share in zip(of.gaps, of.shares, strict=True)
         ]
         for k, of in enumerate(found)
     }
-    course = Course("gap between the two models, rating points", lines)
+    course = CurvePanel("gap between the two models, rating points", lines)
     curves = Curves([course], "agreement in percent", Axis(0.0, 100.0))
     return Picture("judge", "how often the judge agrees", curves, caption, table)

@@ -12,9 +12,9 @@ from videoautoarena.runs.bench.score.task_score import TaskBoard, TaskScore, Tas
 from videoautoarena.runs.formats.axis import Axis
 from videoautoarena.runs.formats.number_formats import FORMATS
 from videoautoarena.runs.views.figures.canvas import UPWARD, Caption, Picture
-from videoautoarena.runs.views.figures.curves import Course, Curves, Point
+from videoautoarena.runs.views.figures.curves import CurvePanel, CurvePoint, Curves
 from videoautoarena.runs.views.figures.dots import Dot, Dots, Panel, names
-from videoautoarena.runs.views.figures.grids import Grid, Grids, cells_of
+from videoautoarena.runs.views.figures.grids import ShadedGrid, ShadedGrids, cells_of
 from videoautoarena.runs.views.results.dialogues import OVERALL, dialogues_report
 from videoautoarena.runs.views.results.report import Column, Table
 from videoautoarena.runs.views.results.tasks import G_AVG, M_AVG, task_reports
@@ -33,7 +33,7 @@ POSITIONS = tuple(f"{100 * k // PARTS}–{100 * (k + 1) // PARTS} %" for k in ra
 _ROWS = (*POSITIONS, "", _ALL)
 
 
-class Part(NamedTuple):
+class ModelFigures(NamedTuple):
     """One figure of every model."""
 
     name: str
@@ -55,18 +55,18 @@ def tasks(scores: TaskScores, board: TaskBoard) -> Picture | str:
     return _picture("tasks", caption, models, parts, dashed="chance", count="items")
 
 
-def _by_task(board: TaskBoard) -> Iterator[Part]:
+def _by_task(board: TaskBoard) -> Iterator[ModelFigures]:
     """Yield the means over tasks where there are several, then each task."""
     rows = board.watched
     known = {(one.kind, one.task): one.chance for row in rows for one in row.tasks}
     free = [key for key in known if key[0] == "generation"]
     if len(known) - len(free) > 1:
-        yield Part(M_AVG, _figures(row.m_avg for row in rows), board.chance)
+        yield ModelFigures(M_AVG, _figures(row.m_avg for row in rows), board.chance)
     if len(free) > 1:
-        yield Part(G_AVG, _figures(row.g_avg for row in rows), axis=_FREE)
+        yield ModelFigures(G_AVG, _figures(row.g_avg for row in rows), axis=_FREE)
     for key, chance in known.items():
         of = [{(one.kind, one.task): one.figure for one in row.tasks}.get(key) for row in rows]
-        yield Part(key[1], _figures(of), chance, _FREE if key in free else _PERCENT)
+        yield ModelFigures(key[1], _figures(of), chance, _FREE if key in free else _PERCENT)
 
 
 def _figures(of: Iterable[ScoreFigure | None]) -> dict[int, ScoreFigure]:
@@ -82,7 +82,7 @@ def abilities(scores: DialogueScores) -> Picture:
     silent[OVERALL] = silence.overall
     several = len(scores.abilities) - has_twin > 1
     parts = [
-        Part(
+        ModelFigures(
             column.title,
             _figures(_of_ability(row, column.key) for row in scores.models),
             silent.get(column.key),
@@ -113,7 +113,7 @@ def by_part(scores: DialogueScores) -> Picture | str:
         return "all dialogues are alike in turns, length and scenes"
     known = [{f"{of.by}_{of.part}": of.figure for of in row.parts} for row in scores.models]
     parts = [
-        Part(column.title, _figures(of.get(column.key) for of in known))
+        ModelFigures(column.title, _figures(of.get(column.key) for of in known))
         for column in tables[0].columns
         if column.kind == "percent"
     ]
@@ -144,7 +144,7 @@ def _picture(
     name: str,
     caption: Caption,
     models: Sequence[str],
-    parts: Sequence[Part],
+    parts: Sequence[ModelFigures],
     *,
     count: str,
     dashed: str = "",
@@ -192,7 +192,7 @@ def positions(scores: TaskScores, board: TaskBoard) -> Picture | str:
     )
     needles = [_needles(name, of) for name, of in found]
     table = Table("found", caption.title, columns, tuple(row for of in needles for row in of))
-    grids: list[Grid] = []
+    grids: list[ShadedGrid] = []
     first = 0
     for (name, _), of in zip(found, needles, strict=True):
         lengths = list(dict.fromkeys(row["length"] for row in of))
@@ -202,9 +202,9 @@ def positions(scores: TaskScores, board: TaskBoard) -> Picture | str:
             for k, row in enumerate(of, first)
         }
         cells = cells_of(table, places, "value", "n", few=_FEW)
-        grids.append(Grid(cells, across, {(len(_ROWS) - 1, len(across) - 1)}, name))
+        grids.append(ShadedGrid(cells, across, {(len(_ROWS) - 1, len(across) - 1)}, name))
         first += len(of)
-    body = Grids(
+    body = ShadedGrids(
         _ROWS,
         grids,
         UPWARD,
@@ -265,14 +265,14 @@ def sweep(scores: TaskScores, board: TaskBoard) -> Picture | str:
     return Picture("sweep", "accuracy against frames and dollars", curves, caption, table)
 
 
-def _course(table: Table, key: str) -> Course:
+def _course(table: Table, key: str) -> CurvePanel:
     """Return each model's accuracy by frames or dollars."""
     column = table.column(key)
-    curves: dict[str, list[Point]] = {row["model"]: [] for row in table.rows}
+    curves: dict[str, list[CurvePoint]] = {row["model"]: [] for row in table.rows}
     ticks: dict[float, str] = {}
     for k, row in enumerate(table.rows):
         if row[key] and row["value"] is not None:
             figure = (row["value"], row["low"], row["high"], row["is_ringed"])
-            curves[row["model"]].append(Point(row[key], *figure))
+            curves[row["model"]].append(CurvePoint(row[key], *figure))
             ticks[row[key]] = table.cell(k, column)
-    return Course(column.title, curves, ticks)
+    return CurvePanel(column.title, curves, ticks)

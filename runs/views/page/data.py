@@ -7,8 +7,8 @@ shows before anybody opens a list, `index` a column for each thing that battles 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from itertools import islice
 from pathlib import Path
 from typing import Any, Self
@@ -18,44 +18,53 @@ import numpy as np
 from videoautoarena.memory.records.digests import derive
 from videoautoarena.memory.records.errors import StoreError
 from videoautoarena.memory.records.records import Battle
-from videoautoarena.runs.analysis.audit.human_agreement import show_labels
+from videoautoarena.runs.analysis.audit.human_agreement import LabelReport, show_labels
 from videoautoarena.runs.analysis.audit.report import audit_in
 from videoautoarena.runs.analysis.categories.tags import tags_of
 from videoautoarena.runs.analysis.leaderboard.board import board_in, pairs_in, slices_by
-from videoautoarena.runs.analysis.leaderboard.run_traits import (
+from videoautoarena.runs.analysis.leaderboard.slices import (
     COLUMN,
     NAMES,
     QUESTION_CATEGORY,
+    PairRecord,
     names_of,
 )
-from videoautoarena.runs.analysis.leaderboard.slices import Slices
 from videoautoarena.runs.console.progress.status import status_of
-from videoautoarena.runs.formats.record_json import value_json
+from videoautoarena.runs.formats.record_json import fields_json, keyed
+from videoautoarena.runs.rating.finding import Figure, Finding
 from videoautoarena.runs.rating.fit import MOVED, UNCONTROLLED
-from videoautoarena.runs.rating.leaderboard import Row
+from videoautoarena.runs.rating.leaderboard import (
+    BoardLead,
+    FittedTerms,
+    Leaderboard,
+    LeaderboardRow,
+    RatingSettings,
+)
 from videoautoarena.runs.rating.method import USUAL
 from videoautoarena.runs.rating.profile import build_profiles
 from videoautoarena.runs.run.battles.listing import chances
-from videoautoarena.runs.run.battles.rounds import rounds_of
+from videoautoarena.runs.run.battles.rounds import Round, rounds_of
 from videoautoarena.runs.run.battles.standards import by_standard, letters_of
 from videoautoarena.runs.run.inputs.users import slices_of
 from videoautoarena.runs.run.rundir.account import (
     RunCosts,
     Setup,
+    Spending,
     Took,
+    Waits,
     costs_of,
     setup_of,
     videos_of,
 )
 from videoautoarena.runs.run.rundir.reader import BattlesOf, Run, counted, open_run
 from videoautoarena.runs.run.rundir.weaknesses import read_looks
-from videoautoarena.runs.views.page.sentences import short_names
+from videoautoarena.runs.views.page.document import short_names
+from videoautoarena.runs.views.results.audit import labels_report, people_section
 from videoautoarena.runs.views.results.forms import csv_text
-from videoautoarena.runs.views.results.labels import labels_report, people_section
-from videoautoarena.runs.views.results.report import Report
+from videoautoarena.runs.views.results.report import Section
 from videoautoarena.runs.views.results.run_page import (
-    LeftOut,
     RunRecords,
+    UnplayedCounts,
     made_section,
     missing_section,
     page_words,
@@ -75,7 +84,6 @@ TRAITS = ("duration", "category", "round", "origin", "persona", "format")
 """By which the report shows slices, and by language where the run draws any."""
 MOST_COLUMNS, MOST_KINDS = 6, 12
 """Columns of facts that are slices of a report, and values that one may have to be one."""
-Json = dict[str, Any]
 _SLICE_ROW = (
     *("model", "rating", "low", "high", "battles", "wins", "ties", "rank_best", "rank_worst"),
     "flags",
@@ -89,14 +97,132 @@ _LEFT_OUT = ("schema", "prompts", "frames_a", "frames_b", "basis", "propensity")
 """Of a battle: what is the same in all of them, or stands with its video."""
 
 
+_ABOUT = ("name", "began_s", "seed", "work", "version", "rounds")
+_RULES = (
+    *("version", "rounds", "pairing", "swap", "until", "preset", "overall_only", "subtitles"),
+    *("personas", "diverse"),
+    *("contracts", "self_judging", "offline_judge_on_real", "blind_referee"),
+)
+
+
+@dataclass(frozen=True)
+class AdjustedRating:
+    """The rating of a model with style and position taken out."""
+
+    rating: float | None
+    low: float | None
+    high: float | None
+
+
+@dataclass(frozen=True)
+class ContestantFacts:
+    """What a row of a page's leaderboard has beside that of `arena leaderboard --json`."""
+
+    style: AdjustedRating | None
+    """None where the battles do not tell style from the model."""
+    served: str
+    max_frames: int | None
+    answers: int
+    latency_s: Waits | None
+    cost_usd: float | None
+    tokens_in: int
+    tokens_out: int
+
+
+@dataclass(frozen=True)
+class BetterChances:
+    """How likely each model is better than each other, in the order of `models`."""
+
+    models: Sequence[str]
+    p: Sequence[Sequence[float | None]]
+
+
+@dataclass(frozen=True)
+class SlicePart:
+    """One slice of a run, as far as small multiples draw it."""
+
+    slice: str
+    battles: int
+    flags: Sequence[str]
+    videos: int
+    both_bad: Figure
+    rows: Sequence[Mapping[str, Any]]
+    """The fields of `_SLICE_ROW` of each model."""
+
+
+@dataclass(frozen=True)
+class BattleIndex:
+    """Columns by which battles are listed, filtered and searched: a value a battle in each."""
+
+    models: Sequence[str]
+    videos: Sequence[str]
+    chunk: int
+    id: list[str]
+    video: list[int]
+    """Places in `videos`."""
+    a: list[int]
+    """Places in `models`; -1 of nobody."""
+    b: list[int]
+    persona: list[str | None]
+    round: list[int]
+    verdict: list[str]
+    origin: list[str | None]
+    category: list[str | None]
+    difficulty: list[float | None]
+    question: list[str]
+    """Their beginnings."""
+    seats: list[int]
+    """0 where one seating was judged, 1 where both gave one verdict, 2 where two."""
+    standards: list[str]
+    """The verdicts by standard, a letter each."""
+    surprise: list[int]
+    """The place of each battle where the most surprising by the ratings is the first."""
+
+
+@dataclass(frozen=True)
+class RunPage:
+    """All that a report shows before anybody opens a list or a battle."""
+
+    version: int = field(metadata=keyed("schema"))
+    run: Mapping[str, Any]
+    stand_ins: bool | None
+    models: Sequence[Mapping[str, Any]]
+    """Rows of the leaderboard with the fields of `ContestantFacts`."""
+    settings: RatingSettings
+    leads: Sequence[BoardLead]
+    terms: Sequence[FittedTerms] | None
+    components: Sequence[Sequence[str]]
+    better: BetterChances
+    pairs: Sequence[PairRecord]
+    slices: Mapping[str, Sequence[SlicePart]]
+    rounds: Sequence[Round]
+    profiles: Mapping[str, Mapping[str, Any]]
+    audit: Sequence[Finding]
+    judges: Mapping[str, str]
+    labels: LabelReport | None
+    status: Mapping[str, Any]
+    spending: Sequence[Spending]
+    methods: Mapping[str, Any]
+    live: None
+    """Set while the run is watched."""
+    siblings: None
+    """Set where files lie beside the page."""
+    words: Mapping[str, Any]
+    tables: Mapping[str, Any]
+    csv: str
+    sections: Mapping[str, Section]
+
+
 @dataclass
 class PageData:
     """A run as a page reads it."""
 
     folder: Path
-    summary: Json
-    index: Json
-    videos: dict[str, Json]
+    summary: dict[str, Any]
+    """A `RunPage` as JSON; a view that is served changes it as the run goes on."""
+    index: BattleIndex
+    videos: dict[str, dict[str, Any]]
+    """Each video as JSON, with the place of its thumbnails once they are drawn."""
     took: Mapping[str, Mapping[str, Took]]
     """What the calls of each battle took."""
     note: str | None = None
@@ -113,38 +239,42 @@ class PageData:
         """
         with open_run(folder) as run:
             listed = listed_of(run, most)
-            costs = _costs(run, listed)
-            figures = _figures(run, listed, costs)
-            note = _note(listed, len(run.battles))
-            figures["settings"]["warnings"] += [] if note is None else [note]
-            index = index_of(listed, seats_count=run.manifest.get("swap") == "all")
-            index["surprise"] = _surprise(listed, figures.pop("rated"))
-            setup = setup_of(run)
+            note = None
+            if len(listed) < len(run.battles):
+                videos = counted(len(listed.outlines.texts["video"].counts()), "video")
+                note = (
+                    f"battles to read, difficulty and weaknesses are those of {videos} drawn by "
+                    f"the run's seed, {len(listed):,} of {len(run.battles):,} battles; all other "
+                    "figures are of all"
+                )
+            costs = costs_of(run, list(listed.outlines.ids()))
+            board = board_in(run, replace(USUAL, pairs=True))
+            page = _run_page(run, board, listed, costs, note)
+            index = _index_of(listed, board.models, seats_count=run.manifest.get("swap") == "all")
             slice_of = slices_of(run.store)
-            videos = {
+            there = {
                 video.id: video.to_json() | {"sprite": None}
-                for video in videos_of(run, set(index["videos"]))
+                for video in videos_of(run, set(index.videos))
             }
-        summary = _summary(figures, setup, costs)
-        kept = {id_: videos[id_] for id_ in index["videos"]}
-        return cls(folder, summary, index, kept, costs.battles, note, slice_of)
+        kept = {id_: there[id_] for id_ in index.videos}
+        return cls(folder, fields_json(page), index, kept, costs.battles, note, slice_of)
 
-    def part(self, number: int) -> list[Json]:
+    def part(self, number: int) -> list[dict[str, Any]]:
         """Return the battles at the places from `number` times CHUNK on; none beyond the last."""
-        wanted = self.index["id"][number * CHUNK : (number + 1) * CHUNK]
+        wanted = self.index.id[number * CHUNK : (number + 1) * CHUNK]
         with open_run(self.folder) as run:
             found = (run.store.battle(id_) for id_ in wanted)
             return [self._battle(battle) for battle in found if battle is not None]
 
-    def parts(self, run: Run) -> Iterator[list[Json]]:
+    def parts(self, run: Run) -> Iterator[list[dict[str, Any]]]:
         """Give all parts in their order, with one in memory at a time."""
-        there = set(self.index["id"])
+        there = set(self.index.id)
         listed = run.battles.where(np.array([id_ in there for id_ in run.outlines.ids()], bool))
         battles = map(self._battle, listed)
         while part := list(islice(battles, CHUNK)):
             yield part
 
-    def _battle(self, battle: Battle) -> Json:
+    def _battle(self, battle: Battle) -> dict[str, Any]:
         body = battle.model_dump(by_alias=True, mode="python", exclude=set(_LEFT_OUT))
         for key in _LEFT_OUT:
             body.pop(key, None)
@@ -176,27 +306,13 @@ def listed_of(run: Run, most: int) -> BattlesOf:
     return battles.where(column.among(drawn))
 
 
-def _note(listed: BattlesOf, every: int) -> str | None:
-    """Return of which battles a page's lists are; None where of all."""
-    if len(listed) == every:
-        return None
-    videos = len(listed.outlines.texts["video"].counts())
-    return (
-        f"battles to read, difficulty and weaknesses are those of {counted(videos, 'video')} drawn "
-        f"by the run's seed, {len(listed):,} of {every:,} battles; all other figures are of all"
-    )
-
-
-def _costs(run: Run, listed: BattlesOf) -> RunCosts:
-    return costs_of(run, list(listed.outlines.ids()))
-
-
-def index_of(battles: Collection[Battle], *, seats_count: bool) -> Json:
-    """Return the columns by which battles are listed, filtered and searched."""
+def _index_of(
+    listed: BattlesOf, rows: Sequence[LeaderboardRow], *, seats_count: bool
+) -> BattleIndex:
     names = set[str]()
     videos = set[str]()
     columns: dict[str, list[Any]] = {name: [] for name in _COLUMNS}
-    for battle in battles:
+    for battle in listed:
         names |= {name for name in (battle.model_a, battle.model_b) if name}
         videos.add(battle.video)
         for name, cell in zip(columns, _cells(battle, seats_count=seats_count), strict=True):
@@ -206,7 +322,9 @@ def index_of(battles: Collection[Battle], *, seats_count: bool) -> Json:
     columns["video"] = [video[id_] for id_ in columns["video"]]
     for seat in "ab":
         columns[seat] = [model.get(name or "", -1) for name in columns[seat]]
-    return {"models": [*model], "videos": [*video], "chunk": CHUNK, **columns}
+    order = np.argsort(chances(listed.outlines, rows), kind="stable")
+    surprise: list[int] = np.argsort(order, kind="stable").tolist()
+    return BattleIndex([*model], [*video], CHUNK, **columns, surprise=surprise)
 
 
 def _cells(battle: Battle, *, seats_count: bool) -> Iterator[Any]:
@@ -214,7 +332,8 @@ def _cells(battle: Battle, *, seats_count: bool) -> Iterator[Any]:
     yield from (battle.id, battle.video, battle.model_a, battle.model_b)
     yield from (getattr(battle, name) for name in _PLAIN)
     yield (battle.question or "")[:QUESTION_CHARS]
-    yield _seats(battle)
+    said = {judging.seats: judging.verdict for judging in battle.verdicts}
+    yield 0 if len(said) < 2 else 1 if len(set(said.values())) == 1 else 2
     yield letters_of(by_standard(battle, seats_count=seats_count))
 
 
@@ -222,165 +341,128 @@ _PLAIN = ("persona", "round", "verdict", "origin", "category", "difficulty")
 _COLUMNS = ("id", "video", "a", "b", *_PLAIN, "question", "seats", "standards")
 
 
-def _seats(battle: Battle) -> int:
-    """Return 0 where one seating was judged, 1 where both gave one verdict, 2 where two."""
-    said = {judging.seats: judging.verdict for judging in battle.verdicts}
-    return 0 if len(said) < 2 else 1 if len(set(said.values())) == 1 else 2
-
-
-def _surprise(listed: BattlesOf, rows: Sequence[Row]) -> list[int]:
-    """Return the place of each battle where the most surprising by the ratings is the first."""
-    order = np.argsort(chances(listed.outlines, rows), kind="stable")
-    found: list[int] = np.argsort(order, kind="stable").tolist()
-    return found
-
-
-def _figures(run: Run, listed: BattlesOf, costs: RunCosts) -> Json:
-    """Return what a report shows that is made of battles and labels.
-
-    Difficulty and weaknesses are those of the battles that are listed.
-    """
-    board = board_in(run, replace(USUAL, pairs=True))
+def _run_page(
+    run: Run, board: Leaderboard, listed: BattlesOf, costs: RunCosts, note: str | None
+) -> RunPage:
+    """Return what a report shows first; difficulty and weaknesses are those of listed battles."""
     pairs = pairs_in(run)
-    found = audit_in(run)
+    audit = audit_in(run)
     styled = board_in(run, replace(USUAL, style=True, seats=True), behaviour=False)
-    adjusted = {row.model: _adjusted(row) for row in styled.models}
     looks = read_looks(listed)
     profiles = build_profiles(looks, {row.model: row.rating for row in board.models})
     rounds = rounds_of(listed, themes=looks.theme_of)
     status = status_of(run.folder)
     told = status.to_json()
+    setup = setup_of(run)
+    known = setup.model_dump(mode="json")
+    labels = show_labels(run)
+    cautions = [text for text in board.settings.warnings if MOVED not in text]
+    settings = replace(
+        board.settings, warnings=tuple(cautions if note is None else [*cautions, note])
+    )
+    without = sum(told["verdicts"].get(of, 0) for of in ("void", "forfeit_a", "forfeit_b"))
+    aside = {file["path"] for file in (*told["quarantine"], *told["skipped"])}
     report = run_page(
         RunRecords(
             board=board,
             pairs=pairs,
             rounds=rounds,
-            findings=found.findings,
-            judges=list(found.judges),
+            findings=audit.findings,
+            judges=list(audit.judges),
             roles=costs.roles,
             contestants=[of for of in costs.models if of.role == "contestant"],
             seconds=status.work.seconds,
             cost_usd=told["cost_usd"] or 0.0,
             unknown_cost=told["unknown_cost"],
-            left=_left(told),
+            left=UnplayedCounts(told["settled"], without, len(aside), len(told["damage"])),
             styled=styled,
         )
     )
-    rows = board.to_json()
-    audit = found.to_json()
-    labels = show_labels(run)
-    is_labelled = labels.labels or labels.votes.cast or labels.ranking
-    cautions = [text for text in board.settings.warnings if MOVED not in text]
-    return {
-        "rated": board.models,
-        "stand_ins": rows["settings"]["stand_ins"],
-        "models": [row | {"style": adjusted[row["model"]]} for row in rows["models"]],
-        "settings": rows["settings"] | {"warnings": cautions},
-        "leads": rows["leads"],
-        "terms": value_json(styled.settings.terms),
-        "components": rows["components"],
-        "better": {"models": rows["pairs"]["models"], "p": rows["pairs"]["better"]},
-        "pairs": pairs.to_json()["pairs"],
-        "slices": _slices(run, (*_traits(run), *own_traits(run))),
-        "rounds": [one.to_json() for one in rounds],
-        "profiles": {row["model"]: row for row in profiles.to_json()["profiles"]},
-        "audit": audit["findings"],
-        "judges": audit["judges"],
-        "labels": labels.to_json() if is_labelled else None,
-        "people": labels_report(labels) if labels.labels or labels.ranking else None,
-        "status": {key: told[key] for key in _STATUS},
-        "report": report,
-    }
-
-
-def _left(status: Json) -> LeftOut:
-    """Return what was left out: battles without a verdict, files and damage."""
-    without = sum(status["verdicts"].get(of, 0) for of in ("void", "forfeit_a", "forfeit_b"))
-    aside = {file["path"] for file in (*status["quarantine"], *status["skipped"])}
-    return LeftOut(status["settled"], without, len(aside), len(status["damage"]))
-
-
-def _adjusted(row: Row) -> Json | None:
-    """Return the rating of a model with style taken out; None where it cannot be."""
-    if UNCONTROLLED in row.flags:
-        return None
-    return {"rating": row.rating, "low": row.low, "high": row.high}
-
-
-def _summary(figures: Json, setup: Setup, costs: RunCosts) -> Json:
-    """Return all that a report shows before a list or a battle is opened."""
-    report: Report = figures.pop("report")
-    people: Report | None = figures.pop("people")
-    names = short_names([*(row["model"] for row in figures["models"]), *setup.cast])
-    found: Json = {
-        "schema": SCHEMA,
-        "run": _about(setup),
-        **figures,
-        "models": [row | _took(row["model"], setup, costs) for row in figures["models"]],
-        "spending": [row.model_dump() for row in costs.roles],
-        "methods": _methods(setup),
-        "live": None,
-        "siblings": None,
-    }
     sections = [
-        spending_section(report, found["status"]["cost_usd_a_battle"]),
-        missing_section(report, found["status"]),
-        made_section(found["settings"], found["run"], found["methods"]),
+        spending_section(report, told["cost_usd_a_battle"]),
+        missing_section(report, told),
+        made_section(settings, setup),
     ]
-    if people is not None:
-        sections.append(people_section(people))
-    return found | {
-        "words": page_words(report, names),
-        "tables": report.to_json()["tables"],
-        "csv": csv_text(report.data_table),
-        "sections": {one.id: one.to_json() for one in sections},
-    }
+    if labels.labels or labels.ranking:
+        sections.append(people_section(labels_report(labels)))
+    assert board.pairs is not None, "the board was asked for its pairs"
+    traits = [*TRAITS]
+    if any(run.outlines.texts["language"].counts()):
+        traits.append("language")
+    if tags_of(run):
+        traits.append(QUESTION_CATEGORY)
+    sliced = slices_by(run, [*traits, *own_traits(run)], behaviour=False)
+    adjusted = {row.model: row for row in styled.models}
+    return RunPage(
+        SCHEMA,
+        run={key: known[key] for key in _ABOUT},
+        stand_ins=board.settings.stand_ins,
+        models=[
+            row.to_json() | fields_json(_facts_of(row.model, adjusted[row.model], setup, costs))
+            for row in board.models
+        ],
+        settings=settings,
+        leads=board.leads,
+        terms=styled.settings.terms,
+        components=board.components,
+        better=BetterChances(board.pairs.models, board.pairs.better),
+        pairs=pairs.pairs,
+        slices={
+            trait: [
+                SlicePart(
+                    slice=part.name,
+                    battles=part.battles,
+                    flags=part.flags,
+                    videos=sum(part.board.settings.videos or ()),
+                    both_bad=part.both_bad_share,
+                    rows=[
+                        {key: getattr(row, key) for key in _SLICE_ROW} for row in part.board.models
+                    ],
+                )
+                for part in of.parts
+            ]
+            for trait, of in sliced.items()
+        },
+        rounds=rounds,
+        profiles={one.model: fields_json(one) for one in profiles.profiles},
+        audit=audit.findings,
+        judges=audit.judges,
+        labels=labels if labels.labels or labels.votes.cast or labels.ranking else None,
+        status={key: told[key] for key in _STATUS},
+        spending=costs.roles,
+        methods={
+            **{key: known[key] for key in ("sampling", "prompts", "cast", "roles")},
+            "run": {key: known[key] for key in _RULES},
+        },
+        live=None,
+        siblings=None,
+        words=page_words(report, short_names([*(row.model for row in board.models), *setup.cast])),
+        tables=report.to_json()["tables"],
+        csv=csv_text(report.data_table),
+        sections={one.id: one for one in sections},
+    )
 
 
-def _about(setup: Setup) -> Json:
-    known = setup.model_dump(mode="json")
-    return {key: known[key] for key in ("name", "began_s", "seed", "work", "version", "rounds")}
-
-
-def _methods(setup: Setup) -> Json:
-    known = setup.model_dump(mode="json")
-    return {
-        **{key: known[key] for key in ("sampling", "prompts", "cast", "roles")},
-        "run": {key: known[key] for key in _RULES},
-    }
-
-
-_RULES = (
-    *("version", "rounds", "pairing", "swap", "until", "preset", "overall_only", "subtitles"),
-    *("personas", "diverse"),
-    *("contracts", "self_judging", "offline_judge_on_real", "blind_referee"),
-)
-
-
-def _took(model: str, setup: Setup, costs: RunCosts) -> Json:
-    """Return what a contestant is, and what its answers took."""
+def _facts_of(
+    model: str, adjusted: LeaderboardRow, setup: Setup, costs: RunCosts
+) -> ContestantFacts:
+    """Return what a contestant is, what its answers took, and its rating without style."""
     answers = (of for of in costs.models if (of.role, of.model) == ("contestant", model))
     took = next(answers, None)
     member = setup.cast.get(model)
     if member is None:
         raise StoreError("the run has battles of a model that its settings do not define")
-    return {
-        "served": member.model,
-        "max_frames": member.max_frames,
-        "answers": took.calls if took else 0,
-        "latency_s": took.latency_s.model_dump() if took and took.latency_s else None,
-        "cost_usd": took.cost_usd if took else None,
-        "tokens_in": took.input_tokens if took else 0,
-        "tokens_out": took.output_tokens if took else 0,
-    }
-
-
-def _traits(run: Run) -> tuple[str, ...]:
-    """Return by what slices are shown: languages and kinds of question where they are known."""
-    has_languages = any(run.outlines.texts["language"].counts())
-    language = ["language"] * has_languages
-    kind = [QUESTION_CATEGORY] * bool(tags_of(run))
-    return (*TRAITS, *language, *kind)
+    is_adjusted = UNCONTROLLED not in adjusted.flags
+    return ContestantFacts(
+        style=AdjustedRating(adjusted.rating, adjusted.low, adjusted.high) if is_adjusted else None,
+        served=member.model,
+        max_frames=member.max_frames,
+        answers=took.calls if took else 0,
+        latency_s=took.latency_s if took else None,
+        cost_usd=took.cost_usd if took else None,
+        tokens_in=took.input_tokens if took else 0,
+        tokens_out=took.output_tokens if took else 0,
+    )
 
 
 def own_traits(run: Run) -> list[str]:
@@ -393,23 +475,3 @@ def own_traits(run: Run) -> list[str]:
         if name != f"{COLUMN}category"
     }
     return [name for name in columns if 1 < len(kinds.get(name, ())) <= MOST_KINDS][:MOST_COLUMNS]
-
-
-def _slices(run: Run, traits: Sequence[str]) -> dict[str, list[Json]]:
-    """Return the leaderboards of traits, cut to what small multiples draw."""
-    found = slices_by(run, traits, behaviour=False)
-    return {trait: _cut(found[trait]) for trait in traits}
-
-
-def _cut(found: Slices) -> list[Json]:
-    return [
-        {
-            "slice": part["slice"],
-            "battles": part["battles"],
-            "flags": part["flags"],
-            "videos": sum(part["settings"]["videos"] or []),
-            "both_bad": part["both_bad_share"],
-            "rows": [{key: row[key] for key in _SLICE_ROW} for row in part["models"]],
-        }
-        for part in found.to_json()["slices"]
-    ]

@@ -10,6 +10,7 @@ from __future__ import annotations
 import html
 import json
 from base64 import b64encode
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from hashlib import sha256
@@ -137,3 +138,22 @@ def _read(name: str) -> str:
 
 def _hash(text: str) -> str:
     return f"'sha256-{b64encode(sha256(text.encode()).digest()).decode()}'"
+
+
+Parts = list[str | dict[str, Any]]
+
+
+def short_names(names: Sequence[str]) -> dict[str, str]:
+    """Return each name without provider and owner, where that leaves all of them apart."""
+    distinct = list(dict.fromkeys(names))
+    cut = {name: name.split(":", 1)[-1].split("/")[-1] or name for name in distinct}
+    return cut if len(set(cut.values())) == len(distinct) else {name: name for name in distinct}
+
+
+def as_text(parts: Parts, names: Mapping[str, str]) -> str:
+    """Return a sentence without its links."""
+    texts = (
+        part if isinstance(part, str) else part.get("figure") or names[part["model"]]
+        for part in parts
+    )
+    return "".join(texts).strip()

@@ -21,9 +21,8 @@ from videoautoarena.runs.formats.terminal import safe
 from videoautoarena.runs.formats.words import roughly
 from videoautoarena.runs.run.rundir.reader import RUN_FILE, Run, counted, open_run
 from videoautoarena.runs.views.page.data import LISTED, PageData
-from videoautoarena.runs.views.page.document import block, document, is_ours
-from videoautoarena.runs.views.page.sentences import as_text
-from videoautoarena.runs.views.page.sheets import Sheet, Studio
+from videoautoarena.runs.views.page.document import as_text, block, document, is_ours
+from videoautoarena.runs.views.page.sheets import ThumbnailSheet, ThumbnailStudio
 
 MOST_BATTLES = 10_000
 """That a report lists which is one file: about 12 MB without pictures."""
@@ -37,7 +36,7 @@ READ_A_SECOND, WORTH_SAYING = 700, 2_000
 
 
 @dataclass(frozen=True)
-class Order:
+class ReportOptions:
     """What is to be written."""
 
     folder: Path
@@ -51,7 +50,7 @@ class Order:
 
 
 @dataclass(frozen=True)
-class Written:
+class WrittenReport:
     """What came of it."""
 
     SHOWN: ClassVar = (
@@ -108,8 +107,8 @@ def report_file(folder: Path, to: Path | None, *, force: bool) -> Path:
 
 
 async def write_report(
-    order: Order, on_progress: OnProgress = unheard, say: Say | None = None
-) -> Written:
+    order: ReportOptions, on_progress: OnProgress = unheard, say: Say | None = None
+) -> WrittenReport:
     """Write the report of a run; calls no model, and changes nothing else in the run's folder.
 
     `on_progress` hears how many videos have their thumbnails, `say` how long a large run takes.
@@ -131,19 +130,19 @@ async def write_report(
         with whole_file(order.to) as file:
             size = _write(file, run, data, sheets, _siblings(order.to) if order.split else None)
     pictures = sum(len(sheet.webp) for sheet in sheets.values())
-    return Written(order.to, len(data.index["id"]), size, pictures, missing, data.note)
+    return WrittenReport(order.to, len(data.index.id), size, pictures, missing, data.note)
 
 
 async def draw_sheets(
-    run: Run, data: PageData, order: Order, on_progress: OnProgress = unheard
-) -> tuple[dict[str, Sheet], dict[str, str]]:
+    run: Run, data: PageData, order: ReportOptions, on_progress: OnProgress = unheard
+) -> tuple[dict[str, ThumbnailSheet], dict[str, str]]:
     """Return the thumbnails by video, noted in the page's data; and which are missing and why."""
-    found: dict[str, Sheet] = {}
+    found: dict[str, ThumbnailSheet] = {}
     if not order.thumbs:
         return {}, {}
     videos = [video for video in run.store.videos() if video.id in data.videos]
     on_progress(0, len(videos), "pictures of videos")
-    async with Studio(run, order.thumbs, order.videos) as studio:
+    async with ThumbnailStudio(run, order.thumbs, order.videos) as studio:
         for number, video in enumerate(videos, start=1):
             body = data.videos[video.id]
             if sheet := await studio.sheet(video, body["seen"]):
@@ -154,7 +153,11 @@ async def draw_sheets(
 
 
 def _write(
-    file: BinaryIO, run: Run, data: PageData, sheets: Mapping[str, Sheet], beside: Path | None
+    file: BinaryIO,
+    run: Run,
+    data: PageData,
+    sheets: Mapping[str, ThumbnailSheet],
+    beside: Path | None,
 ) -> int:
     """Write the document and what lies beside it; return the bytes of all of it."""
     summary = data.summary if beside is None else {**data.summary, "siblings": beside.name}
@@ -180,9 +183,11 @@ def _write(
     return size + file.tell()
 
 
-def _blocks(run: Run, data: PageData, sheets: Mapping[str, Sheet]) -> Iterator[tuple[str, str]]:
+def _blocks(
+    run: Run, data: PageData, sheets: Mapping[str, ThumbnailSheet]
+) -> Iterator[tuple[str, str]]:
     """Yield everything past the first figure, by its name, as base64: no other sign is in it."""
-    yield "index", packed(data.index)
+    yield "index", packed(fields_json(data.index))
     yield "videos", packed(data.videos)
     for number, part in enumerate(data.parts(run)):
         yield f"part-{number}", packed(part)

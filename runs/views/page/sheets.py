@@ -25,7 +25,7 @@ FEW = 16
 
 
 @dataclass(frozen=True)
-class Sheet:
+class ThumbnailSheet:
     """Thumbnails of one video."""
 
     webp: bytes
@@ -54,7 +54,7 @@ def worth_a_thumbnail(total: int, seen: Collection[Sequence[int]], thumbs: int) 
     return tuple(sorted(steps | short | {0, total - 1}))
 
 
-class Studio:
+class ThumbnailStudio:
     """Draws sheets of a run's videos; keeps them in the frame cache, decodes what that has lost.
 
     Use it with `async with`. Its workers start when a frame has to be decoded, not before.
@@ -78,7 +78,7 @@ class Studio:
     async def __aexit__(self, *raised: object) -> None:
         await self._decoders.__aexit__(*raised)
 
-    async def sheet(self, video: Video, seen: Mapping[str, Sequence[int]]) -> Sheet | None:
+    async def sheet(self, video: Video, seen: Mapping[str, Sequence[int]]) -> ThumbnailSheet | None:
         """Return the thumbnails of a video; None where no frame of it can be had any more."""
         frames = self._run.store.frames(video.id)
         if frames is None:
@@ -89,7 +89,7 @@ class Studio:
         name = _name(self._sampling, frames, places)
         height = max(1, round(frames.height_px * WIDTH_PX / frames.width_px))
         if kept := self._cache.sheet(video.sha256, name):
-            return Sheet(kept, height, places)
+            return ThumbnailSheet(kept, height, places)
         try:
             jpegs = await self._jpegs(video, frames, places)
             drawn = await asyncio.to_thread(tile, jpegs, width_px=WIDTH_PX, columns=COLUMNS)
@@ -99,7 +99,7 @@ class Studio:
             self.missing[video.id] = one_line(reason, 200)
             return None
         self._cache.put_sheet(video.sha256, name, drawn.webp)
-        return Sheet(drawn.webp, drawn.height_px, places)
+        return ThumbnailSheet(drawn.webp, drawn.height_px, places)
 
     async def _jpegs(self, video: Video, frames: Frames, places: Sequence[int]) -> list[bytes]:
         digests = [frames.frames[place].digest for place in places]

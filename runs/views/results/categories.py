@@ -7,15 +7,23 @@ from typing import Any
 
 from videoautoarena.runs.analysis.categories.check import CategoryCheck
 from videoautoarena.runs.analysis.categories.figures import CategoryReport, Group
-from videoautoarena.runs.rating.finding import UNKNOWN
+from videoautoarena.runs.analysis.realism.comparison import TraitComparison, Value
+from videoautoarena.runs.analysis.realism.real_mix import weakness_of
+from videoautoarena.runs.analysis.realism.report import Boards, Realism
+from videoautoarena.runs.formats.number_formats import FORMATS
+from videoautoarena.runs.rating.finding import UNKNOWN, Figure
+from videoautoarena.runs.rating.leaderboard import LeaderboardRow
 from videoautoarena.runs.rating.method import SOLID_BATTLES
+from videoautoarena.runs.views.results.remarks import notes_of
 from videoautoarena.runs.views.results.report import (
     Column,
     Report,
     Sentence,
     Table,
     Verbatim,
+    listed,
     sentence,
+    spoken_table,
     tally_table,
 )
 
@@ -154,3 +162,162 @@ def check_report(found: CategoryCheck) -> Report:
         ),
     )
     return Report((table,), sentences)
+
+
+MARK = "differs"
+SHOWN = 6
+"""Values of a trait, and cells that a run lacks, on a terminal."""
+_TRAITS = (
+    Column("trait", "trait"),
+    Column("value", "value"),
+    Column("simulated", "simulated", "share_or_mean",
+           ("simulated_value", "simulated_low", "simulated_high", "is_mean")),
+    Column("real", "real", "share_or_mean", ("real_value", "real_low", "real_high", "is_mean")),
+    Column("p", "p"),
+)  # fmt: skip
+_FIELDS = (
+    *("trait", "value", "held_p", "differs"),
+    *(f"{side}_{of}" for side in ("simulated", "real") for of in Figure._fields),
+)
+"""Of CSV."""
+_BOARD = (
+    Column("model", "model", "name"),
+    Column("before", "as played", "rating"),
+    Column("rank_before", "rank", "places", ("best_before", "worst_before")),
+    Column("after", "real mix", "rating"),
+    Column("interval", "interval", "reach", ("after", "low", "high")),
+    Column("rank_after", "rank", "places", ("best_after", "worst_after")),
+    Column("moves", "moves", "points"),
+)
+
+
+def realism_report(found: Realism, *, most: int | None = SHOWN) -> Report:
+    """Return both tables; `most` is how many values of a trait are shown, None for all."""
+    every = [_value_fields(one, value) for one in found.traits for value in one.values]
+    traits = Table("questions", "Questions", _TRAITS, tuple(_trait_rows(found.traits, most)))
+    data = Table("traits", "Questions", _TRAITS, tuple(every), _FIELDS)
+    counts: dict[str, Any] = {
+        "simulated": found.simulated.questions,
+        "simulated_videos": found.simulated.videos,
+        "real": found.real.questions,
+        "real_videos": found.real.videos,
+        "shared": found.shared_videos,
+        "tested": sum(one.p is not None for one in found.traits),
+    }
+    if (mix := found.mix) is not None:
+        left = max(len(mix.lacking) - SHOWN, 0)
+        counts |= {"battles": mix.battles, "effective": mix.effective_battles, "left": left}
+        counts |= {"heaviest": mix.heaviest, "cap": mix.cap}
+    tally = tally_table(counts, heaviest="coefficient", cap="number")
+    tables = [traits, tally]
+    sentences = list(_told(found, tally))
+    weak = found.mix and weakness_of(found.mix)
+    if found.boards is not None and found.mix is not None:
+        board = _board_rows(found.boards)
+        rows = (
+            {"kind": f"{one.category} / {one.form}", "real": one.real or 0.0}
+            for one in found.mix.lacking[:SHOWN]
+        )
+        lacks = spoken_table("lacking", rows, kind="text", real="share")
+        tables += [Table("real-mix", "Board by the real mix", _BOARD, tuple(board)), lacks]
+        if weak:
+            sentences.append(Sentence((Verbatim(f"{weak[0].upper()}{weak[1:]}."),)))
+        sentences += _mix_sentences(tally, lacks)
+    sentences += notes_of(line for line in found.warnings if line != weak)
+    return Report(tuple(tables), tuple(sentences), data=data)
+
+
+def _trait_rows(traits: Sequence[TraitComparison], most: int | None) -> Iterator[dict[str, Any]]:
+    """Yield the values of each trait, which is named once."""
+    for one in traits:
+        kept = one.values
+        if most is not None and len(kept) > most:
+            kept = kept[: most - 1]
+        rows = [_value_fields(one, value) for value in kept] or [_trait_fields(one)]
+        if left := len(one.values) - len(kept):
+            rows.append({"value": f"{FORMATS['count'].cell([left])} more"})
+        for row in rows[1:]:
+            row |= {"trait": None, "p": None}
+        yield from rows
+
+
+def _trait_fields(one: TraitComparison) -> dict[str, Any]:
+    p = FORMATS["p"].cell([one.held_p])
+    return {
+        "trait": one.trait,
+        "held_p": one.held_p,
+        "differs": one.differs,
+        "p": f"{MARK} {p}" if one.differs else p,
+    }
+
+
+def _value_fields(one: TraitComparison, value: Value) -> dict[str, Any]:
+    fields = _trait_fields(one) | {"value": value.value, "is_mean": value.value == "mean"}
+    for side, figure in (("simulated", value.simulated), ("real", value.real)):
+        fields |= {f"{side}_{of}": getattr(figure, of) for of in Figure._fields}
+    return fields
+
+
+def _board_rows(boards: Boards) -> Iterator[dict[str, Any]]:
+    """Yield a row a model, the best by the real mix first."""
+    played = {row.model: row for row in boards.as_played.models}
+    for row in boards.real_mix.models:
+        before = played[row.model]
+        yield {
+            "model": row.model,
+            "before": before.rating,
+            "best_before": before.rank_best,
+            "worst_before": before.rank_worst,
+            "after": row.rating,
+            "low": row.low,
+            "high": row.high,
+            "best_after": row.rank_best,
+            "worst_after": row.rank_worst,
+            "moves": _moves(before, row),
+        }
+
+
+def _moves(before: LeaderboardRow, after: LeaderboardRow) -> float | None:
+    """Return by how much a rating moves, as a reader of both sees it."""
+    digits = FORMATS["rating"].digits
+    if before.rating is None or after.rating is None or digits is None:
+        return None
+    return float(digits.rounded(after.rating) - digits.rounded(before.rating))
+
+
+def _told(found: Realism, tally: Table) -> Iterator[Sentence]:
+    counts = tally.quotes()
+    yield sentence(
+        "{simulated:simulated question} on {simulated_videos:video}, {real:real question} on "
+        "{real_videos:video}; {shared} in common.",
+        counts,
+    )
+    if not counts["tested"].value:
+        yield sentence("There is too little of either to tell them apart.")
+    elif found.told_apart:
+        yield sentence(
+            "Told apart by {traits} ({mark}): p held over {tested} traits is at most {level}.",
+            counts,
+            traits=listed(map(Verbatim, found.told_apart), last=", "),
+            mark=MARK,
+            level=Verbatim(f"{found.level:g}"),
+        )
+    else:
+        yield sentence(
+            "Not told apart by any of {tested} traits, which is no proof that they are alike.",
+            counts,
+        )
+
+
+def _mix_sentences(tally: Table, lacks: Table) -> Iterator[Sentence]:
+    counts = tally.quotes()
+    yield sentence(
+        "Real mix: {battles:battle} weighted by category and form, at most {heaviest} each (cap "
+        "{cap}); they count as {effective}.",
+        counts,
+    )
+    if lacks.rows:
+        kinds = enumerate(row["kind"] for row in lacks.rows)
+        each = ((Verbatim(f"{kind} "), lacks.quote(k, "real")) for k, kind in kinds)
+        lacking = listed(each, last=", ")
+        yield sentence("This run lacks {lacking}[ and {left} more].", counts, lacking=lacking)

@@ -9,11 +9,11 @@ from typing import Any
 from videoautoarena.runs.bench.format.results import VIEWS
 from videoautoarena.runs.bench.score.shortcuts import AskedProbe, SetProbes
 from videoautoarena.runs.run.rundir.reader import one_line
-from videoautoarena.runs.views.results.agreement import agreement_report
+from videoautoarena.runs.views.results.audit import agreement_report
 from videoautoarena.runs.views.results.remarks import findings_said, listing
 from videoautoarena.runs.views.results.report import (
     Column,
-    Model,
+    ModelName,
     Report,
     Section,
     Sentence,
@@ -68,9 +68,39 @@ def probes_report(found: SetProbes) -> Report:
         "leaks", known_by, task="name", accuracy="percent", n="count", chance="percent"
     )
     headline = _headline(found, tally)
-    tables = (_text_table(found), _scores_table(found), _defects_table(found))
+    rows = tuple(
+        {
+            "model": f"{one.split}: {one.model}" if one.split else one.model,
+            **figure_fields("every", one.every),
+            **figure_fields("rest", one.rest),
+        }
+        for one in found.scores
+    )
+    columns = (
+        Column("model", "model", "name"),
+        Column("every", "all items", "percent"),
+        Column("every_interval", "95 % interval", "percent_interval", bounds_of("every"), spare=1),
+        Column("rest", "without what is given away", "percent"),
+        Column("rest_interval", "95 % interval", "percent_interval", bounds_of("rest"), spare=2),
+    )
+    tables = (
+        _text_table(found),
+        Table("both-scores", "Scores without what is given away", columns, rows),
+        _defects_table(found),
+    )
     asked = _asked_table(found.asked.probes)
-    sentences = (headline, *_leak_sentences(found, leaks), _summary(found, tally))
+    away = "{given_away}" if found.text.given_away else "none"
+    sentences = (
+        headline,
+        *_leak_sentences(found, leaks),
+        sentence(
+            f"Text alone gives away {away} of {{keyed:item}}[; {{known:model}} {{known|knows|"
+            "know}} answers without the video][; {defects:defect} found].",
+            tally.quotes(),
+            key="probes",
+            role="page",
+        ),
+    )
     return Report((*tables, asked, tally, leaks), sentences, headline)
 
 
@@ -84,18 +114,6 @@ def _headline(found: SetProbes, tally: Table) -> Sentence:
         return sentence(said, quotes, key="lead")
     said = "Text alone gives away the right option of {given_away} of {keyed:item}."
     return sentence(said, quotes, key="lead")
-
-
-def _summary(found: SetProbes, tally: Table) -> Sentence:
-    """Return all that is given away in one sentence, for a page."""
-    away = "{given_away}" if found.text.given_away else "none"
-    return sentence(
-        f"Text alone gives away {away} of {{keyed:item}}[; {{known:model}} {{known|knows|know}} "
-        "answers without the video][; {defects:defect} found].",
-        tally.quotes(),
-        key="probes",
-        role="page",
-    )
 
 
 def _task(split: str | None, task: str) -> str:
@@ -126,26 +144,6 @@ def _text_table(found: SetProbes) -> Table:
         *(Column(name, f"{name} %", "noted_share", (name, f"{name} note")) for name in names),
     )
     return Table("probes", "What text alone earns", columns, tuple(rows), wraps=True)
-
-
-def _scores_table(found: SetProbes) -> Table:
-    """Return what models come to on all items, and on those that text does not give away."""
-    rows = tuple(
-        {
-            "model": f"{one.split}: {one.model}" if one.split else one.model,
-            **figure_fields("every", one.every),
-            **figure_fields("rest", one.rest),
-        }
-        for one in found.scores
-    )
-    columns = (
-        Column("model", "model", "name"),
-        Column("every", "all items", "percent"),
-        Column("every_interval", "95 % interval", "percent_interval", bounds_of("every"), spare=1),
-        Column("rest", "without what is given away", "percent"),
-        Column("rest_interval", "95 % interval", "percent_interval", bounds_of("rest"), spare=2),
-    )
-    return Table("both-scores", "Scores without what is given away", columns, rows)
 
 
 def _defects_table(found: SetProbes) -> Table:
@@ -184,7 +182,7 @@ def _leak_sentences(found: SetProbes, leaks: Table) -> Iterator[Sentence]:
             "({sure}): the items give it away.",
             leaks.quotes(k),
             task=Verbatim(one.task),
-            model=Model(one.model),
+            model=ModelName(one.model),
             view=VIEWS[one.view],
             sure=sure,
         )

@@ -8,13 +8,17 @@ from typing import Any
 
 from videoautoarena.runs.bench.dialogues.score import DialogueComparison
 from videoautoarena.runs.bench.format.schema import spoken
+from videoautoarena.runs.bench.score.anchor_score import Scores
 from videoautoarena.runs.bench.score.compare import SURE, TOO_FEW, BenchComparison
-from videoautoarena.runs.bench.score.task_score import TaskComparison
+from videoautoarena.runs.bench.score.task_score import TaskComparison, TaskScores
 from videoautoarena.runs.formats.number_formats import Kind
+from videoautoarena.runs.views.results.dialogues import dialogues_report
+from videoautoarena.runs.views.results.forms import csv_text, marked_up
+from videoautoarena.runs.views.results.preferences import preference_reports
 from videoautoarena.runs.views.results.remarks import notes_of
 from videoautoarena.runs.views.results.report import (
     Column,
-    Model,
+    ModelName,
     Report,
     Sentence,
     Table,
@@ -23,6 +27,7 @@ from videoautoarena.runs.views.results.report import (
     spoken_table,
     tally_table,
 )
+from videoautoarena.runs.views.results.tasks import task_reports
 
 _HIGHER = ("a_higher", "level", "b_higher")
 
@@ -30,7 +35,24 @@ _HIGHER = ("a_higher", "level", "b_higher")
 def comparison_report(found: Any) -> Report:
     """Return both averages and their difference, and who is better in a sentence a difference."""
     if isinstance(found, BenchComparison):
-        return _of_preferences(found)
+        a, b = found.models
+        on = {"n": found.questions, "videos": found.videos, "better": found.better, **found.items}
+        rows = [_row("average", a.average, b.average, found.difference["average"], **on)]
+        for against in ("selected", "rejected"):
+            if against in found.difference:
+                rows.append(
+                    _row(f"against {against} answers", None, None, found.difference[against])
+                )
+        about = sentence("Judged by {judge}.", judge=ModelName(found.judge))
+        if found.anchor is not None:
+            about = sentence(
+                "Share of a question's games against {anchor}, judged by {judge}.",
+                anchor=ModelName(found.anchor),
+                judge=ModelName(found.judge),
+            )
+        report = _report((a.model, b.model), rows, of="question")
+        said = (*(one for one in report.sentences if one.key == "lead"), *notes_of(found.warnings))
+        return replace(report, sentences=said, above=(about,))
     return _of_tasks(found) if isinstance(found, TaskComparison) else _of_dialogues(found)
 
 
@@ -41,25 +63,6 @@ def comparison_json(found: Any) -> dict[str, Any]:
     if isinstance(found, BenchComparison) and headline is not None:
         fields["sentence"] = headline.text
     return fields
-
-
-def _of_preferences(found: BenchComparison) -> Report:
-    a, b = found.models
-    on = {"n": found.questions, "videos": found.videos, "better": found.better, **found.items}
-    rows = [_row("average", a.average, b.average, found.difference["average"], **on)]
-    for against in ("selected", "rejected"):
-        if against in found.difference:
-            rows.append(_row(f"against {against} answers", None, None, found.difference[against]))
-    about = sentence("Judged by {judge}.", judge=Model(found.judge))
-    if found.anchor is not None:
-        about = sentence(
-            "Share of a question's games against {anchor}, judged by {judge}.",
-            anchor=Model(found.anchor),
-            judge=Model(found.judge),
-        )
-    report = _report((a.model, b.model), rows, of="question")
-    said = (*(one for one in report.sentences if one.key == "lead"), *notes_of(found.warnings))
-    return replace(report, sentences=said, above=(about,))
 
 
 def _of_tasks(found: TaskComparison) -> Report:
@@ -148,7 +151,7 @@ def _sentence(leads: Table, k: int, names: tuple[str, str], of: str) -> Sentence
     """Return who is better, and how sure that is."""
     row = leads.rows[k]
     quotes = leads.quotes(k)
-    a, b = map(Model, names)
+    a, b = map(ModelName, names)
     on = f" over {{n:{of}}} about {{videos:video}}"
     if row["chance"] is None:
         return sentence("One video is not enough to separate {a} and {b}.", key="lead", a=a, b=b)
@@ -161,8 +164,23 @@ def _sentence(leads: Table, k: int, names: tuple[str, str], of: str) -> Sentence
         f"{start} {{by}} {{unit}} ({{interval}} at {{level}}){on}{end}",
         quotes,
         key="lead",
-        a=Model(row["order"][0]),
-        b=Model(row["order"][1]),
+        a=ModelName(row["order"][0]),
+        b=ModelName(row["order"][1]),
         unit=Verbatim("of 10" if row.get("kind") == "generation" else "points"),
         level=Verbatim("95 %"),
     )
+
+
+def set_reports(scores: Any) -> list[Report]:
+    """Return the reports of `Scores`, `TaskScores` or `DialogueScores`: one a judge or part."""
+    if isinstance(scores, TaskScores):
+        return task_reports(scores)
+    return preference_reports(scores) if isinstance(scores, Scores) else [dialogues_report(scores)]
+
+
+def pasted(scores: Any, form: str) -> str:
+    """Return scores for pasting: as CSV one table with all digits, that of the first report."""
+    reports = set_reports(scores)
+    if form == "csv":
+        return csv_text(reports[0].data_table) if reports else ""
+    return "\n\n".join(marked_up(report, form) for report in reports)

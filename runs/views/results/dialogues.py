@@ -20,9 +20,9 @@ from videoautoarena.runs.bench.score.task_points import ScoreFigure
 from videoautoarena.runs.run.rundir.reader import counted
 from videoautoarena.runs.views.results.report import (
     Column,
-    Difference,
-    Model,
+    ModelName,
     Part,
+    QuoteDifference,
     Report,
     Section,
     Sentence,
@@ -106,11 +106,19 @@ _HISTORY_NOTE = remark(
 def dialogues_report(scores: DialogueScores) -> Report:
     """Return the report of a set: a table by ability, and one by turns, length and scenes."""
     models = _models_table(scores)
-    parts = _parts_table(scores)
-    means = _means_table(scores)
-    there = sum(ability != TWIN for ability in scores.abilities)
+    means: list[dict[str, Any]] = [
+        {"of": of, "mean": mean} for of, mean in scores.ability_means.items()
+    ]
+    means += (
+        {"of": f"{by}_{part}", "mean": mean} for (by, part), mean in scores.part_means.items()
+    )
+    means.append({"of": "over_refusal", "mean": scores.refused_mean})
+    over_all = spoken_table("means", means, of="text", mean="percent")
     tally = counts_table(
-        scores.lead, rounds=scores.rounds, abilities=there, results=len(scores.models)
+        scores.lead,
+        rounds=scores.rounds,
+        abilities=sum(ability != TWIN for ability in scores.abilities),
+        results=len(scores.models),
     )
     ends = ends_table(
         (_name(scores, row), odd_ends(row.counts, ODD, row.missing)) for row in scores.models
@@ -130,12 +138,12 @@ def dialogues_report(scores: DialogueScores) -> Report:
         headline,
         *_score(scores, models, tally),
         gap_sentence(models, "overall", _golden(scores)),
-        *_of_abilities(scores, means),
-        *_of_parts(scores, means, tally),
+        *_of_means(scores, over_all, tally),
     )
-    return Report(
-        (models, *parts, means, tally, ends, sweeps), sentences, headline, data=_data_table(scores)
-    )
+    figures = tuple(_figures(scores))
+    data = Table("data", "Scores on dialogues", (MODEL,), figures, CSV_FIELDS)
+    tables = (models, *_parts_table(scores), over_all, tally, ends, sweeps)
+    return Report(tables, sentences, headline, data=data)
 
 
 def _judges(scores: DialogueScores) -> int:
@@ -146,28 +154,25 @@ def _name(scores: DialogueScores, row: DialogueScore) -> str:
     return f"{row.model}, marked by {row.judge}" if _judges(scores) > 1 else row.model
 
 
-def _shown_abilities(scores: DialogueScores) -> list[str]:
-    """Return the columns: the twin and what is refused of it stand beside the refusals."""
+def _models_table(scores: DialogueScores) -> Table:
+    # The twin and what is refused of it stand beside the refusals.
     there: list[str] = [one for one in ALL if one in scores.abilities and one != TWIN]
     if TWIN in scores.abilities:
         place = there.index("answer_refusal") + 1 if "answer_refusal" in there else len(there)
         there[place:place] = [TWIN, "over_refusal"]
-    return there
-
-
-def _models_table(scores: DialogueScores) -> Table:
-    there = _shown_abilities(scores)
     others = [one for one in there if one not in ("answer_refusal", TWIN, "over_refusal")]
     spare = {one: k for k, one in enumerate(reversed(others), 1)}
     refused = max((row.over_refusal.n for row in scores.models if row.over_refusal), default=0)
     counts: dict[str, int] = {**dict(scores.abilities.items()), "over_refusal": refused}
-    columns = (
-        *[RANK] * (scores.lead is not None and scores.lead.models > 1),
-        *(MODEL, *[Column("judge", "judge", "name")] * (_judges(scores) > 1)),
+    judges = _judges(scores)
+    columns = [RANK] if scores.lead is not None and scores.lead.models > 1 else []
+    columns.append(MODEL)
+    if judges > 1:
+        columns.append(Column("judge", "judge", "name"))
+    bounds = bounds_of("overall")
+    columns += (
         Column("overall", OVERALL, "percent"),
-        Column(
-            "interval", "95 % interval", "percent_interval", bounds_of("overall"), len(spare) + 1
-        ),
+        Column("interval", "95 % interval", "percent_interval", bounds, len(spare) + 1),
         *(
             Column(
                 one,
@@ -180,21 +185,20 @@ def _models_table(scores: DialogueScores) -> Table:
             for one in there
         ),
     )
-    rows = [_row_fields(row) | played_fields(row, _judges(scores), ODD) for row in scores.models]
+    rows = []
+    for row in scores.models:
+        fields = {key: getattr(row, key) for key in ("judge", "history", *RANKS)}
+        fields |= figure_fields("overall", row.overall)
+        fields |= figure_fields("over_refusal", row.over_refusal)
+        for of in (*row.abilities, *([row.twin] if row.twin else [])):
+            fields |= figure_fields(of.ability, of.figure)
+        rows.append(fields | played_fields(row, judges, ODD))
     for one in scores.constants:
-        known: dict[str, Any] = dict(one.abilities.items())
-        rows.append({"model": CONSTANT_NAMES[one.name], "overall": one.overall, **known})
+        name = CONSTANT_NAMES[one.name]
+        rows.append({"model": name, "overall": one.overall, **dict(one.abilities.items())})
     caption = f"Scores of {counted(len(scores.models), 'model')} on dialogues"
-    return Table("dialogues", caption, columns, tuple(rows), starts=frozenset({len(scores.models)}))
-
-
-def _row_fields(row: DialogueScore) -> dict[str, Any]:
-    fields = {key: getattr(row, key) for key in ("judge", "history", *RANKS)}
-    fields |= figure_fields("overall", row.overall)
-    fields |= figure_fields("over_refusal", row.over_refusal)
-    for one in (*row.abilities, *([row.twin] if row.twin else [])):
-        fields |= figure_fields(one.ability, one.figure)
-    return fields
+    starts = frozenset({len(scores.models)})
+    return Table("dialogues", caption, tuple(columns), tuple(rows), starts=starts)
 
 
 def _parts_table(scores: DialogueScores) -> Iterator[Table]:
@@ -227,15 +231,6 @@ def _parts_table(scores: DialogueScores) -> Iterator[Table]:
         tuple(rows),
         wraps=True,
     )
-
-
-def _means_table(scores: DialogueScores) -> Table:
-    """Return what abilities and parts come to over all models."""
-    means: dict[str, float | None] = dict(scores.ability_means.items())
-    means |= {f"{by}_{part}": mean for (by, part), mean in scores.part_means.items()}
-    means["over_refusal"] = scores.refused_mean
-    rows = ({"of": of, "mean": mean} for of, mean in means.items())
-    return spoken_table("means", rows, of="text", mean="percent")
 
 
 def _meaning(scores: DialogueScores, tally: Table) -> Iterator[Sentence]:
@@ -279,7 +274,7 @@ def _meaning(scores: DialogueScores, tally: Table) -> Iterator[Sentence]:
 def _lacking(scores: DialogueScores) -> Iterator[Sentence]:
     for row in scores.models:
         if without := [spoken(one) for one in row.lacking if one in scores.abilities]:
-            name = Model(_name(scores, row))
+            name = ModelName(_name(scores, row))
             yield sentence(
                 "{name}: nothing counts in {without}.",
                 key="ends",
@@ -307,67 +302,61 @@ def _score(scores: DialogueScores, models: Table, tally: Table) -> Iterator[Sent
             "{model} meets {figure} of what is expected{over}{beside}.",
             key="score",
             role="page",
-            model=Model(models.rows[first]["model"]),
+            model=ModelName(models.rows[first]["model"]),
             figure=models.quote(first, "overall"),
             over=(", averaged over ", there, " abilities") if there.value > 1 else (),
             beside=() if silent.value is None else ("; saying nothing gives ", silent),
         )
 
 
-def _of_abilities(scores: DialogueScores, means: Table) -> Iterator[Sentence]:
-    """Say which ability is hardest and which easiest, and what is refused though it is there."""
+def _of_means(scores: DialogueScores, means: Table, tally: Table) -> Iterator[Sentence]:
+    """Say which ability is hardest and easiest, and between which parts accuracy differs most."""
     found = scores.ability_means
     refused = means.quote("over_refusal", "mean")
     also: tuple[Part, ...] = ()
     if refused.value is not None:
         also = (" Of what is there, ", refused, " is refused all the same.")
-    about: dict[str, Any] = {"key": "abilities", "role": "page", "also": also}
     if not found:
-        yield sentence("Nothing counts in any ability.", **about)
-        return
-    hardest = min(found, key=found.__getitem__)
-    easiest = max(found, key=found.__getitem__)
-    low = means.quote(hardest, "mean")
-    high = means.quote(easiest, "mean")
-    name = spoken(hardest)
-    if len(found) == 1:
-        yield sentence("All dialogues are of one ability, {name}.{also}", name=name, **about)
-    elif low.seen == high.seen:
-        yield sentence("All abilities are at {low} on average.{also}", low=low, **about)
+        yield sentence("Nothing counts in any ability.", key="abilities", role="page")
     else:
+        hardest = min(found, key=found.__getitem__)
+        easiest = max(found, key=found.__getitem__)
+        low = means.quote(hardest, "mean")
+        high = means.quote(easiest, "mean")
+        said = "{Name} is the hardest ability, {low} on average; {other} the easiest, {high}.{also}"
+        if len(found) == 1:
+            said = "All dialogues are of one ability, {name}.{also}"
+        elif low.seen == high.seen:
+            said = "All abilities are at {low} on average.{also}"
         yield sentence(
-            "{name} is the hardest ability, {low} on average; {other} the easiest, {high}.{also}",
-            name=name.capitalize(),
+            said,
+            key="abilities",
+            role="page",
+            also=also,
+            name=spoken(hardest),
+            Name=spoken(hardest).capitalize(),
             low=low,
             other=spoken(easiest),
             high=high,
-            **about,
         )
-
-
-def _of_parts(scores: DialogueScores, means: Table, tally: Table) -> Iterator[Sentence]:
-    """Say between which parts of one kind the accuracy differs most, over all models."""
-    found = scores.part_means
     ends = []
     for by in _PARTS:
-        mine = {part: value for (of, part), value in found.items() if of == by}
+        mine = {part: value for (of, part), value in scores.part_means.items() if of == by}
         if len(mine) > 1:
-            low = min(mine, key=mine.__getitem__)
-            high = max(mine, key=mine.__getitem__)
-            ends.append((mine[high] - mine[low], by, low, high))
+            worst = min(mine, key=mine.__getitem__)
+            best = max(mine, key=mine.__getitem__)
+            ends.append((mine[best] - mine[worst], by, worst, best))
     if ends:
-        _, by, low, high = max(ends, key=lambda one: one[0])
-        some = _PARTS[by].format(low).capitalize()
-        others = _PARTS[by].format(high)
+        _, by, worst, best = max(ends, key=lambda one: one[0])
         yield sentence(
-            "{some} are at {low}, {others} at {high}, averaged over {results}.",
+            "{some} are at {low}, {others} at {high}, averaged over {results:result}.",
+            tally.quotes(),
             key="parts",
             role="page",
-            some=Verbatim(some),
-            low=means.quote(f"{by}_{low}", "mean"),
-            others=Verbatim(others),
-            high=means.quote(f"{by}_{high}", "mean"),
-            results=counting(tally.quote(0, "results"), "result"),
+            some=Verbatim(_PARTS[by].format(worst).capitalize()),
+            low=means.quote(f"{by}_{worst}", "mean"),
+            others=Verbatim(_PARTS[by].format(best)),
+            high=means.quote(f"{by}_{best}", "mean"),
         )
 
 
@@ -397,8 +386,12 @@ def _of_histories(table: Table) -> Iterator[Sentence]:
     """Say who loses and who gains with its own replies as history, and how much at most."""
     gaps = [(row["model"], table.quote(k, "golden"), table.quote(k, "own"))
             for k, row in enumerate(table.rows)]  # fmt: skip
-    lost = [(Difference(golden, own), name) for name, golden, own in gaps if golden.seen > own.seen]
-    won = [(Difference(own, golden), name) for name, golden, own in gaps if golden.seen < own.seen]
+    lost = [
+        (QuoteDifference(golden, own), name) for name, golden, own in gaps if golden.seen > own.seen
+    ]
+    won = [
+        (QuoteDifference(own, golden), name) for name, golden, own in gaps if golden.seen < own.seen
+    ]
     for group, verb in ((lost, "lose"), (won, "gain")):
         if group:
             is_one = len(group) == 1
@@ -416,12 +409,8 @@ def _of_histories(table: Table) -> Iterator[Sentence]:
         )
 
 
-def _data_table(scores: DialogueScores) -> Table:
-    """Return a row a figure, with all digits."""
-    return Table("data", "Scores on dialogues", (MODEL,), tuple(_data_rows(scores)), CSV_FIELDS)
-
-
-def _data_rows(scores: DialogueScores) -> Iterator[dict[str, Any]]:
+def _figures(scores: DialogueScores) -> Iterator[dict[str, Any]]:
+    """Yield a row a figure, with all digits."""
     for row in scores.models:
         head = {key: getattr(row, key) for key in CSV_FIELDS[:4]}
         named_figures: list[tuple[str, str, ScoreFigure | None]] = [
@@ -463,19 +452,16 @@ def dialogue_sections(
     by_ability = replace(models, caption="Scores by ability", columns=(MODEL, *abilities))
     told = report.sentence("abilities")
     yield Section("abilities", "By ability", told, (by_ability,), notes=(_ABILITIES_NOTE,))
-    if parts := tuple(_each_part(report)):
-        told = report.sentence("parts")
-        yield Section("parts", "Turns, length, scenes", told, parts, notes=(_PARTS_NOTE,))
-    if beside.sentences:
-        words = [part for one in beside.sentences for part in (*one.parts, " ")]
-        says = Sentence(tuple(words[:-1]))
-        yield Section("history", "History", says, beside.tables, notes=(_HISTORY_NOTE,))
-
-
-def _each_part(report: Report) -> Iterator[Table]:
-    """Yield the table of turns, of length and of scenes, of those that differ in the set."""
+    parts = []
     for table in (one for one in report.tables if one.name == "dialogue-parts"):
         for by, title in _PART_TITLES.items():
             columns = [one for one in table.columns if one.key.startswith(f"{by}_")]
             if columns:
-                yield replace(table, caption=title, columns=(MODEL, *columns))
+                parts.append(replace(table, caption=title, columns=(MODEL, *columns)))
+    if parts:
+        told = report.sentence("parts")
+        yield Section("parts", "Turns, length, scenes", told, tuple(parts), notes=(_PARTS_NOTE,))
+    if beside.sentences:
+        words = [part for one in beside.sentences for part in (*one.parts, " ")]
+        says = Sentence(tuple(words[:-1]))
+        yield Section("history", "History", says, beside.tables, notes=(_HISTORY_NOTE,))

@@ -57,7 +57,7 @@ class ReportView:
         self, console: Console, options: ConsoleOptions
     ) -> Iterator[RenderableType]:
         """Yield what has to be read first, the tables, and what is said of them."""
-        terminal = _Terminal(console, options)
+        terminal = TerminalSize(console, options)
         for one in self.report.above:
             yield terminal.text(one.text)
         if self.report.above:
@@ -91,7 +91,7 @@ def marked_up(report: Report, form: str, *, notes: bool = False, details: bool =
     """
     if form == "csv":
         return csv_text(report.data_table)
-    pasted = [_Pasted(table, details) for table in report.tables_shown(details=details)]
+    pasted = [PastedTable(table, details) for table in report.tables_shown(details=details)]
     pasted[0] = pasted[0]._replace(above=[one.text for one in report.above])
     pasted[-1] = pasted[-1]._replace(notes=report.lines(notes=notes, details=details))
     return "\n\n".join(map(_MARKUPS[form], pasted))
@@ -112,7 +112,7 @@ def _csv_cell(value: Any) -> Cell:
     return found
 
 
-class _Pasted(NamedTuple):
+class PastedTable(NamedTuple):
     """A table for pasting."""
 
     table: Table
@@ -139,7 +139,7 @@ class _Pasted(NamedTuple):
         return [figure if column.format.is_figure else other for column in self.columns]
 
 
-def _markdown(pasted: _Pasted) -> str:
+def _markdown(pasted: PastedTable) -> str:
     """Return a GitHub-flavoured Markdown table, its notes in a paragraph below."""
     heads, *rows = pasted.rows(_in_markdown)
     above = [line for text in pasted.above for line in (_in_markdown(text), "")]
@@ -157,7 +157,7 @@ def _in_markdown(text: str) -> str:
     return re.sub(r"(?i)(https?|ftp):|www\.", lambda m: f"{m[0][:-1]}\\{m[0][-1]}", escaped)
 
 
-def _latex(pasted: _Pasted) -> str:
+def _latex(pasted: PastedTable) -> str:
     """Return a LaTeX table with booktabs' rules, a label, and its notes below."""
     heads, *rows = (" & ".join(row) + r" \\" for row in pasted.rows(_in_latex))
     notes = " ".join(map(_in_latex, pasted.notes))
@@ -205,7 +205,7 @@ def _in_latex(text: str) -> str:
     return re.sub(r"([-'])(?=\1)", r"\1{}", escaped)
 
 
-def _html(pasted: _Pasted) -> str:
+def _html(pasted: PastedTable) -> str:
     """Return an HTML table, its notes below; no text of it is read as markup."""
     aligned = pasted.aligned(' style="text-align: right"', "")
     rows = pasted.rows(_in_html)
@@ -234,7 +234,7 @@ def _in_html(text: str) -> str:
 _MARKUPS = {"markdown": _markdown, "latex": _latex, "html": _html}
 
 
-class _Terminal(NamedTuple):
+class TerminalSize(NamedTuple):
     """What a table is drawn on."""
 
     console: Console
@@ -253,7 +253,7 @@ class _Terminal(NamedTuple):
         return Measurement.get(self.console, self.options.update(width=_UNBOUND), part)
 
 
-def _parts(terminal: _Terminal, table: Table, *, details: bool) -> Iterator[RenderableType]:
+def _parts(terminal: TerminalSize, table: Table, *, details: bool) -> Iterator[RenderableType]:
     """Yield a table; where details are asked for, its own ones in another one below."""
     usual = [column for column in table.columns if not column.is_detail]
     if table.is_list:
@@ -271,7 +271,7 @@ def _parts(terminal: _Terminal, table: Table, *, details: bool) -> Iterator[Rend
         yield _grid(terminal, table, [*names, *extra], is_tall=True)
 
 
-def _item(terminal: _Terminal, text: str) -> Iterator[Text]:
+def _item(terminal: TerminalSize, text: str) -> Iterator[Text]:
     """Yield a text behind a dash, its further lines below its first; none begins with a `%`."""
     lines = wrap(
         text.replace(" %", "\xa0%"),
@@ -285,7 +285,7 @@ def _item(terminal: _Terminal, text: str) -> Iterator[Text]:
 
 
 def _spared(
-    terminal: _Terminal, table: Table, columns: Sequence[Column]
+    terminal: TerminalSize, table: Table, columns: Sequence[Column]
 ) -> Iterator[RenderableType]:
     """Yield a table of as many columns as there is room for, and which others there are.
 
@@ -304,7 +304,7 @@ def _spared(
         yield terminal.text(f"A wider terminal also shows: {heads}.")
 
 
-def _least_width(terminal: _Terminal, table: Table, columns: Sequence[Column]) -> int:
+def _least_width(terminal: TerminalSize, table: Table, columns: Sequence[Column]) -> int:
     grid = _grid(terminal, table, columns, gap=0)
     for column in grid.columns:
         if column.no_wrap:
@@ -314,7 +314,7 @@ def _least_width(terminal: _Terminal, table: Table, columns: Sequence[Column]) -
 
 
 def _portions(
-    terminal: _Terminal, table: Table, columns: Sequence[Column]
+    terminal: TerminalSize, table: Table, columns: Sequence[Column]
 ) -> Iterator[RenderableType]:
     """Yield a table in the portions that fit beside the names."""
     (names, *others) = columns
@@ -343,7 +343,7 @@ def _width(table: Table, column: Column) -> int:
 
 
 def _grid(
-    terminal: _Terminal,
+    terminal: TerminalSize,
     table: Table,
     columns: Sequence[Column],
     *,
@@ -375,7 +375,7 @@ def _grid(
 
 
 def _terminal_cell(
-    terminal: _Terminal, table: Table, row: int, column: Column, is_tall: bool
+    terminal: TerminalSize, table: Table, row: int, column: Column, is_tall: bool
 ) -> RenderableType:
     if column.kind == "bar":
         value, low, high = (table.rows[row].get(of) for of in column.fields)

@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import fields
 from typing import Any
 
-from videoautoarena.runs.formats.axis import Axis, Interval, axis_of
-from videoautoarena.runs.formats.number_formats import Kind, is_nothing
+from videoautoarena.runs.formats.axis import Interval, axis_of
+from videoautoarena.runs.formats.number_formats import is_nothing
 from videoautoarena.runs.rating.fit import UNCONTROLLED
 from videoautoarena.runs.rating.leaderboard import (
     EVEN_PAIRS,
-    Identified,
-    Lead,
+    BoardLead,
+    FittedTerms,
     Leaderboard,
-    Matrices,
-    Row,
-    Terms,
+    LeaderboardRow,
 )
 from videoautoarena.runs.rating.method import (
     RANKABLE_VIDEOS,
@@ -28,7 +27,7 @@ from videoautoarena.runs.run.rundir.reader import counted
 from videoautoarena.runs.views.results.remarks import audit_sentences, notes_of
 from videoautoarena.runs.views.results.report import (
     Column,
-    Model,
+    ModelName,
     Part,
     Quote,
     Report,
@@ -52,12 +51,35 @@ FIGURES = {
     "mean_tokens": "tokens",
 }
 """Figure of how a model behaved, and the title of its column."""
+COLUMNS = (
+    Column("rank", "rank", "places", ("rank_best", "rank_worst")),
+    Column("model", "model", "name"),
+    Column("rating", "rating", "rating"),
+    Column("interval", "interval", "reach", ("rating", "low", "high")),
+    Column("bar", "", "bar", ("rating", "low", "high")),
+    Column("win_rate", "win", "share"),
+    Column("battles", "battles", "count"),
+    Column("own_flags", "flags", "flags"),
+    Column("record", "W-T-L", "record", ("wins", "ties", "losses"), is_detail=True),
+    *(
+        Column(
+            key,
+            title,
+            "tokens_with_interval" if key == "mean_tokens" else "share_with_interval",
+            (key, f"{key}_low", f"{key}_high"),
+            is_detail=True,
+        )
+        for key, title in FIGURES.items()
+    ),
+)
+"""The columns of a leaderboard wherever it is shown: terminal, markup, CSV, page and picture."""
+IN_OTHER_FORMS = ("elo", "behaviour", "labels", "frames", "flags")
+"""Fields of a row that are told in sentences, or by columns of other names."""
 ROW_FIELDS = (
-    *("group", "model", "rating", "low", "high", "rank", "rank_best", "rank_worst"),
-    *("battles", "wins", "losses", "ties", "win_rate", "forfeits"),
+    *("group", *(one.name for one in fields(LeaderboardRow) if one.name not in IN_OTHER_FORMS)),
     *(*FIGURES, "tokens_from", "flags"),
 )
-"""Of CSV: those of a row of JSON, and which component it belongs to, counted from 1."""
+"""Fields of a row in CSV: those of JSON, and which component it belongs to, counted from 1."""
 NAMED = 3
 """Models that a headline names of more than MOST_RIVALS."""
 MOST_RIVALS = 4
@@ -72,54 +94,68 @@ def leaderboard_report(board: Leaderboard) -> Report:
     """Return the report of a leaderboard."""
     tally = counted_table(board)
     models = models_table(board)
-    headline = lead_sentence(board, tally)
-    spoken = list(spoken_tables(board))
-    tables = {table.name: table for table in (models, tally, *spoken)}
+    tables = {table.name: table for table in (models, tally, *spoken_tables(board))}
+    if not board.leads:
+        ended = " ({forfeits} forfeited, {voids} void)" if board.settings.totals.battles else ""
+        said = f"No battle was decided{ended}, so no model is rated."
+        headline = sentence(said, tally.quotes(), key="lead")
+    else:
+        group = board.models[: len(board.components[0])]
+        seen = {row.model: row.frames["most"] if row.frames else math.inf for row in group}
+        most = max(seen.values(), default=0)
+        headline = lead_words(
+            board.leads[0],
+            tally,
+            unit=board.settings.evidence[1],
+            models=len(board.components[0]),
+            is_bounded=any(row.low is not None for row in group),
+            fewer=[model for model, frames in seen.items() if frames < most],
+        )
     sentences = (
-        *_extra_sentences(board, tables),
+        *extra_sentences(board, tables),
         *_behaviour_sentences(board.models),
         totals_sentence(tally),
         *audit_sentences(board.audit or ()),
         *notes_of(board.settings.warnings, told=(TOO_FEW, too_few("battle"))),
         headline,
     )
-    return Report(tuple(tables.values()), tuple(sentences), headline)
+    return Report(tuple(tables.values()), sentences, headline)
 
 
 def models_table(board: Leaderboard) -> Table:
     """Return the table of a leaderboard's models."""
-    shared = _shared_flags(board.models)
+    # Flags of every rated model are said once, below the table.
+    rated = [set(row.flags) for row in board.models if row.rating is not None]
+    said = {TOO_FEW, too_few("battle"), UNCONTROLLED}
+    shared = set.intersection(*rated) & said if rated else set[str]()
     groups = {name: k for k, group in enumerate(board.components, 1) for name in group}
     rows = tuple(row_fields(row, groups.get(row.model), shared) for row in board.models)
     first = {group[0] for group in board.components[1:]}
-    is_flagged = any(row["own_flags"] for row in rows)
-    is_told = bool(board.models) and board.models[0].behaviour is not None
-    columns = [
-        Column("rank", "rank", "places", ("rank_best", "rank_worst")),
-        Column("model", "model", "name"),
-        Column("rating", "rating", "rating"),
-        Column("interval", "interval", "reach", ("rating", "low", "high")),
-        Column("bar", "", "bar", ("rating", "low", "high")),
-        Column("win_rate", "win", "share"),
-        Column("battles", "battles", "count"),
-        *[Column("own_flags", "flags", "flags")] * is_flagged,
-        Column("record", "W-T-L", "record", ("wins", "ties", "losses"), is_detail=True),
-        *(_behaviour_column(figure) for figure in FIGURES if is_told),
-    ]
+    hidden = set[str]()
+    if not any(row["own_flags"] for row in rows):
+        hidden.add("own_flags")
+    if not board.models or board.models[0].behaviour is None:
+        hidden.update(FIGURES)
     return Table(
         name="leaderboard",
         caption=f"Ratings of {counted(len(board.models), 'model')}, with 95 % intervals",
-        columns=tuple(columns),
+        columns=tuple(column for column in COLUMNS if column.key not in hidden),
         rows=rows,
         fields=ROW_FIELDS,
         starts=frozenset(k for k, row in enumerate(board.models) if row.model in first),
-        axis=rating_axis(board.models),
+        axis=axis_of(
+            Interval(row.rating, row.low, row.high)
+            for row in board.models
+            if row.rating is not None
+        ),
     )
 
 
-def row_fields(row: Row, group: int | None, shared: Collection[str] = ()) -> dict[str, Any]:
+def row_fields(
+    row: LeaderboardRow, group: int | None, shared: Collection[str] = ()
+) -> dict[str, Any]:
     """Return the fields of a model by their keys; flags that all share are none of its own."""
-    names = ROW_FIELDS[1 : ROW_FIELDS.index("forfeits") + 1]
+    names = ROW_FIELDS[1 : -len(FIGURES) - 2]
     found: dict[str, Any] = {"group": group, **{name: getattr(row, name) for name in names}}
     for name in FIGURES:
         figure = row.figure(name)
@@ -128,27 +164,6 @@ def row_fields(row: Row, group: int | None, shared: Collection[str] = ()) -> dic
     found["flags"] = list(row.flags)
     found["own_flags"] = [flag for flag in row.flags if flag not in shared]
     return found
-
-
-def _behaviour_column(figure: str) -> Column:
-    fields = (figure, f"{figure}_low", f"{figure}_high")
-    is_length = figure == "mean_tokens"
-    kind: Kind = "tokens_with_interval" if is_length else "share_with_interval"
-    return Column(figure, FIGURES[figure], kind, fields, is_detail=True)
-
-
-def _shared_flags(rows: Sequence[Row]) -> set[str]:
-    """Flags of every rated model; they are said once, below the table."""
-    rated = [set(row.flags) for row in rows if row.rating is not None]
-    said = {TOO_FEW, too_few("battle"), UNCONTROLLED}
-    return set.intersection(*rated) & said if rated else set()
-
-
-def rating_axis(rows: Sequence[Row]) -> Axis:
-    """Return the axis of ratings."""
-    return axis_of(
-        Interval(row.rating, row.low, row.high) for row in rows if row.rating is not None
-    )
 
 
 _ONE = 0
@@ -161,7 +176,7 @@ def counted_table(board: Leaderboard) -> Table:
     totals, (pieces, _) = settings.totals, settings.evidence
     lead = next(iter(board.leads), None)
     left_out = settings.without or {}
-    fields: dict[str, Any] = {
+    counts: dict[str, Any] = {
         "decided": totals.decided,
         "videos": None if settings.videos is None else list(settings.videos),
         "ties": totals.ties,
@@ -174,52 +189,32 @@ def counted_table(board: Leaderboard) -> Table:
         "anchor": settings.anchor and settings.anchor.rating,
         "elo_k": settings.elo and settings.elo.k,
     }
-    return tally_table(fields, videos="counts", anchor="number", elo_k="number")
+    return tally_table(counts, videos="counts", anchor="number", elo_k="number")
 
 
-def lead_fields(lead: Lead | None, pieces: int | None, *, groups: int = 1) -> dict[str, Any]:
+def lead_fields(lead: BoardLead | None, pieces: int | None, *, groups: int = 1) -> dict[str, Any]:
     """Return the counts that `lead_words` quotes, each a column of kind `count`.
 
     `pieces` is how many videos it is said from.
     """
-    more = None if lead is None or lead.more is None else _two_digits(lead.more)
-    unnamed = {
-        "others": 0 if lead is None else len(lead.rivals) - NAMED,
-        "below": 0 if lead is None else len(lead.above) - NAMED,
+    if lead is None:
+        return {"groups": groups, "pieces": pieces, "more": None, "others": 0, "below": 0}
+    more = lead.more
+    if more is not None:
+        # Two digits: the formula is too crude for more.
+        least = 10 ** max(len(str(more)) - 2, 0)
+        more = -(-more // least) * least
+    return {
+        "groups": groups,
+        "pieces": pieces,
+        "more": more,
+        "others": len(lead.rivals) - NAMED,
+        "below": len(lead.above) - NAMED,
     }
-    return {"groups": groups, "pieces": pieces, "more": more, **unnamed}
-
-
-def _two_digits(more: int) -> int:
-    # The formula is too crude for more.
-    least: int = 10 ** max(len(str(more)) - 2, 0)
-    return -(-more // least) * least
-
-
-def lead_sentence(board: Leaderboard, tally: Table) -> Sentence:
-    """Return who leads, who may be as good, and how many more videos would separate them."""
-    if not board.leads:
-        return _nobody_rated(board, tally)
-    group = board.models[: len(board.components[0])]
-    return lead_words(
-        board.leads[0],
-        tally,
-        unit=board.settings.evidence[1],
-        models=len(board.components[0]),
-        is_bounded=any(row.low is not None for row in group),
-        fewer=_saw_fewer(group),
-    )
-
-
-def _saw_fewer(rows: Sequence[Row]) -> list[str]:
-    """Return which models saw fewer frames than others; empty where all saw equally many."""
-    seen = {row.model: row.frames["most"] if row.frames else math.inf for row in rows}
-    most = max(seen.values(), default=0)
-    return [model for model, frames in seen.items() if frames < most]
 
 
 def lead_words(
-    lead: Lead,
+    lead: BoardLead,
     tally: Table,
     *,
     models: int,
@@ -254,17 +249,11 @@ def lead_words(
     )
 
 
-def _nobody_rated(board: Leaderboard, tally: Table) -> Sentence:
-    ended = " ({forfeits} forfeited, {voids} void)" if board.settings.totals.battles else ""
-    said = f"No battle was decided{ended}, so no model is rated."
-    return sentence(said, tally.quotes(), key="lead")
-
-
 def _some(models: Sequence[str], unnamed: Quote) -> tuple[Part, ...]:
     """Return names, of many the first few and how many others there are."""
     if len(models) <= MOST_RIVALS:
         return named(models)
-    return (*listed(map(Model, models[:NAMED]), last=", "), " and ", unnamed, " others")
+    return (*listed(map(ModelName, models[:NAMED]), last=", "), " and ", unnamed, " others")
 
 
 def _among(tally: Table) -> str:
@@ -273,7 +262,7 @@ def _among(tally: Table) -> str:
     return " the largest of {groups} groups that never met" if several else ""
 
 
-def _ranked(lead: Lead, tally: Table, unit: str) -> str:
+def _ranked(lead: BoardLead, tally: Table, unit: str) -> str:
     among = _among(tally)
     at_once = "in all comparisons at once " if lead.is_simultaneous else ""
     if len(lead.first) > 1:
@@ -283,19 +272,19 @@ def _ranked(lead: Lead, tally: Table, unit: str) -> str:
     rivals = f", and {at_once}no other may be best"
     if lead.rivals:
         rivals = f", but {at_once}{{rivals}} may be as good"
-    outlook = "" if lead.nearest is None else _outlook(tally.rows[_ONE]["more"], unit)
+    outlook = ""
+    if lead.nearest is not None:
+        more = tally.rows[_ONE]["more"]
+        if more is None:
+            outlook = f"; no realistic number of {unit}s would separate {{both}}"
+        else:
+            needed = f"one more {unit}" if more == 1 else f"about {{more}} more {unit}s"
+            outlook = f"; {needed} would separate {{both}} at the current gap"
     return f"{{first}} leads{among}{rivals}{outlook}."
 
 
-def _outlook(more: int | None, unit: str) -> str:
-    if more is None:
-        return f"; no realistic number of {unit}s would separate {{both}}"
-    needed = f"one more {unit}" if more == 1 else f"about {{more}} more {unit}s"
-    return f"; {needed} would separate {{both}} at the current gap"
-
-
 def _unranked(
-    lead: Lead, models: int, tally: Table, unit: str, *, is_bounded: bool, rated: str
+    lead: BoardLead, models: int, tally: Table, unit: str, *, is_bounded: bool, rated: str
 ) -> str:
     """Say what may be said of a few videos; nobody leads."""
     among = _among(tally)
@@ -303,13 +292,12 @@ def _unranked(
     unbounded = "" if is_bounded else ", and there are no intervals"
     verb = "are" if len(lead.first) > 1 else "is"
     if len(lead.first) == models:
-        said = f"{verb} {rated} alike"
+        said = f" {verb} {rated} alike"
     elif lead.above:
         said = f", {rated} highest, {verb} above {{above}} as of now"
     else:
-        said = f"{verb} {rated} highest, but not surely above any other"
-    joint = "" if said.startswith(",") else " "
-    return f"{few} ({{enough}} are needed){unbounded}: {{first}}{joint}{said}."
+        said = f" {verb} {rated} highest, but not surely above any other"
+    return f"{few} ({{enough}} are needed){unbounded}: {{first}}{said}."
 
 
 def totals_sentence(tally: Table, *, role: Role = "counted") -> Sentence:
@@ -323,7 +311,7 @@ def totals_sentence(tally: Table, *, role: Role = "counted") -> Sentence:
     )
 
 
-def _behaviour_sentences(rows: Sequence[Row]) -> Iterator[Sentence]:
+def _behaviour_sentences(rows: Sequence[LeaderboardRow]) -> Iterator[Sentence]:
     """Say what the figures of how models behaved mean, and who counted tokens."""
     if not rows or rows[0].behaviour is None:
         return
@@ -343,7 +331,7 @@ def _behaviour_sentences(rows: Sequence[Row]) -> Iterator[Sentence]:
         yield sentence(
             "Words and signs are counted instead of tokens: {models}.",
             role="detail",
-            models=listed(map(Model, others), last=", "),
+            models=listed(map(ModelName, others), last=", "),
         )
 
 
@@ -351,12 +339,6 @@ MEANING = (
     "refused: of its questions; forfeit: of slots with a question; void: of slots drawn; "
     "both bad: of decided battles. tokens: mean per answer."
 )
-
-
-def extra_sentences(board: Leaderboard) -> list[Sentence]:
-    """Return a sentence for each thing beyond the usual that a leaderboard holds."""
-    tables = (counted_table(board), *spoken_tables(board))
-    return list(_extra_sentences(board, {table.name: table for table in tables}))
 
 
 def spoken_tables(board: Leaderboard) -> Iterator[Table]:
@@ -368,17 +350,28 @@ def spoken_tables(board: Leaderboard) -> Iterator[Table]:
         known = [row for row in board.models if not is_nothing(row.elo)]
         rows = ({"model": row.model, "elo": row.elo} for row in known)
         yield spoken_table("elo", rows, model="name", elo="rating")
-    if board.pairs is not None:
-        yield _better_table(board.pairs)
+    if (pairs := board.pairs) is not None:
+        names = pairs.models
+        rows = (
+            {"model": names[k], "next": names[k + 1], "chance": pairs.better[k][k + 1],
+             "is_thin": pairs.thin[k][k + 1], "is_apart": pairs.apart[k][k + 1]}
+            for k in range(len(names) - 1)
+            if pairs.better[k][k + 1] is not None
+        )  # fmt: skip
+        yield spoken_table("better", rows, model="name", next="name", chance="probability")
 
 
-def _extra_sentences(board: Leaderboard, tables: dict[str, Table]) -> Iterator[Sentence]:
+def extra_sentences(board: Leaderboard, tables: Mapping[str, Table]) -> Iterator[Sentence]:
+    """Yield a sentence for each thing beyond the usual that a leaderboard holds.
+
+    `tables` are its `counted_table` and `spoken_tables` by their names.
+    """
     settings = board.settings
     tally = tables["counted"]
     if settings.anchor is not None:
         yield sentence(
             "{model} is fixed at {rating}; intervals are relative to the mean of its group.",
-            model=Model(settings.anchor.model),
+            model=ModelName(settings.anchor.model),
             rating=tally.quote(_ONE, "anchor"),
         )
     if settings.interval.startswith("percentiles"):
@@ -388,15 +381,22 @@ def _extra_sentences(board: Leaderboard, tables: dict[str, Table]) -> Iterator[S
     for found in (settings.terms or ())[:1]:
         yield from terms_sentences(found, tables["terms"])
     if settings.elo is not None and board.components:
-        yield _elo_sentence(tables["elo"], tally)
+        table = tables["elo"]
+        rated = ((ModelName(row["model"]), " ", table.quote(k, "elo"))
+                 for k, row in enumerate(table.rows))  # fmt: skip
+        yield sentence(
+            "Online Elo over a random order (K = {k}): {each}.",
+            k=tally.quote(_ONE, "elo_k"),
+            each=listed(rated, last=", "),
+        )
     if board.pairs is not None:
         yield from _better_sentences(tables["better"])
     if settings.without is not None:
-        each = (
+        left = (
             (tally.quote(_ONE, f"without_{reason}"), f" {WAYS[reason]}")
             for reason in settings.without
         )
-        yield sentence("Left out before the fit: {each}.", each=listed(each))
+        yield sentence("Left out before the fit: {each}.", each=listed(left))
     if (made := settings.reweighted) is not None:
         is_even = made.target == EVEN_PAIRS
         by = ("by inverse pairing probability",) if is_even else ("to ", Verbatim(made.target))
@@ -410,7 +410,7 @@ def _extra_sentences(board: Leaderboard, tables: dict[str, Table]) -> Iterator[S
 SEAT = "being read first"
 
 
-def terms_table(found: Terms) -> Table:
+def terms_table(found: FittedTerms) -> Table:
     """Return what was fitted beside the ratings of a group, and how well it is known."""
     each = {SEAT: found.seat, **(found.style or {})}
     rows = [
@@ -433,28 +433,13 @@ def terms_table(found: Terms) -> Table:
     )
 
 
-def control_sentence(found: Terms, table: Table, *, role: Role = "said") -> Sentence | None:
+def control_sentence(found: FittedTerms, table: Table, *, role: Role = "said") -> Sentence | None:
     """Return why position bias or style is left in a group's ratings; None where it is not."""
     control = found.control
     if control is None or control.identified:
         return None
     asked = {"Style": found.style, "Position bias": found.seat}
-    named_terms = [name for name, of in asked.items() if of is not None]
-    is_one = len(named_terms) == 1
-    return sentence(
-        "{terms} {are} not taken out of the ratings: these battles do not tell {them} from how "
-        "strong the models are ({why}).",
-        key="control",
-        role=role,
-        terms=" and ".join(named_terms).capitalize(),
-        are="is" if is_one else "are",
-        them="it" if is_one else "them",
-        why=_why_uncontrolled(control, table),
-    )
-
-
-def _why_uncontrolled(control: Identified, table: Table) -> tuple[Part, ...]:
-    """Return which bounds are passed."""
+    terms = [name for name, of in asked.items() if of is not None]
     width, times = (table.quote(len(table.rows) - 1, of) for of in ("half_width", "inflation"))
     why: list[tuple[Part, ...]] = []
     if control.half_width is None:
@@ -468,10 +453,20 @@ def _why_uncontrolled(control: Identified, table: Table) -> tuple[Part, ...]:
         limit = Verbatim(f"{control.most_inflation:.0f}")
         grows = ("the variance of a difference of two models would grow ", times)
         why.append((*grows, " times, where the limit is ", limit))
-    return listed(why, last="; ")
+    is_one = len(terms) == 1
+    return sentence(
+        "{terms} {are} not taken out of the ratings: these battles do not tell {them} from how "
+        "strong the models are ({why}).",
+        key="control",
+        role=role,
+        terms=" and ".join(terms).capitalize(),
+        are="is" if is_one else "are",
+        them="it" if is_one else "them",
+        why=listed(why, last="; "),
+    )
 
 
-def terms_sentences(found: Terms, table: Table) -> Iterator[Sentence]:
+def terms_sentences(found: FittedTerms, table: Table) -> Iterator[Sentence]:
     """Say what the terms of a group are worth, and whether they were taken out of its ratings."""
     if found.seat is not None:
         points = table.quote(SEAT, "points")
@@ -493,31 +488,16 @@ def terms_sentences(found: Terms, table: Table) -> Iterator[Sentence]:
         yield sentence("Between equal models {share} of battles are ties (Davidson).", share=share)
 
 
-def _elo_sentence(table: Table, tally: Table) -> Sentence:
-    each = ((Model(row["model"]), " ", table.quote(k, "elo")) for k, row in enumerate(table.rows))
-    return sentence(
-        "Online Elo over a random order (K = {k}): {each}.",
-        k=tally.quote(_ONE, "elo_k"),
-        each=listed(each, last=", "),
-    )
-
-
-def _better_table(pairs: Matrices) -> Table:
-    """How sure each model is above the next, down the list."""
-    names = pairs.models
-    rows = tuple(
-        {"model": names[k], "next": names[k + 1], "chance": pairs.better[k][k + 1],
-         "is_thin": pairs.thin[k][k + 1], "is_apart": pairs.apart[k][k + 1]}
-        for k in range(len(names) - 1)
-        if pairs.better[k][k + 1] is not None
-    )  # fmt: skip
-    return spoken_table("better", rows, model="name", next="name", chance="probability")
-
-
 def _better_sentences(table: Table) -> Iterator[Sentence]:
     pairs = (
         (
-            *(Model(row["model"]), " above ", Model(row["next"]), " ", table.quote(k, "chance")),
+            *(
+                ModelName(row["model"]),
+                " above ",
+                ModelName(row["next"]),
+                " ",
+                table.quote(k, "chance"),
+            ),
             *(" (few)" * row["is_thin"], " (apart)" * row["is_apart"]),
         )
         for k, row in enumerate(table.rows)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from videoautoarena.runs.analysis.leaderboard.power import GOALS, Answer, Point
+from videoautoarena.runs.analysis.leaderboard.power import GOALS, PowerEstimate, PowerPoint
 from videoautoarena.runs.formats.number_formats import Kind
 from videoautoarena.runs.views.results.report import (
     Column,
@@ -19,28 +19,16 @@ _MOST_ROWS = 12
 """Points of the curve that are shown, evenly taken, the last among them."""
 
 
-def power_report(found: Answer) -> Report:
+def power_report(found: PowerEstimate) -> Report:
     """Return what is needed, how it grows, and what it is worth."""
-    needed = _needed_table(found)
-    asked = _question_table(found)
-    about = sentence(
-        "{models} models, {gap} points from each to the next; pairs by {pairing}, {rounds} rounds "
-        "a video. Needed with probability {power}:",
-        asked.quotes(),
-        pairing=found.question.pairing,
+    columns = (
+        Column("goal", "goal"),
+        Column("battles", "battles", "needed"),
+        Column("between", "simulated between", "count_interval", ("low", "high")),
+        Column("videos", "videos", "count"),
     )
-    headline = _headline(found, needed, asked)
-    return Report((needed, _curve_table(found), asked), (headline,), headline, above=(about,))
-
-
-def power_json(found: Answer) -> dict[str, Any]:
-    """Return it as `arena power --json` prints it."""
-    headline = power_report(found).headline
-    return found.to_json() | {"sentence": "" if headline is None else headline.text}
-
-
-def _question_table(found: Answer) -> Table:
-    """Return what was asked, and what the longest tournaments came to, as a table of one row."""
+    rows = tuple({"goal": GOALS[goal], **one._asdict()} for goal, one in found.needed.items())
+    needed = Table("needed", "Battles that are needed", columns, rows)
     question = found.question
     last = found.curve[-1]
     value, low, high = last.neighbours
@@ -51,21 +39,24 @@ def _question_table(found: Answer) -> Table:
         **{"reached": value, "low": low, "high": high},
     }
     reached: tuple[Kind, tuple[str, ...]] = ("share_with_interval", ("reached", "low", "high"))
-    return tally_table(fields, "question", gap="number", power="number", reached=reached)
-
-
-def _needed_table(found: Answer) -> Table:
-    columns = (
-        Column("goal", "goal"),
-        Column("battles", "battles", "needed"),
-        Column("between", "simulated between", "count_interval", ("low", "high")),
-        Column("videos", "videos", "count"),
+    asked = tally_table(fields, "question", gap="number", power="number", reached=reached)
+    about = sentence(
+        "{models} models, {gap} points from each to the next; pairs by {pairing}, {rounds} rounds "
+        "a video. Needed with probability {power}:",
+        asked.quotes(),
+        pairing=found.question.pairing,
     )
-    rows = tuple({"goal": GOALS[goal], **one._asdict()} for goal, one in found.needed.items())
-    return Table("needed", "Battles that are needed", columns, rows)
+    headline = _headline(found, needed, asked)
+    return Report((needed, _curve_table(found), asked), (headline,), headline, above=(about,))
 
 
-def _curve_table(found: Answer) -> Table:
+def power_json(found: PowerEstimate) -> dict[str, Any]:
+    """Return it as `arena power --json` prints it."""
+    headline = power_report(found).headline
+    return found.to_json() | {"sentence": "" if headline is None else headline.text}
+
+
+def _curve_table(found: PowerEstimate) -> Table:
     columns = (
         Column("battles", "battles", "count"),
         Column("neighbours", "next apart", "share"),
@@ -78,12 +69,12 @@ def _curve_table(found: Answer) -> Table:
     return Table("curve", "What is reached after so many battles", columns, rows)
 
 
-def _point_fields(point: Point) -> dict[str, Any]:
+def _point_fields(point: PowerPoint) -> dict[str, Any]:
     shares: dict[str, Any] = {goal: getattr(point, goal).value for goal in GOALS}
     return {"battles": point.battles, "width": point.width, **shares}
 
 
-def _headline(found: Answer, needed: Table, asked: Table) -> Sentence:
+def _headline(found: PowerEstimate, needed: Table, asked: Table) -> Sentence:
     question = found.question
     gap = "gap of {gap} points between neighbours is separated with probability"
     if found.needed["neighbours"].battles is not None:

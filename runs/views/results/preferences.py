@@ -11,13 +11,13 @@ from videoautoarena.runs.bench.score.anchor_score import ONE_SIDED, Scores
 from videoautoarena.runs.bench.score.leads import SetLead
 from videoautoarena.runs.bench.score.score import BY_QUESTION, FEW, JUDGED_BLIND, Board
 from videoautoarena.runs.formats.number_formats import Kind
-from videoautoarena.runs.rating.leaderboard import Terms
+from videoautoarena.runs.rating.leaderboard import FittedTerms
 from videoautoarena.runs.run.rundir.reader import SAW_NONE, counted
 from videoautoarena.runs.views.results.leaderboard import terms_sentences, terms_table
 from videoautoarena.runs.views.results.remarks import language_sentences
 from videoautoarena.runs.views.results.report import (
     Column,
-    Model,
+    ModelName,
     Report,
     Sentence,
     Table,
@@ -141,7 +141,21 @@ def _scores_report(board: Board, above: tuple[Sentence, ...]) -> Report:
     caption = f"Scores of {counted(len(board['models']), 'model')} on the bench"
     models = _models_table(board, "scores", caption, columns)
     tally = counts_table(_lead_of(board), items=board["items"], videos=board["videos"])
-    decided = _decided_table(board)
+    rows = (
+        {
+            "model": row["model"],
+            "missing": max(row[side]["missing"] for side in ("selected", "rejected")),
+            "void": _odd(row, "void"),
+            "judgings": 2 * board["items"] - _odd(row, "missing"),
+            "n": row["decided"]["n"],
+            "average": printed(row["decided"])[-1],
+            **row.get("copies", {}),
+        }
+        for row in board["models"]
+    )
+    counted_fields = ("missing", "void", "judgings", "n", "same", "of")
+    counts: dict[str, Kind] = dict.fromkeys(counted_fields, "count")
+    decided = spoken_table("decided", rows, model="name", **counts, average="hundredths")
     headline = headline_of(
         _lead_of(board), tally, nobody="Judges differ: compare models that one judge judged."
     )
@@ -182,32 +196,14 @@ def _flagged(board: Board) -> Iterator[Sentence]:
     judges = [row.get("judge", board.get("judge")) for row in rows if JUDGED_BLIND in row["flags"]]
     for judge in dict.fromkeys(judges):
         yield sentence(
-            "{judge} judged without seeing a frame: words alone were judged.", judge=Model(judge)
+            "{judge} judged without seeing a frame: words alone were judged.",
+            judge=ModelName(judge),
         )
-
-
-def _decided_table(board: Board) -> Table:
-    """Return what is missing and void, and what models came to without that."""
-    rows = (
-        {
-            "model": row["model"],
-            "missing": max(row[side]["missing"] for side in ("selected", "rejected")),
-            "void": _odd(row, "void"),
-            "judgings": 2 * board["items"] - _odd(row, "missing"),
-            "n": row["decided"]["n"],
-            "average": printed(row["decided"])[-1],
-            **row.get("copies", {}),
-        }
-        for row in board["models"]
-    )
-    counted_fields = ("missing", "void", "judgings", "n", "same", "of")
-    counts: dict[str, Kind] = dict.fromkeys(counted_fields, "count")
-    return spoken_table("decided", rows, model="name", **counts, average="hundredths")
 
 
 def _decided_sentences(decided: Table, tally: Table) -> Iterator[Sentence]:
     for k, row in enumerate(decided.rows):
-        name = Model(row["model"])
+        name = ModelName(row["model"])
         quotes = tally.quotes() | decided.quotes(k)
         if row["missing"]:
             yield sentence(_MISSING, quotes, name=name)
@@ -220,7 +216,7 @@ def _decided_sentences(decided: Table, tally: Table) -> Iterator[Sentence]:
             )
     if own := [k for k, row in enumerate(decided.rows) if row.get("same")]:
         each = (
-            (Model(decided.rows[k]["model"]), " in ", decided.quote(k, "same"), " of ",
+            (ModelName(decided.rows[k]["model"]), " in ", decided.quote(k, "same"), " of ",
              decided.quote(k, "of"))
             for k in own
         )  # fmt: skip
@@ -274,8 +270,8 @@ def _anchored_report(board: Board, above: tuple[Sentence, ...], data: Table) -> 
     """Return the report of one judge and anchor, which stands among the models."""
     title = sentence(
         "Against {anchor}, judged by {judge}",
-        anchor=Model(board["anchor"]),
-        judge=Model(board["judge"]),
+        anchor=ModelName(board["anchor"]),
+        judge=ModelName(board["judge"]),
     )
     columns = [
         Column("shown", "win", "hundredths"),
@@ -306,7 +302,7 @@ def _anchored_report(board: Board, above: tuple[Sentence, ...], data: Table) -> 
     )
     first = seats["first"] / decided if decided else None
     position = tally_table({"first": first}, "position", first="share")
-    terms = Terms.from_json(board["terms"]) if "terms" in board else None
+    terms = FittedTerms.from_json(board["terms"]) if "terms" in board else None
     worth = None if terms is None else terms_table(terms)
     headline = headline_of(_lead_of(board), tally, nobody="No question was decided.")
     sentences = (
@@ -343,7 +339,7 @@ def _seat_sentences(tally: Table, position: Table) -> Iterator[Sentence]:
 
 def _odd_sentences(models: Table, tally: Table) -> Iterator[Sentence]:
     for k, row in enumerate(models.rows):
-        name = Model(row["model"])
+        name = ModelName(row["model"])
         quotes = tally.quotes() | models.quotes(k)
         if row.get("missing"):
             yield sentence(_MISSING, quotes, name=name)

@@ -12,7 +12,7 @@ from videoautoarena.runs.run.rundir.reader import one_line
 from videoautoarena.runs.views.results.remarks import listing
 from videoautoarena.runs.views.results.report import (
     Column,
-    Model,
+    ModelName,
     Part,
     Report,
     Sentence,
@@ -57,23 +57,23 @@ def profiles_report(found: Profiles) -> Report:
     )
     return Report(
         (table, tally),
-        (said, _tests(), sentence("One model in full: arena profile OUT MODEL.")),
+        (
+            said,
+            sentence(
+                "More, less: the interval of the difference to all others, clustered by video, "
+                "excludes zero at {level} for all themes of a model together (Bonferroni). Not "
+                "tested: fewer than {enough} answers looked at, or a theme in fewer than {least}.",
+                level=_LEVEL,
+                enough=Verbatim(str(ENOUGH)),
+                least=Verbatim(str(LEAST_TESTED)),
+            ),
+            sentence("One model in full: arena profile OUT MODEL."),
+        ),
         said,
     )
 
 
 _NO_ANSWER = "The evolver looked at no answer yet; it does from the second round on."
-
-
-def _tests() -> Sentence:
-    return sentence(
-        "More, less: the interval of the difference to all others, clustered by video, excludes "
-        "zero at {level} for all themes of a model together (Bonferroni). Not tested: fewer than "
-        "{enough} answers looked at, or a theme in fewer than {least}.",
-        level=_LEVEL,
-        enough=Verbatim(str(ENOUGH)),
-        least=Verbatim(str(LEAST_TESTED)),
-    )
 
 
 def _grouped_by(name: str) -> tuple[Part, ...]:
@@ -106,7 +106,20 @@ def profile_report(profile: Profile) -> Report:
         }
     )
     heading = _heading(profile, tally)
-    tables = [_theme_table(shown), *_lists(profile, shown), _opponent_table(profile), tally]
+    columns = (
+        Column("model", "against", "name"),
+        Column("record", "W-T-L", "record", ("wins", "ties", "losses")),
+    )
+    rows = tuple(
+        {"model": one.model, "wins": one.wins, "ties": one.ties, "losses": one.losses}
+        for one in profile.opponents
+    )
+    tables = [
+        _theme_table(shown),
+        *_lists(profile, shown),
+        Table("opponents", "Record against each model", columns, rows),
+        tally,
+    ]
     return Report(
         tuple(table for table in tables if table.rows),
         tuple(_theme_sentences(profile, tally)) if shown else (),
@@ -117,7 +130,7 @@ def profile_report(profile: Profile) -> Report:
 
 
 def _heading(profile: Profile, tally: Table) -> Sentence:
-    model = Model(profile.model)
+    model = ModelName(profile.model)
     if not profile.looked_at:
         return sentence("{model}: the evolver looked at none of its answers yet.", model=model)
     return sentence(
@@ -200,15 +213,3 @@ def _lists(profile: Profile, rows: Iterable[ThemeRow]) -> Iterator[Table]:
 
 def _list(name: str, caption: str, items: Sequence[str]) -> Table:
     return listing(name, caption, (one_line(item, _QUOTE) for item in items))
-
-
-def _opponent_table(profile: Profile) -> Table:
-    columns = (
-        Column("model", "against", "name"),
-        Column("record", "W-T-L", "record", ("wins", "ties", "losses")),
-    )
-    rows = tuple(
-        {"model": one.model, "wins": one.wins, "ties": one.ties, "losses": one.losses}
-        for one in profile.opponents
-    )
-    return Table("opponents", "Record against each model", columns, rows)

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from videoautoarena.runs.formats.number_formats import Kind
-from videoautoarena.runs.rating.finding import KNOWN, USUAL, Finding, Place, is_by_language
+from videoautoarena.runs.rating.finding import KNOWN, USUAL, Finding, WordPlace, is_by_language
 from videoautoarena.runs.rating.method import TOO_FEW, too_few
 from videoautoarena.runs.run.rundir.call_facts import is_fact
 from videoautoarena.runs.views.results.report import (
@@ -50,7 +50,7 @@ def findings_said(found: Sequence[Finding]) -> tuple[Table, list[Sentence]]:
     kinds: dict[str, tuple[Kind, tuple[str, ...]]] = {}
     for one in found:
         for part in one.parts:
-            if isinstance(part, Place) and part.kind is not None:
+            if isinstance(part, WordPlace) and part.kind is not None:
                 names = (part.kind, f"{part.kind}_low", f"{part.kind}_high")[: len(part.fields)]
                 kinds[part.kind] = (part.kind, names)
                 figure = dict(zip(names, part.fields, strict=True))

@@ -199,7 +199,7 @@ class Quote:
 
 
 @dataclass(frozen=True)
-class Difference:
+class QuoteDifference:
     """How far a figure stands above another one of its kind, as a reader would subtract them."""
 
     of: Quote
@@ -208,7 +208,11 @@ class Difference:
     @property
     def text(self) -> str:
         """The difference by the rule of their columns; of percentages it is no percentage."""
-        return _written(self.of, self.of.seen - self.less.seen).removesuffix(" %")
+        like = self.of
+        form = like.table.format(like.row, like.column)
+        assert form.digits is not None
+        written = form.digits.written(self.of.seen - self.less.seen)
+        return f"{written} {form.unit}".rstrip().removesuffix(" %")
 
     @property
     def cells(self) -> tuple[Quote, ...]:
@@ -221,14 +225,8 @@ def is_whole(value: Any) -> bool:
     return isinstance(value, tuple) and hasattr(value, "low")
 
 
-def _written(like: Quote, seen: Decimal) -> str:
-    form = like.table.format(like.row, like.column)
-    assert form.digits is not None
-    return f"{form.digits.written(seen)} {form.unit}".rstrip()
-
-
 @dataclass(frozen=True)
-class Model:
+class ModelName:
     """The name of a model, which a page makes a link."""
 
     name: str
@@ -251,7 +249,7 @@ class Verbatim:
         return safe(self.words)
 
 
-Part = str | Model | Verbatim | Quote | Difference
+Part = str | ModelName | Verbatim | Quote | QuoteDifference
 Role = Literal["said", "counted", "alarm", "note", "more", "detail", "page"]
 """When a sentence is said.
 
@@ -299,7 +297,7 @@ class Sentence:
 def _part_json(part: Part) -> str | dict[str, Any]:
     if isinstance(part, str | Verbatim):
         return part if isinstance(part, str) else part.text
-    if isinstance(part, Model):
+    if isinstance(part, ModelName):
         return {"model": part.name}
     cells = [[one.table.name, one.row, one.column.key] for one in part.cells]
     return {"figure": part.text, "cells": cells}
@@ -376,7 +374,7 @@ def counting(figure: Quote, noun: str) -> tuple[Part, ...]:
 
 def named(models: Iterable[str]) -> tuple[Part, ...]:
     """Return names of models as `a, b and c`."""
-    return listed(Model(name) for name in models)
+    return listed(ModelName(name) for name in models)
 
 
 @dataclass(frozen=True)
@@ -414,7 +412,7 @@ class Report:
         unsaid = {"page"} if details else {"page", "detail"}
         said = [one for one in self.sentences if one.role not in unsaid]
         if notes:
-            return [_as_note(one) if one.role == "note" else one.text for one in said]
+            return [f"note: {ended(one.text)}" if one.role == "note" else one.text for one in said]
         alarms = [one for one in said if one.role == "alarm"]
         always = ("said", "detail") if alarms else ("said", "detail", "counted")
         kept: list[str] = []
@@ -446,10 +444,6 @@ class Report:
                 for name, one in {of.name: of for of in (*self.tables, *self._quoted())}.items()
             },
         }
-
-
-def _as_note(one: Sentence) -> str:
-    return f"note: {ended(one.text)}"
 
 
 def ended(text: str) -> str:

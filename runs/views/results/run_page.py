@@ -9,27 +9,25 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from videoautoarena.runs.analysis.leaderboard.head_to_head import UNLIKE, Pair, Pairs
+from videoautoarena.runs.analysis.leaderboard.slices import UNLIKE, Pairs
 from videoautoarena.runs.formats.number_formats import Kind
 from videoautoarena.runs.rating.finding import Finding
-from videoautoarena.runs.rating.leaderboard import Leaderboard
+from videoautoarena.runs.rating.leaderboard import Leaderboard, RatingSettings
 from videoautoarena.runs.rating.method import SOLID_BATTLES, THIN
 from videoautoarena.runs.run.battles.rounds import Round
 from videoautoarena.runs.run.config.preset import left_by_preset
-from videoautoarena.runs.run.rundir.account import Spending
+from videoautoarena.runs.run.rundir.account import Setup, Spending
 from videoautoarena.runs.run.rundir.reader import is_as_in_paper
 from videoautoarena.runs.views.results.leaderboard import (
     control_sentence,
     leaderboard_report,
     terms_table,
 )
-from videoautoarena.runs.views.results.pairs import pairs_report
 from videoautoarena.runs.views.results.report import (
     Column,
-    Difference,
-    Model,
-    Part,
+    ModelName,
     Quote,
+    QuoteDifference,
     Report,
     Row,
     Section,
@@ -43,6 +41,7 @@ from videoautoarena.runs.views.results.report import (
     tally_table,
 )
 from videoautoarena.runs.views.results.sets import MODEL, MOST_CURVES, facts_table, prompts_table
+from videoautoarena.runs.views.results.slices import pairs_report
 
 HARDEST = Verbatim("5")
 """The highest grade of a question."""
@@ -51,8 +50,8 @@ MOST_ODD = 3
 
 
 @dataclass(frozen=True)
-class LeftOut:
-    """What a run left out."""
+class UnplayedCounts:
+    """How much of a run was left out."""
 
     battles: int
     """That have ended, in whatever way."""
@@ -81,7 +80,7 @@ class RunRecords:
     """As far as it is known."""
     unknown_cost: int
     """Calls whose cost is not."""
-    left: LeftOut
+    left: UnplayedCounts
     styled: Leaderboard | None = None
     """The board with control for style and position."""
 
@@ -89,57 +88,60 @@ class RunRecords:
 def run_page(shown: RunRecords) -> Report:
     """Return the tables and the sentences of a run's page, sentences by the keys of sections."""
     board = leaderboard_report(shown.board)
-    pairs = pairs_report(shown.pairs)
     rounds = rounds_table(shown.rounds)
     tally = _tally_table(shown)
-    standing = standing_table(shown.board)
+    keys = ("model", "wins", "ties", "losses", "battles")
+    counts: dict[str, Kind] = dict.fromkeys(keys[1:], "count")
+    records = ({key: getattr(row, key) for key in keys} for row in shown.board.models)
+    standing = spoken_table("standing", records, model="name", **counts)
     models = board.tables[0]
-    controls = list(_controls(shown.styled))
     sentences = [
         *board.sentences,
-        _said(
-            "behind",
-            "{decided:decided battle}[ on {videos:video}], {rated:rated model}, {rounds:round} of "
-            "questions[, judged by {judges}].",
-            tally.quotes(),
-            judges=listed(map(Verbatim, shown.judges)),
-        ),
-        _ladder_sentence(models),
-        _pairs_sentence(shown.pairs.pairs, tally),
-        _rounds_sentence(shown.rounds, rounds, tally),
-        _audit_sentence(tally),
-        _spending_sentence(tally),
-        _left_sentence(shown.left, tally),
+        *_rating_sentences(shown, models, tally),
+        *_playing_sentences(shown, rounds, tally),
         *_standing_sentences(standing, models),
-        *(one for _, one in controls),
     ]
-    tables = (
+    rated = [row.model for row in shown.board.models if row.rating is not None]
+    rows = tuple(
+        {"model": model, "number": one.round + 1, "share": 100.0 * one.points[model].share}
+        for model in rated[:MOST_CURVES]
+        for one in shown.rounds
+        if model in one.points
+    )
+    columns = (MODEL, Column("number", "round", "count"), Column("share", "points", "percent"))
+    tables = [
         *board.tables,
-        pairs.tables[0],
+        pairs_report(shown.pairs).tables[0],
         rounds,
-        _points_table(shown),
+        Table("points", "Points taken", columns, rows, look="curves"),
         tally,
         standing,
         spending_table("spending-by-role", "Spending by role", shown.roles, names=["role"]),
         spending_table(
             "spending-by-contestant", "Spending by contestant", shown.contestants, names=["model"]
         ),
-        *(table for table, _ in controls),
-    )
-    said = tuple(one for one in sentences if one is not None)
-    return Report(tables, said, board.headline, data=board.data_table)
+    ]
+    # Where style cannot be told from the models, the page says so instead of adjusted ratings.
+    terms = None if shown.styled is None else shown.styled.settings.terms
+    for found in (terms or ())[:1]:
+        table = terms_table(found)
+        refused = control_sentence(found, table, role="page")
+        if refused is not None:
+            tables.append(table)
+            sentences.append(refused)
+    return Report(tuple(tables), tuple(sentences), board.headline, data=board.data_table)
 
 
 def _tally_table(shown: RunRecords) -> Table:
     """Return what the sentences of a page count, in one row."""
     pairs = shown.pairs.pairs
-    found = shown.findings
+    settings = shown.board.settings
     roles = shown.roles
     refused = sum(one.gate.refused for one in shown.rounds)
-    known = [one for one in found if one.value == one.value]
+    known = [one for one in shown.findings if one.value == one.value]
     fields = {
-        "decided": shown.board.settings.totals.decided,
-        "videos": None if shown.board.settings.videos is None else sum(shown.board.settings.videos),
+        "decided": settings.totals.decided,
+        "videos": None if settings.videos is None else sum(settings.videos),
         "rated": sum(row.rating is not None for row in shown.board.models),
         "rounds": len(shown.rounds),
         "refused": refused,
@@ -148,8 +150,8 @@ def _tally_table(shown: RunRecords) -> Table:
         "odd": sum(UNLIKE in pair.flags for pair in pairs),
         "thin": sum(THIN in pair.flags for pair in pairs),
         "checks": len(known),
-        "alarms": sum(one.is_alarm for one in found),
-        "unmade": len(found) - len(known),
+        "alarms": sum(one.is_alarm for one in shown.findings),
+        "unmade": len(shown.findings) - len(known),
         "calls": sum(row.calls for row in roles),
         "read": sum(row.input_tokens for row in roles),
         "wrote": sum(row.output_tokens for row in roles),
@@ -172,54 +174,45 @@ def _said(
     return sentence(template, quotes, key=key, role="page", **parts)
 
 
-def _controls(styled: Leaderboard | None) -> Iterator[tuple[Table, Sentence]]:
-    """Yield why style is not taken out of the ratings, where it cannot be, and what that quotes."""
-    terms = None if styled is None else styled.settings.terms
-    for found in (terms or ())[:1]:
-        table = terms_table(found)
-        refused = control_sentence(found, table, role="page")
-        if refused is not None:
-            yield table, refused
-
-
-def _ladder_sentence(models: Table) -> Sentence | None:
-    """Say how far apart the first two stand, beside the widest and the narrowest interval."""
-    rated = [row for row in models.rows if row["rating"] is not None]
-    if not rated:
-        return None
-    # Who is rated has met another, and groups stand one below the other.
-    first, second = rated[:2]
-    known = [k for k, row in enumerate(models.rows) if row["low"] is not None]
-    known.sort(key=lambda k: models.rows[k]["high"] - models.rows[k]["low"])
-    ends = [known[0], known[-1]] if len(known) > 1 else []
-    reach = ((models.quote(k, "interval"), " for ", Model(models.rows[k]["model"])) for k in ends)
-    return _said(
-        "ladder",
-        "{first} stands {gap} points above {second}[; intervals reach {reach}].",
-        first=Model(first["model"]),
-        gap=Difference(models.quote(0, "rating"), models.quote(1, "rating")),
-        second=Model(second["model"]),
-        reach=listed(reach),
-    )
-
-
-def _pairs_sentence(pairs: Sequence[Pair], tally: Table) -> Sentence:
+def _rating_sentences(shown: RunRecords, models: Table, tally: Table) -> Iterator[Sentence]:
+    """Say what stands behind the headline, how far apart models are, and whether pairs fit in."""
     said = tally.quotes()
-    if not pairs:
-        none = "No two models have met" if not said["decided"].value else "No pair was decided"
-        return _said("pairs", f"{none}.")
-    odd = [pair for pair in pairs if UNLIKE in pair.flags]
-    if len(odd) > MOST_ODD:
-        return _said("pairs", "{odd} of {pairs:pair} contradict the ratings.", said)
-    if odd:
-        each = ((Model(pair.model), " against ", Model(pair.rival)) for pair in odd)
-        return _said("pairs", "{each} did not go as the ratings predict.", each=listed(each))
-    return _said(
-        "pairs",
-        "No pair contradicts the ratings[; {thin} of {pairs:pair} met fewer than {few} times].",
+    yield _said(
+        "behind",
+        "{decided:decided battle}[ on {videos:video}], {rated:rated model}, {rounds:round} of "
+        "questions[, judged by {judges}].",
         said,
-        few=Verbatim(str(SOLID_BATTLES)),
+        judges=listed(map(Verbatim, shown.judges)),
     )
+    # Who is rated has met another, and groups stand one below the other.
+    if rated := [row["model"] for row in models.rows if row["rating"] is not None]:
+        known = [k for k, row in enumerate(models.rows) if row["low"] is not None]
+        known.sort(key=lambda k: models.rows[k]["high"] - models.rows[k]["low"])
+        ends = [known[0], known[-1]] if len(known) > 1 else []
+        reach = ((models.quote(k, "interval"), " for ", ModelName(models.rows[k]["model"]))
+                 for k in ends)  # fmt: skip
+        yield _said(
+            "ladder",
+            "{first} stands {gap} points above {second}[; intervals reach {reach}].",
+            first=ModelName(rated[0]),
+            gap=QuoteDifference(models.quote(0, "rating"), models.quote(1, "rating")),
+            second=ModelName(rated[1]),
+            reach=listed(reach),
+        )
+    odd = [pair for pair in shown.pairs.pairs if UNLIKE in pair.flags]
+    each = ((ModelName(pair.model), " against ", ModelName(pair.rival)) for pair in odd)
+    few = Verbatim(str(SOLID_BATTLES))
+    if not shown.pairs.pairs:
+        text = "No pair was decided." if said["decided"].value else "No two models have met."
+    elif len(odd) > MOST_ODD:
+        text = "{odd} of {pairs:pair} contradict the ratings."
+    elif odd:
+        text = "{each} did not go as the ratings predict."
+    else:
+        text = (
+            "No pair contradicts the ratings[; {thin} of {pairs:pair} met fewer than {few} times]."
+        )
+    yield _said("pairs", text, said, each=listed(each), few=few)
 
 
 def rounds_table(rounds: Sequence[Round]) -> Table:
@@ -249,76 +242,74 @@ def rounds_table(rounds: Sequence[Round]) -> Table:
     )
 
 
-def _points_table(shown: RunRecords) -> Table:
-    """Return what the first models took of each round's points, a tie being half a point."""
-    rated = [row.model for row in shown.board.models if row.rating is not None]
-    rows = tuple(
-        {"model": model, "number": one.round + 1, "share": 100.0 * one.points[model].share}
-        for model in rated[:MOST_CURVES]
-        for one in shown.rounds
-        if model in one.points
-    )
-    columns = (MODEL, Column("number", "round", "count"), Column("share", "points", "percent"))
-    return Table("points", "Points taken", columns, rows, look="curves")
-
-
-def _rounds_sentence(rounds: Sequence[Round], table: Table, tally: Table) -> Sentence:
-    graded = [k for k, one in enumerate(rounds) if one.difficulty.mean is not None]
-    if not graded:
-        return _said("rounds", "No question was evolved, so none was graded.")
-    first, last = (table.quote(k, "difficulty") for k in (graded[0], graded[-1]))
-    quotes = tally.quotes() | {
-        "first": table.quote(graded[0], "number"),
-        "last": table.quote(graded[-1], "number"),
-    }
+def _playing_sentences(shown: RunRecords, rounds: Table, tally: Table) -> Iterator[Sentence]:
+    """Say how hard questions became, what the audit found, what all cost and what was left out."""
+    said = tally.quotes()
+    graded = [k for k, one in enumerate(shown.rounds) if one.difficulty.mean is not None]
     refused = "the gate refused {refused} of {tried} proposals for not being harder."
-    if len(graded) == 1:
-        return _said(
+    if not graded:
+        yield _said("rounds", "No question was evolved, so none was graded.")
+    elif len(graded) == 1:
+        yield _said(
             "rounds",
             f"Questions of round {{first}} are {{grade}} of {{most}} hard on average; {refused}",
-            quotes,
-            grade=first,
+            said,
+            first=rounds.quote(graded[0], "number"),
+            grade=rounds.quote(graded[0], "difficulty"),
             most=HARDEST,
         )
-    way = "rose" if last.seen > first.seen else "fell" if last.seen < first.seen else "stayed"
-    span: tuple[Part, ...] = ("at ", last) if way == "stayed" else ("from ", first, " to ", last)
-    return _said(
-        "rounds",
-        "Questions {way} {span} of {most} in difficulty from round {first} to round {last}; "
-        f"{refused}",
-        quotes,
-        way=way,
-        span=span,
-        most=HARDEST,
-    )
-
-
-def _audit_sentence(tally: Table) -> Sentence:
-    said = tally.quotes()
+    else:
+        first, last = (rounds.quote(k, "difficulty") for k in (graded[0], graded[-1]))
+        way = "rose" if last.seen > first.seen else "fell" if last.seen < first.seen else "stayed"
+        yield _said(
+            "rounds",
+            "Questions {way} {span} of {most} in difficulty from round {first} to round {last}; "
+            f"{refused}",
+            said,
+            way=way,
+            span=("at ", last) if way == "stayed" else ("from ", first, " to ", last),
+            most=HARDEST,
+            first=rounds.quote(graded[0], "number"),
+            last=rounds.quote(graded[-1], "number"),
+        )
+    unmade = "[; {unmade} {unmade|was|were} not made]."
     if not said["checks"].value:
         text = "No check on the judge could be made yet."
     elif said["alarms"].value:
         text = (
-            "{alarms} of {checks} checks on the judge {alarms|raises|raise} an alarm[; {unmade} "
-            "{unmade|was|were} not made]."
+            f"{{alarms}} of {{checks}} checks on the judge {{alarms|raises|raise}} an alarm{unmade}"
         )
     else:
+        text = f"None of {{checks}} checks on the judge raises an alarm{unmade}"
+    yield _said("audit", text, said)
+    text = "No model has been called yet."
+    if said["calls"].value:
         text = (
-            "None of {checks} checks on the judge raises an alarm[; {unmade} {unmade|was|were} not "
-            "made]."
+            "{calls:call} read {read} tokens and wrote {wrote} in {seconds}, for {cost}[ known, "
+            "and {unknown_cost:call} of unknown cost]."
         )
-    return _said("audit", text, said)
+    yield _said("spending", text, said)
+    left = shown.left
+    if not left.battles and not left.files:
+        text = "No battle has been played yet, so none was left out."
+    elif left.gone or left.files or left.damaged:
+        text = "{gone} of {ended:battle} ended without a verdict; {files:file} could not be used."
+    else:
+        every = "the one battle was" if left.battles == 1 else "all {ended} battles were"
+        text = f"Nothing was left out: {every} decided and every file was used."
+    yield _said("missing", text, said)
 
 
-def _spending_sentence(tally: Table) -> Sentence:
-    said = tally.quotes()
-    if not said["calls"].value:
-        return _said("spending", "No model has been called yet.")
-    text = (
-        "{calls:call} read {read} tokens and wrote {wrote} in {seconds}, for {cost}[ known, and "
-        "{unknown_cost:call} of unknown cost]."
-    )
-    return _said("spending", text, said)
+def _standing_sentences(standing: Table, models: Table) -> Iterator[Sentence]:
+    """Say of each model where it stands; its sentence has the key `standing: MODEL`."""
+    for k, row in enumerate(models.rows):
+        text = "No battle of it was decided."
+        if row["rating"] is not None:
+            text = (
+                "[Rank {rank}, ]{rating} points[ ({interval})]; won {wins}, tied {ties} and lost "
+                "{losses} of {battles:battle}."
+            )
+        yield _said(f"standing: {row['model']}", text, models.quotes(k) | standing.quotes(k))
 
 
 SPENT = ("calls", "failed", "input_tokens", "output_tokens", "cost_usd", "unknown_cost")
@@ -344,40 +335,6 @@ def spending_table(
         for row in rows
     )
     return Table(name, caption, columns, found, (*names, *SPENT, "median_s", "p90_s"))
-
-
-def _left_sentence(left: LeftOut, tally: Table) -> Sentence:
-    if not left.battles and not left.files:
-        text = "No battle has been played yet, so none was left out."
-    elif left.gone or left.files or left.damaged:
-        text = "{gone} of {ended:battle} ended without a verdict; {files:file} could not be used."
-    else:
-        every = "the one battle was" if left.battles == 1 else "all {ended} battles were"
-        text = f"Nothing was left out: {every} decided and every file was used."
-    return _said("missing", text, tally.quotes())
-
-
-def standing_table(board: Leaderboard) -> Table:
-    """Return what each model won, tied and lost, number by number."""
-    keys = ("model", "wins", "ties", "losses", "battles")
-    rows = ({key: getattr(row, key) for key in keys} for row in board.models)
-    counts: dict[str, Kind] = dict.fromkeys(keys[1:], "count")
-    return spoken_table("standing", rows, model="name", **counts)
-
-
-def _standing_sentences(standing: Table, models: Table) -> Iterator[Sentence]:
-    """Say of each model where it stands; its sentence has the key `standing: MODEL`."""
-    for k, row in enumerate(models.rows):
-        key = f"standing: {row['model']}"
-        if row["rating"] is None:
-            yield _said(key, "No battle of it was decided.")
-        else:
-            yield _said(
-                key,
-                "[Rank {rank}, ]{rating} points[ ({interval})]; won {wins}, tied {ties} and lost "
-                "{losses} of {battles:battle}.",
-                models.quotes(k) | standing.quotes(k),
-            )
 
 
 def spending_section(report: Report, each_usd: float | None) -> Section:
@@ -432,38 +389,40 @@ def missing_section(report: Report, status: Row) -> Section:
     )
 
 
-def made_section(settings: Row, run: Row, methods: Row) -> Section:
+def made_section(settings: RatingSettings, setup: Setup) -> Section:
     """Return how a run was made: by which settings, models and prompts."""
-    rules = methods["run"]
-    sampling = methods["sampling"]
-    swap = rules["swap"]
+    swap = setup.swap
     seats = "every battle" if swap == "all" else f"{100 * swap:g} % of battles"
-    level = f"{100 * settings['level']:g} %"
+    level = f"{100 * settings.level:g} %"
     frames = "not recorded"
-    if sampling:
+    if setup.sampling:
         frames = (
             "at most {frames} a video, {policy}, longer side {size_px} px, {fit}, JPEG {quality}, "
             "{decoder}"
-        ).format_map(sampling)
-    model = settings["model"].title()
+        ).format_map(setup.sampling.model_dump(mode="json"))
+    model = settings.model.title()
     facts: tuple[tuple[str, str], ...] = (
-        ("Ratings", f"{model}, ties {settings['ties']}, {settings['interval']}, {level}"),
+        ("Ratings", f"{model}, ties {settings.ties}, {settings.interval}, {level}"),
         ("Frames", frames),
-        ("Pairing", f"{rules['pairing']}; {seats} judged in both orders"),
-        ("Seed", str(run["seed"])),
-        ("Version", f"videoautoarena {run['version'] or rules['version'] or ''}"),
+        ("Pairing", f"{setup.pairing}; {seats} judged in both orders"),
+        ("Seed", str(setup.seed)),
+        ("Version", f"videoautoarena {setup.version or ''}"),
     )
-    if preset := rules.get("preset"):
-        left = left_by_preset(is_early=not is_as_in_paper(rules))
-        facts += (("Preset", f"{preset}, which leaves: {'; '.join(left)}"),)
+    if setup.preset:
+        left = left_by_preset(is_early=not is_as_in_paper(vars(setup)))
+        facts += (("Preset", f"{setup.preset}, which leaves: {'; '.join(left)}"),)
+    columns = (
+        Column("name", "name"),
+        Column("model", "served as"),
+        Column("max_frames", "frames", "count"),
+    )
     cast = Table(
         "cast",
         "Cast",
-        (Column("name", "name"), Column("model", "served as"),
-         Column("max_frames", "frames", "count")),
-        tuple({"name": name, **one} for name, one in methods["cast"].items()),
-    )  # fmt: skip
-    tables = (facts_table(facts), cast, prompts_table((methods["prompts"] or {}).items()))
+        columns,
+        tuple({"name": name, **one.model_dump(mode="json")} for name, one in setup.cast.items()),
+    )
+    tables = (facts_table(facts), cast, prompts_table(setup.prompts.items()))
     said = Sentence(("How this was made, and the data behind it.",))
     return Section("methods", "Methods", said, tuple(one for one in tables if one.rows))
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from videoautoarena.runs.bench.score.leads import SetLead
@@ -16,9 +16,9 @@ from videoautoarena.runs.run.rundir.reader import SAW_NONE, STAND_INS, counted
 from videoautoarena.runs.views.results.leaderboard import lead_fields, lead_words
 from videoautoarena.runs.views.results.report import (
     Column,
-    Difference,
-    Model,
+    ModelName,
     Part,
+    QuoteDifference,
     Row,
     Section,
     Sentence,
@@ -69,7 +69,7 @@ def headline_of(lead: SetLead | None, tally: Table, *, nobody: str) -> Sentence:
         return sentence(nobody, key="lead")
     if lead.models == 1:
         return sentence(
-            "{model} is the only model with a score.", key="lead", model=Model(lead.first[0])
+            "{model} is the only model with a score.", key="lead", model=ModelName(lead.first[0])
         )
     unit = "shared video" if lead.videos < lead.seen else "video"
     return lead_words(lead, tally, models=lead.models, unit=unit, rated="scored")
@@ -156,7 +156,7 @@ def gap_sentence(models: Table, key: str, rows: Sequence[int], *, part: Part = "
         some = "{part}One model has a score." if rows else "{part}No model has a score."
         return sentence(some, key="gap", role="page", part=part)
     first, second = (models.quote(k, key) for k in rows[:2])
-    a, b = (Model(models.rows[k]["model"]) for k in rows[:2])
+    a, b = (ModelName(models.rows[k]["model"]) for k in rows[:2])
     is_level = first.seen == second.seen
     return sentence(
         "{part}{a} and {b} are level." if is_level else "{part}{a} stands {gap} points above {b}.",
@@ -165,7 +165,7 @@ def gap_sentence(models: Table, key: str, rows: Sequence[int], *, part: Part = "
         part=part,
         a=a,
         b=b,
-        gap=Difference(first, second),
+        gap=QuoteDifference(first, second),
     )
 
 
@@ -188,7 +188,7 @@ def few_videos(models: Sequence[str] | None = None, *, of: int = 0) -> Sentence:
         "Fewer than {least} videos, too few to trust an interval[: {who}].",
         key="few",
         least=Verbatim(str(FEW_VIDEOS)),
-        who="all" if every else listed(map(Model, models or ()), last=", "),
+        who="all" if every else listed(map(ModelName, models or ()), last=", "),
     )
 
 
@@ -210,7 +210,7 @@ def ends_sentences(table: Table, whole: Sequence[Part]) -> Iterator[Sentence]:
         ends = [key for key in row if key != "model" and row[key]]
         odd = listed(((table.quote(k, key), f" {key}") for key in ends), last=", ")
         if odd:
-            yield Sentence((Model(row["model"]), ": ", *odd, " of ", *whole, "."), key="ends")
+            yield Sentence((ModelName(row["model"]), ": ", *odd, " of ", *whole, "."), key="ends")
 
 
 def sweeps_table(sweeps: Iterable[Sweep]) -> Table:
@@ -264,7 +264,7 @@ def sweep_sentences(
             f"{{model}}: {{frames:frame}} {said}",
             table.quotes(k),
             key="sweep",
-            model=Model(one.model),
+            model=ModelName(one.model),
             margin=Verbatim(f"{one.margin:g}"),
         )
 
@@ -306,18 +306,39 @@ def ladder_sentences(ladders: Sequence[LengthLadder], table: Table) -> Iterator[
             "{model}, the same {items:item} at each length: {said}.",
             {"items": table.quote(start, "items")},
             key="ladder",
-            model=Model(one.model),
+            model=ModelName(one.model),
             said=listed(said, last=", "),
         )
         start += len(one.rungs)
 
 
-def opening_of(set_: Mapping[str, Any], results: Sequence[Row], *, unit: str) -> Sentence:
+@dataclass(frozen=True)
+class ResultRow:
+    """How a result on a set came about, and what its answers cost."""
+
+    result: str
+    """Name of the model in the set's results."""
+    played: str
+    """The model behind it; several results may be one model's."""
+    served: str | None
+    frames: int | None
+    seed: int | None
+    judge: str | None
+    answers: int
+    forfeits: int | None
+    cost: float | None
+    unknown: int
+    """Answers whose cost is not known."""
+    prompts: Mapping[str, Any]
+    """Digest by role."""
+
+
+def opening_of(items: int, videos: int, results: Sequence[ResultRow], *, unit: str) -> Sentence:
     """Return what stands behind the figures of a set."""
     counts = {
-        "items": set_["items"],
-        "videos": set_["videos"],
-        "models": len({row["played"] for row in results}),
+        "items": items,
+        "videos": videos,
+        "models": len({row.played for row in results}),
         "results": len(results),
     }
     template = f"{{items:{unit}}} about {{videos:video}}, {{models:model}}, {{results:result}}."
@@ -325,24 +346,24 @@ def opening_of(set_: Mapping[str, Any], results: Sequence[Row], *, unit: str) ->
 
 
 def methods_section(
-    facts: Iterable[tuple[str, str]], results: Sequence[Row], *, sources: str, extra: str
+    facts: Iterable[tuple[str, str]], results: Sequence[ResultRow], *, sources: str, extra: str
 ) -> Section:
     """Return how a set and the results on it came about: who answered, and at what cost."""
-    known = [row["cost"] for row in results if row["cost"] is not None]
+    known = [row.cost for row in results if row.cost is not None]
     counts = {
-        "answers": sum(row["answers"] for row in results),
+        "answers": sum(row.answers for row in results),
         "cost": sum(known) if known else None,
-        "unknown": sum(row["unknown"] for row in results),
+        "unknown": sum(row.unknown for row in results),
     }
     paid = "{cost}[ and {unknown} of unknown cost]" if known else "an unknown cost"
     says = sentence(
         f"{{answers:answer}} for {paid}.", tally_table(counts, "costs", cost="money").quotes()
     )
     columns = RESULT_COLUMNS if counts["unknown"] else RESULT_COLUMNS[:-1]
-    prompts = ((role, str(of)) for row in results for role, of in row["prompts"].items())
+    prompts = ((role, str(of)) for row in results for role, of in row.prompts.items())
     tables = (
         facts_table(facts),
-        Table("results", "Results", columns, tuple(results)),
+        Table("results", "Results", columns, tuple(map(vars, results))),
         prompts_table(prompts),
     )
     note = remark(

@@ -3,20 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
-from videoautoarena.runs.analysis.leaderboard.slices import AIMED, Effects, Slice, Slices
+from videoautoarena.runs.analysis.leaderboard.slices import (
+    AIMED,
+    UNLIKE,
+    Pairs,
+    Slice,
+    SliceEffects,
+    Slices,
+)
 from videoautoarena.runs.formats.number_formats import NOTHING, Kind
-from videoautoarena.runs.rating.finding import Finding, is_by_language
+from videoautoarena.runs.rating.finding import is_by_language
 from videoautoarena.runs.rating.fit import APART, ONE_SIDED, UNCONTROLLED
-from videoautoarena.runs.rating.leaderboard import Row
+from videoautoarena.runs.rating.leaderboard import LeaderboardRow
 from videoautoarena.runs.rating.method import RANKABLE_VIDEOS, SOLID_BATTLES, THIN, TOO_FEW
 from videoautoarena.runs.views.results.leaderboard import (
     EFFECTS,
     FIGURES,
     MEANING,
     ROW_FIELDS,
+    counted_table,
+    extra_sentences,
     row_fields,
+    spoken_tables,
+    totals_sentence,
 )
 from videoautoarena.runs.views.results.remarks import (
     audit_sentences,
@@ -52,11 +64,25 @@ def slices_report(sliced: Slices) -> Report:
     above: tuple[Sentence, ...] = ()
     if sliced.by == "language" and sliced.audit is not None:
         above = tuple(language_sentences(sliced.audit))
+    share = _share(sliced)
+    effects = {
+        one.slice: {f"slice_{name}": of for name, of in _effect_fields(one).items()}
+        for one in sliced.effects
+    }
+    rows: list[dict[str, Any]] = []
+    for part in sliced.parts:
+        groups = {name: k for k, group in enumerate(part.board.components, 1) for name in group}
+        about = {"slice": part.name, f"slice_{share}": _shared(part, share)}
+        about |= effects.get(part.name, {})
+        rows += [about | row_fields(row, groups.get(row.model)) for row in part.board.models]
+    of_effects = next(iter(effects.values()), {})
+    fields = ("slice", f"slice_{share}", *of_effects, *ROW_FIELDS)
+    columns = (Column("slice", "slice"), Column("model", "model", "name"))
     return Report(
         tables=(_ratings_table(sliced), *_effects_table(sliced), *_behaviour_tables(sliced)),
         sentences=tuple(_sentences(sliced)),
         above=above,
-        data=_data_table(sliced),
+        data=Table("slices", f"Leaderboards by {sliced.by}", columns, tuple(rows), fields),
     )
 
 
@@ -64,7 +90,11 @@ def _sentences(sliced: Slices) -> Iterator[Sentence]:
     rated = [row for part in sliced.parts for row in part.board.models if row.rating is not None]
     every = [part.board.settings.warnings for part in sliced.parts]
     warnings = [line for line in next(iter(every), ()) if all(line in one for one in every)]
-    audit = [one for one in sliced.audit or () if not _is_above(sliced, one)]
+    audit = [
+        one
+        for one in sliced.audit or ()
+        if not (sliced.by == "language" and is_by_language(one.key))
+    ]
     scales = Verbatim(SCALES if sliced.parts else "No battle is settled yet.")
     yield Sentence((scales,), role="counted")
     yield from audit_sentences(audit, of="of the whole run, ")
@@ -111,11 +141,6 @@ def _few_sentences(sliced: Slices) -> Iterator[Sentence]:
         )
 
 
-def _is_above(sliced: Slices, one: Finding) -> bool:
-    """Return whether a finding stands above the table already."""
-    return sliced.by == "language" and is_by_language(one.key)
-
-
 def _knows_behaviour(sliced: Slices) -> bool:
     boards = [part.board.models for part in sliced.parts]
     return bool(boards) and all(rows and rows[0].behaviour is not None for rows in boards)
@@ -133,7 +158,7 @@ def _models(sliced: Slices) -> list[str]:
     return sorted(weight, key=lambda name: -(weight[name][0] / (weight[name][1] or 1)))
 
 
-def _rows_of(part: Slice) -> dict[str, Row]:
+def _rows_of(part: Slice) -> dict[str, LeaderboardRow]:
     return {row.model: row for row in part.board.models}
 
 
@@ -232,7 +257,7 @@ def _effect_column(name: str) -> Column:
     return Column(name, title, "points_with_interval", fields)
 
 
-def _effect_fields(one: Effects) -> dict[str, float | None]:
+def _effect_fields(one: SliceEffects) -> dict[str, float | None]:
     """Return the effects of a slice by their keys, each with its interval."""
     fields: dict[str, float | None] = {}
     for name, of in one.effects.items():
@@ -270,20 +295,69 @@ def _behaviour_tables(sliced: Slices) -> Iterator[Table]:
         )
 
 
-def _data_table(sliced: Slices) -> Table:
-    """Return a row a model and slice."""
-    share = _share(sliced)
-    effects = {
-        one.slice: {f"slice_{name}": of for name, of in _effect_fields(one).items()}
-        for one in sliced.effects
-    }
-    rows: list[dict[str, Any]] = []
-    for part in sliced.parts:
-        groups = {name: k for k, group in enumerate(part.board.components, 1) for name in group}
-        about = {"slice": part.name, f"slice_{share}": _shared(part, share)}
-        about |= effects.get(part.name, {})
-        rows += [about | row_fields(row, groups.get(row.model)) for row in part.board.models]
-    of_effects = next(iter(effects.values()), {})
-    fields = ("slice", f"slice_{share}", *of_effects, *ROW_FIELDS)
-    columns = (Column("slice", "slice"), Column("model", "model", "name"))
-    return Table("slices", f"Leaderboards by {sliced.by}", columns, tuple(rows), fields)
+PAIR_FIELDS = (
+    *("model", "rival", "share", "low", "high", "expected", "wins", "losses", "ties"),
+    *("battles", "videos", "both_bad_share", "flags"),
+)
+PAIR_MARKS = {
+    THIN: ("few", f"fewer than {SOLID_BATTLES} battles"),
+    UNLIKE: ("unlike", "the expected share lies outside the interval"),
+}
+PAIR_COLUMNS = (
+    Column("model", "model", "name"),
+    Column("rival", "rival", "name"),
+    Column("share", "share", "share"),
+    Column("interval", "interval", "share_interval", ("low", "high")),
+    Column("expected", "expected", "share", spare=3),
+    Column("record", "W-T-L", "record", ("wins", "ties", "losses")),
+    Column("battles", "battles", "count", spare=1),
+    Column("both_bad_share", "both bad", "share", spare=2),
+    Column("notes", "notes", "text"),
+)
+
+
+def pairs_report(found: Pairs) -> Report:
+    """Return the report of every pair that met."""
+    board = found.board
+    flags = {flag for pair in found.pairs for flag in pair.flags}
+    # Of what was asked for of ratings, what the expected shares are made of.
+    plain = replace(board.settings, elo=None, anchor=None)
+    rated = replace(board, pairs=None, settings=plain)
+    tally = counted_table(board)
+    table = Table(
+        name="pairs",
+        caption="Head-to-head results of each pair of models",
+        columns=PAIR_COLUMNS,
+        rows=tuple(
+            {
+                "model": pair.model,
+                "rival": pair.rival,
+                **dict(zip(("share", "low", "high"), pair.share, strict=False)),
+                "expected": pair.expected,
+                **{
+                    name: getattr(pair, name)
+                    for name in ("wins", "losses", "ties", "battles", "videos")
+                },
+                "both_bad_share": pair.both_bad_share.value,
+                "flags": list(pair.flags),
+                "notes": marks_of(pair.flags, PAIR_MARKS),
+            }
+            for pair in found.pairs
+        ),
+        fields=PAIR_FIELDS,
+    )
+    meaning = sentence(
+        "share: points of the model against the rival, a tie half a point; W-T-L: won, tied, lost; "
+        "expected: by the ratings of the whole run."
+    )
+    nothing = sentence("No two models met in a decided battle yet.")
+    spoken = tuple(spoken_tables(rated))
+    tables = {one.name: one for one in (counted_table(rated), *spoken)}
+    sentences = (
+        *extra_sentences(rated, tables),
+        meaning if found.pairs else nothing,
+        *legend_of(flags, PAIR_MARKS),
+        totals_sentence(tally, role="more"),
+        *notes_of(board.settings.warnings),
+    )
+    return Report((table, tally, *spoken), sentences)

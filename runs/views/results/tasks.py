@@ -8,12 +8,12 @@ from typing import Any
 
 from videoautoarena.runs.bench.score.score import FEW_VIDEOS
 from videoautoarena.runs.bench.score.task_points import ScoreFigure
-from videoautoarena.runs.bench.score.task_score import TaskBoard, TaskFigure, TaskScore, TaskScores
+from videoautoarena.runs.bench.score.task_score import TaskBoard, TaskScore, TaskScores
 from videoautoarena.runs.formats.number_formats import FORMATS, Kind
 from videoautoarena.runs.run.rundir.reader import counted
 from videoautoarena.runs.views.results.report import (
     Column,
-    Model,
+    ModelName,
     Part,
     Report,
     Section,
@@ -92,7 +92,8 @@ POSITIONS_NOTE = remark(
 
 def task_reports(scores: TaskScores) -> list[Report]:
     """Return the report of each part of a set."""
-    data = _data_table(scores)
+    figures = tuple(row for board in scores.boards for row in _figures(board))
+    data = Table("data", "Scores on tasks", (MODEL,), figures, CSV_FIELDS)
     return [_report(scores, board, data) for board in scores.boards]
 
 
@@ -102,9 +103,8 @@ def _report(scores: TaskScores, board: TaskBoard, data: Table) -> Report:
     means = spoken_table("means", tasks, task="text", mean="percent")
     lengths = ({"seconds": seconds, "mean": of} for seconds, of in board.needle_means.items())
     needles = spoken_table("needles", lengths, seconds="length", mean="percent")
-    lead = board.lead
     tally = counts_table(
-        lead,
+        board.lead,
         items=board.items,
         videos=board.videos,
         sources=board.sources,
@@ -118,27 +118,27 @@ def _report(scores: TaskScores, board: TaskBoard, data: Table) -> Report:
     sweeps = sweeps_table(board.sweeps)
     together = [one for one in board.ladders if one.task is None]
     ladders = ladders_table(together)
-    headline = headline_of(lead, tally, nobody=_nobody(board))
+    nobody = "No answer could be scored."
+    if not board.watched:
+        nobody = "No model has been shown the videos as they are."
+    elif len({row.judge for row in board.watched if row.g_avg}) > 1:
+        nobody = "Judges differ: compare models that one judge marked."
+    headline = headline_of(board.lead, tally, nobody=nobody)
+    part = Verbatim(f"{board.split}: " if board.split else "")
     sentences = (
-        *_meaning(board),
-        *_about_scores(scores),
-        *_keyless(tally),
+        *_meaning(scores, board, tally),
         *ends_sentences(ends, whole),
         *saw_none(row.model for row in board.watched if row.is_blind),
         *sweep_sentences(board.sweeps, sweeps),
         *ladder_sentences(together, ladders),
-        *_where_needles_are(board),
-        *cautions(board, tally),
+        *_cautions(board, tally),
         headline,
-        *_score(board, models),
-        gap_sentence(models, *_ranked(board), part=_part(board)),
-        *_of_tasks(board, means),
-        *_of_needles(board, needles, tally),
-        *_of_sweeps(board, tally),
+        *_page_sentences(board, models, part),
+        *_of_means(board, means, needles, tally, part),
     )
     title = sentence(
         "{part}{items} about {videos}",
-        part=_part(board),
+        part=part,
         items=whole,
         videos=counting(tally.quote(0, "videos"), "video"),
     )
@@ -146,75 +146,50 @@ def _report(scores: TaskScores, board: TaskBoard, data: Table) -> Report:
     return Report(tables, sentences, headline, above=(title,), data=data)
 
 
-def _part(board: TaskBoard) -> Verbatim:
-    return Verbatim(f"{board.split}: " if board.split else "")
-
-
-def _nobody(board: TaskBoard) -> str:
-    if not board.watched:
-        return "No model has been shown the videos as they are."
-    judges = {row.judge for row in board.watched if row.g_avg}
-    several = "Judges differ: compare models that one judge marked."
-    return several if len(judges) > 1 else "No answer could be scored."
-
-
 def _models_table(board: TaskBoard) -> Table:
     tasks = {(one.task, one.kind): one for row in board.models for one in row.tasks}
     several = len(tasks) > 1
-    averages = [
-        (key, title, kind)
-        for key, title, kind in _AVERAGES
-        if any(getattr(row, key) is not None for row in board.models)
-        and (key != "overall" or several)
-    ]
     is_choice = any(row.m_avg for row in board.models)
     main, interval = ("m_avg", "percent_interval") if is_choice else ("g_avg", "mark_interval")
     judges = {row.judge for row in board.models} - {None}
     spare = len(tasks)
-    each = [
-        Column(
-            f"task_{k}",
-            one.task,
-            "percent" if one.kind == "choice" else "mark",
-            spare=spare - k,
-            about=_about(one, board),
+    each = []
+    for k, one in enumerate(tasks.values() if several else ()):
+        n = max(
+            of.figure.n
+            for row in board.models
+            for of in row.tasks
+            if (of.task, of.kind) == (one.task, one.kind)
         )
-        for k, one in enumerate(tasks.values() if several else ())
-    ]
-    is_ranked = board.lead is not None and board.lead.models > 1
-    columns = (
-        *[RANK] * is_ranked,
-        Column("model", "model", "name"),
-        *[Column("judge", "judge", "name")] * (len(judges) > 1),
-        *(
-            Column(key, title, kind, spare=(spare + 1) * (key == "overall"))
-            for key, title, kind in averages
-        ),
+        chance = "" if one.chance is None else f", chance {one.chance:.0f}"
+        kind: Kind = "percent" if one.kind == "choice" else "mark"
+        about = f"n {n:,}{chance}"
+        each.append(Column(f"task_{k}", one.task, kind, spare=spare - k, about=about))
+    columns = [RANK] if board.lead is not None and board.lead.models > 1 else []
+    columns.append(MODEL)
+    if len(judges) > 1:
+        columns.append(Column("judge", "judge", "name"))
+    columns += (
+        Column(key, title, kind, spare=(spare + 1) * (key == "overall"))
+        for key, title, kind in _AVERAGES
+        if any(getattr(row, key) is not None for row in board.models)
+        and (key != "overall" or several)
+    )
+    columns += (
         Column("interval", "95 % interval", interval, bounds_of(main), spare=spare + 2),  # type: ignore[arg-type]
         Column("n", "n", "count"),
         *each,
     )
-    chance = board.chance if is_choice else None
+    mark = board.chance if is_choice else None
     rows = [
-        _row_fields(row, list(tasks)) | played_fields(row, len(judges), ODD) | {"mark": chance}
+        _row_fields(row, list(tasks)) | played_fields(row, len(judges), ODD) | {"mark": mark}
         for row in board.models
     ]
     if board.chance is not None:
         of_tasks = {f"task_{k}": one.chance for k, one in enumerate(tasks.values())}
         rows.append({"model": CHANCE, "m_avg": board.chance, **of_tasks})
     caption = f"Scores of {counted(len(board.models), 'model')} on tasks"
-    return Table("tasks", caption, columns, tuple(rows))
-
-
-def _about(task: TaskFigure, board: TaskBoard) -> str:
-    """Return of how many items a task is, and what chance earns."""
-    n = max(
-        one.figure.n
-        for row in board.models
-        for one in row.tasks
-        if (one.task, one.kind) == (task.task, task.kind)
-    )
-    return f"n {n:,}" + ("" if task.chance is None else f", chance {task.chance:.0f}")
+    return Table("tasks", caption, tuple(columns), tuple(rows))
 
 
 def _row_fields(row: TaskScore, tasks: Sequence[tuple[str, Any]]) -> dict[str, Any]:
@@ -229,7 +204,8 @@ def _row_fields(row: TaskScore, tasks: Sequence[tuple[str, Any]]) -> dict[str, A
     return fields
 
 
-def _meaning(board: TaskBoard) -> Iterator[Sentence]:
+def _meaning(scores: TaskScores, board: TaskBoard, tally: Table) -> Iterator[Sentence]:
+    """Say what figures mean, by whose rules they are made, and what has no score."""
     if any(row.m_avg for row in board.models):
         yield sentence(
             "M-Avg: mean of the tasks' accuracies on the n items that count, in percent. No answer "
@@ -241,165 +217,128 @@ def _meaning(board: TaskBoard) -> Iterator[Sentence]:
         yield sentence(
             "G-Avg: mean of the tasks' scores of free text, {scale}.", key="meaning", scale=scale
         )
-
-
-def _about_scores(scores: TaskScores) -> Iterator[Sentence]:
     if scores.as_published:
         yield sentence("By the published rules: replies that are not one letter count as wrong.")
     if scores.stand_ins:
         yield stand_ins()
-
-
-def _keyless(tally: Table) -> Iterator[Sentence]:
-    keyless = tally.quote(0, "keyless")
-    if keyless.value:
+    if board.keyless:
         yield sentence(
-            "{items} without a known answer: unscored.",
-            key="keyless",
-            items=counting(keyless, "item"),
+            "{keyless:item} without a known answer: unscored.", tally.quotes(), key="keyless"
         )
 
 
-def _where_needles_are(board: TaskBoard) -> Iterator[Sentence]:
+def _cautions(board: TaskBoard, tally: Table) -> Iterator[Sentence]:
+    """Say where needles are shown, and what to know of intervals before believing them."""
     if any(row.positions for row in board.models):
         yield sentence(
             "Needles by position and length: --json, arena pictures and arena report.",
             key="needles",
         )
-
-
-def cautions(board: TaskBoard, tally: Table | None = None) -> Iterator[Sentence]:
-    """Yield what to know of the intervals of a board before believing them."""
-    tally = tally or counts_table(board.lead, sources=board.sources)
     if board.sources < board.videos:
         yield sentence(
-            "Cut together from {videos}, by which intervals are clustered.",
+            "Cut together from {sources:video}, by which intervals are clustered.",
+            tally.quotes(),
             key="caution",
-            videos=counting(tally.quote(0, "sources"), "video"),
         )
     if board.sources < FEW_VIDEOS:
         yield few_videos()
 
 
-def _ranked(board: TaskBoard) -> tuple[str, list[int]]:
-    """Return the figure by which models stand, and the rows of those shown the whole, each once."""
+def _page_sentences(board: TaskBoard, models: Table, part: Part) -> Iterator[Sentence]:
+    """Say for a page what the best came to, beside chance, and how far it stands above the next."""
     key = "m_avg" if any(row.m_avg for row in board.watched) else "g_avg"
-    rows: dict[str, int] = {}
+    # The rows of those shown the whole, each model once.
+    found: dict[str, int] = {}
     for k, row in enumerate(board.models):
         figure: ScoreFigure | None = getattr(row, key)
         if row.view == "whole" and figure is not None and figure.value is not None:
-            rows.setdefault(row.model, k)
-    return key, list(rows.values())
-
-
-def _score(board: TaskBoard, models: Table) -> Iterator[Sentence]:
-    """Say what the best came to, beside chance."""
-    key, rows = _ranked(board)
-    if not rows:
-        return
-    first = models.rows[rows[0]]["model"]
-    if key == "g_avg":
-        said = "{part}{model} scores {figure} of {most}."
+            found.setdefault(row.model, k)
+    rows = list(found.values())
+    for first in rows[:1]:
         chance: tuple[Part, ...] = ()
-    else:
-        several = sum(one.kind == "choice" for one in board.models[rows[0]].tasks) > 1
-        over = ", averaged over tasks" if several else ""
-        said = f"{{part}}{{model}} is right {{figure}} of the time{over}{{chance}}."
-        is_known = board.chance is not None
-        guessed = models.quote(len(board.models), key)
-        chance = ("; guessing gives ", guessed) if is_known else ()
-    yield sentence(
-        said,
-        key="score",
-        role="page",
-        part=_part(board),
-        model=Model(first),
-        figure=models.quote(rows[0], key),
-        chance=chance,
-        most=Verbatim("10"),
-    )
-
-
-def _of_tasks(board: TaskBoard, means: Table) -> Iterator[Sentence]:
-    """Say which task is hardest for all, and which is easiest."""
-    found = board.task_means
-    about: dict[str, Any] = {"key": "tasks", "role": "page", "part": _part(board)}
-    if not found:
-        yield sentence("{part}Answers are free text, scored by a judge who has the key.", **about)
-        return
-    hardest = min(found, key=found.__getitem__)
-    easiest = max(found, key=found.__getitem__)
-    if len(found) == 1:
+        said = "{part}{model} scores {figure} of {most}."
+        if key == "m_avg":
+            several = sum(one.kind == "choice" for one in board.models[first].tasks) > 1
+            over = ", averaged over tasks" if several else ""
+            said = f"{{part}}{{model}} is right {{figure}} of the time{over}{{chance}}."
+            if board.chance is not None:
+                chance = ("; guessing gives ", models.quote(len(board.models), key))
         yield sentence(
-            "{part}All choices are of one task, {task}.", task=Verbatim(hardest), **about
+            said,
+            key="score",
+            role="page",
+            part=part,
+            model=ModelName(models.rows[first]["model"]),
+            figure=models.quote(first, key),
+            chance=chance,
+            most=Verbatim("10"),
         )
-        return
-    yield sentence(
-        "{part}{hardest} is the hardest task, {low} right on average; {easiest} the easiest, "
-        "{high}.",
-        hardest=Verbatim(hardest),
-        low=means.quote(hardest, "mean"),
-        easiest=Verbatim(easiest),
-        high=means.quote(easiest, "mean"),
-        **about,
-    )
+    yield gap_sentence(models, key, rows, part=part)
 
 
-def _of_needles(board: TaskBoard, needles: Table, tally: Table) -> Iterator[Sentence]:
-    """Say what more background costs, over all models."""
-    if not needles.rows:
-        return
-    short = needles.quotes(0)
-    long = needles.quotes(len(needles.rows) - 1)
-    template = (
-        "{part}Needles are found {low} of the time."
-        if len(needles.rows) == 1
-        else "{part}In {short} of background {low} of needles are found, in {long} {high}, "
-        "averaged over {results}."
-    )
-    yield sentence(
-        template,
-        key="positions",
-        role="page",
-        part=_part(board),
-        short=short["seconds"],
-        low=short["mean"],
-        long=long["seconds"],
-        high=long["mean"],
-        results=counting(tally.quote(0, "results"), "result"),
-    )
-
-
-def _of_sweeps(board: TaskBoard, tally: Table) -> Iterator[Sentence]:
-    """Say how many models do with fewer frames than their best."""
-    if not board.sweeps:
-        return
-    fewer = [one.model for one in board.sweeps if one.cheapest != one.best]
-    verb = "does" if len(fewer) == 1 else "do"
-    template = (
-        "{part}No cheaper setting of any model is shown to be within {margin} points of its best."
-        if not fewer
-        else f"{{part}}{{who}} {verb} within {{margin}} points of its best at a cheaper setting."
-    )
+def _of_means(
+    board: TaskBoard, means: Table, needles: Table, tally: Table, part: Part
+) -> Iterator[Sentence]:
+    """Say for a page which tasks are hard, what background costs, and who needs fewer frames."""
+    found = board.task_means
+    said = "{part}Answers are free text, scored by a judge who has the key."
+    about: dict[str, Any] = {"part": part}
+    if found:
+        hardest = min(found, key=found.__getitem__)
+        easiest = max(found, key=found.__getitem__)
+        said = "{part}All choices are of one task, {hardest}."
+        about |= {"hardest": Verbatim(hardest), "easiest": Verbatim(easiest)}
+        if len(found) > 1:
+            said = (
+                "{part}{hardest} is the hardest task, {low} right on average; {easiest} the "
+                "easiest, {high}."
+            )
+            about |= {"low": means.quote(hardest, "mean"), "high": means.quote(easiest, "mean")}
+    yield sentence(said, key="tasks", role="page", **about)
     quotes = tally.quotes()
-    many = (quotes["fewer"], " of ", quotes["sweeps"], " models")
-    yield sentence(
-        template,
-        key="sweeps",
-        role="page",
-        part=_part(board),
-        margin=Verbatim(f"{board.sweeps[0].margin:g}"),
-        who=named(fewer) if len(fewer) <= MOST_NAMED else many,
-    )
+    if needles.rows:
+        short = needles.quotes(0)
+        long = needles.quotes(len(needles.rows) - 1)
+        said = "{part}Needles are found {low} of the time."
+        if len(needles.rows) > 1:
+            said = (
+                "{part}In {short} of background {low} of needles are found, in {long} {high}, "
+                "averaged over {results:result}."
+            )
+        yield sentence(
+            said,
+            quotes,
+            key="positions",
+            role="page",
+            part=part,
+            short=short["seconds"],
+            low=short["mean"],
+            long=long["seconds"],
+            high=long["mean"],
+        )
+    fewer = [one.model for one in board.sweeps if one.cheapest != one.best]
+    for sweep in board.sweeps[:1]:
+        verb = "does" if len(fewer) == 1 else "do"
+        said = (
+            "{part}No cheaper setting of any model is shown to be within {margin} points of its "
+            "best."
+        )
+        if fewer:
+            said = f"{{part}}{{who}} {verb} within {{margin}} points of its best at a cheaper "
+            said += "setting."
+        many = (quotes["fewer"], " of ", quotes["sweeps"], " models")
+        yield sentence(
+            said,
+            key="sweeps",
+            role="page",
+            part=part,
+            margin=Verbatim(f"{sweep.margin:g}"),
+            who=named(fewer) if len(fewer) <= MOST_NAMED else many,
+        )
 
 
-def _data_table(scores: TaskScores) -> Table:
-    """Return a row a figure, with all digits."""
-    rows = tuple(row for board in scores.boards for row in _data_rows(board))
-    return Table("data", "Scores on tasks", (Column("model", "model", "name"),), rows, CSV_FIELDS)
-
-
-def _data_rows(board: TaskBoard) -> Iterator[dict[str, Any]]:
+def _figures(board: TaskBoard) -> Iterator[dict[str, Any]]:
+    """Yield a row a figure, with all digits."""
     for row in board.models:
         head = {"split": board.split, **{k: getattr(row, k) for k in CSV_FIELDS[1:5]}}
         for key, title, _ in _AVERAGES:

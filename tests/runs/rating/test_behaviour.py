@@ -13,7 +13,7 @@ import pytest
 from tests.support.played import battle, call, invoke, play, slot, video
 from videoautoarena.memory.records.records import Battle, Borrowed, CallRow, Nonce, Usage
 from videoautoarena.runs.formats.record_json import fields_json
-from videoautoarena.runs.rating.behaviour import Asked, measure_behaviour
+from videoautoarena.runs.rating.behaviour import ContestantCall, measure_behaviour
 
 FILM = video()
 REFUSAL = "I'm sorry, but I can't help with that."
@@ -29,7 +29,7 @@ def conduct(*changes: dict[str, Any], asked: Any = None) -> dict[str, dict[str, 
 
 
 def test_a_refusal_in_plain_words_counts_and_so_does_one_that_the_provider_marked() -> None:
-    marked = {(slot(FILM, 2).id, 1): Asked(None, is_refusal=True)}
+    marked = {(slot(FILM, 2).id, 1): ContestantCall(None, is_refusal=True)}
     gone = {"verdict": "forfeit_b", "reason": "refusal", "answer_b": None}
     found = conduct({}, {"answer_b": REFUSAL}, gone, asked=marked)["owl"]
     assert found["refusal_share"]["value"] == pytest.approx(2 / 3)
@@ -56,7 +56,7 @@ def test_a_share_of_one_video_says_that_it_knows_nothing() -> None:
 
 
 def test_tokens_are_the_providers_where_it_counted_all_else_words() -> None:
-    known = {(slot(FILM, k).id, 0): Asked(10 + k, is_refusal=False) for k in range(2)}
+    known = {(slot(FILM, k).id, 0): ContestantCall(10 + k, is_refusal=False) for k in range(2)}
     found = conduct({}, {}, asked=known)
     assert (found["hawk"]["mean_tokens"]["value"], found["hawk"]["mean_tokens"]["from"]) == (
         10.5, "provider",

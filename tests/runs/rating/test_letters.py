@@ -9,7 +9,7 @@ import pytest
 
 from tests.support.played import invoke
 from tests.support.votes import refused, written
-from videoautoarena.runs.analysis.leaderboard.given_board import read_board
+from videoautoarena.runs.analysis.leaderboard.agreement import read_board
 from videoautoarena.runs.exchange.interop.battles import import_battles
 from videoautoarena.runs.rating.method import RatingMethod
 from videoautoarena.runs.rating.rate import rate_file

@@ -20,7 +20,7 @@ from videoautoarena.runs.rating.leaderboard import Leaderboard
 from videoautoarena.runs.rating.method import RatingMethod, read_anchor
 from videoautoarena.runs.rating.table import build
 from videoautoarena.runs.views.results.forms import ReportView, marked_up
-from videoautoarena.runs.views.results.leaderboard import extra_sentences, leaderboard_report
+from videoautoarena.runs.views.results.leaderboard import leaderboard_report
 from videoautoarena.scoring.texts.style import (
     FEATURES,
     compare_styles,
@@ -87,7 +87,7 @@ def settings(**chosen: Any) -> dict[str, Any]:
 
 def test_the_usual_way_says_nothing_further() -> None:
     table = board(RatingMethod())
-    assert extra_sentences(table) == []
+    assert [one.key for one in leaderboard_report(table).sentences] == ["counted", "lead"]
     assert set(table.to_json()) == {"schema", "models", "components", "settings", "leads"}
     assert list(table.to_json()["settings"]) == [
         "model", "fit", "ties", "scale", "mean", "level", "interval", "videos", "totals",
@@ -196,7 +196,8 @@ def test_elo_stands_in_every_row_and_below_the_table() -> None:
     assert elo["hawk"] > elo["owl"] > elo["mole"]
     assert elo["bench"] is None
     assert "Online Elo" in shown(table)
-    assert "bench" not in next(one.text for one in extra_sentences(table) if "Elo" in one.text)
+    said = (one.text for one in leaderboard_report(table).sentences)
+    assert "bench" not in next(text for text in said if "Elo" in text)
 
 
 def test_pairs_say_who_met_whom_and_who_is_better() -> None:

@@ -28,7 +28,7 @@ from videoautoarena.runs.analysis.audit.human_agreement import (
 )
 from videoautoarena.runs.rating.finding import Finding
 from videoautoarena.runs.run.rundir.reader import open_run
-from videoautoarena.runs.views.results.labels import labels_report, people_section
+from videoautoarena.runs.views.results.audit import labels_report, people_section
 
 LONG = "word " * 30
 SHORT = "word " * 10

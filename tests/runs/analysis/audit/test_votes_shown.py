@@ -18,7 +18,7 @@ from videoautoarena.runs.analysis.audit.human_agreement import show_labels
 from videoautoarena.runs.analysis.audit.label_sample import drawn_order
 from videoautoarena.runs.rating.question_ranking import rank_sources
 from videoautoarena.runs.run.rundir.reader import open_run
-from videoautoarena.runs.views.results.labels import labels_report
+from videoautoarena.runs.views.results.audit import labels_report
 
 FILMS = [video(f"clip {k}".encode(), path=f"clip{k}.mp4") for k in range(4)]
 IDS = [slot(film, 0).id for film in FILMS]

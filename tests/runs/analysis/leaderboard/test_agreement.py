@@ -15,8 +15,8 @@ from tests.support.quoted import misquoting
 from tests.support.votes import season, written
 from videoautoarena.memory.records.errors import BadInput
 from videoautoarena.runs.analysis.leaderboard import agreement
-from videoautoarena.runs.analysis.leaderboard.given_board import read_board
-from videoautoarena.runs.views.results.agreement import agreement_report
+from videoautoarena.runs.analysis.leaderboard.agreement import read_board
+from videoautoarena.runs.views.results.audit import agreement_report
 
 Bounds = Mapping[str, tuple[float, ...]]
 COLUMNS = ("model", "rating", "low", "high")

@@ -15,7 +15,7 @@ from tests.support.small_runs import play
 from tests.support.typed import Terminal
 from videoautoarena import open_run
 from videoautoarena.memory.records.errors import WrongArgument
-from videoautoarena.runs.analysis.leaderboard.run_traits import MOST_PARTS, known_of
+from videoautoarena.runs.analysis.leaderboard.slices import MOST_PARTS, known_of
 from videoautoarena.runs.views.page.data import PageData
 
 EVIL = "=cmd|'/C calc'!A0 <img onerror=a()> [red]**b** \\input{x}"

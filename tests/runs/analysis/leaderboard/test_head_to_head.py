@@ -14,7 +14,7 @@ from tests.runs.rating.test_table import CAST, season
 from tests.runs.rating.test_table import battle as bout
 from tests.support.played import battle, invoke, lineage, play, slot, video
 from videoautoarena.memory.records.records import Judging
-from videoautoarena.runs.analysis.leaderboard.head_to_head import UNLIKE, build_pairs
+from videoautoarena.runs.analysis.leaderboard.slices import UNLIKE, build_pairs
 from videoautoarena.runs.formats.record_json import fields_json
 from videoautoarena.runs.rating.method import THIN, RatingMethod
 from videoautoarena.runs.rating.table import build

@@ -9,7 +9,13 @@ import pytest
 
 from tests.support.played import invoke
 from videoautoarena.memory.records.errors import BadInput
-from videoautoarena.runs.analysis.leaderboard.power import GOALS, WAVE, Answer, Question, answer
+from videoautoarena.runs.analysis.leaderboard.power import (
+    GOALS,
+    WAVE,
+    PowerEstimate,
+    PowerQuestion,
+    answer,
+)
 from videoautoarena.runs.views.results.forms import as_text
 from videoautoarena.runs.views.results.power import power_json, power_report
 
@@ -17,17 +23,17 @@ QUICK = ("--models", 2, "--gap", 150, "--tournaments", 12)
 
 
 @pytest.fixture(scope="module")
-def found() -> Answer:
-    return answer(Question(models=3, gap=120.0, tournaments=20))
+def found() -> PowerEstimate:
+    return answer(PowerQuestion(models=3, gap=120.0, tournaments=20))
 
 
 @pytest.fixture(scope="module")
-def table(found: Answer) -> dict[str, Any]:
+def table(found: PowerEstimate) -> dict[str, Any]:
     return found.to_json()
 
 
 def test_wider_gaps_need_fewer_battles(table: dict[str, Any]) -> None:
-    wide = answer(Question(models=3, gap=300.0, tournaments=20))
+    wide = answer(PowerQuestion(models=3, gap=300.0, tournaments=20))
     for goal in GOALS:
         assert (wide.needed[goal].battles or 0) < table["needed"][goal]["battles"]
 
@@ -59,13 +65,15 @@ def test_the_curve_rises_and_intervals_shrink(table: dict[str, Any]) -> None:
 
 
 def test_the_same_question_has_the_same_answer() -> None:
-    question = Question(models=2, gap=200.0, tournaments=10)
+    question = PowerQuestion(models=2, gap=200.0, tournaments=10)
     assert answer(question) == answer(question)
-    assert answer(question) != answer(Question(models=2, gap=200.0, tournaments=10, seed=1))
+    assert answer(question) != answer(PowerQuestion(models=2, gap=200.0, tournaments=10, seed=1))
 
 
 def test_few_videos_end_a_tournament_and_say_what_can_be_told_by_then() -> None:
-    table = power_json(answer(Question(models=4, gap=20.0, videos=25, rounds=2, tournaments=10)))
+    table = power_json(
+        answer(PowerQuestion(models=4, gap=20.0, videos=25, rounds=2, tournaments=10))
+    )
     assert table["curve"][-1]["battles"] == 25 * 3 * 2
     assert table["needed"]["order"] == dict.fromkeys(("battles", "low", "high", "videos"))
     assert table["sentence"].startswith(
@@ -74,7 +82,7 @@ def test_few_videos_end_a_tournament_and_say_what_can_be_told_by_then() -> None:
 
 
 def test_uniform_pairs_can_be_asked_about() -> None:
-    table = answer(Question(models=2, gap=200.0, pairing="uniform", tournaments=10)).to_json()
+    table = answer(PowerQuestion(models=2, gap=200.0, pairing="uniform", tournaments=10)).to_json()
     assert table["question"]["pairing"] == "uniform"
     assert table["needed"]["neighbours"]["battles"] > 0
 
@@ -93,11 +101,11 @@ def test_uniform_pairs_can_be_asked_about() -> None:
 )
 def test_a_figure_out_of_range_is_named(asked: dict[str, Any], named: str) -> None:
     with pytest.raises(BadInput) as wrong:
-        answer(Question(**asked))
+        answer(PowerQuestion(**asked))
     assert str(wrong.value).startswith(named)
 
 
-def test_a_person_reads_it_in_eighty_columns(found: Answer) -> None:
+def test_a_person_reads_it_in_eighty_columns(found: PowerEstimate) -> None:
     lines = as_text(power_report(found)).splitlines()
     assert max(map(len, lines)) <= 80
     battles = found.needed["neighbours"].battles
@@ -106,7 +114,7 @@ def test_a_person_reads_it_in_eighty_columns(found: Answer) -> None:
 
 
 def test_what_was_not_reached_reads_never() -> None:
-    found = answer(Question(models=3, gap=5.0, battles=200, tournaments=10))
+    found = answer(PowerQuestion(models=3, gap=5.0, battles=200, tournaments=10))
     assert sum("never" in line for line in as_text(power_report(found)).splitlines()) == len(GOALS)
 
 

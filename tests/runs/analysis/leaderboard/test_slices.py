@@ -18,8 +18,11 @@ from videoautoarena.memory.records.errors import BadInput
 from videoautoarena.memory.records.records import CATEGORIES, Battle
 from videoautoarena.memory.records.standards import STANDARDS
 from videoautoarena.runs.analysis.categories.tags import NONE, UNTAGGED
-from videoautoarena.runs.analysis.leaderboard.run_traits import QUESTION_CATEGORY, known_of
-from videoautoarena.runs.analysis.leaderboard.slices import build_slices
+from videoautoarena.runs.analysis.leaderboard.slices import (
+    QUESTION_CATEGORY,
+    build_slices,
+    known_of,
+)
 from videoautoarena.runs.formats.record_json import fields_json
 from videoautoarena.runs.rating.method import THIN, RatingMethod
 from videoautoarena.runs.rating.table import build

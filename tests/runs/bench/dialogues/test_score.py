@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from tests.support.dialogue_results import GOOD, SILENT, N, Y, hand_in, line, said_alike
 from tests.support.dialogue_sets import dialogue, turn, write_dialogues
 from tests.support.played import invoke
+from tests.support.told import summary_of
 from videoautoarena.memory.records.errors import BadInput
 from videoautoarena.runs.bench.dialogues.score import (
     DialogueScore,
@@ -24,8 +25,7 @@ from videoautoarena.runs.bench.dialogues.score import (
 from videoautoarena.runs.bench.format.reader import OpenBench
 from videoautoarena.runs.bench.format.schema import ABILITIES, TWIN, DialogueItem
 from videoautoarena.runs.bench.kinds.scorings import read_any_board
-from videoautoarena.runs.views.page.dialogue_report import summary_of
-from videoautoarena.runs.views.page.sentences import as_text
+from videoautoarena.runs.views.page.document import as_text
 
 
 def only(bench: OpenBench[DialogueItem], **how: bool) -> DialogueScore:

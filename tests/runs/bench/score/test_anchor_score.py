@@ -24,8 +24,7 @@ from videoautoarena.runs.bench.format.reader import OpenBench
 from videoautoarena.runs.bench.format.results import Anchored, read_anchored, write_result
 from videoautoarena.runs.bench.score.anchor_score import AnchorScoring, build_anchored
 from videoautoarena.runs.bench.score.compare import compare
-from videoautoarena.runs.views.results.comparisons import comparison_report
-from videoautoarena.runs.views.results.scores import pasted
+from videoautoarena.runs.views.results.comparisons import comparison_report, pasted
 from videoautoarena.scoring.fitting.bradley_terry import SCALE
 
 

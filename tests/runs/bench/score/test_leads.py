@@ -24,7 +24,7 @@ from videoautoarena.runs.bench.score.anchor_score import AnchorScoring, build_an
 from videoautoarena.runs.bench.score.leads import rank_on_items
 from videoautoarena.runs.bench.score.score import build_scores
 from videoautoarena.runs.bench.score.task_score import score_tasks
-from videoautoarena.runs.views.results.scores import set_reports
+from videoautoarena.runs.views.results.comparisons import set_reports
 
 
 def points_of(right: int, of: int, *, seed: int) -> dict[str, float]:

@@ -38,9 +38,9 @@ from videoautoarena.runs.bench.score.compare import compare
 from videoautoarena.runs.bench.score.score import build_scores
 from videoautoarena.runs.exchange.interop.judgments import import_judgments
 from videoautoarena.runs.exchange.interop.videoautobench import import_videoautobench
+from videoautoarena.runs.views.results.comparisons import pasted
 from videoautoarena.runs.views.results.forms import ReportView
 from videoautoarena.runs.views.results.preferences import printed
-from videoautoarena.runs.views.results.scores import pasted
 
 TABLE = {
     "GPT-4o": (170, 22, 240, "70.98", "94.12", "82.55"),

@@ -17,8 +17,8 @@ from videoautoarena.runs.bench.format.results import Anchored, Comparison
 from videoautoarena.runs.bench.score.anchor_score import WantedScores, score_bench
 from videoautoarena.runs.bench.score.validity import check, languages_of
 from videoautoarena.runs.views.results.checks import validity_report
+from videoautoarena.runs.views.results.comparisons import pasted, set_reports
 from videoautoarena.runs.views.results.forms import as_text
-from videoautoarena.runs.views.results.scores import pasted, set_reports
 
 
 def figures(report: dict[str, Any]) -> dict[str, dict[str, Any]]:

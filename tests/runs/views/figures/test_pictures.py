@@ -28,7 +28,7 @@ from videoautoarena.runs.views.figures.album import (
     DIALOGUE_PICTURES,
     PICTURES,
     SET_PICTURES,
-    Wish,
+    PictureOptions,
     draw_run,
 )
 from videoautoarena.runs.views.figures.canvas import COLUMN, Picture, render, shown, widest
@@ -233,7 +233,7 @@ def test_of_a_run_without_a_decided_battle_there_is_nothing_to_draw(tmp_path: Pa
     for name, battles_ in (("void", [void]), ("none", [])):
         run = play(tmp_path / name, battles_)
         with pytest.raises(BadInput, match="nothing to draw yet: no battle is decided"):
-            draw_run(run, Wish(tmp_path / "p"))
+            draw_run(run, PictureOptions(tmp_path / "p"))
         assert not (tmp_path / "p").exists()
         for more in ((), ("--by", "duration")):
             said = invoke("leaderboard", run, *more, "--picture", tmp_path / "l.svg")

@@ -12,15 +12,15 @@ import pytest
 from tests.support.dialogue_sets import dialogue, write_dialogues
 from tests.support.played import invoke
 from tests.support.played_dialogues import OWN, Talked, play_dialogues
+from tests.support.told import summary_of
 from tests.support.traps import NAME, TRAPS
-from videoautoarena.runs.bench.format.reader import open_bench
+from videoautoarena.runs.bench.format.reader import OpenBench, open_bench
 from videoautoarena.runs.bench.format.results import DialogueResult, RoundLine, write_result
 from videoautoarena.runs.bench.format.schema import ABILITIES, MADE
 from videoautoarena.runs.bench.format.verify import verify
 from videoautoarena.runs.run.rundir.reader import STAND_INS
-from videoautoarena.runs.views.page import dialogue_report
-from videoautoarena.runs.views.page.dialogue_report import summary_of
-from videoautoarena.runs.views.page.sentences import as_text
+from videoautoarena.runs.views.page import set_page
+from videoautoarena.runs.views.page.document import as_text
 from videoautoarena.runs.views.results.dialogues import MEMORY_NOTE
 
 
@@ -171,19 +171,19 @@ def test_only_a_set_that_was_made_here_says_that_rounds_without_memory_were_refu
     bench = open_bench(played)
     source = bench.manifest.source.model_copy(update={"kind": MADE})
     made = bench.manifest.model_copy(update={"source": source})
-    found = summary_of(dialogue_report.OpenBench(bench.folder, bench.bench, made, bench.items))
+    found = summary_of(OpenBench(bench.folder, bench.bench, made, bench.items))
     assert MEMORY_NOTE.text in notes(found)
 
 
 def test_a_page_stays_small_and_still_shows_each_ability(
     played: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(dialogue_report, "MOST_BYTES", 40_000)
+    monkeypatch.setattr(set_page, "MOST_BYTES", 40_000)
     found = summary_of(open_bench(played))["shown"]["dialogues"]
     assert 7 <= len(found) < 56
     assert {one["ability"] for one in found} == set(Talked().abilities)
     assert len(json.dumps(found)) <= 41_000
-    monkeypatch.setattr(dialogue_report, "_cut", lambda text, *_: text and "水" * len(text))
+    monkeypatch.setattr(set_page, "_cut", lambda text, *_: text and "水" * len(text))
     wide = summary_of(open_bench(played))["shown"]["dialogues"]
     assert len(json.dumps(wide, ensure_ascii=False).encode()) <= 41_000
 

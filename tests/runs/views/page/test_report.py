@@ -24,7 +24,7 @@ from videoautoarena.runs.rating.fit import MOVED
 from videoautoarena.runs.rating.table import build
 from videoautoarena.runs.views.page import report
 from videoautoarena.runs.views.page.data import CHUNK, PageData
-from videoautoarena.runs.views.page.report import Order, plain_table, write_report
+from videoautoarena.runs.views.page.report import ReportOptions, plain_table, write_report
 from videoautoarena.runs.views.page.sheets import worth_a_thumbnail
 from videoautoarena.runs.views.results.leaderboard import leaderboard_report
 
@@ -53,7 +53,7 @@ class Blocks(HTMLParser):
 
 
 def written(out: Path, to: Path | None = None, **order: Any) -> Blocks:
-    done = run_async(write_report(Order(out, to or out / "report.html", **order)))
+    done = run_async(write_report(ReportOptions(out, to or out / "report.html", **order)))
     return Blocks(done.to.read_text(encoding="utf-8"))
 
 
@@ -62,7 +62,7 @@ def test_a_large_run_says_how_long_it_is_read_and_how_far_its_pictures_are(
 ) -> None:
     said: list[str] = []
     heard: list[tuple[int, int, str]] = []
-    order = Order(small, small / "report.html")
+    order = ReportOptions(small, small / "report.html")
     for least in (9, 1):
         monkeypatch.setattr(report, "WORTH_SAYING", least)
         run_async(write_report(order, lambda *how_far: heard.append(how_far), said.append))
@@ -205,7 +205,7 @@ def test_a_report_names_neither_the_machine_nor_its_folders_nor_who_made_it(
 
 
 def test_a_video_that_is_gone_has_no_pictures_and_is_named(tmp_path: Path, small: Path) -> None:
-    done = run_async(write_report(Order(small, small / "report.html")))
+    done = run_async(write_report(ReportOptions(small, small / "report.html")))
     assert done.pictures_bytes == 0
     assert Blocks(done.to.read_text()).read("videos")[video().id]["sprite"] is None
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from videoautoarena.runs.views.page import sentences
+from videoautoarena.runs.views.page import document
 
 
 @pytest.mark.parametrize(
@@ -18,9 +18,9 @@ from videoautoarena.runs.views.page import sentences
     ],
 )
 def test_a_short_name_is_one_that_leaves_all_apart(names: list[str], short: list[str]) -> None:
-    assert list(sentences.short_names(names).values()) == short
+    assert list(document.short_names(names).values()) == short
 
 
 def test_a_sentence_without_its_links_has_its_figures_and_short_names() -> None:
-    parts: sentences.Parts = [{"model": "x:hawk"}, " won ", {"figure": "19", "cells": []}, "."]
-    assert sentences.as_text(parts, {"x:hawk": "hawk"}) == "hawk won 19."
+    parts: document.Parts = [{"model": "x:hawk"}, " won ", {"figure": "19", "cells": []}, "."]
+    assert document.as_text(parts, {"x:hawk": "hawk"}) == "hawk won 19."

@@ -14,11 +14,11 @@ from tests.support.hostile_sets import NAME, TRAPS, hostile_set
 from tests.support.played import invoke
 from tests.support.played_sets import Played, play_set
 from tests.support.task_sets import choice, free, write_set
+from tests.support.told import summary_of
 from videoautoarena.runs.bench.format.reader import open_bench
 from videoautoarena.runs.bench.format.results import TaskLine, TaskResult, write_result
 from videoautoarena.runs.bench.format.verify import verify
-from videoautoarena.runs.views.page.sentences import as_text
-from videoautoarena.runs.views.page.task_report import summary_of
+from videoautoarena.runs.views.page.document import as_text
 
 SMALL = Played(frames=(4, 64), needles=24)
 

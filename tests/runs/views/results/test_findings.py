@@ -30,7 +30,7 @@ from videoautoarena.runs.analysis.audit.rejudge import RejudgeReport as Views
 from videoautoarena.runs.analysis.audit.report import AuditReport, find_all
 from videoautoarena.runs.analysis.categories.figures import CategoryReport, Count, Group, Place
 from videoautoarena.runs.rating.finding import UNKNOWN, Figure, Finding
-from videoautoarena.runs.rating.method import Totals
+from videoautoarena.runs.rating.method import BattleTotals
 from videoautoarena.runs.views.results.audit import audit_report, rejudged_reports
 from videoautoarena.runs.views.results.categories import categories_report
 from videoautoarena.runs.views.results.forms import as_text
@@ -64,7 +64,7 @@ def found_in(judged: Judged) -> list[Finding]:
 
 def report_of(found: Iterable[Finding]) -> AuditReport:
     return AuditReport(
-        {"judge": "judge", EVIL: "y"}, Totals(12, 9, 2, 1, 1, 2), False, [EVIL], list(found)
+        {"judge": "judge", EVIL: "y"}, BattleTotals(12, 9, 2, 1, 1, 2), False, [EVIL], list(found)
     )
 
 

@@ -6,7 +6,7 @@ import csv
 import html
 import io
 import re
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 import numpy as np
@@ -20,16 +20,19 @@ from tests.support.drawn import texts_of
 from tests.support.quoted import may_be_said, numbers
 from videoautoarena.runs.formats.axis import Axis, Interval
 from videoautoarena.runs.rating.finding import Finding
-from videoautoarena.runs.rating.leaderboard import Lead, Leaderboard
+from videoautoarena.runs.rating.leaderboard import BoardLead, Leaderboard, LeaderboardRow
 from videoautoarena.runs.rating.method import RatingMethod
 from videoautoarena.runs.rating.table import build
 from videoautoarena.runs.views.figures.canvas import render
 from videoautoarena.runs.views.figures.ranking import ladder
+from videoautoarena.runs.views.page.document import FRONT
 from videoautoarena.runs.views.results.forms import Bar, as_text, csv_text, marked_up
 from videoautoarena.runs.views.results.leaderboard import (
+    COLUMNS,
+    IN_OTHER_FORMS,
+    ROW_FIELDS,
     leaderboard_report,
     models_table,
-    rating_axis,
 )
 
 VERDICTS = ("a", "a", "b", "tie_good", "split", "forfeit_a", "void")
@@ -142,7 +145,7 @@ def led(**about: Any) -> str:
     """Return the headline of four models of which is known what is said here."""
     fights = season(12) + [battle(v, "ab"[v % 2], "mole", "blind") for v in range(12)]
     board = build(fights, [*CAST, "blind"])
-    plain = Lead(("hawk",), True, (), ("owl", "mole", "blind"), None, "max-t of differences")
+    plain = BoardLead(("hawk",), True, (), ("owl", "mole", "blind"), None, "max-t of differences")
     lead = replace(plain, **about)
     group = (*board.components[0], *(name for name in lead.rivals if len(name) == 1))
     return summarize(replace(board, components=(group,), leads=(lead,)))
@@ -311,14 +314,19 @@ def test_every_bar_stands_on_the_same_scale() -> None:
     assert re.search(r"interval +-?\d+ to \d+ ", text.splitlines()[1])
 
 
+def axis_shown(board: Leaderboard) -> Axis | None:
+    return models_table(board).axis
+
+
 def test_an_axis_holds_every_rating_and_no_interval_that_is_far_wider_than_most() -> None:
-    rows = build(season(30), CAST).models
-    low, high = rating_axis(rows)
+    board = build(season(30), CAST)
+    rows = board.models
+    low, high = axis_shown(board)
     assert low == min(row.low or 0.0 for row in rows)
     assert high == max(row.high or 0.0 for row in rows)
     wide = replace(rows[2], model="rare", low=0.0, high=2000.0)
-    assert rating_axis([*rows, wide]) == (low, high)
-    assert rating_axis([]) == (0.0, 0.0)
+    assert axis_shown(replace(board, models=(*rows, wide))) == (low, high)
+    assert axis_shown(replace(board, models=())) == (0.0, 0.0)
 
 
 def test_a_console_without_unicode_gets_plain_bars_and_dashes() -> None:
@@ -368,3 +376,20 @@ def test_csv_holds_the_figures_with_all_their_digits() -> None:
         assert float(rows[k]["rating"]) == row.rating
         assert rows[k]["flags"] == "; ".join(row.flags)
     assert list(rows[0]) == list(table.data_fields)
+
+
+def test_every_field_of_a_row_has_a_column_or_is_told_in_another_form() -> None:
+    shown = {of for column in COLUMNS for of in column.fields}
+    lacking = {one.name for one in fields(LeaderboardRow)} - shown - set(IN_OTHER_FORMS)
+    # Of a rank the places are shown, of forfeits their share.
+    assert lacking == {"rank", "forfeits"}
+    computed = {"own_flags", "tokens_from", *IN_OTHER_FORMS}
+    assert {of.removesuffix("_low").removesuffix("_high") for of in shown} - computed <= {
+        *ROW_FIELDS
+    }
+
+
+def test_what_the_page_draws_in_a_way_of_its_own_are_columns_of_the_board() -> None:
+    text = (FRONT / "app" / "ladder.js").read_text()
+    drawn = re.findall(r'"(\w+)"', text.partition("DRAWN = new Set([")[2].partition("]")[0])
+    assert drawn == [column.key for column in COLUMNS if not column.is_detail]

@@ -6,14 +6,12 @@ import re
 
 from tests.runs.analysis.leaderboard.test_effects_by_slice import fought
 from tests.runs.rating.test_table import CAST, battle, season
-from videoautoarena.runs.analysis.leaderboard.head_to_head import build_pairs
-from videoautoarena.runs.analysis.leaderboard.slices import build_slices
+from videoautoarena.runs.analysis.leaderboard.slices import build_pairs, build_slices
 from videoautoarena.runs.rating.method import RatingMethod
 from videoautoarena.runs.rating.profile import Opponent, OtherWeaknesses, Profile
 from videoautoarena.runs.views.results.forms import as_text, csv_text, marked_up
-from videoautoarena.runs.views.results.pairs import pairs_report
 from videoautoarena.runs.views.results.profiles import profile_report
-from videoautoarena.runs.views.results.slices import slices_report
+from videoautoarena.runs.views.results.slices import pairs_report, slices_report
 
 
 def test_a_pair_is_won_tied_and_lost_in_this_order() -> None:

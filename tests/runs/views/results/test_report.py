@@ -16,8 +16,8 @@ from videoautoarena.runs.views.results.forms import ReportView, as_text, csv_tex
 from videoautoarena.runs.views.results.remarks import legend_of, marks_of
 from videoautoarena.runs.views.results.report import (
     Column,
-    Difference,
-    Model,
+    ModelName,
+    QuoteDifference,
     Report,
     Sentence,
     Table,
@@ -109,12 +109,12 @@ def test_each_kind_of_figure_has_one_way_to_be_written(
 
 
 def test_a_sentence_repeats_what_its_table_shows() -> None:
-    gap = Difference(SCORES.quote("hawk", "rating"), SCORES.quote(EVIL, "rating"))
+    gap = QuoteDifference(SCORES.quote("hawk", "rating"), SCORES.quote(EVIL, "rating"))
     said = sentence(
         "{model} ({rating}, {share}) is {gap} above {rival}.",
         SCORES.quotes("hawk"),
         gap=gap,
-        rival=Model("owl"),
+        rival=ModelName("owl"),
     )
     assert said.text == "hawk (1342, 61.5 %) is 177 above owl."
     figure = {"figure": "177", "cells": [["scores", 0, "rating"], ["scores", 1, "rating"]]}
@@ -132,7 +132,7 @@ def test_a_sentence_with_a_figure_of_its_own_is_refused(template: str) -> None:
 
 def test_a_figure_of_several_numbers_has_no_difference() -> None:
     with pytest.raises(ValueError, match="quote one number"):
-        _ = Difference(SCORES.quote(0, "record"), SCORES.quote(1, "record")).text
+        _ = QuoteDifference(SCORES.quote(0, "record"), SCORES.quote(1, "record")).text
 
 
 def test_names_in_a_sentence_are_safe() -> None:
@@ -189,7 +189,7 @@ def test_a_list_stands_below_its_caption() -> None:
 
 
 def test_every_form_escapes_names_and_csv_holds_all_digits() -> None:
-    report = Report((SCORES,), (sentence("{who} leads.", who=Model(EVIL)),))
+    report = Report((SCORES,), (sentence("{who} leads.", who=ModelName(EVIL)),))
     assert "| x (b)\\\\x1b\\[2J\\\\u202e\\|\\&\\_9 |" in marked_up(report, "markdown")
     assert r"x (b)\textbackslash{}x1b" in marked_up(report, "latex")
     assert "&amp;_9</td>" in marked_up(report, "html")

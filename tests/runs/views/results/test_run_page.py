@@ -15,26 +15,26 @@ from tests.runs.rating.test_table import CAST, season
 from tests.runs.views.results.test_leaderboard import boards
 from tests.support.quoted import misquoting
 from videoautoarena.memory.records.standards import PAPER_CONTRACTS
-from videoautoarena.runs.analysis.leaderboard.head_to_head import Pairs, build_pairs
+from videoautoarena.runs.analysis.leaderboard.slices import Pairs, build_pairs
 from videoautoarena.runs.rating.finding import Finding
 from videoautoarena.runs.rating.leaderboard import Leaderboard
 from videoautoarena.runs.rating.method import RatingMethod
 from videoautoarena.runs.rating.table import build
 from videoautoarena.runs.run.battles.rounds import Difficulty, Gate, Points, Round
 from videoautoarena.runs.run.config.preset import left_by_preset
-from videoautoarena.runs.run.rundir.account import Spending, Waits
-from videoautoarena.runs.views.page.sentences import as_text
+from videoautoarena.runs.run.rundir.account import Setup, Spending, Waits
+from videoautoarena.runs.views.page.document import as_text
 from videoautoarena.runs.views.results.report import Report
 from videoautoarena.runs.views.results.run_page import (
-    LeftOut,
     RunRecords,
+    UnplayedCounts,
     made_section,
     missing_section,
     page_words,
     run_page,
 )
 
-NOTHING_LEFT = LeftOut(battles=36, gone=0, files=0, damaged=0)
+NOTHING_LEFT = UnplayedCounts(battles=36, gone=0, files=0, damaged=0)
 
 
 def page(board: Leaderboard | None = None, **about: Any) -> Report:
@@ -53,11 +53,19 @@ def said(report: Report, key: str) -> str:
 
 @pytest.mark.parametrize("number", [2, PAPER_CONTRACTS, None])
 def test_how_a_run_by_the_paper_was_made_says_what_is_not_as_there(number: int | None) -> None:
-    settings = build(season(12), CAST).to_json()["settings"]
-    rules = {"swap": 0.0, "pairing": "keep-pair", "version": "1", "contracts": number or 2}
-    rules["preset"] = number and "paper"
-    methods = {"run": rules, "sampling": None, "cast": {}, "prompts": {}}
-    facts = made_section(settings, {"seed": 0, "version": "1"}, methods).tables[0].rows
+    setup = Setup.model_construct(
+        swap=0.0,
+        pairing="keep-pair",
+        version="1",
+        contracts=number or 2,
+        preset="paper" if number else None,
+        sampling=None,
+        cast={},
+        prompts={},
+        seed=0,
+    )
+    settings = build(season(12), CAST).settings
+    facts = made_section(settings, setup).tables[0].rows
     (text,) = [row["text"] for row in facts if row["name"] == "Preset"] or [None]
     if number is None:
         assert text is None
@@ -181,9 +189,9 @@ def test_spending_is_told_in_calls_tokens_time_and_money() -> None:
 @pytest.mark.parametrize(
     ("left", "sentence"),
     [
-        (LeftOut(0, 0, 0, 0), "No battle has been played yet, so none was left out."),
+        (UnplayedCounts(0, 0, 0, 0), "No battle has been played yet, so none was left out."),
         (
-            LeftOut(1, 0, 0, 0),
+            UnplayedCounts(1, 0, 0, 0),
             "Nothing was left out: the one battle was decided and every file was used.",
         ),
         (
@@ -191,12 +199,12 @@ def test_spending_is_told_in_calls_tokens_time_and_money() -> None:
             "Nothing was left out: all 36 battles were decided and every file was used.",
         ),
         (
-            LeftOut(36, 2, 1, 0),
+            UnplayedCounts(36, 2, 1, 0),
             "2 of 36 battles ended without a verdict; 1 file could not be used.",
         ),
     ],
 )  # fmt: skip
-def test_what_was_left_out_is_counted(left: LeftOut, sentence: str) -> None:
+def test_what_was_left_out_is_counted(left: UnplayedCounts, sentence: str) -> None:
     assert said(page(left=left), "missing") == sentence
 
 

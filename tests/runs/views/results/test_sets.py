@@ -20,6 +20,7 @@ from tests.support.played_dialogues import OWN, Talked, play_dialogues
 from tests.support.played_sets import Played, play_set
 from tests.support.quoted import misquoting, numbers
 from tests.support.task_sets import choice, free, needle, write_set
+from tests.support.told import summary_of
 from videoautoarena.runs.bench.dialogues.score import compare_dialogues, score_dialogues
 from videoautoarena.runs.bench.format.reader import OpenBench
 from videoautoarena.runs.bench.format.results import (
@@ -34,13 +35,12 @@ from videoautoarena.runs.bench.format.results import (
 from videoautoarena.runs.bench.format.schema import ABILITIES, TWIN
 from videoautoarena.runs.bench.score.anchor_score import AnchorScoring, Scores, build_anchored
 from videoautoarena.runs.bench.score.score import build_scores
+from videoautoarena.runs.bench.score.shortcuts import probe_all
 from videoautoarena.runs.bench.score.task_score import compare_tasks, score_tasks
-from videoautoarena.runs.views.page import dialogue_report, task_report
 from videoautoarena.runs.views.results.checks import probes_report
-from videoautoarena.runs.views.results.comparisons import comparison_report
+from videoautoarena.runs.views.results.comparisons import comparison_report, pasted, set_reports
 from videoautoarena.runs.views.results.forms import as_text
 from videoautoarena.runs.views.results.report import Report
-from videoautoarena.runs.views.results.scores import pasted, set_reports
 
 NAMES = ("ant", "bee", "cat", "dog", "emu")
 CONSTANTS = {"10", "95", "2", "3", "50", "60"}
@@ -276,7 +276,7 @@ def test_comparisons_and_shortcuts_say_what_their_tables_show(
     assert back.headline is not None
     assert there.headline.text == back.headline.text
     talk = comparison_report(compare_dialogues(talks, "a:one", "a:two"))
-    for report in (there, back, talk, probes_report(task_report.probe_all(tasks))):
+    for report in (there, back, talk, probes_report(probe_all(tasks))):
         assert misquoted(report) == []
 
 
@@ -284,14 +284,11 @@ def test_the_headline_of_a_set_is_one_on_a_terminal_in_json_and_on_its_page(
     played: tuple[OpenBench[Any], OpenBench[Any]],
 ) -> None:
     tasks, talks = played
-    for bench, page, score in (
-        (tasks, task_report, score_tasks),
-        (talks, dialogue_report, score_dialogues),
-    ):
+    for bench, score in ((tasks, score_tasks), (talks, score_dialogues)):
         report = set_reports(score(bench))[0]  # type: ignore[operator]
         assert report.headline is not None
         told = report.headline.text
-        summary = page.summary_of(bench)
+        summary = summary_of(bench)
         lead = summary["words"]["lead"]
         parts = (p if isinstance(p, str) else p.get("model") or p["figure"] for p in lead)
         said = "".join(parts)

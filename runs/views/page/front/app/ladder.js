@@ -98,6 +98,20 @@ function StyleSwitch({ on, set }) {
     </svg></span></label>`;
 }
 
+/* What the ladder draws in a way of its own; all other columns of the board stand behind these. */
+const DRAWN = new Set([
+  "rank",
+  "model",
+  "rating",
+  "interval",
+  "bar",
+  "win_rate",
+  "battles",
+  "own_flags",
+]);
+const furtherColumns = () =>
+  summary.tables.leaderboard.columns.filter(({ key, is_detail }) => !(is_detail || DRAWN.has(key)));
+
 function LadderHead({ at, ticks }) {
   const head = (cls, text) => html`<span role="columnheader" class=${cls}>${text}</span>`;
   const axis = html`<span class="hidden">Rating and interval</span>
@@ -105,11 +119,15 @@ function LadderHead({ at, ticks }) {
   return html`<div class="ladder-row ladder-head" role="row">
     ${head("of-rank", "Rank")}${head("of-name", "Model")}${head("of-plot", axis)}
     ${head("of-rating", "Rating")}${head("of-wins", "Win %")}${head("of-battles", "Battles")}
-    ${head("of-tokens", "Tokens")}</div>`;
+    ${head("of-tokens", "Tokens")}
+    ${furtherColumns().map(({ title }) => head("of-further", titled(title)))}</div>`;
 }
 
 function LadderRow({ row, of, at, ticks, isStyled }) {
   const cells = boardCells(row.model);
+  const further = furtherColumns().map(
+    ({ key }) => html`<span role="cell" class="of-further num">${cells[key]}</span>`,
+  );
   return html`<div class="ladder-row" role="row">
     <span role="cell" class="of-rank"><span class="num">${cells.rank}</span>
       <${RankStrip} row=${row} of=${of} /></span>
@@ -121,7 +139,8 @@ function LadderRow({ row, of, at, ticks, isStyled }) {
     <span role="cell" class="of-wins num">${cells.win_rate}</span>
     <span role="cell" class="of-battles num">${cells.battles}
       <small class="num" title="won, tied, lost">${cells.record}</small></span>
-    <span role="cell" class="of-tokens num">${whole(row.mean_tokens?.value)}</span></div>`;
+    <span role="cell" class="of-tokens num">${whole(row.mean_tokens?.value)}</span>
+    ${further}</div>`;
 }
 
 function LadderName({ row }) {
