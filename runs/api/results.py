@@ -38,7 +38,7 @@ Markup = Literal["markdown", "latex", "html", "csv"]
 Json = dict[str, Any]
 T = TypeVar("T")
 COLUMNS = 80
-"""Of what `print` shows, as in a pipe."""
+"""Width of what `print` shows, as in a pipe."""
 SHOWN = 20
 """Rows of a long list that a notebook shows."""
 CELL = 160
@@ -125,7 +125,7 @@ class Board(Result):
     """A table that also takes the forms in which it is pasted into papers."""
 
     _key = "models"
-    """Of its rows in the JSON."""
+    """Key of its rows in the JSON."""
 
     @property
     def rows(self) -> list[Json]:

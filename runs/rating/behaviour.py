@@ -34,7 +34,7 @@ class ContestantCall(NamedTuple):
     """What the journal knows of a contestant's call."""
 
     tokens: int | None
-    """Of its answer, without what was thought; None where the provider did not say."""
+    """Tokens of its answer, without reasoning; None if the provider did not say."""
     is_refusal: bool
     """The provider marked the reply as one."""
 

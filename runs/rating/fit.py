@@ -94,7 +94,7 @@ class Bouts:
     """Shape (battles,), places in `names`."""
     b: Ints
     points: Floats
-    """Of a: 1, 0.5 or 0."""
+    """Points of a: 1, 0.5 or 0."""
     video: Ints | None
     """Which battles share one; None where nobody knows."""
     style: Floats | None = None
@@ -130,7 +130,7 @@ class RatedBouts:
     remark: str | None = None
     """Why they were fitted so, where nobody asked for it."""
     controls: Sequence[Control] = ()
-    """Of each component; empty where neither position nor style is to be taken out."""
+    """One for each component; empty if neither position nor style is to be taken out."""
 
     @property
     def unit(self) -> str:

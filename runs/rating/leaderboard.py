@@ -140,7 +140,7 @@ class TermControl(NamedTuple):
     """How many times as large the terms make the variance of a difference of two models, at most;
     None where the battles alone set no bounds."""
     half_width: float | None
-    """Of the widest interval of a term, in points; None without intervals."""
+    """Half width of the widest interval of a term, in points; None without intervals."""
     most_inflation: float
     """Up to which terms are identified."""
     most_half_width: float
@@ -156,7 +156,7 @@ class FittedTerms:
     style: Mapping[str, Term | None] | None = field(metadata=LEFT_OUT)
     """The same by feature of style; None for one that never differs."""
     tie_share: float | None = field(metadata=LEFT_OUT)
-    """Of battles between equals (Davidson); None if nothing or everything ties."""
+    """Share of ties among equals (Davidson); None if nothing or everything ties."""
     control: TermControl | None = field(default=None, metadata=LEFT_OUT)
     """Whether the ratings have `seat` and `style` taken out, see below."""
 
@@ -236,7 +236,7 @@ class RatingSettings:
     mean: float
     """Rating of the zero: the mean of a group's models weighted by how much is known of each."""
     level: float
-    """Of the intervals."""
+    """Level of the intervals."""
     interval: str
     """How they were made."""
     videos: tuple[int, ...] | None

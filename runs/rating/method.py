@@ -21,7 +21,7 @@ Intervals = Literal["clustered", "bootstrap", "battle"]
 Fit = Literal["firth", "mle"]
 Unwanted = Literal["ties", "refusals"]
 ROUNDS = 1000
-"""Of a bootstrap."""
+"""Draws of a bootstrap."""
 SOLID_BATTLES = 100
 """A figure on fewer battles is flagged."""
 THIN = f"under {SOLID_BATTLES} battles"
@@ -135,7 +135,7 @@ class BattleTotals:
     battles: int
     decided: int
     ties: int
-    """Of the decided ones, as `splits`, which are ties, too."""
+    """Decided ones that tied, `splits` among them."""
     splits: int
     forfeits: int
     voids: int

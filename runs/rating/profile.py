@@ -21,7 +21,7 @@ from videoautoarena.scoring.fitting.counts import Ints
 from videoautoarena.scoring.intervals.proportions import ClusterCounts, Contrast, measure_contrast
 
 LEAST_ANSWERS = 2
-"""Of a theme; what was found in fewer answers is no theme."""
+"""Answers that show a theme; what was found in fewer is none."""
 MOST_THEMES = 40
 """The most frequent ones; all others count as none."""
 LEAST_TESTED = 5

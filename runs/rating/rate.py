@@ -35,7 +35,7 @@ from videoautoarena.scoring.texts.style import FEATURES, compare_styles, measure
 
 NEEDED = ("model_a", "model_b", "winner")
 UNDECIDED = ("forfeit_a", "forfeit_b", "void")
-"""Of the arena's own battles: counted, and never rated."""
+"""Endings of the arena's own battles that are counted, and never rated."""
 VERDICTS = {
     **dict.fromkeys(("model_a", "a"), "a"),
     **dict.fromkeys(("model_b", "b"), "b"),

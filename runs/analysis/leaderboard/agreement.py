@@ -107,7 +107,7 @@ def read_board(place: Path) -> GivenBoard:
 
 
 def board_of_rows(source: str, rows: Sequence[Row]) -> GivenBoard:
-    """Return the board of models with a score and its bounds, None where there is none."""
+    """Return the board of models with a score and its bounds, which may be None."""
     return _of_rows(source, rows, unknown=math.inf)
 
 

@@ -97,7 +97,7 @@ class PowerPoint(NamedTuple):
     order: GoalShare
     separated: GoalShare
     width: float | None
-    """Of the intervals in the mean, in points; None where one has no end."""
+    """Mean width of the intervals, in points; None if one has no end."""
 
 
 @dataclass(frozen=True)
@@ -119,7 +119,7 @@ class TournamentLooks(NamedTuple):
 
     at: list[int]
     hits: dict[str, Floats]
-    """Of each goal, shape (looks, tournaments, pairs or 1), 0 or 1."""
+    """By goal: shape (looks, tournaments, pairs or 1), 0 or 1."""
     widths: Floats
     """Mean width of the intervals at each look, in points; infinite where one is."""
 

@@ -193,7 +193,7 @@ def _both_bad(decided: BattleColumns) -> Share:
 
 By = Literal["duration", "category", "round", "origin", "persona", "format", "judge", "standard"]
 UNKNOWN = "unknown"
-"""Of battles that never came to a category or a question; they are void."""
+"""Slice of battles that never came to a category or a question; they are void."""
 AIMED = ("aimed at neither", "aimed at one", "aimed at both")
 QUESTION_SLICES = (*SHOWN.values(), NONE, UNTAGGED)
 ORIGINS = ("first", "evolved", *reversed(AIMED), "fresh")

@@ -86,7 +86,7 @@ class PictureOptions:
     to: Path
     """A folder, made if it is not there."""
     forms: Sequence[Form] = ("svg",)
-    """Of each picture."""
+    """Forms that each picture is written in."""
     only: Sequence[str] = ()
     """Names of PICTURES, or of what is drawn of a set; none gives all."""
     force: bool = False

@@ -49,7 +49,7 @@ AROUND, UPWARD = (
 """Shades of what lies around a middle, and of what begins at nothing; figures in darker ones would
 be hard to read."""
 NOTHING_THERE = "#c9c9c9"
-"""Of a cell that there is nothing to say from."""
+"""Colour of a cell without a figure."""
 TINY, SMALL, USUAL, LARGE = 4.8, 5.5, 7.0, 8.0
 """Points of what a figure stands on, of notes, of names and figures, of the title."""
 LINE = 1.35
@@ -200,7 +200,7 @@ class Picture:
     """A picture that can be drawn, as often as there are forms of it."""
 
     name: str
-    """Of its file, without the ending."""
+    """Name of its file, without the ending."""
     shows: str
     """What is to be seen, in a few words."""
     body: Body

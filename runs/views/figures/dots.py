@@ -45,7 +45,7 @@ _APART = 0.05
 _INSIDE, _MARGIN = 0.02, 0.06
 """Parts of a scale: where arrows stand, and that it is longer than its axis on either side."""
 _OPEN = "#a8a8a8"
-"""Of a line that nothing bounds."""
+"""Colour of a line that nothing bounds."""
 
 
 @dataclass(frozen=True)

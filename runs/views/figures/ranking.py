@@ -28,7 +28,7 @@ from videoautoarena.runs.views.figures.curves import CurvePanel, CurvePoint, Cur
 from videoautoarena.runs.views.figures.dots import Dot, Dots, Panel, Texts, names
 from videoautoarena.runs.views.figures.grids import ShadedGrid, ShadedGrids, cells_of
 from videoautoarena.runs.views.results.leaderboard import leaderboard_report
-from videoautoarena.runs.views.results.report import Column, Table
+from videoautoarena.runs.views.results.report import MODEL, Column, Table
 from videoautoarena.runs.views.results.slices import SCALES, slices_report
 from videoautoarena.scoring.fitting.bradley_terry import MEAN
 
@@ -168,7 +168,7 @@ def _of_pairs(board: Leaderboard, caption: Caption, name: str, shows: str) -> Pi
         if count and row != column
     }
     columns = (
-        Column("model", "model", "name"),
+        MODEL,
         Column("rival", "rival", "name"),
         Column("wins", "won", "share"),
         Column("battles", "battles", "count"),
@@ -266,7 +266,7 @@ def by_category(sliced: Slices) -> Picture:
     }
     columns = (
         Column("slice", "slice"),
-        Column("model", "model", "name"),
+        MODEL,
         Column("gap", "gap", "points"),
         Column("battles", "battles", "count"),
     )

@@ -16,14 +16,13 @@ from videoautoarena.runs.views.figures.curves import CurvePanel, CurvePoint, Cur
 from videoautoarena.runs.views.figures.dots import Dot, Dots, Panel, names
 from videoautoarena.runs.views.figures.grids import ShadedGrid, ShadedGrids, cells_of
 from videoautoarena.runs.views.results.dialogues import OVERALL, dialogues_report
-from videoautoarena.runs.views.results.report import Column, Table
+from videoautoarena.runs.views.results.report import MODEL, Column, Table
 from videoautoarena.runs.views.results.tasks import G_AVG, M_AVG, task_reports
 
 _COMMAND = "arena bench score"
 _PERCENT = Axis(0.0, 100.0)
 _FREE = Axis(2.0, 10.0)
 _SCALES = {_PERCENT: "accuracy in percent", _FREE: "score of free text"}
-_MODEL = Column("model", "model", "name")
 _N = Column("n", "items", "count")
 _FEW = 10
 """Items below which a share hardly says anything."""
@@ -184,7 +183,7 @@ def positions(scores: TaskScores, board: TaskBoard) -> Picture | str:
         return "no item says where its needle lies, as made items do"
     caption = _caption(scores, board, "Needles found, in percent")
     columns = (
-        _MODEL,
+        MODEL,
         Column("position", "position"),
         Column("length", "background"),
         Column("value", "found", "percent"),
@@ -246,7 +245,7 @@ def sweep(scores: TaskScores, board: TaskBoard) -> Picture | str:
         for one in of.settings
     ]
     columns = (
-        _MODEL,
+        MODEL,
         Column("frames", "frames", "count"),
         Column("usd", "dollars an item", "money"),
     )

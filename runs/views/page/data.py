@@ -73,15 +73,15 @@ from videoautoarena.runs.views.results.run_page import (
 )
 
 SCHEMA = 1
-"""Of what a page reads."""
+"""Version of what a page reads."""
 CHUNK = 200
 """Battles in a part."""
 LISTED = 100_000
 """Battles that a page lists at most: an index of more takes a browser seconds to search."""
 QUESTION_CHARS = 400
-"""Of a question in the index; the whole is in the part."""
+"""Characters of a question in the index; the part has it whole."""
 TRAITS = ("duration", "category", "round", "origin", "persona", "format")
-"""By which the report shows slices, and by language where the run draws any."""
+"""Traits the report shows slices by; languages are added if the run drew any."""
 MOST_COLUMNS, MOST_KINDS = 6, 12
 """Columns of facts that are slices of a report, and values that one may have to be one."""
 _SLICE_ROW = (
@@ -94,7 +94,7 @@ _STATUS = (
     *("failed", "until", "users", "facts"),
 )
 _LEFT_OUT = ("schema", "prompts", "frames_a", "frames_b", "basis", "propensity")
-"""Of a battle: what is the same in all of them, or stands with its video."""
+"""Fields of a battle that are the same in all of them, or stand with its video."""
 
 
 _ABOUT = ("name", "began_s", "seed", "work", "version", "rounds")
@@ -226,13 +226,13 @@ class PageData:
     took: Mapping[str, Mapping[str, Took]]
     """What the calls of each battle took."""
     note: str | None = None
-    """Of which battles the lists are, where not of all."""
+    """Which battles are listed, if not all of them."""
     slice_of: Callable[[Battle], Iterable[str]] | None = None
     """What a board by persona calls its user, where users were brought."""
 
     @classmethod
     def read(cls, folder: Path, most: int = LISTED) -> Self:
-        """Return what the run in `folder` holds by now; BadInput where there is none.
+        """Return what the run in `folder` holds by now; BadInput if there is no run.
 
         Of a run with more than `most` battles, the pages list those of some videos; see
         `listed_of`.

@@ -27,9 +27,9 @@ from videoautoarena.runs.views.page.sheets import ThumbnailSheet, ThumbnailStudi
 MOST_BATTLES = 10_000
 """That a report lists which is one file: about 12 MB without pictures."""
 THUMBS = 16
-"""Of a video at least, where nobody says how many."""
+"""Thumbnails a video gets at least, unless asked otherwise."""
 LEVEL = 6
-"""Of gzip: 9 takes three times as long for 1 % less."""
+"""Compression level of gzip: 9 takes three times as long for 1 % less."""
 _BLOCK = re.compile(r"(?:index|videos|part-\d+|sprite-[0-9a-f]{12})\.js")
 READ_A_SECOND, WORTH_SAYING = 700, 2_000
 """Battles; fewer than the latter are read before anybody wonders."""
@@ -61,13 +61,13 @@ class WrittenReport:
     battles: int
     """How many are in its lists."""
     size_bytes: int = field(metadata=keyed("bytes"))
-    """Of it, with those of the files beside it."""
+    """Size of the file and of those beside it."""
     pictures_bytes: int = field(metadata=keyed("picture_bytes"))
-    """Of thumbnails, before they are encoded as text."""
+    """Size of the thumbnails, before they are encoded as text."""
     missing: Mapping[str, str]
     """Videos of which no frame could be had any more, by their paths, and why."""
     note: str | None = field(default=None, metadata=LEFT_OUT)
-    """Of which battles the lists are, where not of all."""
+    """Which battles are listed, if not all of them."""
 
     @property
     def missing_pictures(self) -> list[dict[str, str]]:

@@ -423,7 +423,7 @@ class WrittenSet:
     models: int
     """How many results are in it."""
     size_bytes: int = field(metadata=keyed("bytes"))
-    """Of it."""
+    """Size of the file."""
     unit: str = "item"
     """What one of its items is called."""
 

@@ -21,7 +21,7 @@ from videoautoarena.video.workers.decoders import Decoders
 WIDTH_PX = 160
 COLUMNS = 16
 FEW = 16
-"""Of a list of frames no longer than this, every one is on the sheet."""
+"""Frames of a list that are all on the sheet, if it is no longer than this."""
 
 
 @dataclass(frozen=True)
@@ -30,7 +30,7 @@ class ThumbnailSheet:
 
     webp: bytes
     height_px: int
-    """Of each; they are WIDTH_PX wide, COLUMNS in a row."""
+    """Height of each; they are WIDTH_PX wide, COLUMNS in a row."""
     places: tuple[int, ...]
     """Which of the video's frames they show, in their order."""
 

@@ -17,6 +17,7 @@ from videoautoarena.runs.run.rundir.call_facts import fact_lines
 from videoautoarena.runs.run.rundir.reader import STAND_INS, counted
 from videoautoarena.runs.views.results.remarks import findings_said, listing, notes_of
 from videoautoarena.runs.views.results.report import (
+    MODEL,
     Column,
     ModelName,
     Report,
@@ -96,7 +97,7 @@ def rejudged_reports(found: Views) -> Iterator[Report]:
     for judge in found.judges:
         table, said = findings_said(judge.findings)
         columns = (
-            Column("model", "model", "name"),
+            MODEL,
             Column("rating", "run", "rating"),
             Column("interval", "interval", "rating_interval", ("low", "high")),
             Column("rank", "rank", "count"),
@@ -237,7 +238,7 @@ MOST_TURNED = 5
 COLUMNS = (
     Column("place_a", "A", "count"),
     Column("place_b", "B", "count"),
-    Column("model", "model", "name"),
+    MODEL,
     Column("rating_a", "rating A", "given"),
     Column("rating_b", "rating B", "given"),
 )

@@ -16,6 +16,7 @@ from videoautoarena.runs.rating.leaderboard import LeaderboardRow
 from videoautoarena.runs.rating.method import SOLID_BATTLES
 from videoautoarena.runs.views.results.remarks import notes_of
 from videoautoarena.runs.views.results.report import (
+    MODEL,
     Column,
     Report,
     Sentence,
@@ -179,9 +180,9 @@ _FIELDS = (
     *("trait", "value", "held_p", "differs"),
     *(f"{side}_{of}" for side in ("simulated", "real") for of in Figure._fields),
 )
-"""Of CSV."""
+"""Fields of CSV."""
 _BOARD = (
-    Column("model", "model", "name"),
+    MODEL,
     Column("before", "as played", "rating"),
     Column("rank_before", "rank", "places", ("best_before", "worst_before")),
     Column("after", "real mix", "rating"),

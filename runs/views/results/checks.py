@@ -12,6 +12,7 @@ from videoautoarena.runs.run.rundir.reader import one_line
 from videoautoarena.runs.views.results.audit import agreement_report
 from videoautoarena.runs.views.results.remarks import findings_said, listing
 from videoautoarena.runs.views.results.report import (
+    MODEL,
     Column,
     ModelName,
     Report,
@@ -77,7 +78,7 @@ def probes_report(found: SetProbes) -> Report:
         for one in found.scores
     )
     columns = (
-        Column("model", "model", "name"),
+        MODEL,
         Column("every", "all items", "percent"),
         Column("every_interval", "95 % interval", "percent_interval", bounds_of("every"), spare=1),
         Column("rest", "without what is given away", "percent"),
@@ -166,7 +167,7 @@ def _asked_table(probes: Iterable[AskedProbe]) -> Table:
         rows[task, one.model] |= {"task": task, "model": one.model, "chance": one.chance}
         rows[task, one.model] |= {one.view: one.accuracy, f"{one.view}_n": one.n}
     columns = (
-        *(Column("task", "task", "name"), Column("model", "model", "name")),
+        *(Column("task", "task", "name"), MODEL),
         Column("whole", "whole video", "percent"),
         *(Column(view, name, "percent") for view, name in VIEWS.items()),
         Column("chance", "chance", "percent"),

@@ -19,6 +19,7 @@ from videoautoarena.runs.bench.score.score import FEW_VIDEOS
 from videoautoarena.runs.bench.score.task_points import ScoreFigure
 from videoautoarena.runs.run.rundir.reader import counted
 from videoautoarena.runs.views.results.report import (
+    MODEL,
     Column,
     ModelName,
     Part,
@@ -36,7 +37,6 @@ from videoautoarena.runs.views.results.report import (
     spoken_table,
 )
 from videoautoarena.runs.views.results.sets import (
-    MODEL,
     RANK,
     RANKS,
     SHARES,

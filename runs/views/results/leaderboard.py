@@ -26,6 +26,7 @@ from videoautoarena.runs.rating.method import (
 from videoautoarena.runs.run.rundir.reader import counted
 from videoautoarena.runs.views.results.remarks import audit_sentences, notes_of
 from videoautoarena.runs.views.results.report import (
+    MODEL,
     Column,
     ModelName,
     Part,
@@ -53,7 +54,7 @@ FIGURES = {
 """Figure of how a model behaved, and the title of its column."""
 COLUMNS = (
     Column("rank", "rank", "places", ("rank_best", "rank_worst")),
-    Column("model", "model", "name"),
+    MODEL,
     Column("rating", "rating", "rating"),
     Column("interval", "interval", "reach", ("rating", "low", "high")),
     Column("bar", "", "bar", ("rating", "low", "high")),

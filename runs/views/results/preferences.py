@@ -16,6 +16,7 @@ from videoautoarena.runs.run.rundir.reader import SAW_NONE, counted
 from videoautoarena.runs.views.results.leaderboard import terms_sentences, terms_table
 from videoautoarena.runs.views.results.remarks import language_sentences
 from videoautoarena.runs.views.results.report import (
+    MODEL,
     Column,
     ModelName,
     Report,
@@ -52,7 +53,6 @@ ANCHOR_FIELDS = (
     "rating_high", "share", "n", *_DEGREES, "void", "missing", "split",
 )  # fmt: skip
 _CENT = Decimal("0.01")
-_MODEL = Column("model", "model", "name")
 _INTERVAL = Column("interval", "95 % interval", "percent_interval", ("low", "high"))
 _NEXT = (
     "lead over next: {level} interval of the difference from the next model{of}; of that pair "
@@ -125,7 +125,7 @@ def _models_table(board: Board, name: str, caption: str, columns: list[Column]) 
     odd = [Column(end, end, "count") for end in ("void", "missing") if any(r[end] for r in rows)]
     bounds = ("lead_low", "lead_high")
     ahead = Column("lead", "lead over next", "percent_points_interval", bounds, spare=2)
-    return Table(name, caption, (*ranks, _MODEL, *columns, *odd, ahead), rows)
+    return Table(name, caption, (*ranks, MODEL, *columns, *odd, ahead), rows)
 
 
 def _scores_report(board: Board, above: tuple[Sentence, ...]) -> Report:
@@ -263,7 +263,7 @@ def _data_table(boards: list[Board], fields: tuple[str, ...]) -> Table:
         for part in ({**board, "slice": ""}, *board.get("slices", []))
         for row in map(_row_fields, part["models"])
     )
-    return Table("data", "Scores", (_MODEL,), rows, fields)
+    return Table("data", "Scores", (MODEL,), rows, fields)
 
 
 def _anchored_report(board: Board, above: tuple[Sentence, ...], data: Table) -> Report:

@@ -11,6 +11,7 @@ from videoautoarena.runs.rating.profile import LEAST_TESTED, Profile, Profiles, 
 from videoautoarena.runs.run.rundir.reader import one_line
 from videoautoarena.runs.views.results.remarks import listing
 from videoautoarena.runs.views.results.report import (
+    MODEL,
     Column,
     ModelName,
     Part,
@@ -31,7 +32,7 @@ _LEVEL = Verbatim("95 %")
 def profiles_report(found: Profiles) -> Report:
     """Return a row a model: what it gets wrong most often, and more or less often than others."""
     columns = (
-        Column("model", "model", "name"),
+        MODEL,
         Column("looked_at", "answers", "count"),
         Column("weaknesses", "weaknesses beside others"),
     )

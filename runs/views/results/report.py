@@ -64,6 +64,10 @@ class Column:
         return f"{self.title} {self.format.unit}".rstrip()
 
 
+MODEL = Column("model", "model", "name")
+"""The column with the names of models, which a page makes links."""
+
+
 @dataclass(frozen=True)
 class Table:
     """Rows of figures, as many ways as there are of showing them."""
@@ -81,7 +85,7 @@ class Table:
     feet: Mapping[int, Kind] = field(default_factory=dict)
     """Rows at the foot, and of what kind their figures are, which stand in the first field."""
     axis: Axis | None = None
-    """Of its bars."""
+    """Scale of its bars."""
     wraps: bool = False
     """Columns that find no room on a terminal stand below, instead of the spare ones going."""
     is_detail: bool = False
@@ -89,7 +93,7 @@ class Table:
     is_spoken: bool = False
     """Its figures stand in sentences; nobody needs to see them in rows as well."""
     is_list: bool = False
-    """Of one column without a title, below the caption."""
+    """It has one column without a title, below the caption."""
     look: Look = "rows"
     """How a page draws it."""
 
@@ -208,10 +212,10 @@ class QuoteDifference:
     @property
     def text(self) -> str:
         """The difference by the rule of their columns; of percentages it is no percentage."""
-        like = self.of
-        form = like.table.format(like.row, like.column)
-        assert form.digits is not None
-        written = form.digits.written(self.of.seen - self.less.seen)
+        seen = self.of.seen - self.less.seen
+        form = self.of.table.format(self.of.row, self.of.column)
+        assert form.digits is not None, "what is seen as one number has digits"
+        written = form.digits.written(seen)
         return f"{written} {form.unit}".rstrip().removesuffix(" %")
 
     @property
@@ -274,7 +278,7 @@ class Sentence:
 
     parts: tuple[Part, ...]
     key: str = ""
-    """By which a page finds it."""
+    """A page finds it by this."""
     role: Role = "said"
     is_needed: bool = False
     """A note without which a table would mislead."""

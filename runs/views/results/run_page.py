@@ -24,6 +24,7 @@ from videoautoarena.runs.views.results.leaderboard import (
     terms_table,
 )
 from videoautoarena.runs.views.results.report import (
+    MODEL,
     Column,
     ModelName,
     Quote,
@@ -40,7 +41,7 @@ from videoautoarena.runs.views.results.report import (
     spoken_table,
     tally_table,
 )
-from videoautoarena.runs.views.results.sets import MODEL, MOST_CURVES, facts_table, prompts_table
+from videoautoarena.runs.views.results.sets import MOST_CURVES, facts_table, prompts_table
 from videoautoarena.runs.views.results.slices import pairs_report
 
 HARDEST = Verbatim("5")
@@ -56,7 +57,7 @@ class UnplayedCounts:
     battles: int
     """That have ended, in whatever way."""
     gone: int
-    """Of those, without a verdict."""
+    """Those that ended without a verdict."""
     files: int
     """That could not be used."""
     damaged: int
@@ -77,7 +78,7 @@ class RunRecords:
     seconds: float
     """That the run has worked."""
     cost_usd: float
-    """As far as it is known."""
+    """Its known part."""
     unknown_cost: int
     """Calls whose cost is not."""
     left: UnplayedCounts

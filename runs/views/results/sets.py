@@ -15,6 +15,7 @@ from videoautoarena.runs.formats.number_formats import Kind
 from videoautoarena.runs.run.rundir.reader import SAW_NONE, STAND_INS, counted
 from videoautoarena.runs.views.results.leaderboard import lead_fields, lead_words
 from videoautoarena.runs.views.results.report import (
+    MODEL,
     Column,
     ModelName,
     Part,
@@ -34,7 +35,6 @@ from videoautoarena.runs.views.results.report import (
 
 RANK = Column("rank", "rank", "places", ("rank_best", "rank_worst"), spare=99)
 RANKS = ("rank", "rank_best", "rank_worst")
-MODEL = Column("model", "model", "name")
 SHARES, MARKS = Axis(0.0, 100.0), Axis(2.0, 10.0)
 """What accuracies and the scores of free text lie between."""
 RESULT_COLUMNS = (

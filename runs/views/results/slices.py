@@ -38,6 +38,7 @@ from videoautoarena.runs.views.results.remarks import (
     notes_of,
 )
 from videoautoarena.runs.views.results.report import (
+    MODEL,
     Column,
     Report,
     Sentence,
@@ -77,7 +78,7 @@ def slices_report(sliced: Slices) -> Report:
         rows += [about | row_fields(row, groups.get(row.model)) for row in part.board.models]
     of_effects = next(iter(effects.values()), {})
     fields = ("slice", f"slice_{share}", *of_effects, *ROW_FIELDS)
-    columns = (Column("slice", "slice"), Column("model", "model", "name"))
+    columns = (Column("slice", "slice"), MODEL)
     return Report(
         tables=(_ratings_table(sliced), *_effects_table(sliced), *_behaviour_tables(sliced)),
         sentences=tuple(_sentences(sliced)),
@@ -304,7 +305,7 @@ PAIR_MARKS = {
     UNLIKE: ("unlike", "the expected share lies outside the interval"),
 }
 PAIR_COLUMNS = (
-    Column("model", "model", "name"),
+    MODEL,
     Column("rival", "rival", "name"),
     Column("share", "share", "share"),
     Column("interval", "interval", "share_interval", ("low", "high")),

@@ -12,6 +12,7 @@ from videoautoarena.runs.bench.score.task_score import TaskBoard, TaskScore, Tas
 from videoautoarena.runs.formats.number_formats import FORMATS, Kind
 from videoautoarena.runs.run.rundir.reader import counted
 from videoautoarena.runs.views.results.report import (
+    MODEL,
     Column,
     ModelName,
     Part,
@@ -28,7 +29,6 @@ from videoautoarena.runs.views.results.report import (
 )
 from videoautoarena.runs.views.results.sets import (
     MARKS,
-    MODEL,
     MOST_CURVES,
     RANK,
     RANKS,
