@@ -14,8 +14,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from videoautoarena.memory.store.forwarding import Claim, Write
-from videoautoarena.memory.store.shares import Unit
+from videoautoarena.memory.store.shares import Unit, UnitClaim, Write
 from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.cluster.actors import CallsOwner, calls_of
 from videoautoarena.runs.cluster.connection import connected
@@ -54,7 +53,7 @@ class Sender:
             sent += sum(held)
         return sent
 
-    def _row(self, claim: Claim, place: int, body: str) -> Write:
+    def _row(self, claim: UnitClaim, place: int, body: str) -> Write:
         key = f"{self._name}-{self._number}-{place}"
         return Write(claim, ((_SQL, [(key, self._name, body)]),))
 

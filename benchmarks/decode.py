@@ -184,7 +184,7 @@ TURNS = 3
 
 
 def _arena(path: Path) -> Callable[[], object]:
-    from videoautoarena.video.sampling.sampler import sample
+    from videoautoarena.video.sampling.policies import sample
 
     return lambda: sample(path, sampling=Sampling(frames=FRAMES, size_px=SIDE, quality=QUALITY))
 
@@ -224,7 +224,7 @@ def _full(path: Path) -> Callable[[], object]:
 def _warm(path: Path) -> Callable[[], object]:
     from videoautoarena.video.decode.container import sha256_of
     from videoautoarena.video.sampling.cache import FrameCache
-    from videoautoarena.video.sampling.sampler import sample
+    from videoautoarena.video.sampling.policies import sample
 
     sampling = Sampling(frames=FRAMES, size_px=SIDE, quality=QUALITY)
     cache = FrameCache(Path(os.environ["BENCH_CACHE"]))

@@ -62,7 +62,7 @@ from videoautoarena.memory.records.errors import BadInput
 from videoautoarena.memory.records.records import Sampling
 from videoautoarena.scoring.intervals.proportions import measure_mean
 from videoautoarena.video.folder.find import find_videos
-from videoautoarena.video.sampling.sampler import sample
+from videoautoarena.video.sampling.policies import sample
 from videoautoarena.video.sampling.thinning import kept_places
 from videoautoarena.video.synth.samples import make_samples
 

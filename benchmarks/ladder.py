@@ -27,7 +27,7 @@ from benchmarks.canned import keep
 from benchmarks.decode import FPS, PIECE_S, encode, whole
 from videoautoarena.video.decode.container import sha256_of
 from videoautoarena.video.synth import film
-from videoautoarena.video.synth.timeline import Excerpt, Plan, Probe
+from videoautoarena.video.synth.timeline import Excerpt, FilmPlan, Probe
 
 MOST = 3.0
 """Times the CPU seconds of encoding the ground again."""
@@ -69,7 +69,7 @@ def set_in(folder: Path, to: Path, minutes: float) -> int:
     files = {sha256_of(path): path for path in (ground, needle)}
     under, over = files
     before = int(60 * minutes * FPS * 0.4)
-    plan = Plan(
+    plan = FilmPlan(
         ground=tuple(Excerpt(video=under, seconds=seconds) for seconds in times_of(minutes)),
         probes=(Probe(video=over, start_s=12.3, seconds=NEEDLE_S, before=before),),
     )

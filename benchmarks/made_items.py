@@ -47,7 +47,7 @@ from videoautoarena.video.decode.jpeg import (
     to_jpeg,
 )
 from videoautoarena.video.folder.find import find_videos
-from videoautoarena.video.sampling.sampler import Sampled, sample
+from videoautoarena.video.sampling.policies import Sampled, sample
 from videoautoarena.video.sampling.thinning import kept_places, thin
 from videoautoarena.video.synth.timeline import Timeline, lay_out
 

@@ -50,7 +50,7 @@ from videoautoarena.agents.roles.choose import read_choice
 from videoautoarena.agents.roles.retrieve import best, clips_of
 from videoautoarena.memory.records.records import Sampling
 from videoautoarena.video.folder.find import find_videos
-from videoautoarena.video.sampling.sampler import sample
+from videoautoarena.video.sampling.policies import sample
 from videoautoarena.video.sampling.thinning import kept_places
 from videoautoarena.video.synth.samples import make_samples
 

@@ -45,7 +45,7 @@ from videoautoarena.runs.making.tasks.items import (
 from videoautoarena.runs.making.tasks.kinds import CUT_KINDS, OPTIONS, Kind
 from videoautoarena.scoring.questions.scores import measure_accuracy, predict_right, share_hit
 from videoautoarena.scoring.ratings.differences import measure_lead
-from videoautoarena.video.sampling.sampler import sample
+from videoautoarena.video.sampling.policies import sample
 from videoautoarena.video.synth.film import encode, sample_film
 from videoautoarena.video.synth.samples import make_samples
 

@@ -34,11 +34,16 @@ from videoautoarena.memory.records.records import (
     Judging,
     Price,
 )
-from videoautoarena.memory.store.evidence import Label, Sample, Trial
+from videoautoarena.memory.store.evidence import BattleVote as BattleVote
+from videoautoarena.memory.store.evidence import (
+    Label,
+    LabelSample,
+    QuestionTag,
+    RankedQuestion,
+    RankingVote,
+    Trial,
+)
 from videoautoarena.memory.store.store import Store
-from videoautoarena.memory.store.tags import Tag
-from videoautoarena.memory.store.votes import Posed, Ranking
-from videoautoarena.memory.store.votes import Vote as BattleVote
 from videoautoarena.runs.bench.dialogues.score import (
     AbilityFigure,
     ConstantScore,
@@ -219,11 +224,11 @@ def fields(model: Any) -> list[str]:
         ("A grade", (Grade,)),
         ("A label", (Label,)),
         ("A vote", (BattleVote,)),
-        ("A ranking", (Ranking,)),
+        ("A ranking", (RankingVote,)),
         ("An attempt", (Attempt,)),
-        ("A draw", (Sample,)),
+        ("A draw", (LabelSample,)),
         ("A trial", (Trial,)),
-        ("A tag", (Tag,)),
+        ("A tag", (QuestionTag,)),
         ("Settings of a run", (Setup, Roles, Member)),
         ("A video of a run", (RunVideo,)),
         ("A user of a run", (RunUser,)),
@@ -357,8 +362,8 @@ def test_what_describes_a_run_fits_its_schema(run: Path, what: str) -> None:
 
 def test_what_labels_show_is_written_down(run: Path) -> None:
     told = Label(battle=slot(video(), 1).id, labeller="anna", verdict="a")
-    posed = (Posed(source="x", text="?"), Posed(source="y", text="?"))
-    ranked = Ranking(video=video().id, labeller="anna", questions=posed, ranks=(2, 1))
+    posed = (RankedQuestion(source="x", text="?"), RankedQuestion(source="y", text="?"))
+    ranked = RankingVote(video=video().id, labeller="anna", questions=posed, ranks=(2, 1))
     with Store.open(run / "run.sqlite", write=True) as store:
         store.evidence.add_labels([told])
         asyncio.run(store.evidence.votes.put(ranked))

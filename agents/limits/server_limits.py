@@ -20,7 +20,7 @@ from videoautoarena.agents.prompting.layout import Request, thinned
 from videoautoarena.agents.providers.base import ReplyForm
 from videoautoarena.agents.transport.faults import CallFault
 from videoautoarena.memory.records.records import (
-    Learnt,
+    LearntLimits,
     ReplyFormat,
     SystemRole,
     TokenField,
@@ -29,7 +29,7 @@ from videoautoarena.memory.records.records import (
 
 ServerKey = tuple[str, str]
 """`provider:model`, and the host that serves it."""
-Keep = Callable[[list[Learnt]], None]
+Keep = Callable[[list[LearntLimits]], None]
 
 
 class OutputLimit(NamedTuple):
@@ -60,7 +60,7 @@ class ServerLimits:
 
     keep: Keep = lambda _learnt: None
     """Takes all that is known whenever some of it is new."""
-    _known: dict[ServerKey, Learnt] = field(default_factory=dict)
+    _known: dict[ServerKey, LearntLimits] = field(default_factory=dict)
     _tried: dict[ServerKey, int] = field(default_factory=dict)
     """Images that requests are sent with at most, until the server has taken as many."""
     _taken: dict[ServerKey, int] = field(default_factory=dict)
@@ -73,11 +73,11 @@ class ServerLimits:
     """What of a request's form was reported as news, and of which server."""
 
     @classmethod
-    def of(cls, known: Iterable[Learnt], keep: Keep = lambda _learnt: None) -> ServerLimits:
+    def of(cls, known: Iterable[LearntLimits], keep: Keep = lambda _learnt: None) -> ServerLimits:
         """Return limits that begin with what is known."""
         return cls(keep, {(one.model, one.endpoint): one for one in known})
 
-    def known(self, model: Model) -> Learnt | None:
+    def known(self, model: Model) -> LearntLimits | None:
         """Return what was learnt of a model's server."""
         return self._known.get(_place(model))
 
@@ -259,14 +259,14 @@ class ServerLimits:
 
     def _refuse(self, model: Model, count: int) -> None:
         place = _place(model)
-        known = self._known.get(place) or Learnt(model=place[0], endpoint=place[1])
+        known = self._known.get(place) or LearntLimits(model=place[0], endpoint=place[1])
         is_first = known.refused_images is None or self.most_images(model) is None
         fewest = count if is_first else min(count, known.refused_images or count)
         self._known[place] = known.model_copy(update={"refused_images": fewest})
 
-    def _learn(self, model: Model, **news: object) -> Learnt:
+    def _learn(self, model: Model, **news: object) -> LearntLimits:
         place = _place(model)
-        known = self._known.get(place) or Learnt(model=place[0], endpoint=place[1])
+        known = self._known.get(place) or LearntLimits(model=place[0], endpoint=place[1])
         self._known[place] = known.model_copy(update=news)
         self.keep([one for one in self._known.values() if _is_informative(one)])
         return self._known[place]
@@ -458,7 +458,7 @@ class ShapedCall:
             self.say(line)
 
 
-def _is_informative(learnt: Learnt) -> bool:
+def _is_informative(learnt: LearntLimits) -> bool:
     shape = (learnt.token_limit_field, learnt.system_role, learnt.is_streaming, learnt.structured)
     return any(shape) or any((learnt.images, learnt.output_tokens))
 

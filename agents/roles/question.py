@@ -24,10 +24,10 @@ from videoautoarena.memory.records.digests import canonical_json, unit_interval
 from videoautoarena.memory.records.records import (
     CATEGORIES,
     Brief,
+    BriefScene,
     Frames,
     Grade,
     Persona,
-    Scene,
     VideoFacts,
 )
 from videoautoarena.memory.records.standards import PAPER_CONTRACTS, Standard
@@ -75,7 +75,7 @@ async def examine(
     return Brief(
         account=reply.account,
         category=stated or category,
-        scenes=tuple(Scene(**scene.model_dump()) for scene in reply.scenes),
+        scenes=tuple(BriefScene(**scene.model_dump()) for scene in reply.scenes),
     )
 
 

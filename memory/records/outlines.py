@@ -56,7 +56,7 @@ class Outline(NamedTuple):
     length_b: int | None
 
 
-class Column(NamedTuple):
+class TextColumn(NamedTuple):
     """One text a battle."""
 
     values: Sequence[Any]
@@ -65,15 +65,15 @@ class Column(NamedTuple):
     """Shape (battles,), places in `values`."""
 
     @classmethod
-    def of(cls, texts: Sequence[Any]) -> Column:
+    def of(cls, texts: Sequence[Any]) -> TextColumn:
         """Return a column of texts."""
         place = numbering()
         codes = np.fromiter(map(place.__getitem__, texts), np.int32, len(texts))
         return cls(list(place), codes)
 
-    def where(self, rows: Mask | Ints | Longs) -> Column:
+    def where(self, rows: Mask | Ints | Longs) -> TextColumn:
         """Return some of it."""
-        return Column(self.values, self.codes[rows])
+        return TextColumn(self.values, self.codes[rows])
 
     def among(self, some: Iterable[Any]) -> Mask:
         """Return which battles have one of some texts."""
@@ -113,7 +113,7 @@ class Column(NamedTuple):
 class Outlines(Sequence[Outline]):
     """Battles in outline, in the order of their slots."""
 
-    def __init__(self, texts: Mapping[str, Column], numbers: Mapping[str, Ints]) -> None:
+    def __init__(self, texts: Mapping[str, TextColumn], numbers: Mapping[str, Ints]) -> None:
         self.texts = texts
         """By name: TEXTS, and what they and their videos are called."""
         self.numbers = numbers
@@ -146,8 +146,8 @@ class Outlines(Sequence[Outline]):
             column = column.where(has_slot)
             sizes = [one[has_slot] for one in sizes]
         mine = slots.where(slots.rows_of(known))
-        video = Column(mine.videos, mine.columns.video)
-        tail = Column([kind.suffix for kind in mine.kinds], mine.columns.kind)
+        video = TextColumn(mine.videos, mine.columns.video)
+        tail = TextColumn([kind.suffix for kind in mine.kinds], mine.columns.kind)
         places = {"persona": mine.personas, "round": mine.rounds, ORDINAL: known}
         texts = {"head": video, "tail": tail, "video": video, **_apart(column)}
         return cls(texts, {**places, **dict(zip(LENGTHS, sizes, strict=True))})
@@ -222,7 +222,7 @@ class Outlines(Sequence[Outline]):
 
     def ended(self, verdicts: Sequence[str]) -> Outlines:
         """Return them as if they had ended otherwise."""
-        return Outlines({**self.texts, "verdict": Column.of(verdicts)}, self.numbers)
+        return Outlines({**self.texts, "verdict": TextColumn.of(verdicts)}, self.numbers)
 
     @property
     def videos(self) -> Longs:
@@ -236,7 +236,7 @@ class Outlines(Sequence[Outline]):
         return [tuple(Ballot(*one) for one in json.loads(text or "[]")) for text in values]
 
 
-def seen_in(model_a: Column, model_b: Column) -> list[str]:
+def seen_in(model_a: TextColumn, model_b: TextColumn) -> list[str]:
     """Return all who met, in the order in which they first come, model_a before model_b."""
     seen: dict[str, int] = {}
     for turn, column in enumerate((model_a, model_b)):
@@ -260,7 +260,7 @@ def row_of(battle: Battle) -> tuple[Any, ...]:
     )
 
 
-def _apart(told: Column) -> dict[str, Column]:
+def _apart(told: TextColumn) -> dict[str, TextColumn]:
     """Return TEXTS of a column that holds them in one, a list and the ballots behind it."""
     rows = []
     for text in told.values:
@@ -269,9 +269,9 @@ def _apart(told: Column) -> dict[str, Column]:
         except (ValueError, TypeError, RecursionError) as error:
             raise StoreError(_UNREADABLE) from error
     columns = zip(*rows, strict=True) if rows else [()] * len(TEXTS)
-    apart = map(Column.of, columns)
+    apart = map(TextColumn.of, columns)
     return {
-        name: Column(one.values, one.codes[told.codes])
+        name: TextColumn(one.values, one.codes[told.codes])
         for name, one in zip(TEXTS, apart, strict=True)
     }
 
@@ -303,9 +303,9 @@ class _Texts:
         for place, codes, column in zip(self._place, self._codes, columns, strict=True):
             codes.extend(map(place.__getitem__, column))
 
-    def done(self) -> list[Column]:
+    def done(self) -> list[TextColumn]:
         pairs = zip(self._place, self._codes, strict=True)
-        return [Column(list(place), np.array(codes, dtype=np.int32)) for place, codes in pairs]
+        return [TextColumn(list(place), np.array(codes, dtype=np.int32)) for place, codes in pairs]
 
 
 class _Rows:
@@ -320,7 +320,7 @@ class _Rows:
         for lengths, column in zip(self._lengths, columns[len(TEXTS) :], strict=True):
             lengths.extend(column)
 
-    def done(self, names: Mapping[str, Column], places: Mapping[str, Ints]) -> Outlines:
+    def done(self, names: Mapping[str, TextColumn], places: Mapping[str, Ints]) -> Outlines:
         texts = dict(zip(TEXTS, self._texts.done(), strict=True))
         lengths = (np.array(one, dtype=np.int32) for one in self._lengths)
         return Outlines({**names, **texts}, {**places, **dict(zip(LENGTHS, lengths, strict=True))})

@@ -9,11 +9,13 @@ with an id across scenes, and clips of several scenes that share one.
 
 from __future__ import annotations
 
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Literal
 
 from pydantic import Field
 
-from videoautoarena.memory.records.calls import Record
+from videoautoarena.memory.records.records import Record
 
 Span = tuple[float, float]
 """From when to when."""
@@ -97,3 +99,81 @@ class Clip(Record):
     def is_cross_scene(self) -> bool:
         """Whether it goes over more than one scene."""
         return len(self.scenes) > 1
+
+
+SHORTEST_S = 4.0
+"""A shorter clip gives too little to speak of."""
+MOST_SCENES = 4
+"""In a clip of scenes that share something: of more, these are spread over all of them."""
+MOST_ACROSS = 16
+"""Such clips of one video."""
+
+
+def clips_of(memory: SceneMemory) -> list[Clip]:
+    """Return the clips of a video: of scenes in order, of those that share something, the whole.
+
+    A scene that is all of the video is the whole alone. Clips across scenes come from the objects
+    that are in most scenes first, then from themes; no two have the same scenes.
+    """
+    singles = memory.scenes if len(memory.scenes) > 1 else ()
+    clips = [
+        Clip(id=f"s{one.number}", scenes=(one.number,), spans=_spans([one]), why="scene")
+        for one in singles
+        if one.end_s - one.start_s >= SHORTEST_S
+    ]
+    clips += _across(memory)
+    every = tuple(one.number for one in memory.scenes)
+    return [*clips, Clip(id="whole", scenes=every, why="whole")]
+
+
+def _across(memory: SceneMemory) -> list[Clip]:
+    scenes = {one.number: one for one in memory.scenes}
+    clips: dict[tuple[int, ...], Clip] = {}
+    for why, shared, numbers in (*_by_object(memory), *_by_theme(memory.scenes)):
+        chosen = _spread(numbers)
+        spans = _spans(scenes[number] for number in chosen)
+        if chosen in clips or sum(end - start for start, end in spans) < SHORTEST_S:
+            continue
+        name = "-".join(map(str, chosen))
+        clips[chosen] = Clip(id=f"c{name}", scenes=chosen, spans=spans, why=why, shared=shared)
+    return list(clips.values())[:MOST_ACROSS]
+
+
+Sharing = tuple[Literal["object", "theme"], str, Sequence[int]]
+
+
+def _by_object(memory: SceneMemory) -> Iterator[Sharing]:
+    """Yield the objects that come back; those in the most scenes first, then in their order."""
+    ordered = sorted(memory.objects, key=lambda one: -len(one.scenes))
+    yield from (("object", one.id, one.scenes) for one in ordered if len(one.scenes) > 1)
+
+
+def _by_theme(scenes: Iterable[Scene]) -> Iterator[Sharing]:
+    """Yield the themes of several scenes, however they are spelt, in the order of the first."""
+    alike = defaultdict[str, list[Scene]](list)
+    for scene in scenes:
+        if scene.theme:
+            alike[" ".join(scene.theme.casefold().split())].append(scene)
+    for same in alike.values():
+        if len(same) > 1:
+            yield "theme", same[0].theme, [scene.number for scene in same]
+
+
+def _spread(numbers: Sequence[int]) -> tuple[int, ...]:
+    """Return so many of the scenes as a clip may have, the first and the last among them."""
+    last = len(numbers) - 1
+    most = MOST_SCENES - 1
+    if last <= most:
+        return tuple(numbers)
+    return tuple(numbers[place * last // most] for place in range(MOST_SCENES))
+
+
+def _spans(scenes: Iterable[Scene]) -> tuple[Span, ...]:
+    """Return the stretches of scenes in order; those that touch are one."""
+    spans = list[Span]()
+    for scene in scenes:
+        if spans and spans[-1][1] >= scene.start_s:
+            spans[-1] = spans[-1][0], scene.end_s
+        else:
+            spans.append((scene.start_s, scene.end_s))
+    return tuple(spans)

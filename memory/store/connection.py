@@ -1,4 +1,4 @@
-"""Opening a run file: to write, by the holder of its lock; to read, by anybody; compacting it.
+"""A run file: made, opened for writing by the holder of its lock, read by anybody, compacted.
 
 A long query is left when the process is to end: while SQLite works, Python hears no signal.
 """
@@ -14,7 +14,7 @@ import sqlite3
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -22,6 +22,7 @@ from threading import RLock
 from typing import Any, ClassVar, NamedTuple
 from urllib.parse import quote
 
+from videoautoarena.memory.records.digests import digest
 from videoautoarena.memory.records.errors import RunLocked, StoreError
 from videoautoarena.memory.store.migrations import check_layout, fill_in, migrate
 
@@ -101,7 +102,7 @@ PATIENCE_S = 0.5
 """So long a query may go on that nobody waits for any more."""
 
 
-class Ending:
+class Shutdown:
     """Since when this process is to end, where what is to end it cannot be heard by itself."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
@@ -122,7 +123,7 @@ class Ending:
         return self._since_s is not None and self._clock() - self._since_s > PATIENCE_S
 
 
-ENDING = Ending()
+SHUTDOWN = Shutdown()
 """That of this process: signals are heard by one thread, and queries made by several."""
 
 
@@ -200,7 +201,7 @@ def connect(path: Path, query: str) -> sqlite3.Connection:
         connection.setconfig(sqlite3.SQLITE_DBCONFIG_DEFENSIVE)
     # A look runs Python code. So in the main thread a signal's own handler is run as well, and
     # what it raises ends the query like a true answer.
-    connection.set_progress_handler(ENDING.is_overdue, _LOOK_EACH)
+    connection.set_progress_handler(SHUTDOWN.is_overdue, _LOOK_EACH)
     return connection
 
 
@@ -211,7 +212,7 @@ def _raise_interrupt(error: Exception) -> None:
 
 
 @dataclass(frozen=True)
-class Reading:
+class ReadConnection:
     """A run file that is open for reading."""
 
     connection: sqlite3.Connection
@@ -228,7 +229,7 @@ class Reading:
             self.copy.cleanup()
 
 
-def open_reading(path: Path, *, live: bool = False) -> Reading:
+def open_reading(path: Path, *, live: bool = False) -> ReadConnection:
     """Open a file with all that stands in its log; neither of the two is changed.
 
     While a log holds something the file alone may be older than it says, and shorter: somebody was
@@ -237,15 +238,15 @@ def open_reading(path: Path, *, live: bool = False) -> Reading:
     and both are read from a private copy. `live`: this process has it open for writing.
     """
     if live:
-        return Reading(_connected(path, "mode=ro"))
+        return ReadConnection(_connected(path, "mode=ro"))
     seen = _look_at(path)
     # The last reader of a WAL file leaves an empty log behind, unless the file is said to be
     # immutable; and that it is while it has no log, for then nobody has it open for writing.
     if seen[1] is not None:
         with suppress(_Unwritable):
-            return Reading(_connected(path, "mode=ro"))
+            return ReadConnection(_connected(path, "mode=ro"))
     if seen[1] is None or not seen[1][1]:
-        return Reading(_connected(path, "immutable=1"), seen, is_immutable=True)
+        return ReadConnection(_connected(path, "immutable=1"), seen, is_immutable=True)
     return _copied(path, seen)
 
 
@@ -269,13 +270,13 @@ def _connected(path: Path, query: str) -> sqlite3.Connection:
     return connection
 
 
-def _copied(path: Path, seen: Seen) -> Reading:
+def _copied(path: Path, seen: Seen) -> ReadConnection:
     folder = tempfile.TemporaryDirectory(prefix="arena-")
     try:
         twin = Path(folder.name) / path.name
         shutil.copyfile(path, twin)
         shutil.copyfile(wal_of(path), wal_of(twin))
-        return Reading(_connected(twin, "mode=ro"), seen, folder)
+        return ReadConnection(_connected(twin, "mode=ro"), seen, folder)
     except BaseException:
         folder.cleanup()
         raise
@@ -318,7 +319,7 @@ def open_writing(path: Path, *, fsync: bool) -> sqlite3.Connection:
     return connection
 
 
-class Reader:
+class StoreReader:
     """Reads a run file, never changes it; StoreError for damage. `live`: this process writes it."""
 
     def __init__(self, path: Path, *, live: bool = False) -> None:
@@ -407,7 +408,7 @@ class Reader:
                 raise
             self._take(reading)
 
-    def _take(self, reading: Reading) -> None:
+    def _take(self, reading: ReadConnection) -> None:
         self._db = reading.connection
         self._reading = reading
 
@@ -416,14 +417,14 @@ COPIES = 2
 """SQLite writes everything once into a file of its own, and once into the log."""
 
 
-class Compacted(NamedTuple):
+class CompactedSize(NamedTuple):
     """How many bytes the run's file and its log took, and take now."""
 
     before: int
     after: int
 
 
-def compact(path: Path) -> Compacted:
+def compact(path: Path) -> CompactedSize:
     """Write the run at `path` anew, without gaps and without a log; nothing it holds changes.
 
     A kill at any moment leaves it as it was or as it will be. Raises RunLocked where a process is
@@ -445,7 +446,7 @@ def compact(path: Path) -> Compacted:
             connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
             connection.execute("VACUUM")
             connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-        return Compacted(before, size_of(path))
+        return CompactedSize(before, size_of(path))
     finally:
         lock.release()
 
@@ -467,3 +468,54 @@ def refuse_full_disk(path: Path, size_bytes: int) -> None:
                 f"{folder} has {free} bytes free, and to write {path.name} anew takes up to "
                 f"{needed}; make room, or set SQLITE_TMPDIR to a folder that has some"
             )
+
+
+PAGE_BYTES = 8192
+"""A call with its reply takes about 2 KB; of SQLite's own pages, half would stay empty."""
+
+
+def make_folder(folder: Path, *, fsync: bool) -> None:
+    """Make the folder of a run, and those it stands in, or raise StoreError."""
+    try:
+        missing = [each for each in (folder, *folder.parents) if not each.exists()]
+        folder.mkdir(parents=True, exist_ok=True)
+        for made in missing if fsync else []:
+            sync_folder(made.parent)
+    except OSError as error:
+        reason = f"{folder} cannot be made ({error.strerror}); pass another --out"
+        raise StoreError(reason) from error
+
+
+def lay_out(path: Path, manifest: str, texts: Mapping[str, str], *, fsync: bool) -> None:
+    """Make the file under another name first, so that a kill leaves a whole run or none."""
+    if path.exists():
+        raise StoreError(f"{path} exists already; continue it, or pass another --out")
+    draft = path.with_name(f"{path.name}.new")
+    with blaming(path):
+        # A log without its file would be taken for the log of the new one.
+        for left_over in (draft, wal_of(path)):
+            left_over.unlink(missing_ok=True)
+        with closing(connect(draft, "mode=rwc")) as connection:
+            # A journal on disk could outlive a kill, and be played back into the next draft.
+            connection.execute("PRAGMA journal_mode = MEMORY")
+            connection.execute(f"PRAGMA page_size = {PAGE_BYTES}")
+            migrate(connection)
+            connection.execute("INSERT INTO manifest (id, body) VALUES (1, ?)", (manifest,))
+            rows = [(name, digest(text), text) for name, text in texts.items()]
+            connection.executemany("INSERT INTO files (name, digest, text) VALUES (?, ?, ?)", rows)
+        os.replace(draft, path)
+        if fsync:
+            sync_folder(path.parent)
+
+
+def sync_folder(folder: Path) -> None:
+    """Wait until the disk has the names in a folder as well."""
+    number = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(number)
+    except OSError as error:
+        # Some shared file systems sync files alone.
+        if error.errno not in (errno.EINVAL, errno.ENOTSUP):
+            raise
+    finally:
+        os.close(number)

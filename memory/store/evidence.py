@@ -1,22 +1,129 @@
-"""What is known of the judges of a run beside its battles: people's labels, and trials of a judge.
+"""What is said of a run beside its battles: labels of people, trials of judges, tags of questions.
 
-None of it changes a battle: a label stands beside a verdict, and a trial is a judging of its own.
+None of it changes a battle: a label stands beside a verdict, a trial is a judging of its own. None
+of it is overwritten either: a vote that was taken back stays as superseded, and of one thing and
+one labeller at most one vote stands.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import ClassVar, Literal
+from typing import ClassVar, Generic, Literal, NamedTuple, TypeVar
 
 from pydantic import Field
 
-from videoautoarena.memory.records.digests import read_body, write_body
+from videoautoarena.memory.records.digests import canonical_json, digest, read_body, write_body
+from videoautoarena.memory.records.questions import Decision, QuestionCategory
 from videoautoarena.memory.records.records import Choice, Frame, Judging, Record, Sparse
 from videoautoarena.memory.records.standards import Standard
-from videoautoarena.memory.store.connection import Reader
-from videoautoarena.memory.store.derived import TRIALS
-from videoautoarena.memory.store.votes import Vote, Votes
+from videoautoarena.memory.store.connection import StoreReader
+from videoautoarena.memory.store.migrations import TRIALS
 from videoautoarena.memory.store.writer import Writes, needed
+
+Task = Literal["battle", "ranking"]
+AnswerSeat = Literal["a", "b"]
+"""One of a battle's two answers, by its seat in the run."""
+
+
+class BattleVote(Record):
+    """What one person said of one battle whose makers were hidden, in terms of model_a, model_b."""
+
+    task: ClassVar[Task] = "battle"
+
+    battle: str
+    """Id of the battle."""
+    labeller: str
+    """The person's name as given."""
+    verdict: Choice | None
+    """`a`, `b`, `tie_good` or `tie_bad`, in terms of its model_a and model_b; null: cannot tell."""
+    standards: dict[Standard, Choice] = Field(default_factory=dict)
+    """The same by the standards that were voted on."""
+    note: str = ""
+    """What the person wrote."""
+    first: AnswerSeat
+    """`a` or `b`: whose answer was shown as Answer A."""
+    named: tuple[AnswerSeat, ...] = ()
+    """Those of the answers, `a` or `b`, whose text has a name of the run's models or of a
+    well-known maker; the page says so, and the text is shown as it is."""
+
+    @property
+    def subject(self) -> str:
+        """What it is of."""
+        return self.battle
+
+
+class RankedQuestion(Record):
+    """A question on a video, and where it comes from."""
+
+    source: str
+    text: str
+
+
+class RankingVote(Record):
+    """How one person ranked questions on one video whose sources were hidden."""
+
+    task: ClassVar[Task] = "ranking"
+
+    video: str
+    """Id of the video."""
+    labeller: str
+    """The person's name as given."""
+    questions: tuple[RankedQuestion, ...]
+    """`source` and `text` of each, in the order in which they were shown."""
+    ranks: tuple[int, ...] | None
+    """The rank of each, 1 for the one a real user would most likely ask; null: cannot tell."""
+    note: str = ""
+    """What the person wrote."""
+
+    @property
+    def subject(self) -> str:
+        """What it is of: the same questions on the same video, in whatever order."""
+        questions = sorted([one.source, one.text] for one in self.questions)
+        return digest(canonical_json([self.video, questions]))
+
+
+V = TypeVar("V", BattleVote, RankingVote)
+
+
+class CastVote(NamedTuple, Generic[V]):
+    """A vote, and whether it was taken back."""
+
+    vote: V
+    is_superseded: bool
+
+
+class VoteLog:
+    """The votes of a run, in the order in which they were cast; read only without a writer."""
+
+    def __init__(self, reader: StoreReader, writer: Writes | None = None) -> None:
+        self._reader = reader
+        self._writer = writer
+
+    def cast(self, kind: type[V]) -> list[CastVote[V]]:
+        """Return all votes of a kind, those that were taken back among them."""
+        found = self._reader.rows(
+            "SELECT body, is_superseded FROM votes WHERE task = ? ORDER BY place", kind.task
+        )
+        return [CastVote(read_body(kind, body), bool(gone)) for body, gone in found]
+
+    def standing(self, kind: type[V]) -> list[V]:
+        """Return the votes of a kind that nobody took back."""
+        return [cast.vote for cast in self.cast(kind) if not cast.is_superseded]
+
+    async def put(self, vote: BattleVote | RankingVote) -> None:
+        """Keep a vote; StoreError where this labeller has one of the same that stands."""
+        row = (vote.task, vote.subject, vote.labeller, write_body(vote))
+        sql = "INSERT INTO votes (task, subject, labeller, body) VALUES (?, ?, ?, ?)"
+        await needed(self._writer).write(sql, row)
+
+    async def withdraw(self, vote: BattleVote | RankingVote) -> None:
+        """Mark the standing vote of this labeller on the same as superseded."""
+        await needed(self._writer).write(
+            "UPDATE votes SET is_superseded = 1 "
+            "WHERE task = ? AND subject = ? AND labeller = ? AND is_superseded = 0",
+            (vote.task, vote.subject, vote.labeller),
+        )
+
 
 TrialKind = Literal["rejudge", "repeat", "attack", "constant", "truth"]
 
@@ -40,7 +147,7 @@ class Label(Record):
     """The same by standards such as `accuracy`, those asked for."""
 
 
-def label_of(vote: Vote) -> Label | None:
+def label_of(vote: BattleVote) -> Label | None:
     """Return what a vote says as a label; None where the person could not tell."""
     if vote.verdict is None:
         return None
@@ -52,7 +159,7 @@ def label_of(vote: Vote) -> Label | None:
     )
 
 
-class Sample(Record):
+class LabelSample(Record):
     """A random draw of battles that people are to label; labels of them speak for the rest."""
 
     seed: int
@@ -127,8 +234,8 @@ def standing_trials(trials: Iterable[Trial]) -> list[Trial]:
 class Evidence:
     """Labels, votes, draws and trials of a run, never overwritten; read only without a writer."""
 
-    def __init__(self, reader: Reader, writer: Writes | None = None) -> None:
-        self.votes = Votes(reader, writer)
+    def __init__(self, reader: StoreReader, writer: Writes | None = None) -> None:
+        self.votes = VoteLog(reader, writer)
         self._reader = reader
         self._writer = writer
 
@@ -138,7 +245,7 @@ class Evidence:
         A vote is a label as long as it stands, unless the person could not tell.
         """
         found = self._reader.rows("SELECT body FROM labels ORDER BY place")
-        voted = (label_of(vote) for vote in self.votes.standing(Vote))
+        voted = (label_of(vote) for vote in self.votes.standing(BattleVote))
         return [*(read_body(Label, body) for (body,) in found), *(of for of in voted if of)]
 
     def add_labels(self, labels: Iterable[Label]) -> None:
@@ -148,12 +255,12 @@ class Evidence:
             *((label.battle, label.labeller, write_body(label)) for label in labels),
         )
 
-    def samples(self) -> list[Sample]:
+    def samples(self) -> list[LabelSample]:
         """Return all draws in the order in which they were made."""
         found = self._reader.rows("SELECT body FROM samples ORDER BY place")
-        return [read_body(Sample, body) for (body,) in found]
+        return [read_body(LabelSample, body) for (body,) in found]
 
-    def add_samples(self, samples: Iterable[Sample]) -> None:
+    def add_samples(self, samples: Iterable[LabelSample]) -> None:
         """Append draws, all of them or none."""
         rows = ((write_body(sample),) for sample in samples)
         needed(self._writer).write_now("INSERT INTO samples (body) VALUES (?)", *rows)
@@ -167,3 +274,50 @@ class Evidence:
         """Keep a trial, unless there is one with its id."""
         sql = "INSERT INTO trials (id, body) VALUES (?, ?) ON CONFLICT DO NOTHING"
         await needed(self._writer).write(sql, (trial.id, write_body(trial)))
+
+
+TAG_SCOPE = "tag:"
+"""What the scope of every classifier's calls begins with; no slot and no video has such an id."""
+
+
+class QuestionTag(Record):
+    """What one classifier says of one question about one video."""
+
+    id: str
+    """Made of question, classifier and all that was put to it."""
+    question: str
+    """First 16 hex digits of the digest of video and text: equal questions about one video have
+    one."""
+    video: str
+    """Its id."""
+    text: str
+    """The question, verbatim."""
+    classifier: str
+    """Its name in the cast."""
+    model: str
+    """`provider:model`."""
+    categories: dict[QuestionCategory, Decision] = Field(default_factory=dict)
+    """Each of the twelve categories to `yes`, `no` or `unknown`; what could not be read is unknown,
+    never no."""
+    reason: str | None = None
+    """Why nothing could be read; null if something was."""
+    is_failed: bool = False
+    """The call itself failed."""
+
+
+class TagLog:
+    """The tags of a run, never overwritten; read only without a writer."""
+
+    def __init__(self, reader: StoreReader, writer: Writes | None = None) -> None:
+        self._reader = reader
+        self._writer = writer
+
+    def all(self) -> list[QuestionTag]:
+        """Return all tags in the order in which they were kept."""
+        found = self._reader.rows("SELECT body FROM tags ORDER BY place")
+        return [read_body(QuestionTag, body) for (body,) in found]
+
+    async def put(self, tag: QuestionTag) -> None:
+        """Keep a tag, unless there is one with its id."""
+        sql = "INSERT INTO tags (id, body) VALUES (?, ?) ON CONFLICT DO NOTHING"
+        await needed(self._writer).write(sql, (tag.id, write_body(tag)))

@@ -13,11 +13,11 @@ from videoautoarena.memory.records.records import (
     CallEnds,
     CallRow,
     Intent,
-    Lost,
     Nonce,
     Role,
+    UnansweredTries,
 )
-from videoautoarena.memory.store.connection import Reader
+from videoautoarena.memory.store.connection import StoreReader
 from videoautoarena.memory.store.writer import Writes, needed
 
 _COLUMNS = "key, scope, role, generation, ordinal, model, body"
@@ -118,13 +118,13 @@ _ROWS_AT_ONCE = 4096
 """The same, where no text is read with them."""
 
 
-NOTHING_LOST = Lost()
+NO_TRIES = UnansweredTries()
 
 
 _ATTEMPTS = TypeAdapter(tuple[Attempt, ...])
 
 
-class Spent(NamedTuple):
+class CallTotals(NamedTuple):
     """What all calls of a run came to, in all its processes."""
 
     calls: int = 0
@@ -134,14 +134,14 @@ class Spent(NamedTuple):
     """Calls whose last try is of unknown cost."""
     input_tokens: int = 0
     output_tokens: int = 0
-    lost: Lost = NOTHING_LOST
+    lost: UnansweredTries = NO_TRIES
     """In none of the figures above."""
 
 
-NOTHING_SPENT = Spent()
+NO_CALLS = CallTotals()
 
 
-class Said(NamedTuple):
+class AnswerOutcome(NamedTuple):
     """What came of a contestant's call, without its words."""
 
     scope: str
@@ -152,7 +152,7 @@ class Said(NamedTuple):
     failure_kind: str | None
 
 
-class Taken(NamedTuple):
+class CallFigures(NamedTuple):
     """What one call took, without a word of it; tokens and cost are those of its last try."""
 
     scope: str
@@ -172,7 +172,7 @@ class Taken(NamedTuple):
     """The tries before the last one."""
 
 
-class Sent(NamedTuple):
+class FramesSent(NamedTuple):
     """How many answered calls of a model, in one role, had how many frames of how many."""
 
     alias: str
@@ -187,7 +187,7 @@ class Journal:
     """The calls of one run; without a writer it can only be read."""
 
     def __init__(
-        self, reader: Reader, writer: Writes | None = None, *, is_alone: bool = True
+        self, reader: StoreReader, writer: Writes | None = None, *, is_alone: bool = True
     ) -> None:
         """Read from one and write to the other; not `is_alone` where others have calls under way.
 
@@ -251,7 +251,7 @@ class Journal:
         sql = f"SELECT {_INTENT_COLUMNS}, is_left_over FROM intents ORDER BY place"
         return [_intent(row) for row in self._reader.rows(sql)]
 
-    def lost(self, *, besides: str = "", in_flight: bool = True) -> Lost:
+    def lost(self, *, besides: str = "", in_flight: bool = True) -> UnansweredTries:
         """Return what all tries without a reply may have cost, as far as it is known of each.
 
         Those to models that the pattern `besides` fits are left out, and on demand those that no
@@ -259,7 +259,7 @@ class Journal:
         """
         tries, usd, tokens = self._reader.row(_LOST, besides, int(in_flight)) or (0, None, 0)
         known = None if usd is None else float(usd)
-        return Lost(int(tries), known, int(tokens)) if tries else NOTHING_LOST
+        return UnansweredTries(int(tries), known, int(tokens)) if tries else NO_TRIES
 
     def calls(self, scope: str | None = None) -> list[CallRow]:
         """Return all calls, or those of one scope, in the order in which they were recorded."""
@@ -270,7 +270,7 @@ class Journal:
         found = self._reader.rows(f"SELECT {_COLUMNS} FROM calls {which}", *values)
         return [_call(row) for row in found]
 
-    def spent(self, *, besides: str = "") -> Spent:
+    def spent(self, *, besides: str = "") -> CallTotals:
         """Return what all calls came to, but those to models of a pattern such as "offline:*"."""
         # To look at each number takes a third longer, and sums show whether that is needed.
         for number in (_value, _number):
@@ -279,7 +279,7 @@ class Journal:
             if all(0 <= float(one) <= _MOST for one in (usd, tokens_in, tokens_out)):
                 break
         counted = (int(calls), float(usd), int(unknown), int(tokens_in), int(tokens_out))
-        return Spent(*counted, self.lost(besides=besides))
+        return CallTotals(*counted, self.lost(besides=besides))
 
     def count(self, *, besides: str = "") -> int:
         """Return how many calls are finished, but those whose scope a pattern fits."""
@@ -303,30 +303,32 @@ class Journal:
         for page in self._reader.pages(_ANSWERED, 0, _AT_ONCE):
             yield from ((scope, alias, role) for _, scope, alias, role in page)
 
-    def each_taken(self) -> Iterator[Taken]:
+    def each_taken(self) -> Iterator[CallFigures]:
         """Give what every call took, in the order in which they were recorded, likewise."""
         for page in self._reader.pages(_TAKEN, 0, _ROWS_AT_ONCE):
             yield from map(_taken, page)
 
-    def each_answer(self) -> Iterator[Said]:
+    def each_answer(self) -> Iterator[AnswerOutcome]:
         """Give what came of every contestant's call, in the order in which they were recorded."""
         for page in self._reader.pages(_ANSWERS, 0, _ROWS_AT_ONCE):
-            yield from (Said(scope, k, bool(reply), *rest) for _, scope, k, reply, *rest in page)
+            yield from (
+                AnswerOutcome(scope, k, bool(reply), *rest) for _, scope, k, reply, *rest in page
+            )
 
     def frame_tokens(self, frames: int) -> dict[str, float]:
         """Return each model's most input tokens a frame, over its calls of so many at least."""
         found = self._reader.rows(_FRAMES, frames)
         return {model: float(tokens) for model, tokens in found}
 
-    def sent_about(self, video: str) -> list[Sent]:
+    def sent_about(self, video: str) -> list[FramesSent]:
         """Return the same of the calls about one video, whose frames are not counted."""
         found: list[Any] = self._reader.rows(_SENT_ABOUT, video, video, video)
-        return [Sent(alias, role, 0, frames, calls) for alias, role, frames, calls in found]
+        return [FramesSent(alias, role, 0, frames, calls) for alias, role, frames, calls in found]
 
-    def sent_frames(self) -> list[Sent]:
+    def sent_frames(self) -> list[FramesSent]:
         """Return how many frames answered calls were made from; those of trials are left out."""
         found: list[Any] = self._reader.rows(_SENT)
-        return [Sent(*row) for row in found]
+        return [FramesSent(*row) for row in found]
 
     def ends(self) -> list[CallEnds]:
         """Return how calls ended, but those of trials and tags, summed by what they share."""
@@ -349,10 +351,10 @@ def _intent(row: tuple[Any, ...]) -> Intent:
     return Intent(key, nonce, model, attempt, usd, tokens, bool(is_left_over))
 
 
-def _taken(row: tuple[Any, ...]) -> Taken:
+def _taken(row: tuple[Any, ...]) -> CallFigures:
     _, *whose, is_answered, frames, chars, latency_s, usd, read, wrote, cached, tries = row
     scope, role, generation, model, alias = whose
-    return Taken(
+    return CallFigures(
         *(scope, role, generation, model, alias, bool(is_answered)),
         frames=frames or 0,
         text_chars=chars or 0,

@@ -12,9 +12,15 @@ from typing import Any, NamedTuple
 from videoautoarena.memory.records.digests import canonical_json, digest, read_body, write_body
 from videoautoarena.memory.records.errors import StoreError
 from videoautoarena.memory.records.records import Slot
-from videoautoarena.memory.store.connection import Reader, blaming, connect, real_file, wal_of
+from videoautoarena.memory.store.connection import (
+    StoreReader,
+    blaming,
+    connect,
+    real_file,
+    sync_folder,
+    wal_of,
+)
 from videoautoarena.memory.store.migrations import migrate
-from videoautoarena.memory.store.new_file import sync_folder
 
 Row = tuple[Any, ...]
 OnPage = Callable[[int, int], None]
@@ -144,7 +150,7 @@ def _copied(
     first_ordinal = first_block = done = 0
     total = sum(map(_count_pages, sources))
     for source in sources:
-        reader = Reader(real_file(source))
+        reader = StoreReader(real_file(source))
         try:
             part = MergedPart(first_ordinal, _count(reader, "slots"), first_block)
             for name, table in TABLES.items():
@@ -168,19 +174,19 @@ def _copied(
     return parts
 
 
-def _count(reader: Reader, table: str) -> int:
+def _count(reader: StoreReader, table: str) -> int:
     return int((reader.row(f"SELECT count(*) FROM {table}") or ("0",))[0])
 
 
 def _count_pages(source: Path) -> int:
-    reader = Reader(real_file(source))
+    reader = StoreReader(real_file(source))
     try:
         return sum(-(-_count(reader, name) // _AT_ONCE) for name in TABLES)
     finally:
         reader.close()
 
 
-def _pages(reader: Reader, name: str, table: _Table) -> Iterator[list[Row]]:
+def _pages(reader: StoreReader, name: str, table: _Table) -> Iterator[list[Row]]:
     sql = (
         f"SELECT rowid, {', '.join(table.columns)} FROM {name} "
         "WHERE rowid > ? ORDER BY rowid LIMIT ?"

@@ -7,15 +7,19 @@ often it comes.
 
 from __future__ import annotations
 
+import asyncio
 import sqlite3
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from contextvars import ContextVar
 from pathlib import Path
 from threading import RLock
 from typing import Any, NamedTuple
 
-from videoautoarena.memory.store.connection import Reader, Reading
+from videoautoarena.memory.records.errors import StoreError
+from videoautoarena.memory.store.connection import ReadConnection, StoreReader
 from videoautoarena.memory.store.migrations import migrate
-from videoautoarena.memory.store.writer import Statement, Writes, needed
+from videoautoarena.memory.store.writer import Row, Statement, Writes, needed
 
 Rows = Sequence[tuple[Any, ...]]
 Share = Mapping[str, Rows]
@@ -63,7 +67,7 @@ class Unit(NamedTuple):
 class Shares:
     """The shares of one run; without a writer they can only be read."""
 
-    def __init__(self, reader: Reader, writer: Writes | None = None) -> None:
+    def __init__(self, reader: StoreReader, writer: Writes | None = None) -> None:
         self._reader = reader
         self._writer = writer
 
@@ -109,7 +113,7 @@ class Shares:
         return self._reader.rows(f"SELECT {_COLUMNS[table]} FROM {table} {which}", *values)
 
 
-class Mirror(Reader):
+class Mirror(StoreReader):
     """Shares of a run in memory, read as its file would be."""
 
     def __init__(self) -> None:
@@ -117,7 +121,7 @@ class Mirror(Reader):
         self._alone = RLock()
         self.connection = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
         migrate(self.connection)
-        self._take(Reading(self.connection))
+        self._take(ReadConnection(self.connection))
 
     def add(self, share: Share) -> None:
         """Take a share in; rows that are there stay as they are."""
@@ -146,3 +150,144 @@ def _forgotten(unit: Unit) -> Iterator[tuple[str, str]]:
     for scope in unit.scopes:
         yield "DELETE FROM calls WHERE scope GLOB ?", f"{scope}*"
         yield "DELETE FROM intents WHERE scope GLOB ?", f"{scope}*"
+
+
+GATHER_S = 0.02
+"""How long a message waits for more: a message costs 2 ms of CPU, a call takes seconds."""
+ENOUGH = 32
+"""So many writes are sent at once, without waiting for more."""
+MOST = 512
+"""Writes in one message."""
+
+
+class UnitClaim(NamedTuple):
+    """The right to write about a unit, for as long as nobody claims it anew."""
+
+    unit: str
+    epoch: int
+
+
+CLAIM: ContextVar[UnitClaim] = ContextVar("claim")
+"""For what the task is at work that runs now."""
+
+
+class Write(NamedTuple):
+    """Statements that are applied all or none, and by which right."""
+
+    claim: UnitClaim
+    statements: tuple[Statement, ...]
+
+
+Send = Callable[[Sequence[Write]], Awaitable[Sequence[bool]]]
+"""Hands writes over and returns, once they are committed, which of the claims still held."""
+
+
+class CutOff(StoreError):
+    """Somebody else plays what was being written about."""
+
+
+class _Waiting(NamedTuple):
+    write: Write
+    future: asyncio.Future[None]
+    is_applied: bool
+    """The mirror has it already."""
+
+
+class ForwardingWriter(Writes):
+    """Sends writes to the owner of a file; `run` must be under way in the same event loop."""
+
+    def __init__(self, mirror: Mirror, send: Send) -> None:
+        self._mirror = mirror
+        self._send = send
+        self._waiting: list[_Waiting] = []
+        self._some = asyncio.Event()
+        self._enough = asyncio.Event()
+        self._is_sending = False
+        self.handed_in = 0
+        """How many writes so far."""
+        self.delivered = 0
+        """How many of these, from the first on, the owner has answered for."""
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether all that was handed in is committed."""
+        return not (self._waiting or self._is_sending)
+
+    async def write_all(self, *statements: Statement) -> None:
+        """Return once the owner has committed them; CutOff where the claim no longer holds.
+
+        None at all: once it has committed all that was handed in before.
+        """
+        await self._hand_in(statements)
+
+    def write_each_now(self, sql: str, rows: Iterable[Row]) -> None:
+        """Apply here at once, and hand in; an event loop must not stand still."""
+        kept = [tuple(row) for row in rows]
+        self._mirror.apply([(sql, kept)])
+        self._hand_in([(sql, kept)], is_applied=True)
+
+    def write_soon(self, sql: str, *rows: Row) -> None:
+        """Hand in, and wait for nothing."""
+        self._hand_in([(sql, rows)])
+
+    def write_with_each(self, sql: str, row: Callable[[], Row]) -> None:  # noqa: ARG002
+        """Refuse: the owner alone counts its commits."""
+        raise StoreError("a worker keeps no account of its own of a run")
+
+    def close(self) -> None:
+        """Let whoever waits know that nothing more is sent."""
+        for _, future, _ in self._waiting:
+            if not future.done():
+                future.set_exception(StoreError("the worker has ended"))
+        self._waiting.clear()
+
+    def _hand_in(
+        self, statements: Iterable[Statement], *, is_applied: bool = False
+    ) -> asyncio.Future[None]:
+        kept = tuple((sql, [tuple(row) for row in rows]) for sql, rows in statements)
+        future = asyncio.get_running_loop().create_future()
+        # Not everybody waits for it: what comes of it is then nobody's business.
+        future.add_done_callback(lambda one: one.cancelled() or one.exception())
+        self._waiting.append(_Waiting(Write(CLAIM.get(), kept), future, is_applied))
+        self.handed_in += 1
+        self._some.set()
+        if len(self._waiting) >= ENOUGH:
+            self._enough.set()
+        return future
+
+    async def run(self) -> None:
+        """Send what is handed in, until cancelled."""
+        while True:
+            await self._some.wait()
+            with suppress(TimeoutError):
+                await asyncio.wait_for(self._enough.wait(), GATHER_S)
+            batch = self._waiting[:MOST]
+            self._waiting = self._waiting[MOST:]
+            self._is_sending = True
+            try:
+                await self._deliver(batch)
+                self.delivered += len(batch)
+            finally:
+                self._is_sending = False
+            if not self._waiting:
+                self._some.clear()
+            if len(self._waiting) < ENOUGH:
+                self._enough.clear()
+
+    async def _deliver(self, batch: Sequence[_Waiting]) -> None:
+        try:
+            held = await self._send([one.write for one in batch])
+        except StoreError as error:
+            for _, future, _ in batch:
+                if not future.done():
+                    future.set_exception(error)
+            return
+        for (write, future, is_applied), is_held in zip(batch, held, strict=True):
+            if is_held and not is_applied:
+                self._mirror.apply(write.statements)
+            if future.done():
+                continue
+            if is_held:
+                future.set_result(None)
+            else:
+                future.set_exception(CutOff(f"{write.claim.unit} is played by somebody else"))

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+import time
+from array import array
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, closing
 from pathlib import Path, PurePath
 from typing import Any, Literal, NamedTuple, Self, TypeVar, get_args
@@ -20,36 +22,111 @@ from videoautoarena.memory.records.digests import (
     write_body,
 )
 from videoautoarena.memory.records.errors import StoreError
-from videoautoarena.memory.records.outlines import Outlines
+from videoautoarena.memory.records.outlines import LENGTHS, NO_ANSWER, Outlines
 from videoautoarena.memory.records.records import (
     LONGEST_NAME,
     Battle,
     Draw,
     Frames,
     Record,
-    Skipped,
+    SkippedFile,
     Slot,
     Verdict,
     Video,
 )
-from videoautoarena.memory.records.slots import Ids, Ints, Slots
+from videoautoarena.memory.records.slots import NO_SLOTS, Ids, Ints, Kind, Slots
 from videoautoarena.memory.store.connection import (
-    Reader,
     RunLock,
+    StoreReader,
+    lay_out,
     lock_of,
+    make_folder,
     open_writing,
     real_file,
     refuse_stranger,
 )
-from videoautoarena.memory.store.evidence import Evidence
+from videoautoarena.memory.store.evidence import Evidence, TagLog
 from videoautoarena.memory.store.journal import Journal
-from videoautoarena.memory.store.new_file import lay_out, make_folder
 from videoautoarena.memory.store.shares import Shares
-from videoautoarena.memory.store.slot_rows import Answered as Answered
-from videoautoarena.memory.store.slot_rows import Ending as Ending
-from videoautoarena.memory.store.slot_rows import Sessions, SlotRows
-from videoautoarena.memory.store.tags import Tags
 from videoautoarena.memory.store.writer import Writer, Writes, needed
+
+_SLOTS = "SELECT ordinal, video, kind, block FROM places WHERE ordinal > ? ORDER BY ordinal LIMIT ?"
+_SETTLED = "SELECT ordinal FROM outlines WHERE ordinal > ? ORDER BY ordinal LIMIT ?"
+_OUTLINES = (
+    f"SELECT ordinal, told, {', '.join(f'ifnull({name}, {NO_ANSWER})' for name in LENGTHS)} "
+    "FROM outlines "
+    "WHERE ordinal > ? ORDER BY ordinal LIMIT ?"
+)
+_BATTLES_AT_ONCE = 256
+"""Battles that are read in one go."""
+_ROWS_AT_ONCE = 4096
+"""Rows that are read in one go where they are short."""
+
+
+class BattleEnding(NamedTuple):
+    """How a battle ended, without what was said in it; None where the file does not say."""
+
+    id: str
+    model_a: str | None
+    model_b: str | None
+    verdict: str | None
+
+
+class AnswerFrames(NamedTuple):
+    """Of what a contestant's answers about a video were made, in one battle or more."""
+
+    model: str
+    times: tuple[float, ...]
+    """Of the frames it was sent, in seconds."""
+
+
+def _kind_of(text: str | None) -> Kind:
+    """Return the kind behind a text of suffix and numbers; ValueError for any other."""
+    if text is None:
+        raise ValueError("its id does not begin with its video")
+    suffix, _, numbers = text.rpartition("[")
+    generation, persona, round_ = json.loads(f"[{numbers}")
+    return Kind(suffix, generation, persona, round_)
+
+
+_BEGIN = "INSERT INTO sessions (place, began_at_s, worked_s) VALUES (?, ?, 0)"
+_SESSIONS = (
+    # What is no time of this age is no session's.
+    "SELECT began_at_s, worked_s FROM sessions WHERE began_at_s BETWEEN 0 AND 1e10 "
+    "AND worked_s BETWEEN 0 AND 1e10 ORDER BY place"
+)
+_BEAT = "UPDATE sessions SET worked_s = ? WHERE place = ?"
+
+
+class WorkSession(NamedTuple):
+    """One process's work on a run."""
+
+    began_at_s: float
+    """Seconds since 1970."""
+    worked_s: float
+    """From its beginning to its last commit."""
+
+
+class WorkSessions:
+    """The sessions of one run; without a writer they can only be read."""
+
+    def __init__(self, reader: StoreReader, writer: Writes | None = None) -> None:
+        self._reader = reader
+        self._writer = writer
+
+    def begin(self, *, clock: Callable[[], float] = time.monotonic) -> None:
+        """Count from now on; every commit takes the time with it, so a kill loses none."""
+        writer = needed(self._writer, "nobody can work on it")
+        place = len(self.all()) + 1
+        began_s = clock()
+        writer.write_now(_BEGIN, (place, time.time()))
+        writer.write_with_each(_BEAT, lambda: (round(clock() - began_s, 3), place))
+
+    def all(self) -> list[WorkSession]:
+        """Return all sessions in the order in which they began."""
+        found = self._reader.rows(_SESSIONS)
+        return [WorkSession(float(began_at_s), float(worked_s)) for began_at_s, worked_s in found]
+
 
 R = TypeVar("R", bound=Record)
 T = TypeVar("T")
@@ -88,7 +165,7 @@ class Store:
 
     def __init__(
         self,
-        reader: Reader,
+        reader: StoreReader,
         writer: Writes | None,
         lock: RunLock | None,
         *,
@@ -96,13 +173,14 @@ class Store:
     ) -> None:
         self.journal = Journal(reader, writer, is_alone=is_alone)
         self.shares = Shares(reader, writer)
-        self.sessions = Sessions(reader, writer)
+        self.sessions = WorkSessions(reader, writer)
         self.evidence = Evidence(reader, writer)
-        self.tags = Tags(reader, writer)
+        self.tags = TagLog(reader, writer)
         self._reader = reader
         self._writer = writer
         self._lock = lock
-        self._rows = SlotRows(reader)
+        self._slots = NO_SLOTS
+        """Those that were read; they are kept, since slots only grow."""
 
     @classmethod
     def create(
@@ -130,7 +208,7 @@ class Store:
             raise StoreError(f"{path} does not exist; pass the --out of a run")
         path = real_file(path)
         if not write:
-            return cls(Reader(path), None, None)
+            return cls(StoreReader(path), None, None)
         refuse_stranger(path)
         return cls._writing(path, fsync=fsync, is_alone=is_alone)
 
@@ -149,7 +227,7 @@ class Store:
             if begin_with is not None:
                 lay_out(path, *begin_with, fsync=fsync)
             connection = undo.enter_context(closing(open_writing(path, fsync=fsync)))
-            reader = Reader(path, live=True)
+            reader = StoreReader(path, live=True)
             writer = Writer(connection)
             store = cls(reader, writer, lock, is_alone=is_alone)
             undo.pop_all()
@@ -203,14 +281,14 @@ class Store:
             _refuse_stray(video)
         return videos
 
-    def add_skipped(self, skipped: Iterable[Skipped]) -> None:
+    def add_skipped(self, skipped: Iterable[SkippedFile]) -> None:
         """Append the files that were not used and are not there yet."""
         sql = "INSERT INTO skipped (body) VALUES (?) ON CONFLICT (body) DO NOTHING"
         needed(self._writer).write_now(sql, *((write_body(one),) for one in skipped))
 
-    def skipped(self) -> list[Skipped]:
+    def skipped(self) -> list[SkippedFile]:
         """Return the files that were not used, in the order in which they were added."""
-        return self._all(Skipped, "SELECT body FROM skipped ORDER BY place")
+        return self._all(SkippedFile, "SELECT body FROM skipped ORDER BY place")
 
     def add_slots(self, slots: Iterable[Slot]) -> None:
         """Append the slots that are not there yet, all or none; they are gone through once."""
@@ -222,19 +300,24 @@ class Store:
 
     def slots(self) -> Slots:
         """Return all slots by their ordinals, which only ever grow: none is read twice."""
-        return self._rows.all()
+        last = int(self._slots.columns.ordinal[-1]) if self._slots else -1
+        self._slots += Slots.read(self._reader.pages(_SLOTS, last, _ROWS_AT_ONCE), kind_of=_kind_of)
+        return self._slots
 
     def count_slots(self) -> int:
         """Return how many slots there are, without reading any."""
-        return self._rows.count()
+        return self._number("SELECT count(*) FROM slots")
 
     def count_settled(self) -> int:
-        """Return how many slots have a battle, likewise."""
-        return self._rows.count_settled()
+        """Return how many slots have a battle, without reading any."""
+        return self._number("SELECT count(*) FROM outlines")
+
+    def _number(self, sql: str) -> int:
+        return int((self._reader.row(sql) or (0,))[0] or 0)
 
     def superseding(self) -> list[str]:
-        """Return the ids of the slots that are played in place of others, likewise."""
-        return self._rows.superseding()
+        """Return the ids of the slots that are played in place of others."""
+        return [id_ for (id_,) in self._reader.rows("SELECT id FROM slots WHERE instr(id, '~')")]
 
     def has_battle(self, battle: str) -> bool:
         """Return whether there is a battle with this id."""
@@ -242,7 +325,21 @@ class Store:
 
     def settled(self) -> Slots:
         """Return the slots that have a battle, by their ordinals."""
-        return self._rows.settled()
+        # In this order: a slot that is added and settled meanwhile is then among them.
+        ordinals = self._settled_ordinals()
+        slots = self.slots()
+        # The slot of a battle may be gone, in a file that was changed.
+        return slots.where(np.isin(slots.columns.ordinal, ordinals))
+
+    def _settled_ordinals(self) -> Ints:
+        pages = self._reader.pages(_SETTLED, -1, _ROWS_AT_ONCE)
+        try:
+            found = array("i", (ordinal for page in pages for (ordinal,) in page))
+        except OverflowError as error:
+            raise StoreError(
+                "the run holds a slot beyond the last that can be; use another copy"
+            ) from error
+        return np.array(found, dtype=np.int32)
 
     def put_file(self, name: str, text: str, *, replace: bool = False) -> None:
         """Copy a text into the run, unless it has one of that name that is not to be replaced."""
@@ -325,8 +422,19 @@ class Store:
 
         With `ordinals`, which ascend, those of these slots alone.
         """
-        bodies = self._rows.each_settled("b.body", ordinals=ordinals)
-        return (read_body(Battle, body) for (body,) in bodies)
+        ordinals = self._settled_ordinals() if ordinals is None else ordinals
+        return (read_body(Battle, body) for body in self._each_settled("b.body", ordinals))
+
+    def _each_settled(self, what: str, ordinals: Ints) -> Iterator[Any]:
+        """Give what SQL says of a battle `b` of each of some slots, in their order."""
+        # A list of numbers in place of a range: of a few of many nothing else is read.
+        sql = (
+            f"SELECT {what} FROM json_each(?) e JOIN slots s ON s.ordinal = e.value "
+            "JOIN battles b ON b.id = s.id ORDER BY e.key"
+        )
+        for first in range(0, len(ordinals), _BATTLES_AT_ONCE):
+            part = ordinals[first : first + _BATTLES_AT_ONCE].tolist()
+            yield from (row[0] for row in self._reader.rows(sql, json.dumps(part)))
 
     def each_marked(self) -> Iterator[Battle]:
         """Give the battles whose texts hold a sign that marks of thought begin with, likewise."""
@@ -337,25 +445,28 @@ class Store:
         """Give fields of the battles of some slots, whose ordinals ascend, likewise."""
         # As JSON, which alone holds every text that a model may have said; one path gives no list.
         paths = ", ".join(f"'$.{name}'" for name in ("id", *names))
-        said = f"json_extract(b.body, {paths})"
-        return (json.loads(one)[1:] for (one,) in self._rows.each_settled(said, ordinals=ordinals))
+        bodies = self._each_settled(f"json_extract(b.body, {paths})", ordinals)
+        return (json.loads(body)[1:] for body in bodies)
 
     def outlines(self) -> Outlines:
         """Return all battles without their texts, by the ordinals of their slots.
 
         Raises StoreError where one of them cannot be read.
         """
-        found = self._rows.outlines()
+        found = self._outlines()
         for row in np.flatnonzero(~found.texts["verdict"].among(get_args(Verdict))):
             # What no battle can end as stands for a body that is none: reading it says why.
             self.battle(found[int(row)].id)
         return found
 
-    def each_ending(self) -> Iterator[Ending]:
+    def _outlines(self) -> Outlines:
+        return Outlines.read(self._reader.pages(_OUTLINES, -1, _ROWS_AT_ONCE), self.slots)
+
+    def each_ending(self) -> Iterator[BattleEnding]:
         """Give how all battles ended, by the ordinals of their slots; None where unreadable."""
-        found = self._rows.outlines()
+        found = self._outlines()
         said = (found.texts[name].each() for name in ("model_a", "model_b", "verdict"))
-        return map(Ending, found.ids(), *said)
+        return map(BattleEnding, found.ids(), *said)
 
     def each_verdict(self) -> Iterator[tuple[str, str | None]]:
         """Give id and verdict of every battle, likewise."""
@@ -365,7 +476,7 @@ class Store:
         """Return the verdict of every battle by its id, without reading the battles into memory."""
         return {id_: verdict for id_, verdict in self.each_verdict() if verdict is not None}
 
-    def answered_from(self, video: str) -> list[Answered]:
+    def answered_from(self, video: str) -> list[AnswerFrames]:
         """Return once each of what frames of a video a contestant's answers were made."""
         seats = " UNION ".join(
             f"SELECT {_field(f'model_{seat}')}, {_field(f'frames_{seat}')} {_ABOUT} "
@@ -373,7 +484,7 @@ class Store:
             for seat in "ab"
         )
         found = self._reader.rows(seats, *([video] * 6))
-        return [Answered(model, tuple(json.loads(times))) for model, times in found]
+        return [AnswerFrames(model, tuple(json.loads(times))) for model, times in found]
 
     def category(self, video: str) -> str | None:
         """Return the category of a video as its battles have it; None where nobody examined it."""
@@ -396,7 +507,7 @@ class Store:
 
     def last_settled(self) -> int:
         """Return the place of the battle that was settled last, 0 where there is none."""
-        return int((self._reader.row("SELECT max(rowid) FROM battles") or (None,))[0] or 0)
+        return self._number("SELECT max(rowid) FROM battles")
 
     def settled_after(self, place: int) -> tuple[int, list[str]]:
         """Return the place of the last battle settled after a place, from 0 on, and the ids."""

@@ -15,8 +15,7 @@ from videoautoarena.agents.limits.scheduler import EndpointKey, LimitLoan, Place
 from videoautoarena.agents.prompting.prompts import PromptSet
 from videoautoarena.memory.records.records import Battle, Video
 from videoautoarena.memory.records.slots import Slots
-from videoautoarena.memory.store.forwarding import Claim
-from videoautoarena.memory.store.shares import Share, Unit
+from videoautoarena.memory.store.shares import Share, Unit, UnitClaim
 from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.run.config.run_config import RunConfig
 from videoautoarena.runs.run.rundir.budget import NO_CAPS, kept_caps
@@ -116,7 +115,7 @@ class Part(NamedTuple):
 class Claimed(NamedTuple):
     """The right to play a unit, and what is known of it."""
 
-    claim: Claim
+    claim: UnitClaim
     share: Share
     part: Part | None = None
     """None in a bench, whose items say it all."""

@@ -16,8 +16,7 @@ from pathlib import Path
 from videoautoarena.graph.slot_ids import PERSONAS
 from videoautoarena.memory.records.records import Battle, Draw
 from videoautoarena.memory.records.slots import Slots
-from videoautoarena.memory.store.forwarding import Claim, Write
-from videoautoarena.memory.store.shares import Share
+from videoautoarena.memory.store.shares import Share, UnitClaim, Write
 from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.cluster.jobs import Claimed, Job, Part
 from videoautoarena.runs.console.progress.machines import Machines, keep_machines
@@ -60,7 +59,7 @@ class Owner:
         epoch = self._epochs[unit.name] = self._epochs.get(unit.name, 0) + 1
         await self._store.shares.claim(unit, epoch, worker)
         share = self._store.shares.of(unit)
-        return Claimed(Claim(unit.name, epoch), share, self._part(job))
+        return Claimed(UnitClaim(unit.name, epoch), share, self._part(job))
 
     async def deliver(self, worker: str, number: int, writes: Sequence[Write]) -> list[bool]:
         """Commit a worker's message, once; return of which of its writes the claim holds.
@@ -93,7 +92,7 @@ class Owner:
         """Write what is under way, and let go of the file."""
         self._store.close()
 
-    def _holds(self, claim: Claim) -> bool:
+    def _holds(self, claim: UnitClaim) -> bool:
         return self._epochs.get(claim.unit) == claim.epoch
 
     def _part(self, _job: Job) -> Part | None:
@@ -125,20 +124,20 @@ class RunOwner(Owner):
         slots = self._lineup.slots
         await write_draws(self._store, self._guests, slots.where(newcomers_among(slots)))
 
-    async def draw(self, claim: Claim, slot: str) -> Draw | None:
+    async def draw(self, claim: UnitClaim, slot: str) -> Draw | None:
         """Return who meets in a slot, written down before; None where the claim does not hold.
 
         Waits until the waves are settled that the draw looks at.
         """
         return await self._draws(slot) if self._holds(claim) else None
 
-    async def turn(self, claim: Claim, slot: str) -> bool | None:
+    async def turn(self, claim: UnitClaim, slot: str) -> bool | None:
         """Return whether a rule lets a slot be played, once that is known; None as for `draw`."""
         if not self._holds(claim):
             return None
         return self._watch is None or await self._watch.turn(slot)
 
-    async def settle(self, claim: Claim, battle: Battle) -> bool:
+    async def settle(self, claim: UnitClaim, battle: Battle) -> bool:
         """Commit a battle, and return whether the claim held."""
         if not self._holds(claim):
             return False

@@ -26,8 +26,7 @@ from videoautoarena.graph.context import Arena, always
 from videoautoarena.memory.records.digests import write_body
 from videoautoarena.memory.records.errors import BadInput
 from videoautoarena.memory.records.records import Battle, Draw, Frames, Video
-from videoautoarena.memory.store.forwarding import CLAIM, Claim, ForwardingWriter, Write
-from videoautoarena.memory.store.shares import Mirror
+from videoautoarena.memory.store.shares import CLAIM, ForwardingWriter, Mirror, UnitClaim, Write
 from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.cluster.budget import WorkerBudget
 from videoautoarena.runs.cluster.fence import Ask, Fence
@@ -196,7 +195,7 @@ class Worker:
                 return Refused(self.node, why, video)
         return None
 
-    async def _play_video(self, job: Job, claim: Claim, part: Part) -> None:
+    async def _play_video(self, job: Job, claim: UnitClaim, part: Part) -> None:
         from videoautoarena.graph.tournament import play
 
         video = part.video.id
@@ -208,7 +207,7 @@ class Worker:
         else:
             await play(arena, video)
 
-    def _arena(self, claim: Claim, part: Part) -> Arena:
+    def _arena(self, claim: UnitClaim, part: Part) -> Arena:
         store = self._store
         setup = self.setup
         common = assemble(
@@ -234,20 +233,20 @@ class Worker:
         self._hear(Watched(video))
         return await self._frames.frames(video)
 
-    async def _draw(self, claim: Claim, slot: str) -> Draw:
+    async def _draw(self, claim: UnitClaim, slot: str) -> Draw:
         draw: Draw | None = await self.owner("draw", claim, slot)
         if draw is None:
             self._end()
         self._hear(Drawn(draw))
         return draw
 
-    async def _turn(self, claim: Claim, slot: str) -> bool:
+    async def _turn(self, claim: UnitClaim, slot: str) -> bool:
         is_due: bool | None = await self.owner("turn", claim, slot)
         if is_due is None:
             self._end()
         return bool(is_due)
 
-    async def _settle(self, claim: Claim, battle: Battle) -> None:
+    async def _settle(self, claim: UnitClaim, battle: Battle) -> None:
         if not self._writer.is_idle:
             await self._writer.write_all()
         if not await self.owner("settle", claim, battle):

@@ -11,7 +11,7 @@ import numpy as np
 
 from videoautoarena.graph.slot_ids import base_of
 from videoautoarena.memory.records.records import DECIDED
-from videoautoarena.memory.store.journal import Said
+from videoautoarena.memory.store.journal import AnswerOutcome
 from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.rating.finding import figure_of
 from videoautoarena.runs.rating.leaderboard import SHARES, AnswerLength, Behaviour
@@ -52,7 +52,7 @@ class ContestantCalls(Mapping[Seat, ContestantCall]):
         for said in store.journal.each_answer():
             self._note(said)
 
-    def _note(self, said: Said) -> None:
+    def _note(self, said: AnswerOutcome) -> None:
         """Keep what came of a call; the one that answered binds."""
         row = self._slots.find(base_of(said.scope))
         seat = said.ordinal // 2

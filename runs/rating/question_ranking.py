@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from videoautoarena.memory.store.votes import Cast, Ranking
+from videoautoarena.memory.store.evidence import CastVote, RankingVote
 from videoautoarena.runs.rating.finding import Figure, figure_of
 from videoautoarena.runs.rating.fit import number_names
 from videoautoarena.scoring.intervals.proportions import measure_share
@@ -46,7 +46,7 @@ class QuestionRanking:
     that came first most often lead."""
 
 
-def rank_sources(cast: Sequence[Cast[Ranking]]) -> QuestionRanking | None:
+def rank_sources(cast: Sequence[CastVote[RankingVote]]) -> QuestionRanking | None:
     """Return the shares of each source, clustered by video; None where nobody ranked anything."""
     if not cast:
         return None
@@ -65,7 +65,7 @@ def rank_sources(cast: Sequence[Cast[Ranking]]) -> QuestionRanking | None:
     )
 
 
-def _of_source(source: str, ranked: Sequence[Ranking], most: int) -> SourceRanks:
+def _of_source(source: str, ranked: Sequence[RankingVote], most: int) -> SourceRanks:
     ranks = []
     videos = []
     for vote in ranked:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from videoautoarena.memory.records.outlines import Column, Outlines, seen_in
+from videoautoarena.memory.records.outlines import Outlines, TextColumn, seen_in
 from videoautoarena.memory.records.records import DECIDED, TIES
 from videoautoarena.runs.rating.fit import (
     Bouts,
@@ -102,10 +102,10 @@ def build(
 class BattleColumns(NamedTuple):
     """Who met, how it ended and about which video, one row a battle."""
 
-    model_a: Column
-    model_b: Column
-    verdict: Column
-    video: Column
+    model_a: TextColumn
+    model_b: TextColumn
+    verdict: TextColumn
+    video: TextColumn
 
     def where(self, rows: Mask | Ints) -> BattleColumns:
         """Return some of the rows."""
@@ -125,7 +125,7 @@ def fought_of(battles: Collection[RateableBattle]) -> BattleColumns:
     if outlines is not None:
         return BattleColumns(*(outlines.texts[name] for name in BattleColumns._fields))
     return BattleColumns(
-        *(Column.of([getattr(of, name) for of in battles]) for name in BattleColumns._fields)
+        *(TextColumn.of([getattr(of, name) for of in battles]) for name in BattleColumns._fields)
     )
 
 
@@ -242,7 +242,7 @@ def _bouts(
     )
 
 
-def _coded(values: NDArray[N], column: Column) -> NDArray[N]:
+def _coded(values: NDArray[N], column: TextColumn) -> NDArray[N]:
     """What each of a column's texts stands for, for every battle."""
     return values[column.codes] if len(values) else values
 

@@ -13,9 +13,8 @@ from typing import Any, NamedTuple
 from videoautoarena.memory.records.digests import write_body
 from videoautoarena.memory.records.errors import BadInput, StoreError
 from videoautoarena.memory.records.slots import Slots
-from videoautoarena.memory.store.connection import RunLock, lock_of, real_file, size_of
+from videoautoarena.memory.store.connection import RunLock, lock_of, real_file, size_of, sync_folder
 from videoautoarena.memory.store.merging import MergedPart, OnPage, merge_files
-from videoautoarena.memory.store.new_file import sync_folder
 from videoautoarena.runs.formats.terminal import safe
 from videoautoarena.runs.run.config.run_config import RunConfig
 from videoautoarena.runs.run.inputs.facts import merged_facts, stored_facts

@@ -25,9 +25,9 @@ from videoautoarena.graph.slot_ids import (
 )
 from videoautoarena.memory.records.digests import derive, unit_interval
 from videoautoarena.memory.records.errors import StoreError
-from videoautoarena.memory.records.records import DECIDED, Battle, Borrowed, Draw, Slot
+from videoautoarena.memory.records.records import DECIDED, Battle, Draw, Slot, StoredAnswer
 from videoautoarena.memory.records.slots import Slots
-from videoautoarena.memory.store.store import Ending, Store
+from videoautoarena.memory.store.store import BattleEnding, Store
 from videoautoarena.runs.run.config.run_config import RunConfig
 from videoautoarena.runs.run.rundir.slots import Lineup, newcomers_among, next_generation
 from videoautoarena.runs.run.rundir.waves import Waves
@@ -49,7 +49,7 @@ class Past(NamedTuple):
     """A decided battle that counts: its slot, and how it ended."""
 
     slot: Slot
-    ending: Ending
+    ending: BattleEnding
 
 
 def past_battles(store: Store, *, before: int | None = None) -> Iterator[Past]:
@@ -124,7 +124,7 @@ class NewcomerDraws:
             model_b=newcomer if keeps_a else kept,
             propensity=self._share(generation, kept) if written is None else written.propensity,
             swap=self._config.swap == "all" or self._u("swap", place) < float(self._config.swap),
-            borrowed=Borrowed(battle=source.id, seat="a" if keeps_a else "b"),
+            borrowed=StoredAnswer(battle=source.id, seat="a" if keeps_a else "b"),
         )
 
     @cached_property

@@ -18,7 +18,7 @@ from videoautoarena.graph.context import Arena, always
 from videoautoarena.graph.slot_ids import base_of
 from videoautoarena.memory.records.records import Battle, Draw, Frames
 from videoautoarena.memory.records.slots import Slots
-from videoautoarena.memory.store.journal import NOTHING_SPENT, Spent
+from videoautoarena.memory.store.journal import NO_CALLS, CallTotals
 from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.console.progress.events import (
     Alarm,
@@ -91,7 +91,7 @@ class Finished:
     caps: SpendCaps = NO_CAPS
     needed: MoneyAndTokens = NOTHING
     """Where a cap stopped it, what has to be more than was spent for the next call to fit."""
-    spent: Spent = NOTHING_SPENT
+    spent: CallTotals = NO_CALLS
     """By the whole run, in all its processes."""
     outlook: Outlook = NOTHING_LEFT
     """What is left, and what the run's stopping rule saw last."""

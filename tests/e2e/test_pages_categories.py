@@ -10,8 +10,8 @@ import pytest
 from tests.support.browser import NARROW, WIDE, Browser
 from tests.support.played import battle, manifest, play, slot, video
 from tests.support.reports import Shown, report_of
+from videoautoarena.memory.store.evidence import QuestionTag
 from videoautoarena.memory.store.store import Store
-from videoautoarena.memory.store.tags import Tag
 from videoautoarena.runs.analysis.categories.tags import asked_of
 from videoautoarena.runs.run.rundir.reader import RUN_FILE
 
@@ -49,7 +49,7 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> Shown:
         for k, one in enumerate(played):
             asked = asked_of(one.video, str(one.question))
             said = dict.fromkeys(KINDS[k % 3], "yes")
-            await store.tags.put(Tag.model_validate(
+            await store.tags.put(QuestionTag.model_validate(
                 {"id": asked.id, "question": asked.id, "video": one.video, "text": asked.text,
                  "classifier": "c", "model": "offline:judge", "categories": said}
             ))  # fmt: skip

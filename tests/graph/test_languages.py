@@ -6,7 +6,7 @@ from tests.support.stage import VIDEO, Stage, not_harder
 from videoautoarena.agents.prompting.fences import open_fences
 from videoautoarena.agents.prompting.languages import LANGUAGES, noted_language
 from videoautoarena.graph.slot_ids import newcomer_id
-from videoautoarena.memory.records.records import Borrowed, Persona
+from videoautoarena.memory.records.records import Persona, StoredAnswer
 
 SPOKEN = {1: "en", 2: "de", 3: "ar"}
 
@@ -81,7 +81,7 @@ def test_a_video_that_cannot_be_played_leaves_voids_in_the_languages_drawn() -> 
 
 def test_a_newcomer_is_judged_in_the_language_of_the_stored_answer() -> None:
     source = Stage(rounds=1, languages={1: "de"}).play()["p1-r0"]
-    stage = Stage(borrowed=Borrowed(battle=source.id, seat="a"))
+    stage = Stage(borrowed=StoredAnswer(battle=source.id, seat="a"))
     battle = stage.meet(newcomer_id(f"{VIDEO}-p1-r0", 1), source)
     assert battle.language == "de"
     assert told(stage, "judge") == {"de"}

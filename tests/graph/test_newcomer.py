@@ -9,7 +9,7 @@ import pytest
 from tests.support.stage import JUDGED, VIDEO, Stage
 from videoautoarena.graph.slot_ids import newcomer_id
 from videoautoarena.memory.records.errors import FramesChanged
-from videoautoarena.memory.records.records import Battle, Borrowed
+from videoautoarena.memory.records.records import Battle, StoredAnswer
 
 PLACE = f"{VIDEO}-p1-r0"
 NEWCOMER = newcomer_id(PLACE, 1)
@@ -27,7 +27,7 @@ def source() -> Battle:
 
 def stage_of(borrowed: Seat, lines: dict[str, Any] | None = None, **settings: Any) -> Stage:
     """Return a stage on which the answer in that seat is borrowed."""
-    return Stage(lines or {}, borrowed=Borrowed(battle=PLACE, seat=borrowed), **settings)
+    return Stage(lines or {}, borrowed=StoredAnswer(battle=PLACE, seat=borrowed), **settings)
 
 
 @pytest.mark.parametrize("borrowed", SEATS)

@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from tests.support.served import Answer, Visitor
+from videoautoarena.memory.store.evidence import BattleVote, CastVote, RankingVote
 from videoautoarena.memory.store.store import Store
-from videoautoarena.memory.store.votes import Cast, Ranking, Vote
 from videoautoarena.runs.serve.annotate.session import Asked, Begun, annotate
 
 
@@ -79,13 +79,13 @@ async def annotating(out: Path, *labellers: str, **asked: Any) -> AsyncIterator[
         await session
 
 
-def votes(out: Path) -> list[Cast[Vote]]:
+def votes(out: Path) -> list[CastVote[BattleVote]]:
     """Return all votes on battles in a run."""
     with Store.open(out / "run.sqlite", write=False) as store:
-        return store.evidence.votes.cast(Vote)
+        return store.evidence.votes.cast(BattleVote)
 
 
-def rankings(out: Path) -> list[Cast[Ranking]]:
+def rankings(out: Path) -> list[CastVote[RankingVote]]:
     """Return all rankings in a run."""
     with Store.open(out / "run.sqlite", write=False) as store:
-        return store.evidence.votes.cast(Ranking)
+        return store.evidence.votes.cast(RankingVote)

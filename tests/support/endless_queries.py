@@ -9,12 +9,12 @@ from __future__ import annotations
 import sys
 from typing import Any
 
-from videoautoarena.memory.store.connection import Reader
+from videoautoarena.memory.store.connection import StoreReader
 from videoautoarena.runs.cli.program.main import arena_main
 
 ENDLESS = "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n"
 
-_rows = Reader.rows
+_rows = StoreReader.rows
 
 
 def say(word: str) -> None:
@@ -22,7 +22,7 @@ def say(word: str) -> None:
     sys.stderr.flush()
 
 
-def rows(self: Reader, sql: str, *values: Any) -> list[tuple[str, ...]]:
+def rows(self: StoreReader, sql: str, *values: Any) -> list[tuple[str, ...]]:
     """Answer a question, or go on for ever."""
     if wanted not in sql:
         return _rows(self, sql, *values)
@@ -36,5 +36,5 @@ if __name__ == "__main__":
     wanted = sys.argv.pop(1)
     is_endless = not wanted.startswith("=")
     wanted = wanted.removeprefix("=")
-    Reader.rows = rows  # type: ignore[method-assign]
+    StoreReader.rows = rows  # type: ignore[method-assign]
     arena_main()

@@ -13,7 +13,7 @@ from tests.support.pictures import Film
 from videoautoarena.agents.offline.language.tasks import describe_stretches, fits
 from videoautoarena.agents.offline.vision.frame_features import FrameMeasurement, measured
 from videoautoarena.agents.offline.vision.looks import PictureLook, Values, likenesses, looks_of
-from videoautoarena.video.synth.drawing import COLOURS
+from videoautoarena.video.synth.samples import COLOURS
 
 PROBES = (("blue", "white"), ("red", "yellow"), ("green", "black"), ("purple", "orange"))
 GROUND = ("grey", "brown")

@@ -7,7 +7,7 @@ from pathlib import Path
 import av
 from PIL import Image
 
-from videoautoarena.video.synth.drawing import COLOURS
+from videoautoarena.video.synth.samples import COLOURS
 
 PAIRS = (
     ("blue", "white"),

@@ -23,8 +23,8 @@ from videoautoarena.memory.records.records import (
     Usage,
     Video,
 )
+from videoautoarena.memory.store.evidence import QuestionTag
 from videoautoarena.memory.store.store import Store
-from videoautoarena.memory.store.tags import Tag
 from videoautoarena.runs.analysis.categories.tags import asked_of
 from videoautoarena.runs.cli.program.main import arena
 from videoautoarena.runs.formats import terminal
@@ -249,7 +249,7 @@ def put_tags(
         said: dict[QuestionCategory, Decision] = {"advice": "no"}
         said.update(dict.fromkeys(names, "yes"))
         tags.append(
-            Tag(
+            QuestionTag(
                 id=f"{asked.id}:{classifier}:0",
                 question=asked.id,
                 video=film,

@@ -14,7 +14,7 @@ import numpy as np
 from PIL import Image, ImageDraw
 
 from videoautoarena.memory.records.scenes import Box, SceneMemory
-from videoautoarena.video.synth.drawing import COLOURS, SHAPES
+from videoautoarena.video.synth.samples import COLOURS, SHAPES
 
 FPS = 8
 SIZE = (320, 180)

@@ -15,7 +15,7 @@ from videoautoarena.graph.context import Arena, TournamentRules
 from videoautoarena.graph.newcomer import play_newcomer
 from videoautoarena.graph.tournament import play
 from videoautoarena.memory.records.errors import UnusableVideo
-from videoautoarena.memory.records.records import Battle, Borrowed, Draw, Frames, Video
+from videoautoarena.memory.records.records import Battle, Draw, Frames, StoredAnswer, Video
 
 VIDEO = "0123456789ab"
 GRADE = dict.fromkeys(
@@ -91,7 +91,7 @@ class Stage:
     settled: dict[str, Battle] = field(default_factory=dict)
     unusable: str | None = None
     unwanted: str | None = None
-    borrowed: Borrowed | None = None
+    borrowed: StoredAnswer | None = None
     """The stored answer that every battle is fought against."""
     languages: Mapping[int, str] = field(default_factory=dict)
     """What each user asks in, by index."""

@@ -8,7 +8,7 @@ from typing import Any
 
 from tests.support.labelled import label
 from tests.support.shown_runs import Move, Season, Shape, filled
-from videoautoarena.memory.records.records import Battle, Evolution, Skipped
+from videoautoarena.memory.records.records import Battle, Evolution, SkippedFile
 from videoautoarena.memory.records.standards import STANDARDS
 from videoautoarena.memory.store.evidence import Label
 from videoautoarena.memory.store.store import Store
@@ -121,7 +121,7 @@ def write_hostile(place: Path) -> Path:
     moves = [season.sprung(number, move) for number, move in enumerate(season.moves())]
     with Store.create(out / "run.sqlite", season.manifest()) as store:
         store.add_videos(season.films)
-        store.add_skipped([Skipped(path=NAME, reason=trap) for trap in TRAPS[:20]])
+        store.add_skipped([SkippedFile(path=NAME, reason=trap) for trap in TRAPS[:20]])
         store.add_slots(season.slots())
         asyncio.run(filled(store, season.frames(), moves))
     labels = (

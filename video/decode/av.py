@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import gc
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from contextlib import closing
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import partial
 from itertools import chain, dropwhile
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 from av import VideoFrame
 from av.container import InputContainer
@@ -25,7 +26,7 @@ from PIL import Image
 
 from videoautoarena.memory.records.errors import UnusableVideo
 from videoautoarena.video.decode.container import opened, passed_over
-from videoautoarena.video.decode.damage import Feed, errors_reported, packet_tick
+from videoautoarena.video.decode.damage import DecodingPass, errors_reported, heard, packet_tick
 from videoautoarena.video.decode.index import (
     Clock,
     Index,
@@ -35,7 +36,7 @@ from videoautoarena.video.decode.index import (
     read_index,
 )
 from videoautoarena.video.decode.jpeg import (
-    Catch,
+    DecodedPictures,
     Develop,
     Turn,
     displayed_size,
@@ -82,13 +83,13 @@ class AvDecoder:
         wanted: Sequence[int],
         size: tuple[int, int],
         develop: Develop,
-    ) -> Catch:
+    ) -> DecodedPictures:
         """Return the pictures at the wanted ticks, each upright and scaled to `size`.
 
         What could not be had stays in `missing`; a damaged file is no error. Raises UnusableVideo
         where the file cannot be opened any more, or is not for this library at all.
         """
-        darkroom = _Darkroom(Catch(develop, frozenset(wanted)), size, index.hurt)
+        darkroom = _PictureCollector(DecodedPictures(develop, frozenset(wanted)), size, index.hurt)
         _decode(path, index, wanted=wanted, room=darkroom)
         if wanted and not darkroom.catch.pictures and (first := first_frame(path)):
             picture = upright(first[0], size, turn_of(first[0]))
@@ -97,10 +98,10 @@ class AvDecoder:
 
 
 @dataclass
-class _Darkroom:
+class _PictureCollector:
     """Where decoded frames become pictures."""
 
-    catch: Catch
+    catch: DecodedPictures
     size: tuple[int, int]
     hurt: frozenset[int]
     """Ticks of frames that are damaged whatever decoding shows."""
@@ -149,7 +150,7 @@ class _Darkroom:
         return upright(frame, self.size, self.turn)
 
 
-def _decode(path: Path, index: Index, *, wanted: Sequence[int], room: _Darkroom) -> None:
+def _decode(path: Path, index: Index, *, wanted: Sequence[int], room: _PictureCollector) -> None:
     with opened(path) as (container, stream):
         if wanted and has_guessed_times(path, container, stream):
             # From the start, where only counting shows which frame is which.
@@ -160,7 +161,7 @@ def _decode(path: Path, index: Index, *, wanted: Sequence[int], room: _Darkroom)
                     room.take([frame])
                 room.sort({frame.pts: is_sound}.__getitem__, keeps_rest=True)
             return
-        reel = Reel(container, stream)
+        reel = SeekableFile(container, stream)
         groups: dict[int, list[int]] = {}
         for tick in sorted(wanted) if index.can_seek else ():
             key = index.keys[max(0, bisect_right(index.keys, tick) - 1)]
@@ -175,7 +176,7 @@ def _decode(path: Path, index: Index, *, wanted: Sequence[int], room: _Darkroom)
 
 
 @dataclass
-class Reel:
+class SeekableFile:
     """An open file to be read from any of its key frames on."""
 
     container: InputContainer
@@ -219,15 +220,15 @@ def first_frame(path: Path) -> tuple[VideoFrame, Fraction | None] | None:
 
 
 def _fed(
-    reel: Reel,
+    reel: SeekableFile,
     *,
     key: int,
     last: int,
     wanted: frozenset[int] = frozenset(),
-    room: _Darkroom | None = None,
-) -> Feed:
+    room: _PictureCollector | None = None,
+) -> DecodingPass:
     """Decode from a key frame to a later one: all that others refer to, and what is wanted."""
-    feed = Feed(key)
+    feed = DecodingPass(key)
     waiting = {last, *wanted}
     codec = reel.stream.codec_context
     with passed_over():
@@ -243,7 +244,7 @@ def _fed(
     return feed
 
 
-def _decode_through(path: Path, index: Index, room: _Darkroom) -> None:
+def _decode_through(path: Path, index: Index, room: _PictureCollector) -> None:
     """Decode everything from the start for what is missing: some containers cannot seek.
 
     Behind damage it begins afresh at the next key frame, as after a seek: without what is shown
@@ -251,7 +252,7 @@ def _decode_through(path: Path, index: Index, room: _Darkroom) -> None:
     """
     last = max(room.missing)
     keys = frozenset(index.keys) - index.hurt
-    feed = Feed()
+    feed = DecodingPass()
     clock = Clock(index.time_base)
     with opened(path) as (container, stream):
         with passed_over():
@@ -265,7 +266,7 @@ def _decode_through(path: Path, index: Index, room: _Darkroom) -> None:
                 ):
                     _drain(feed, stream, room)
                     room.sort(feed.is_sound, keeps_rest=True)
-                    feed = Feed(tick)
+                    feed = DecodingPass(tick)
                 if packet.size:
                     _decode_packet(feed, packet, stream, room)
                 if not room.is_waiting or _is_past(packet, last):
@@ -275,7 +276,10 @@ def _decode_through(path: Path, index: Index, room: _Darkroom) -> None:
 
 
 def _decode_packet(
-    feed: Feed, packet: Packet[VideoStream] | None, stream: VideoStream, room: _Darkroom | None
+    feed: DecodingPass,
+    packet: Packet[VideoStream] | None,
+    stream: VideoStream,
+    room: _PictureCollector | None,
 ) -> None:
     frames = feed.decode(packet, stream.codec_context)
     if room:
@@ -283,14 +287,14 @@ def _decode_packet(
             room.take(frames)
 
 
-def _drain(feed: Feed, stream: VideoStream, room: _Darkroom | None) -> None:
+def _drain(feed: DecodingPass, stream: VideoStream, room: _PictureCollector | None) -> None:
     """Take what the decoder still holds back, and have it begin afresh."""
     stream.codec_context.skip_frame = "DEFAULT"
     _decode_packet(feed, None, stream, room)
     stream.codec_context.flush_buffers()
 
 
-def _is_led_by_hurt(index: Index, key: int | None, feed: Feed) -> bool:
+def _is_led_by_hurt(index: Index, key: int | None, feed: DecodingPass) -> bool:
     """Return whether damage that was fed lasts up to the frame that is shown before a key frame."""
     place = bisect_left(index.shown, key) if key is not None else 0
     is_hurt = place > 0 and index.shown[place - 1] in index.hurt
@@ -302,7 +306,7 @@ def _is_past(packet: Packet[VideoStream], tick: int) -> bool:
     return packet.dts is not None and packet.dts > tick
 
 
-class Probe(NamedTuple):
+class VideoShape(NamedTuple):
     """The shape of a video; the size is the one a player shows."""
 
     duration_s: float
@@ -316,7 +320,7 @@ class Probe(NamedTuple):
     """What is wrong with it though it can be used, a clause each."""
 
 
-def probe(path: Path) -> Probe:
+def probe(path: Path) -> VideoShape:
     """Return the shape of a video, after one pass of reading; UnusableVideo is a bare reason."""
     with opened(path) as (_, stream):
         if KEY_ID in stream.metadata:
@@ -341,7 +345,7 @@ def probe(path: Path) -> Probe:
     problems = index.problems
     if index.encrypted:
         problems = (*problems, f"encrypted from {index.seconds(index.encrypted[0]):.1f} s on")
-    return Probe(length_s, *size, fps, codec, rotation=turned, problems=problems)
+    return VideoShape(length_s, *size, fps, codec, rotation=turned, problems=problems)
 
 
 KEY_ID = "enc_key_id"
@@ -361,13 +365,90 @@ def refuse_noise(path: Path, index: Index) -> None:
     keys = choose(index.keys, CHECKED)
     if index.can_seek:
         with opened(path) as (container, stream):
-            reel = Reel(container, stream)
+            reel = SeekableFile(container, stream)
             for key in keys:
                 if key not in index.hurt and _fed(reel, key=key, last=key).is_sound(key):
                     return
     near = choose(index.shown[:CHECKED_AMONG], CHECKED)
-    room = _Darkroom(Catch(lambda _: b"", frozenset(near)), NOTHING_PX, index.hurt)
+    room = _PictureCollector(
+        DecodedPictures(lambda _: b"", frozenset(near)), NOTHING_PX, index.hurt
+    )
     _decode(path, index, wanted=near, room=room)
     if not room.catch.exact:
         count = len({*keys, *near})
         raise UnusableVideo(f"is damaged in all of the {count} frames checked; it may be encrypted")
+
+
+Packets: TypeAlias = "Iterable[Packet[VideoStream]]"
+
+
+def frames_from(path: Path, index: Index, first: int) -> Generator[tuple[int, VideoFrame]]:
+    """Yield each frame from the `first` on with its number, as they are shown, from 0.
+
+    It holds a frame or two at a time. Nothing stands in for a frame that is missing, or behind
+    damage that was reported: UnusableVideo is raised instead, and also behind the last.
+    """
+    due = first
+    # What is not whole from the key frame before it on may be so from the start.
+    for seeks in (True, False) if index.can_seek and first else (False,):
+        with closing(_decoded(path, index, first, seeks=seeks)) as decoded:
+            for frame, is_sound in decoded:
+                number = _number(index, frame)
+                if number is None or number < due:
+                    continue
+                if number > due or not is_sound or frame.pts in index.hurt:
+                    break
+                yield number, frame
+                due += 1
+        if due > first:
+            break
+    at_s = index.seconds(index.shown[min(due, len(index.shown) - 1)])
+    raise UnusableVideo(f"is damaged at {at_s:.1f} s")
+
+
+def _number(index: Index, frame: VideoFrame) -> int | None:
+    """Return which of the frames that are shown it is; None for one that is not."""
+    if frame.pts is None:
+        return None
+    number = bisect_left(index.shown, frame.pts)
+    is_shown = number < len(index.shown) and index.shown[number] == frame.pts
+    return number if is_shown else None
+
+
+def _decoded(
+    path: Path, index: Index, first: int, *, seeks: bool
+) -> Generator[tuple[VideoFrame, bool]]:
+    """Yield frames up to the last, each with whether no damage was reported that could be in it."""
+    with opened(path) as (container, stream):
+        if has_guessed_times(path, container, stream):
+            yield from frames_in_order(container, stream, index.shown, last=index.shown[-1])
+        elif seeks:
+            key = index.keys[max(0, bisect_right(index.keys, index.shown[first]) - 1)]
+            yield from _soundly(SeekableFile(container, stream).packets_from(key), stream, key)
+        else:
+            packets = _one_recording(container.demux(stream), index)
+            yield from _soundly(packets, stream, index.shown[0])
+
+
+def _one_recording(packets: Packets, index: Index) -> Packets:
+    clock = Clock(index.time_base)
+    for packet in packets:
+        if clock.goes_back(packet):
+            return
+        yield packet
+
+
+def _soundly(packets: Packets, stream: VideoStream, key: int) -> Generator[tuple[VideoFrame, bool]]:
+    """Yield what packets give; what is reported before a key frame is no matter behind it."""
+    is_hurt = False
+    with passed_over():
+        for packet in chain(packets, [None]):
+            if packet is not None and not packet.size:
+                continue
+            tick = packet_tick(packet) if packet else None
+            frames, has_error = heard(partial(stream.codec_context.decode, packet))
+            is_hurt |= has_error and (tick is None or tick >= key)
+            for frame in frames:
+                is_late = frame.pts is not None and frame.pts >= key
+                is_hurt |= frame.is_corrupt and is_late
+                yield frame, not is_hurt

@@ -48,7 +48,7 @@ def packet_tick(packet: Packet[VideoStream]) -> int | None:
 
 
 @dataclass
-class Feed:
+class DecodingPass:
     """Decoding in one go: in which order frames were fed, and at which damage was reported."""
 
     key: int | None = None
@@ -114,7 +114,7 @@ def heard(decode: Callable[[], list[VideoFrame]]) -> tuple[list[VideoFrame], boo
 
 
 @dataclass
-class Gaps:
+class PacketGaps:
     """Which frames are damaged by what reading alone shows: packets that are torn or missing."""
 
     count: int = 0

@@ -20,7 +20,7 @@ from videoautoarena.memory.records.errors import BadInput, MissingExtra, Unusabl
 from videoautoarena.video.decode.av import AvDecoder
 from videoautoarena.video.decode.container import opened, regular
 from videoautoarena.video.decode.index import Index
-from videoautoarena.video.decode.jpeg import Catch, Develop
+from videoautoarena.video.decode.jpeg import DecodedPictures, Develop
 
 BATCH = 16
 """Frames held at once; decord goes on from where the last batch ended."""
@@ -53,9 +53,9 @@ class DecordDecoder(AvDecoder):
         wanted: Sequence[int],
         size: tuple[int, int],
         develop: Develop,
-    ) -> Catch:
+    ) -> DecodedPictures:
         """Return the pictures decord gives for the wanted ticks, none of them called exact."""
-        catch = Catch(develop, frozenset(wanted))
+        catch = DecodedPictures(develop, frozenset(wanted))
         with _openable(path) as name:
             try:
                 self._read(name, index, catch=catch, size=size)
@@ -65,7 +65,9 @@ class DecordDecoder(AvDecoder):
                     raise UnusableVideo("cannot be decoded by decord; try --decoder av") from error
         return catch
 
-    def _read(self, name: str, index: Index, *, catch: Catch, size: tuple[int, int]) -> None:
+    def _read(
+        self, name: str, index: Index, *, catch: DecodedPictures, size: tuple[int, int]
+    ) -> None:
         width = -(-size[0] // WHOLE_ROWS) * WHOLE_ROWS
         # There is a worker a core already, and with more threads decord refuses VP9 of 720p.
         reader = self._decord.VideoReader(name, width=width, height=size[1], num_threads=1)

@@ -22,7 +22,13 @@ from av.video.stream import VideoStream
 
 from videoautoarena.memory.records.errors import UnusableVideo
 from videoautoarena.video.decode.container import claimed_s, cut_short, opened, passed_over
-from videoautoarena.video.decode.damage import Feed, Gaps, errors_reported, heard, packet_tick
+from videoautoarena.video.decode.damage import (
+    DecodingPass,
+    PacketGaps,
+    errors_reported,
+    heard,
+    packet_tick,
+)
 
 _FRAME = b"\0\0\1\xb6"
 """What each frame of MPEG-4 begins with."""
@@ -181,7 +187,7 @@ class Index(NamedTuple):
 
 def read_index(path: Path) -> Index:
     """Return the times of every frame the file really holds; UnusableVideo where there is none."""
-    tape = _Tape()
+    tape = _PacketScan()
     with opened(path) as (container, stream):
         tape.is_packed = is_packed(path, container, stream)
         claimed = claimed_s(container, stream)
@@ -215,7 +221,7 @@ def _without_lead_in(path: Path, shown: tuple[int, ...], fresh: int) -> tuple[in
     frame with which decoding begins.
     """
     came = list[int]()
-    feed = Feed()
+    feed = DecodingPass()
     with opened(path) as (container, stream), passed_over():
         packets = container.demux(stream)
         for packet in dropwhile(lambda packet: not packet.is_keyframe, packets):
@@ -246,7 +252,7 @@ class Clock:
 
 
 @dataclass
-class _Tape:
+class _PacketScan:
     """What reading the packets has brought so far, in ticks."""
 
     is_packed: bool = False
@@ -257,7 +263,7 @@ class _Tape:
     """The first key frame in the file, though it be damaged."""
     encrypted: set[int] = field(default_factory=set)
     """Key frames that came with what they are to be decrypted by."""
-    gaps: Gaps = field(default_factory=Gaps)
+    gaps: PacketGaps = field(default_factory=PacketGaps)
     end: int = 0
     """Until when a frame is shown that says how long it is."""
     is_torn: bool = False
@@ -299,7 +305,9 @@ class _Tape:
                 self.encrypted.add(tick)
 
 
-def _problems(path: Path, index: Index, tape: _Tape, claimed: float | None) -> tuple[str, ...]:
+def _problems(
+    path: Path, index: Index, tape: _PacketScan, claimed: float | None
+) -> tuple[str, ...]:
     found = max(index.duration_s, index.seconds(tape.end))
     if claimed and (short := cut_short(path, claimed=claimed, found=found)):
         return (short,)
@@ -308,7 +316,7 @@ def _problems(path: Path, index: Index, tape: _Tape, claimed: float | None) -> t
     return (f"ends in an error after {found:.1f} s",) if tape.is_torn else ()
 
 
-def _lost(index: Index, gaps: Gaps, known: tuple[str, ...]) -> tuple[str, ...]:
+def _lost(index: Index, gaps: PacketGaps, known: tuple[str, ...]) -> tuple[str, ...]:
     """Return the known problems, and how much is damaged by what is torn or missing if any is."""
     first_s = index.seconds(min(index.hurt, default=index.shown[-1]))
     # What ends in the middle of a frame has said so.

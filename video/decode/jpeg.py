@@ -151,7 +151,7 @@ Develop = Callable[[Image.Image], bytes]
 
 
 @dataclass
-class Catch:
+class DecodedPictures:
     """What decoding has brought so far: developed pictures by tick."""
 
     develop: Develop

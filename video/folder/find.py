@@ -12,9 +12,9 @@ from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
 from videoautoarena.memory.records.errors import BadInput, DecoderLost, UnusableVideo
-from videoautoarena.memory.records.records import Skipped, Video
+from videoautoarena.memory.records.records import SkippedFile, Video
 from videoautoarena.video.decode.container import trouble
-from videoautoarena.video.workers.pool import HANDS, Worker, ask
+from videoautoarena.video.workers.pool import HANDS, DecodingWorker, ask
 
 SUFFIXES = frozenset(
     f".{kind}"
@@ -55,11 +55,11 @@ class Findings(NamedTuple):
     """What a folder holds; paths are relative to it, and all three are sorted by them."""
 
     videos: list[Video]
-    skipped: list[Skipped]
+    skipped: list[SkippedFile]
     duplicates: list[Duplicate]
 
 
-class Places:
+class VideoPaths:
     """What lies in a folder, looked up by paths as people write them; none is ever opened."""
 
     def __init__(self, found: Findings) -> None:
@@ -113,7 +113,7 @@ def find_videos(folder: Path, on_progress: OnProgress | None = None) -> Findings
             if is_unfinished:
                 reason = f"is by its name a download that has not ended, and {reason}"
             if why or is_unfinished or _claims_to_be_video(name) or isinstance(video, DecoderLost):
-                found.skipped.append(Skipped(path=name, reason=reason))
+                found.skipped.append(SkippedFile(path=name, reason=reason))
             continue
         same = first_of.setdefault(video.sha256, name)
         if same == name:
@@ -139,7 +139,7 @@ def read_videos(
     folder: Path, names: Sequence[str], on_progress: OnProgress | None = None
 ) -> list[Video | UnusableVideo]:
     """Return the record of each file called so in `folder`, or why it has none, in their order."""
-    busy: set[Worker] = set()
+    busy: set[DecodingWorker] = set()
     pool = ThreadPoolExecutor(max_workers=max(1, min(HANDS, len(names))))
     read = []
     try:
@@ -156,7 +156,7 @@ def read_videos(
     return read
 
 
-def _read(folder: Path, name: str, busy: set[Worker]) -> Video | UnusableVideo:
+def _read(folder: Path, name: str, busy: set[DecodingWorker]) -> Video | UnusableVideo:
     asked = {"folder": os.fspath(folder), "name": name}
     try:
         reply = ask("video", asked, deadline_s=patience_s(folder / name), busy=busy)

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from videoautoarena.memory.records.digests import digest
 from videoautoarena.memory.records.errors import UnusableSubtitles, UnusableVideo
-from videoautoarena.memory.records.records import Cue, Skipped, Video
+from videoautoarena.memory.records.records import Cue, SkippedFile, Video
 from videoautoarena.video.decode.container import regular, trouble
 from videoautoarena.video.folder.find import patience_s
 from videoautoarena.video.workers.pool import ask
@@ -163,7 +163,7 @@ One a script: of several for Latin letters the guess takes the wrong one even fo
 """
 
 
-class Track(NamedTuple):
+class SubtitleTrack(NamedTuple):
     """The subtitles of one video."""
 
     path: str
@@ -174,17 +174,17 @@ class Track(NamedTuple):
     """On the clock of the frames."""
 
 
-class Beside(NamedTuple):
+class SubtitleChoice(NamedTuple):
     """What stands beside one video."""
 
-    track: Track | None
-    skipped: list[Skipped]
+    track: SubtitleTrack | None
+    skipped: list[SkippedFile]
     """Files that had come first and cannot be used."""
     unused: list[str]
     """Files that come after the one that is used."""
 
 
-class Shelf:
+class SubtitleFolder:
     """Finds the subtitle files beside the videos of one folder; each folder is listed once."""
 
     def __init__(self, folder: Path) -> None:
@@ -201,19 +201,19 @@ class Shelf:
         found = self._listing(parent).get(stem, [])
         return [os.path.join(parent, other) for _, other in sorted(found)]
 
-    def beside(self, video: Video, copies: Sequence[str] = ()) -> Beside:
+    def beside(self, video: Video, copies: Sequence[str] = ()) -> SubtitleChoice:
         """Return the first usable subtitle file of a video. Reads the video's index.
 
         What stands beside its `copies`, paths with the same bytes, comes after its own.
         """
         names = [name for path in (video.path, *copies) for name in self.names(path)]
-        skipped = list[Skipped]()
+        skipped = list[SkippedFile]()
         for place, name in enumerate(names):
             try:
-                return Beside(self._read(name, video), skipped, names[place + 1 :])
+                return SubtitleChoice(self._read(name, video), skipped, names[place + 1 :])
             except UnusableSubtitles as error:
-                skipped.append(Skipped(path=name, reason=str(error)))
-        return Beside(None, skipped, [])
+                skipped.append(SkippedFile(path=name, reason=str(error)))
+        return SubtitleChoice(None, skipped, [])
 
     def has(self, path: str, sha256: str) -> bool:
         """Return whether the file at `path` still has these bytes."""
@@ -222,7 +222,7 @@ class Shelf:
         except UnusableSubtitles:
             return False
 
-    def _read(self, name: str, video: Video) -> Track:
+    def _read(self, name: str, video: Video) -> SubtitleTrack:
         data = self._bytes(name)
         text, encoding = decode_text(data)
         cues = parse(text)
@@ -232,7 +232,7 @@ class Shelf:
         except UnusableVideo as error:
             raise UnusableSubtitles(f"stands beside a video that {error}") from None
         placed = align(cues, first_s=reply["first_s"], duration_s=video.duration_s)
-        return Track(name, digest(data), encoding, placed)
+        return SubtitleTrack(name, digest(data), encoding, placed)
 
     def _bytes(self, name: str) -> bytes:
         path = self._folder / name

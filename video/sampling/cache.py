@@ -1,4 +1,8 @@
-"""Decoded frames and scene lists kept on disk, known by the bytes of their video."""
+"""Decoded frames and scene lists kept on disk, known by the bytes of their video.
+
+A folder has a cap, beyond which goes what was used longest ago. Processes know nothing of each
+other: whatever one of them finds may be gone a moment later.
+"""
 
 from __future__ import annotations
 
@@ -6,9 +10,11 @@ import errno
 import json
 import math
 import os
+import shutil
 import struct
 import tempfile
-from collections.abc import Iterator, Sequence
+import time
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from hashlib import sha256
 from itertools import pairwise
@@ -21,18 +27,123 @@ from videoautoarena.memory.records.digests import canonical_json, digest
 from videoautoarena.memory.records.errors import BadInput
 from videoautoarena.memory.records.records import Frames, Sampling
 from videoautoarena.video.decode.index import Index
-from videoautoarena.video.sampling.eviction import (
-    OLD_S,
-    PART,
-    Kept,
-    evict,
-    kept_in,
-    said_bytes,
-    share_of_disk,
-    touch,
-)
-from videoautoarena.video.sampling.sampler import EARLIER, SAMPLER, Sampled
+from videoautoarena.video.sampling.policies import EARLIER, SAMPLER, Sampled
 from videoautoarena.video.sampling.scenes import SceneSpan, find_scenes
+
+LARGEST = 20 * 1024**3
+"""Bytes that are kept by default, and no more than half of what the disk has for it."""
+VARIABLE = "VIDEOAUTOARENA_CACHE_GB"
+OLD_S = 600.0
+"""What was used within these seconds may be in use, and is not evicted."""
+LEFT_S = 3600.0
+"""Nobody writes one entry for so long: a file half written before that was left behind."""
+TOUCHED_S = 30.0
+KINDS = (".frames", ".scenes", ".sheet")
+PART = ".part"
+
+
+class CacheFile(NamedTuple):
+    """One file of the cache."""
+
+    path: Path
+    size_bytes: int
+    used: float
+    """When it was read or written last, as `time.time()` counts."""
+
+    @property
+    def video(self) -> str:
+        """Id of the video it was made from, which for a spliced clip is the clip's."""
+        return self.path.name[:12]
+
+
+def said_bytes() -> int | None:
+    """Return how many bytes the user lets a cache hold, None where unset; BadInput for no size."""
+    said = os.environ.get(VARIABLE, "").strip()
+    if not said:
+        return None
+    try:
+        number = float(said)
+    except ValueError:
+        number = math.nan
+    if not 0 <= number < 1e9:
+        raise BadInput(f"{VARIABLE} is {said!a}; set it to a number of gigabytes, such as 20")
+    return int(number * 1024**3)
+
+
+def share_of_disk(folder: Path) -> int:
+    """Return `LARGEST`, or half of what the disk has for the cache where that is less, in bytes."""
+    there = next(place for place in (folder, *folder.parents) if place.exists())
+    held = sum(kept.size_bytes for kept in kept_in(folder))
+    return min(LARGEST, (shutil.disk_usage(there).free + held) // 2)
+
+
+def kept_in(folder: Path) -> list[CacheFile]:
+    """Return every entry of a cache, what was used last at the end."""
+    found = _files(folder, lambda name: name.endswith(KINDS) and not name.startswith("."))
+    return sorted(found, key=lambda kept: (kept.used, kept.path))
+
+
+def touch(file: BinaryIO) -> None:
+    """Note that an entry was used; one of another user is read all the same."""
+    with suppress(OSError):
+        if abs(time.time() - os.fstat(file.fileno()).st_mtime) > TOUCHED_S:
+            os.utime(file.fileno())
+
+
+def evict(folder: Path, most: int, *, idle_s: float = OLD_S) -> list[CacheFile]:
+    """Remove what was used longest ago until no more than `most` bytes are left; return it.
+
+    What the future used comes last of all: it was written while the clock was wrong.
+    """
+    sweep(folder)
+    found = kept_in(folder)
+    now = time.time()
+    gone = []
+    left = sum(kept.size_bytes for kept in found)
+    for kept in found:
+        if left <= most:
+            break
+        if abs(now - kept.used) < idle_s:
+            continue
+        left -= kept.size_bytes
+        if remove(kept):
+            gone.append(kept)
+    return gone
+
+
+def remove(kept: CacheFile) -> bool:
+    """Remove an entry and return whether this process did it."""
+    try:
+        kept.path.unlink()
+    except OSError:
+        return False
+    return True
+
+
+def sweep(folder: Path, *, left_s: float = LEFT_S) -> int:
+    """Remove files that killed processes left half written; return how many."""
+    now = time.time()
+    parts = _files(folder, lambda name: name.startswith(".") and name.endswith(PART))
+    return sum(remove(part) for part in parts if abs(now - part.used) > left_s)
+
+
+def _files(folder: Path, is_one: Callable[[str], bool]) -> Iterator[CacheFile]:
+    for shelf in _scanned(folder):
+        if len(shelf.name) == 2 and shelf.is_dir(follow_symlinks=False):
+            for file in _scanned(shelf.path):
+                with suppress(OSError):
+                    if is_one(file.name) and file.is_file(follow_symlinks=False):
+                        about = file.stat(follow_symlinks=False)
+                        yield CacheFile(Path(file.path), about.st_size, about.st_mtime)
+
+
+def _scanned(folder: str | Path) -> list[os.DirEntry[str]]:
+    try:
+        with os.scandir(folder) as found:
+            return list(found)
+    except OSError:
+        return []
+
 
 FINDER = "2"
 """Goes up whenever the same video would give other scenes by this code."""
@@ -100,7 +211,7 @@ class NotCached(LookupError):
     """The entry is not there, or it is damaged and has been removed."""
 
 
-class Entry(NamedTuple):
+class CacheEntry(NamedTuple):
     """The index of one entry."""
 
     frames: Frames
@@ -191,7 +302,7 @@ class FrameCache:
     def _sheet(self, video_sha: str, name: str) -> Path:
         return self.folder / video_sha[:2] / f"{video_sha}-{digest(name)[:16]}.sheet"
 
-    def entries(self) -> list[Kept]:
+    def entries(self) -> list[CacheFile]:
         """Return everything that is kept, what was used last at the end."""
         return kept_in(self.folder)
 
@@ -204,7 +315,7 @@ class FrameCache:
         """Return how many bytes it may hold: what the user said, else a share of the disk."""
         return share_of_disk(self.folder) if self._said is None else self._said
 
-    def prune(self, most: int | None = None, *, idle_s: float = OLD_S) -> list[Kept]:
+    def prune(self, most: int | None = None, *, idle_s: float = OLD_S) -> list[CacheFile]:
         """Remove what was used longest ago until the rest is no larger, and return it.
 
         Of files that a killed process left half written, the old ones go. `most` is in bytes, the
@@ -277,7 +388,7 @@ def _encode(sampled: Sampled) -> list[bytes]:
     return [HEAD.pack(MAGIC, sha256(index).digest(), len(index)), index, *blobs]
 
 
-def _read_entry(file: BinaryIO) -> Entry:
+def _read_entry(file: BinaryIO) -> CacheEntry:
     head = file.read(HEAD.size)
     if len(head) != HEAD.size:
         raise NotCached("cut short")
@@ -291,10 +402,12 @@ def _read_entry(file: BinaryIO) -> Entry:
         frames = Frames.model_validate(content["frames"])
     except (ValueError, KeyError, ValidationError):
         raise NotCached("of another version") from None
-    return Entry(frames, {d: (start + at, size) for d, (at, size) in content["places"].items()})
+    return CacheEntry(
+        frames, {d: (start + at, size) for d, (at, size) in content["places"].items()}
+    )
 
 
-def _read_jpeg(file: BinaryIO, entry: Entry, wanted: str) -> bytes:
+def _read_jpeg(file: BinaryIO, entry: CacheEntry, wanted: str) -> bytes:
     if wanted not in entry.places:
         raise NotCached(wanted)
     offset, length = entry.places[wanted]

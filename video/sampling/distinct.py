@@ -34,7 +34,7 @@ _MARGIN = 0.1
 """Share of a region that is left out at each side: a box's corners seldom belong to the thing."""
 
 
-class Measured(NamedTuple):
+class FrameMeasures(NamedTuple):
     """One frame, measured."""
 
     sharpness: float
@@ -42,17 +42,17 @@ class Measured(NamedTuple):
     histogram: Histogram
 
 
-def measure(jpeg: bytes) -> Measured:
+def measure(jpeg: bytes) -> FrameMeasures:
     """Return how sharp a picture is, and its colours. Blocks; CPU only, about 2 ms."""
     small = _opened(jpeg, SIDE_PX)
     grey = np.asarray(small.convert("L"), np.float64)
     inner = grey[1:-1, 1:-1]
     around = grey[:-2, 1:-1] + grey[2:, 1:-1] + grey[1:-1, :-2] + grey[1:-1, 2:]
     edges = around - 4 * inner
-    return Measured(float(edges.var()) if edges.size else 0.0, _histogram(small))
+    return FrameMeasures(float(edges.var()) if edges.size else 0.0, _histogram(small))
 
 
-def sharp_and_distinct(measured: Sequence[Measured]) -> list[int]:
+def sharp_and_distinct(measured: Sequence[FrameMeasures]) -> list[int]:
     """Return the places of the frames that stay, ascending; one at least where there are any."""
     if not measured:
         return []

@@ -112,8 +112,8 @@ def to_hsv(bgr: NDArray[np.uint8]) -> NDArray[np.int16]:
 def mean_difference(one: NDArray[np.int16], other: NDArray[np.int16]) -> float:
     """Return the mean over hue, saturation and value of how far two pictures' pixels are apart."""
     totals: list[int] = np.abs(one - other).sum(axis=(1, 2), dtype=np.int64).tolist()
-    mean: float = sum(total / one[0].size for total in totals) / len(totals)
-    return mean
+    pixels = one.size // len(totals)
+    return sum(total / pixels for total in totals) / len(totals)
 
 
 def small_pictures(path: Path, index: Index) -> Iterator[tuple[int, NDArray[np.uint8]]]:

@@ -80,7 +80,7 @@ ACCENT: Colour = (244, 180, 60)
 Font = ImageFont.FreeTypeFont | ImageFont.ImageFont
 
 
-class Shot(NamedTuple):
+class SheetPicture(NamedTuple):
     """One picture of a sheet."""
 
     jpeg: bytes
@@ -97,7 +97,7 @@ class Heading(NamedTuple):
     warnings: Sequence[str] = ()
 
 
-class Grid(NamedTuple):
+class SheetGrid(NamedTuple):
     """Where the pictures of a sheet stand; all in pixels but the first two."""
 
     columns: int
@@ -115,7 +115,11 @@ class Grid(NamedTuple):
 
 
 def draw_sheet(
-    shots: Sequence[Shot], heading: Heading, *, columns: int | None = None, font: Path | None = None
+    shots: Sequence[SheetPicture],
+    heading: Heading,
+    *,
+    columns: int | None = None,
+    font: Path | None = None,
 ) -> bytes:
     """Return a PNG of the pictures in rows, none enlarged, with a heading above them.
 
@@ -144,13 +148,13 @@ def draw_sheet(
     return out.getvalue()
 
 
-def lay_out(count: int, size: tuple[int, int], columns: int | None = None) -> Grid:
+def lay_out(count: int, size: tuple[int, int], columns: int | None = None) -> SheetGrid:
     """Return how `count` pictures of `size` are set: large, together near `SHAPE`, and bounded."""
     most = min(count, MOST_COLUMNS)
     if columns is not None:
         return _bounded(count, size, min(columns, most))
 
-    def badness(grid: Grid) -> float:
+    def badness(grid: SheetGrid) -> float:
         width, height = grid.size
         bare = 1 - count / (grid.columns * grid.rows)
         return abs(log(width / height / SHAPE)) + BARE * bare
@@ -158,7 +162,7 @@ def lay_out(count: int, size: tuple[int, int], columns: int | None = None) -> Gr
     return min((_bounded(count, size, columns) for columns in range(1, most + 1)), key=badness)
 
 
-def _bounded(count: int, size: tuple[int, int], columns: int) -> Grid:
+def _bounded(count: int, size: tuple[int, int], columns: int) -> SheetGrid:
     """Return the grid with the largest pictures that are within all bounds."""
     grid = _grid(count, size, columns, scale=1.0)
     room = max(NARROWEST_PX, (WIDTH_PX + GAP_PX) // columns - GAP_PX)
@@ -172,11 +176,11 @@ def _bounded(count: int, size: tuple[int, int], columns: int) -> Grid:
         scale *= min(0.98, 1 / over)
 
 
-def _grid(count: int, size: tuple[int, int], columns: int, scale: float) -> Grid:
+def _grid(count: int, size: tuple[int, int], columns: int, scale: float) -> SheetGrid:
     width, height = (max(1, int(side * scale)) for side in size)
     room = max(width, NARROWEST_PX)
     slot = room, height + _label_px(room) + 6
-    return Grid(columns, ceil(count / columns), (width, height), slot)
+    return SheetGrid(columns, ceil(count / columns), (width, height), slot)
 
 
 def _label_px(room_px: int) -> int:
@@ -241,7 +245,11 @@ class _Head:
 
 
 def _caption(
-    draw: ImageDraw.ImageDraw, letters: _Letters, shot: Shot, at: tuple[int, int], room_px: int
+    draw: ImageDraw.ImageDraw,
+    letters: _Letters,
+    shot: SheetPicture,
+    at: tuple[int, int],
+    room_px: int,
 ) -> None:
     label = letters.fit(shot.label, room_px)
     draw.text(at, label, ACCENT if shot.note else DIM, letters.font)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -10,9 +11,11 @@ from pathlib import Path
 from typing import NamedTuple
 
 import av
+import numpy as np
 from av import VideoFrame
 from av.codec.context import Flags
 from av.container import OutputContainer
+from av.video.frame import PictureType
 from av.video.reformatter import ColorRange
 from av.video.stream import VideoStream
 from PIL import Image
@@ -21,21 +24,160 @@ from videoautoarena.memory.records.digests import digest
 from videoautoarena.memory.records.errors import BadInput, UnusableVideo
 from videoautoarena.memory.records.frame_policies import FRAME_POLICIES
 from videoautoarena.memory.records.records import Frame, Frames, Sampling
+from videoautoarena.video.decode.av import first_frame, frames_from
 from videoautoarena.video.decode.decoders import decoder_named
-from videoautoarena.video.decode.index import Index
+from videoautoarena.video.decode.index import Index, read_index
 from videoautoarena.video.decode.jpeg import (
-    Catch,
+    BT709,
+    HLG,
+    PQ,
+    SWAPPED,
+    UNKNOWN,
+    WIDE,
+    DecodedPictures,
+    Turn,
     covering_size,
     cropped,
+    displayed_size,
     fitted_size,
     on_black,
     scaled_size,
     to_jpeg,
+    turn_of,
+    upright,
 )
-from videoautoarena.video.sampling.policies import choose_ticks
-from videoautoarena.video.sampling.sampler import Sampled
-from videoautoarena.video.synth.fitting import Reader, Size, Source, named, source_of
-from videoautoarena.video.synth.timeline import Film, Plan, Run, Timeline, lay_out, refuse_beyond
+from videoautoarena.video.sampling.policies import Sampled, choose_ticks
+from videoautoarena.video.synth.timeline import (
+    Film,
+    FilmPlan,
+    FrameRun,
+    Timeline,
+    lay_out,
+    refuse_beyond,
+)
+
+SD, SD_TOO = 5, 6
+"""Matrix of BT.601 by H.273, beside `BT709`: of 625 lines, and of 525, which is the same."""
+Size = tuple[int, int]
+
+
+class FilmSource(NamedTuple):
+    """A video of which excerpts are taken."""
+
+    path: Path
+    times: Index
+    shape: Size
+    """As a player shows it."""
+    turn: Turn | None
+    matrix: int
+    """`BT709` or `SD`: what its colours are stored by."""
+
+
+class ExcerptReader:
+    """The pictures of one excerpt, asked for in ascending order."""
+
+    def __init__(self, source: FilmSource, first: int, *, size: Size, matrix: int) -> None:
+        """Read from the video's `first` frame on, for a film of this size and matrix."""
+        self._frames = frames_from(source.path, source.times, first)
+        self._source = source
+        self._size = size
+        self._matrix = matrix
+        self._number = -1
+        self._picture = VideoFrame()
+
+    def picture(self, number: int) -> VideoFrame:
+        """Return the picture of a frame of the video."""
+        if number != self._number:
+            while self._number < number:
+                self._number, frame = next(self._frames)
+            self._picture = self._fitted(frame)
+        return self._picture
+
+    def close(self) -> None:
+        """Close the video."""
+        self._frames.close()
+
+    def _fitted(self, frame: VideoFrame) -> VideoFrame:
+        """Return a decoded frame as a picture of the film."""
+        if _is_special(frame):
+            inner = covering_size(self._source.shape, self._size, self._size)
+            picture = cropped(upright(frame, inner, self._source.turn), self._size)
+            rgb = VideoFrame.from_ndarray(np.asarray(picture), format="rgb24")
+            return rgb.reformat(format="yuv420p", dst_colorspace=self._matrix, threads=1)
+        if not self._is_fit(frame):
+            return self._filled(frame)
+        # What kind of frame it was there is no matter here.
+        frame.pict_type = PictureType.NONE
+        return frame
+
+    def _is_fit(self, frame: VideoFrame) -> bool:
+        return (
+            (frame.width, frame.height) == self._source.shape == self._size
+            and self._source.turn is None
+            and frame.format.name == "yuv420p"
+            and frame.color_range != ColorRange.JPEG
+            and _matrix(frame) == self._matrix
+        )
+
+    def _filled(self, frame: VideoFrame) -> VideoFrame:
+        """Return it scaled, upright and cut, without the loss of going through RGB."""
+        turn = self._source.turn
+        inner = covering_size(self._source.shape, self._size, self._size)
+        width, height = inner[::-1] if turn in SWAPPED.values() else inner
+        # With colours as fine as light, so that it can be cut at any line.
+        scaled = frame.reformat(
+            width=width,
+            height=height,
+            format="yuv444p",
+            src_colorspace=_matrix(frame),
+            dst_colorspace=self._matrix,
+            src_color_range=frame.color_range,
+            dst_color_range=ColorRange.MPEG,
+            interpolation="AREA",
+            threads=1,
+        )
+        planes = [Image.fromarray(plane) for plane in np.asarray(scaled.to_ndarray(), np.uint8)]
+        turned = planes if turn is None else [plane.transpose(turn) for plane in planes]
+        cut = np.stack([np.asarray(cropped(plane, self._size)) for plane in turned])
+        return VideoFrame.from_ndarray(cut, format="yuv444p").reformat(format="yuv420p", threads=1)
+
+
+def _is_special(frame: VideoFrame) -> bool:
+    """Return whether its colours or lines mean something else than a plain screen takes them for.
+
+    Its matrix then is one of others than `_matrix` knows, or it is two pictures in one.
+    """
+    is_plain = frame.colorspace in (BT709, SD, SD_TOO, UNKNOWN)
+    is_hdr = frame.color_trc in (PQ, HLG) or frame.color_primaries == WIDE
+    return is_hdr or frame.interlaced_frame or not is_plain
+
+
+@contextmanager
+def named(path: Path) -> Iterator[None]:
+    """Put the name of a file before what is wrong with it."""
+    try:
+        yield
+    except UnusableVideo as error:
+        raise UnusableVideo(f"{path.name!a} {error}") from None
+
+
+def source_of(path: Path) -> FilmSource:
+    index = read_index(path)
+    first = first_frame(path)
+    if first is None:
+        raise UnusableVideo("holds no frame that can be decoded")
+    source = FilmSource(path, index, displayed_size(*first), turn_of(first[0]), _matrix(first[0]))
+    # Asked how it is turned, a frame is held by itself.
+    del first
+    gc.collect(1)
+    return source
+
+
+def _matrix(frame: VideoFrame) -> int:
+    """Return what a player takes the colours of a frame to be stored by, in a plain film."""
+    is_hd = min(frame.width, frame.height) >= 720
+    return BT709 if frame.colorspace == BT709 or (frame.colorspace == UNKNOWN and is_hd) else SD
+
 
 CRF = 18
 """x264's constant quality: no eye tells it from the source."""
@@ -46,18 +188,18 @@ FINEST = 10_000
 """Ticks a second that the film's clock has at least."""
 
 
-class Encoded(NamedTuple):
+class EncodedFilm(NamedTuple):
     """A film that was written, and what each of its frames shows."""
 
     film: Film
-    runs: tuple[Run, ...]
+    runs: tuple[FrameRun, ...]
 
 
-class _Ready(NamedTuple):
+class _FilmParts(NamedTuple):
     """A plan and all that it needs to be carried out."""
 
     timeline: Timeline
-    sources: dict[str, Source]
+    sources: dict[str, FilmSource]
     size: Size
 
     @property
@@ -73,7 +215,7 @@ class _Ready(NamedTuple):
         )
 
 
-def encode(plan: Plan, files: Mapping[str, Path], to: Path, *, crf: int = CRF) -> Encoded:
+def encode(plan: FilmPlan, files: Mapping[str, Path], to: Path, *, crf: int = CRF) -> EncodedFilm:
     """Write a plan's film as H.264 without sound, and return what stands where. Blocks; CPU only.
 
     It is in no file by that name until it is whole. The same plan gives the same bytes with one
@@ -95,10 +237,10 @@ def encode(plan: Plan, files: Mapping[str, Path], to: Path, *, crf: int = CRF) -
     except OSError as error:
         shown = f"{os.fspath(to)!a}: {error.strerror}"
         raise BadInput(f"the film cannot be written to {shown}") from None
-    return Encoded(ready.film, tuple(ready.timeline.runs))
+    return EncodedFilm(ready.film, tuple(ready.timeline.runs))
 
 
-def film_of(plan: Plan, files: Mapping[str, Path]) -> Film:
+def film_of(plan: FilmPlan, files: Mapping[str, Path]) -> Film:
     """Return what `encode` would write, after a pass of reading over the videos; raises alike."""
     return _set_up(plan, files).film
 
@@ -114,7 +256,7 @@ def whole_or_not(path: Path) -> Iterator[str]:
         part.unlink(missing_ok=True)
 
 
-def sample_film(plan: Plan, files: Mapping[str, Path], *, sampling: Sampling) -> Sampled:
+def sample_film(plan: FilmPlan, files: Mapping[str, Path], *, sampling: Sampling) -> Sampled:
     """Return the frames that `encode`'s file would be sampled to, without writing any.
 
     Pictures differ from those of the file by what H.264 loses. It costs the decoding of the
@@ -149,7 +291,7 @@ def sample_film(plan: Plan, files: Mapping[str, Path], *, sampling: Sampling) ->
     return Sampled(record, jpegs)
 
 
-def _set_up(plan: Plan, files: Mapping[str, Path]) -> _Ready:
+def _set_up(plan: FilmPlan, files: Mapping[str, Path]) -> _FilmParts:
     sources = {}
     for video in plan.videos:
         with named(files[video]):
@@ -158,7 +300,7 @@ def _set_up(plan: Plan, files: Mapping[str, Path]) -> _Ready:
                 if excerpt.video == video:
                     refuse_beyond(excerpt, source.times)
     timeline = lay_out(plan, {video: source.times for video, source in sources.items()})
-    return _Ready(timeline, sources, plan.size_of(sources[plan.ground[0].video].shape))
+    return _FilmParts(timeline, sources, plan.size_of(sources[plan.ground[0].video].shape))
 
 
 def _clock(timeline: Timeline) -> Index:
@@ -179,7 +321,7 @@ def _group(rate: Fraction) -> int:
     return max(1, round(GROUP_S * rate))
 
 
-def _write(container: OutputContainer, ready: _Ready, crf: int) -> None:
+def _write(container: OutputContainer, ready: _FilmParts, crf: int) -> None:
     stream = _stream(container, ready, crf)
     time_base = 1 / ready.timeline.rate
     for number, picture in enumerate(_pictures(ready)):
@@ -189,7 +331,7 @@ def _write(container: OutputContainer, ready: _Ready, crf: int) -> None:
     container.mux(stream.encode(None))
 
 
-def _stream(container: OutputContainer, ready: _Ready, crf: int) -> VideoStream:
+def _stream(container: OutputContainer, ready: _FilmParts, crf: int) -> VideoStream:
     stream = container.add_stream("libx264", rate=ready.timeline.rate)
     stream.width, stream.height = ready.size
     stream.pix_fmt = "yuv420p"
@@ -209,19 +351,19 @@ def x264_options(rate: Fraction, crf: int = CRF) -> dict[str, object]:
     return {**fixed, "crf": str(crf), "g": str(_group(rate))}
 
 
-def _film_matrix(ready: _Ready) -> int:
+def _film_matrix(ready: _FilmParts) -> int:
     return ready.sources[ready.timeline.plan.ground[0].video].matrix
 
 
-def _pictures(ready: _Ready) -> Iterator[VideoFrame]:
+def _pictures(ready: _FilmParts) -> Iterator[VideoFrame]:
     """Yield the film's pictures, in order; the same one again where it stands for longer."""
-    readers: dict[int, Reader] = {}
+    readers: dict[int, ExcerptReader] = {}
     excerpts = ready.timeline.plan.excerpts
     left = {piece.excerpt: place for place, piece in enumerate(ready.timeline.pieces)}
     for place, (excerpt, _, numbers) in enumerate(ready.timeline.pieces):
         source = ready.sources[excerpts[excerpt].video]
         if excerpt not in readers:
-            readers[excerpt] = Reader(
+            readers[excerpt] = ExcerptReader(
                 source, int(numbers[0]), size=ready.size, matrix=_film_matrix(ready)
             )
         with named(source.path):
@@ -231,7 +373,9 @@ def _pictures(ready: _Ready) -> Iterator[VideoFrame]:
             readers.pop(excerpt).close()
 
 
-def _developed(ready: _Ready, video: str, numbers: Sequence[int], sampling: Sampling) -> Catch:
+def _developed(
+    ready: _FilmParts, video: str, numbers: Sequence[int], sampling: Sampling
+) -> DecodedPictures:
     """Return pictures of frames of a video by their numbers, fitted as in the film."""
     source = ready.sources[video]
     decoder = decoder_named(sampling.decoder)

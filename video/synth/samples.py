@@ -1,4 +1,7 @@
-"""Twelve clips the project makes itself, so that a first run needs nobody's videos."""
+"""Twelve clips the project makes itself, so that a first run needs nobody's videos.
+
+Scripts follow from the seed of a clip; pictures are drawn with numpy, and captions with Pillow.
+"""
 
 from __future__ import annotations
 
@@ -8,29 +11,325 @@ import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cache, partial
+from itertools import pairwise
 from multiprocessing import get_context
 from pathlib import Path
+from random import Random
+from typing import NamedTuple
 
 import av
 import numpy as np
 from av.codec.context import Flags
+from numpy.typing import NDArray
+from PIL import Image, ImageDraw, ImageFont
 
-from videoautoarena.memory.records.digests import canonical_json, digest
+from videoautoarena.memory.records.digests import canonical_json, derive, digest
 from videoautoarena.memory.records.errors import BadInput
 from videoautoarena.video.decode.container import Unreadable
-from videoautoarena.video.synth.drawing import (
-    Plane,
-    Planes,
-    Sprite,
-    draw_caption,
-    draw_scene,
-    draw_sprite,
-    split,
-)
 from videoautoarena.video.synth.film import whole_or_not
-from videoautoarena.video.synth.scripts import CLIPS, Clip, Shot, write_script
+
+Plane = NDArray[np.uint8]
+Colour = tuple[int, int, int]
+
+COLOURS: dict[str, Colour] = {
+    "black": (16, 16, 18),
+    "grey": (126, 128, 130),
+    "white": (232, 233, 230),
+    "red": (204, 28, 38),
+    "orange": (238, 132, 26),
+    "brown": (118, 70, 34),
+    "yellow": (238, 218, 44),
+    "green": (40, 152, 62),
+    "teal": (28, 162, 158),
+    "blue": (38, 82, 206),
+    "purple": (134, 58, 186),
+    "pink": (242, 138, 178),
+}
+SHAPES = ("disc", "square", "diamond", "ring", "bar")
+
+
+class Planes(NamedTuple):
+    """Luma of shape (height, width) and both chromas of half that each way."""
+
+    y: Plane
+    u: Plane
+    v: Plane
+
+
+@dataclass(frozen=True)
+class Sprite:
+    """A shape that bounces about the picture; `at` and `speed` in parts of the room it has."""
+
+    shape: str
+    colour: str
+    size: float
+    at: tuple[float, float]
+    speed: tuple[float, float]
+
+
+def to_planes(image: Image.Image) -> Planes:
+    """Return an RGB image of even size as planes, by BT.601 in whole numbers, alike everywhere."""
+    red, green, blue = (np.asarray(part, np.int32) for part in image.convert("RGB").split())
+    luma = (66 * red + 129 * green + 25 * blue + 4224) >> 8
+    red, green, blue = (_halved(part) for part in (red, green, blue))
+    chroma_u = (-38 * red - 74 * green + 112 * blue + 32896) >> 8
+    chroma_v = (112 * red - 94 * green - 18 * blue + 32896) >> 8
+    return Planes(*(plane.astype(np.uint8) for plane in (luma, chroma_u, chroma_v)))
+
+
+def _halved(part: NDArray[np.int32]) -> NDArray[np.int32]:
+    total = part[::2, ::2] + part[1::2, ::2] + part[::2, 1::2] + part[1::2, 1::2]
+    return (total + 2) >> 2
+
+
+def split(flat: Plane, width: int, height: int) -> Planes:
+    """Return views of the planes that lie behind one another in a buffer of shape (3h/2, w)."""
+    line = flat.reshape(-1)
+    luma = width * height
+    chroma = width * height // 4
+    half = (height // 2, width // 2)
+    return Planes(
+        line[:luma].reshape(height, width),
+        line[luma : luma + chroma].reshape(half),
+        line[luma + chroma :].reshape(half),
+    )
+
+
+def draw_scene(seed: int, *, colour: str, detail: int, size: tuple[int, int]) -> Planes:
+    """Return a picture mostly of one colour, with `detail` things on it (0 is plain)."""
+    chance = Random(seed)
+    width, height = size
+    image = _ground(chance, colour=colour, size=(width, height))
+    pen = ImageDraw.Draw(image)
+    for _ in range(detail):
+        _draw_thing(pen, chance, colour=colour, size=(width, height))
+    return to_planes(image)
+
+
+def draw_sprite(sprite: Sprite, size: tuple[int, int]) -> tuple[Planes, Planes]:
+    """Return a shape's planes and its masks (0 or 1), one for each plane."""
+    side = max(8, int(sprite.size * size[0]) // 2 * 2)
+    mask = Image.new("L", (side, side))
+    _outline(ImageDraw.Draw(mask), sprite.shape, side)
+    full = (np.asarray(mask) > 0).astype(np.uint8)
+    half = np.ascontiguousarray(full[::2, ::2])
+    colours = to_planes(Image.new("RGB", (side, side), COLOURS[sprite.colour]))
+    return colours, Planes(full, half, half)
+
+
+def draw_caption(text: str, size: tuple[int, int]) -> Planes:
+    """Return a dark strip as wide as the picture with the words on it in white."""
+    width = size[0]
+    height = size[1] // 8 // 2 * 2
+    image = Image.new("RGB", (width, height), (8, 8, 10))
+    font = ImageFont.load_default(height * 0.6)
+    ImageDraw.Draw(image).text(
+        (width / 2, height / 2), text, fill=(245, 245, 240), font=font, anchor="mm"
+    )
+    return to_planes(image)
+
+
+def _ground(chance: Random, *, colour: str, size: tuple[int, int]) -> Image.Image:
+    """Return a sky that fades and, off the middle, hills in a deeper shade of the same colour."""
+    width, height = size
+    fade = np.linspace(chance.uniform(0.98, 1.1), chance.uniform(0.86, 0.96), height)
+    base = np.array(COLOURS[colour], np.float32) * fade[:, None, None].astype(np.float32)
+    # A wave of parabolas: a sine would differ in its last bit from one processor to the next.
+    across = (chance.uniform(0, 2) + np.arange(width) * (chance.uniform(0.6, 2) / height)) % 2 - 1
+    wave = 4 * across * (1 - np.abs(across))
+    skyline = height * (chance.uniform(0.55, 0.9) + 0.08 * wave)
+    below = np.arange(height)[:, None] > skyline[None, :]
+    shade = np.where(below, chance.uniform(0.72, 0.85), 1.0)[..., None]
+    return Image.fromarray(np.clip(base * shade, 0, 255).astype(np.uint8))
+
+
+def _draw_thing(
+    pen: ImageDraw.ImageDraw, chance: Random, *, colour: str, size: tuple[int, int]
+) -> None:
+    width, height = size
+    long = chance.uniform(0.03, 0.16) * height
+    wide = chance.uniform(0.03, 0.1) * height
+    x = chance.uniform(0, width)
+    y = chance.uniform(0, height)
+    factor = chance.choice((0.5, 0.62, 0.75, 1.25, 1.4))
+    shade = tuple(max(0, min(255, int(part * factor + 4))) for part in COLOURS[colour])
+    box = (x - wide, y - long, x + wide, y + long)
+    if chance.random() < 0.6:
+        pen.rectangle(box, fill=shade)
+    else:
+        pen.ellipse(box, fill=shade)
+
+
+def _outline(pen: ImageDraw.ImageDraw, shape: str, side: int) -> None:
+    end = side - 1
+    middle = side / 2
+    if shape == "disc":
+        pen.ellipse((0, 0, end, end), fill=255)
+    elif shape == "ring":
+        pen.ellipse((0, 0, end, end), outline=255, width=max(2, side // 4))
+    elif shape == "diamond":
+        pen.polygon([(middle, 0), (end, middle), (middle, end), (0, middle)], fill=255)
+    elif shape == "bar":
+        pen.rectangle((0, side // 3, end, 2 * side // 3), fill=255)
+    else:
+        pen.rectangle((0, 0, end, end), fill=255)
+
+
+class SampleClip(NamedTuple):
+    """One sample: its file name without suffix, and its frame."""
+
+    name: str
+    seconds: int
+    width_px: int
+    height_px: int
+    fps: int
+    shots: int
+
+
+CLIPS = (
+    SampleClip("lanterns", 8, 1280, 720, 25, 6),
+    SampleClip("pebbles", 9, 432, 240, 30, 11),
+    SampleClip("orchard", 10, 512, 288, 25, 3),
+    SampleClip("tramline", 12, 480, 368, 24, 14),
+    SampleClip("kites", 14, 640, 368, 25, 9),
+    SampleClip("quay", 16, 368, 480, 30, 5),
+    SampleClip("market", 18, 512, 288, 24, 21),
+    SampleClip("weather", 20, 432, 240, 25, 8),
+    SampleClip("signals", 22, 384, 224, 30, 16),
+    SampleClip("workshop", 26, 480, 272, 24, 12),
+    SampleClip("carousel", 30, 512, 288, 24, 25),
+    SampleClip("valley", 50, 448, 256, 24, 18),
+)
+WORDS = (
+    *("LOW TIDE", "NORTH GATE", "OPEN LATE", "PLATFORM TWO", "FIRST SNOW", "MIND THE STEP"),
+    *("HALF PRICE", "ROUND THREE", "LAST ORDERS", "WET PAINT", "HIGH WATER", "NO ENTRY"),
+)
+ORDINARY = tuple(name for name in COLOURS if name not in ("black", "white"))
+PEAKS = ("darkest", "brightest", "liveliest", "busiest")
+
+
+@dataclass(frozen=True)
+class SampleShot:
+    """A stretch between two cuts. Speeds are in picture widths a second, light in parts of full."""
+
+    start_s: float
+    end_s: float
+    scene: int
+    """Seed of its picture; the same seed is the same place."""
+    colour: str
+    detail: int
+    pan: float
+    light: tuple[float, float]
+    """At the beginning and at the end."""
+    tint: tuple[int, int] = (0, 0)
+    """How far both chromas have drifted by the end."""
+    dip: tuple[float, float] | None = None
+    """When the light falls away for a moment, in seconds of the clip."""
+    sprites: tuple[Sprite, ...] = ()
+    caption: str | None = None
+
+
+def write_script(clip: SampleClip) -> list[SampleShot]:
+    """Return the shots of a clip in order, without a gap.
+
+    Every clip has one short shot each that is its darkest, brightest, liveliest and busiest where
+    it has shots enough: too short for sixteen frames to be sure of, long enough for sixty-four.
+    """
+    chance = Random(int(derive(1, clip.name)[:16], 16))
+    peaks = _place_peaks(chance, clip.shots)
+    bounds = _cut(chance, clip=clip, short=set(peaks))
+    shots: list[SampleShot] = []
+    for number, (start_s, end_s) in enumerate(pairwise(bounds)):
+        peak = peaks.get(number)
+        if number >= 3 and peak is None and chance.random() < 0.3:
+            places = [shots[n] for n in range(number - 1) if n not in peaks]
+            seen = chance.choice([s for s in places if s.scene != shots[-1].scene] or shots[:1])
+            shots.append(replace(seen, start_s=start_s, end_s=end_s, dip=None))
+            continue
+        shot = _invent(chance, shots, start_s=start_s, end_s=end_s)
+        shots.append(_raise(chance, shot, peak) if peak else shot)
+    return shots
+
+
+def _place_peaks(chance: Random, shots: int) -> dict[int, str]:
+    """Return which shots hold an extreme: never the first or last, at most half of them."""
+    places = chance.sample(range(1, shots - 1), min(len(PEAKS), (shots - 1) // 2))
+    return dict(zip(places, chance.sample(PEAKS, len(places)), strict=True))
+
+
+def _cut(chance: Random, *, clip: SampleClip, short: set[int]) -> list[float]:
+    """Return the shots' bounds in seconds: irregular, the short ones 2.5 to 5 % of the clip."""
+    shares = [
+        chance.uniform(0.025, 0.05) if number in short else 0.0 for number in range(clip.shots)
+    ]
+    weights = [0.0 if share else chance.uniform(0.35, 1.0) ** 2 for share in shares]
+    rest = (1 - sum(shares)) / sum(weights)
+    bounds = [0.0]
+    for share, weight in zip(shares, weights, strict=True):
+        bounds.append(bounds[-1] + clip.seconds * (share + weight * rest))
+    return bounds
+
+
+def _invent(chance: Random, shots: list[SampleShot], *, start_s: float, end_s: float) -> SampleShot:
+    """Return a shot of a new place in a colour not seen in the last two."""
+    recent = {shot.colour for shot in shots[-2:]}
+    colour = chance.choice([name for name in ORDINARY if name not in recent])
+    level = chance.uniform(0.62, 0.88)
+    drift = chance.choice((0.0, 0.0, 0.0, -0.22, 0.2))
+    mood = chance.choice(("still", "still", "pan", "thing", "things"))
+    return SampleShot(
+        start_s=start_s,
+        end_s=end_s,
+        scene=chance.getrandbits(32),
+        colour=colour,
+        detail=chance.choice((0, 6, 20, 50)),
+        pan=chance.choice((-0.14, -0.08, 0.08, 0.14)) if mood == "pan" else 0.0,
+        light=(level, min(0.92, level + drift)),
+        tint=chance.choice(((0, 0), (0, 0), (0, 0), (14, -10), (-12, 12))),
+        dip=_dip(chance, start_s, end_s),
+        sprites=_cast(chance, colour, count={"thing": 1, "things": 3}.get(mood, 0), speed=0.22),
+        caption=chance.choice(WORDS) if chance.random() < 0.25 else None,
+    )
+
+
+def _raise(chance: Random, shot: SampleShot, peak: str) -> SampleShot:
+    """Return the shot made the clip's extreme of its kind, and moderate otherwise."""
+    shot = replace(shot, dip=None, tint=(0, 0), light=(0.8, 0.8))
+    if peak == "darkest":
+        return replace(shot, light=(0.3, 0.3), caption=None)
+    if peak == "brightest":
+        return replace(shot, light=(1.0, 1.0), colour=chance.choice(("white", "yellow")))
+    if peak == "busiest":
+        return replace(shot, detail=260, pan=0.0, sprites=())
+    lively = _cast(chance, shot.colour, count=4, speed=0.9)
+    return replace(shot, sprites=lively, pan=0.5, caption=None)
+
+
+def _dip(chance: Random, start_s: float, end_s: float) -> tuple[float, float] | None:
+    """Return a moment of darkness inside a long shot, now and then."""
+    length_s = end_s - start_s
+    if length_s < 1.6 or chance.random() > 0.25:
+        return None
+    at_s = start_s + chance.uniform(0.25, 0.6) * length_s
+    return at_s, at_s + min(0.25 * length_s, chance.uniform(0.4, 0.9))
+
+
+def _cast(chance: Random, colour: str, *, count: int, speed: float) -> tuple[Sprite, ...]:
+    other = chance.choice([name for name in ("white", "black", "yellow") if name != colour])
+    return tuple(
+        Sprite(
+            shape=chance.choice(SHAPES),
+            colour=other,
+            size=chance.uniform(0.1, 0.2),
+            at=(chance.random(), chance.random()),
+            speed=(speed * chance.uniform(0.5, 1.2), speed * chance.uniform(0.1, 0.6)),
+        )
+        for _ in range(count)
+    )
+
 
 RECIPE = "1"
 """Goes up whenever the drawing changes; a kept clip says which one it was made by."""
@@ -61,7 +360,7 @@ def make_samples(folder: Path, on_done: Callable[[Path], None] = lambda _: None)
     return list(paths.values())
 
 
-def _is_kept(path: Path, clip: Clip) -> bool:
+def _is_kept(path: Path, clip: SampleClip) -> bool:
     """Return whether this very clip is there already; raise where something else is."""
     if not os.path.lexists(path):
         return False
@@ -76,11 +375,11 @@ def _is_kept(path: Path, clip: Clip) -> bool:
     return True
 
 
-def _mark(clip: Clip) -> str:
+def _mark(clip: SampleClip) -> str:
     return f"videoautoarena sample {digest(canonical_json([RECIPE, *clip]))[:16]}"
 
 
-def _encode_all(clips: list[Clip], paths: dict[Clip, Path]) -> Iterator[Clip]:
+def _encode_all(clips: list[SampleClip], paths: dict[SampleClip, Path]) -> Iterator[SampleClip]:
     """Yield each clip once it is there; the largest are begun first, so that none is left over."""
     if not clips:
         return
@@ -119,7 +418,7 @@ def _deaf_to_ctrl_c() -> Iterator[None]:
         signal.raise_signal(signal.SIGINT)
 
 
-def encode_clip(clip: Clip, path: Path) -> None:
+def encode_clip(clip: SampleClip, path: Path) -> None:
     """Draw and encode one clip; a file already there is replaced only when all is written."""
     exact = {"fflags": "+bitexact"}
     with whole_or_not(path) as part, av.open(part, "w", format="mp4", options=exact) as container:
@@ -141,7 +440,7 @@ def encode_clip(clip: Clip, path: Path) -> None:
         container.mux(stream.encode(None))
 
 
-def draw_clip(clip: Clip) -> Iterator[Plane]:
+def draw_clip(clip: SampleClip) -> Iterator[Plane]:
     """Yield each picture as one buffer of shape (3 * height / 2, width); it is used again."""
     size = (clip.width_px, clip.height_px)
     shots = write_script(clip)
@@ -166,7 +465,7 @@ def draw_clip(clip: Clip) -> Iterator[Plane]:
         yield flat
 
 
-def _room(shot: Shot, size: tuple[int, int]) -> tuple[int, int]:
+def _room(shot: SampleShot, size: tuple[int, int]) -> tuple[int, int]:
     return (size[0] * PAN_WIDTHS, size[1]) if shot.pan else size
 
 
@@ -206,7 +505,7 @@ def _paste(drawn: tuple[Planes, Planes], out: Planes, *, at: tuple[float, float]
         np.copyto(target[rows, columns], source, where=mask.astype(bool))
 
 
-def _light(out: Planes, shot: Shot, now_s: float) -> None:
+def _light(out: Planes, shot: SampleShot, now_s: float) -> None:
     """Change luma and chroma through tables, as the light of the moment wants it."""
     part = (now_s - shot.start_s) / (shot.end_s - shot.start_s)
     level = shot.light[0] + part * (shot.light[1] - shot.light[0])

@@ -24,7 +24,7 @@ from videoautoarena.memory.records.records import Frame, Frames, Record, Samplin
 from videoautoarena.video.decode.decoders import decoder_named
 from videoautoarena.video.decode.index import Index
 from videoautoarena.video.decode.jpeg import fitted_size, on_black, to_jpeg
-from videoautoarena.video.sampling.sampler import Sampled, stand_in
+from videoautoarena.video.sampling.policies import Sampled, stand_in
 
 COLOURS = {
     "red": (215, 25, 30),
@@ -64,7 +64,7 @@ Card = Literal["red", "green", "blue", "yellow", "white", "black", "chequered"]
 Layout: TypeAlias = NDArray[np.float32]
 
 
-class Part(Record):
+class SplicePart(Record):
     """A stretch of a clip: of a video from `start_s` on, or a card that fills the picture."""
 
     seconds: float = Field(gt=0)
@@ -77,7 +77,7 @@ class Part(Record):
 class Splice(Record):
     """A clip: parts one after the other. The first one's video gives the picture its size."""
 
-    parts: tuple[Part, ...] = Field(min_length=1)
+    parts: tuple[SplicePart, ...] = Field(min_length=1)
 
     @property
     def sha256(self) -> str:
@@ -110,22 +110,22 @@ class Splice(Record):
         return list(dict.fromkeys(part.video for part in self.parts if part.video))
 
 
-class Shown(NamedTuple):
+class ShownPart(NamedTuple):
     """What is on screen at one instant of a clip."""
 
     time_s: float
-    part: Part
+    part: SplicePart
     offset_s: float
 
 
-class _Video(NamedTuple):
+class _PartPictures(NamedTuple):
     """The pictures that a clip takes from one video, by their ticks there."""
 
     times: Index
     pictures: dict[int, bytes]
     damaged: int
 
-    def picture(self, shown: Shown) -> bytes:
+    def picture(self, shown: ShownPart) -> bytes:
         return self.pictures[_tick(self.times, shown)]
 
 
@@ -159,7 +159,7 @@ def sample_splice(splice: Splice, files: Mapping[str, Path], *, sampling: Sampli
     return Sampled(record, jpegs)
 
 
-def instants(splice: Splice, count: int) -> list[Shown]:
+def instants(splice: Splice, count: int) -> list[ShownPart]:
     """Return what is on screen at `count` (>= 2) instants, uniform in time, both ends included."""
     ends = splice.ends
     shown = []
@@ -169,7 +169,7 @@ def instants(splice: Splice, count: int) -> list[Shown]:
         part = splice.parts[place]
         # The last instant is the end of the last part: what is on screen there is its last frame.
         offset_s = min(time_s - (ends[place] - part.seconds), part.seconds * 0.999)
-        shown.append(Shown(time_s, part, max(0.0, offset_s)))
+        shown.append(ShownPart(time_s, part, max(0.0, offset_s)))
     return shown
 
 
@@ -183,14 +183,16 @@ def draw(card: Card, size: tuple[int, int]) -> Image.Image:
     return Image.fromarray((odd * 255).astype(np.uint8)).convert("RGB")
 
 
-def _tick(index: Index, shown: Shown) -> int:
+def _tick(index: Index, shown: ShownPart) -> int:
     """Return the frame of a video that is on screen at an instant of the clip."""
     time_s = shown.part.start_s + shown.offset_s
     wanted = index.shown[0] + int(time_s / index.time_base)
     return index.shown[max(0, bisect_right(index.shown, wanted) - 1)]
 
 
-def _take(path: Path, shown: Sequence[Shown], sampling: Sampling, size: tuple[int, int]) -> _Video:
+def _take(
+    path: Path, shown: Sequence[ShownPart], sampling: Sampling, size: tuple[int, int]
+) -> _PartPictures:
     decoder = decoder_named(sampling.decoder)
     own = decoder.shape(path)
     index = decoder.index(path)
@@ -203,7 +205,9 @@ def _take(path: Path, shown: Sequence[Shown], sampling: Sampling, size: tuple[in
     catch = decoder.pictures(path, index, wanted=ticks, size=inner, develop=develop)
     if not catch.pictures:
         raise UnusableVideo("holds no frame there that can be decoded")
-    return _Video(index, dict(zip(ticks, stand_in(ticks, catch), strict=True)), catch.damaged)
+    return _PartPictures(
+        index, dict(zip(ticks, stand_in(ticks, catch), strict=True)), catch.damaged
+    )
 
 
 def _inside(own: tuple[int, int], room: tuple[int, int]) -> tuple[int, int]:
@@ -215,7 +219,7 @@ def _inside(own: tuple[int, int], room: tuple[int, int]) -> tuple[int, int]:
     return width, height
 
 
-def _refuse_unclear(splice: Splice, shown: Sequence[Shown], jpegs: Sequence[bytes]) -> None:
+def _refuse_unclear(splice: Splice, shown: Sequence[ShownPart], jpegs: Sequence[bytes]) -> None:
     """Refuse a clip in which an honest viewer could not see what was set in."""
     ground: list[Layout] = []
     foreign: list[Layout] = []

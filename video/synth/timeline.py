@@ -46,7 +46,7 @@ class Probe(Excerpt):
     Several before one frame follow each other as in the plan."""
 
 
-class Plan(Record):
+class FilmPlan(Record):
     """A film: excerpts one after the other as its ground, and others set into it.
 
     The first excerpt's video gives the film its size and its rate. All pictures fill it: what
@@ -85,7 +85,7 @@ class Plan(Record):
         return list(dict.fromkeys(excerpt.video for excerpt in self.excerpts))
 
 
-class Place(Record):
+class ProbePlace(Record):
     """Where a probe lies in the film."""
 
     first: int
@@ -103,11 +103,11 @@ class Film(Record):
     rate: str
     """Frames a second, a whole number or two with a stroke between: 30000/1001."""
     frames: int
-    probes: tuple[Place, ...]
+    probes: tuple[ProbePlace, ...]
     """In the order of the plan."""
 
 
-class Run(NamedTuple):
+class FrameRun(NamedTuple):
     """Frames of the film one after the other, and the frames of a video that they show."""
 
     first: int
@@ -133,7 +133,7 @@ class Piece(NamedTuple):
 class Timeline:
     """A plan, frame by frame."""
 
-    plan: Plan
+    plan: FilmPlan
     rate: Fraction
     pieces: tuple[Piece, ...]
     """In the order of the film; an excerpt of the ground that is cut by probes has several."""
@@ -145,11 +145,11 @@ class Timeline:
         return last.first + len(last.numbers)
 
     @property
-    def probes(self) -> tuple[Place, ...]:
+    def probes(self) -> tuple[ProbePlace, ...]:
         """Where each probe lies, in the order of the plan."""
         pieces = [piece for piece in self.pieces if piece.excerpt >= len(self.plan.ground)]
         return tuple(
-            Place(
+            ProbePlace(
                 first=piece.first,
                 frames=len(piece.numbers),
                 start_s=float(piece.first / self.rate),
@@ -159,12 +159,12 @@ class Timeline:
         )
 
     @property
-    def runs(self) -> Iterator[Run]:
+    def runs(self) -> Iterator[FrameRun]:
         """Which frame of which video each frame of the film shows, in order."""
         for excerpt, first, numbers in self.pieces:
             for at, frames, step in _progressions(numbers):
                 video = self.plan.excerpts[excerpt].video
-                yield Run(first + at, frames, video, int(numbers[at]), step)
+                yield FrameRun(first + at, frames, video, int(numbers[at]), step)
 
     def shown(self, frame: int) -> tuple[str, int]:
         """Return the video and the number of the frame there that a frame of the film shows."""
@@ -176,7 +176,7 @@ class Timeline:
         return [piece.first for piece in self.pieces]
 
 
-def lay_out(plan: Plan, indexes: Mapping[str, Index]) -> Timeline:
+def lay_out(plan: FilmPlan, indexes: Mapping[str, Index]) -> Timeline:
     """Return the plan frame by frame, by the times of its videos' frames.
 
     Each frame of the film shows what is on screen of its video at the middle of its time. A ground
@@ -231,7 +231,7 @@ def _numbers(excerpt: Excerpt, count: int, times: NDArray[np.float64], rate: Fra
     return np.asarray(np.searchsorted(times, instants, side="right") - 1, np.int64)
 
 
-def _joined(plan: Plan, numbers: Sequence[Numbers]) -> Iterator[tuple[int, Numbers]]:
+def _joined(plan: FilmPlan, numbers: Sequence[Numbers]) -> Iterator[tuple[int, Numbers]]:
     """Yield the place of an excerpt and frames of it, in the order of the film."""
     ground = len(plan.ground)
     waiting = sorted(range(len(plan.probes)), key=lambda n: plan.probes[n].before)

@@ -16,8 +16,8 @@ from videoautoarena.memory.records.records import Frames, Sampling, Video
 from videoautoarena.video.sampling.cache import FrameCache, NotCached, kept_scenes
 from videoautoarena.video.sampling.scenes import SceneSpan
 from videoautoarena.video.synth.splice import Splice
-from videoautoarena.video.synth.timeline import Film, Plan
-from videoautoarena.video.workers.pool import HANDS, Worker, Worn, give_back, hire
+from videoautoarena.video.synth.timeline import Film, FilmPlan
+from videoautoarena.video.workers.pool import HANDS, DecodingWorker, WornWorker, give_back, hire
 
 SPLICED_BYTES = 256 * 1024 * 1024
 """Of spliced clips so much is kept for another judge; 2 MB each, and they can be made again."""
@@ -100,7 +100,7 @@ class Decoders:
         return kept
 
     async def splice(
-        self, splice: Splice | Plan, files: Mapping[str, Path], sampling: Sampling
+        self, splice: Splice | FilmPlan, files: Mapping[str, Path], sampling: Sampling
     ) -> Frames:
         """Return the frames of a spliced clip, or of a film that is no file, then in the cache.
 
@@ -113,7 +113,7 @@ class Decoders:
             asked = {"splice": splice.model_dump(), "files": _needed(splice, files)}
             return await self._frames("splice", sampling, self.spliced, **asked)
 
-    async def film(self, plan: Plan, files: Mapping[str, Path], to: Path | None = None) -> Film:
+    async def film(self, plan: FilmPlan, files: Mapping[str, Path], to: Path | None = None) -> Film:
         """Return what is in the film of a plan, written by a worker if there is a `to`.
 
         It may take `SLOWEST` times as much longer than a deadline as the film lasts. Raises
@@ -128,7 +128,7 @@ class Decoders:
 
     async def spliced_jpegs(
         self,
-        splice: Splice | Plan,
+        splice: Splice | FilmPlan,
         files: Mapping[str, Path],
         *,
         sampling: Sampling,
@@ -187,11 +187,11 @@ class Decoders:
         async with self._seats:
             try:
                 return await answer(hire())
-            except Worn:
-                return await answer(Worker())
+            except WornWorker:
+                return await answer(DecodingWorker())
 
     async def _ask(
-        self, worker: Worker, *, want: str, fields: Mapping[str, Any], deadline_s: float
+        self, worker: DecodingWorker, *, want: str, fields: Mapping[str, Any], deadline_s: float
     ) -> dict[str, Any]:
         asked = None
         try:
@@ -219,7 +219,7 @@ class Decoders:
         return Frames.model_validate(reply["frames"])
 
 
-def _needed(splice: Splice | Plan, files: Mapping[str, Path]) -> dict[str, str]:
+def _needed(splice: Splice | FilmPlan, files: Mapping[str, Path]) -> dict[str, str]:
     return {sha256: os.fspath(files[sha256]) for sha256 in splice.videos}
 
 

@@ -85,11 +85,11 @@ main()
 """
 
 
-class Worn(DecoderLost):
+class WornWorker(DecoderLost):
     """Lost by a process that had served before: one that is new may have the room it lacked."""
 
 
-class Worker:
+class DecodingWorker:
     """One process; it is of no more use once `ask` has raised `DecoderLost`."""
 
     def __init__(self) -> None:
@@ -116,7 +116,7 @@ class Worker:
         or had no answer within the deadline; Worn: the first of these, or it could not answer, and
         it had served before.
         """
-        lost = Worn if self._has_served else DecoderLost
+        lost = WornWorker if self._has_served else DecoderLost
         self._has_served = True
         how = {"want": want, "cwd": _here(), "deadline_s": deadline_s}
         request = json.dumps({**how, **fields}).encode() + b"\n"
@@ -226,23 +226,23 @@ def _here() -> str:
         return os.sep
 
 
-_idle: list[Worker] = []
+_idle: list[DecodingWorker] = []
 _lock = Lock()
 
 
-def hire() -> Worker:
+def hire() -> DecodingWorker:
     """Return a process that nobody else asks until it is given back."""
     while True:
         with _lock:
             worker = _idle.pop() if _idle else None
         if worker is None:
-            return Worker()
+            return DecodingWorker()
         if worker.is_alive:
             return worker
         worker.end()
 
 
-def give_back(worker: Worker) -> None:
+def give_back(worker: DecodingWorker) -> None:
     """Keep a process for the next request; one too many ends, and one that has grown large."""
     is_slim = worker.is_alive and worker.held_bytes < MOST_HELD_BYTES
     with _lock:
@@ -254,15 +254,19 @@ def give_back(worker: Worker) -> None:
 
 
 def ask(
-    want: str, fields: Mapping[str, Any], *, deadline_s: float, busy: set[Worker] | None = None
+    want: str,
+    fields: Mapping[str, Any],
+    *,
+    deadline_s: float,
+    busy: set[DecodingWorker] | None = None,
 ) -> dict[str, Any]:
-    """Return the answer of a process to one request; blocks. See `Worker.ask`.
+    """Return the answer of a process to one request; blocks. See `DecodingWorker.ask`.
 
     While it is at work, the process is among the `busy`, where it can be killed.
     """
     at_work = set() if busy is None else busy
 
-    def answer(worker: Worker) -> dict[str, Any]:
+    def answer(worker: DecodingWorker) -> dict[str, Any]:
         at_work.add(worker)
         try:
             return worker.ask(want, fields, deadline_s=deadline_s)
@@ -272,8 +276,8 @@ def ask(
 
     try:
         return answer(hire())
-    except Worn:
-        return answer(Worker())
+    except WornWorker:
+        return answer(DecodingWorker())
 
 
 @atexit.register

@@ -26,11 +26,10 @@ from videoautoarena.video.decode.av import probe
 from videoautoarena.video.decode.container import sha256_of, trouble, unchanged
 from videoautoarena.video.decode.index import first_shown_s, read_index
 from videoautoarena.video.sampling.cache import FrameCache, found_scenes
-from videoautoarena.video.sampling.sampler import sample
-from videoautoarena.video.synth.film import encode, film_of, sample_film
-from videoautoarena.video.synth.fitting import named
+from videoautoarena.video.sampling.policies import sample
+from videoautoarena.video.synth.film import encode, film_of, named, sample_film
 from videoautoarena.video.synth.splice import Splice, sample_splice
-from videoautoarena.video.synth.timeline import Film, Plan
+from videoautoarena.video.synth.timeline import Film, FilmPlan
 from videoautoarena.video.workers.pool import MOST_BYTES, confine
 
 GRACE_S = 10.0
@@ -50,7 +49,7 @@ def decode_into_cache(path: Path, sha256: str, *, sampling: Sampling, cache: Fra
 
 
 def splice_into_cache(
-    splice: Splice | Plan, files: Mapping[str, Path], *, sampling: Sampling, cache: FrameCache
+    splice: Splice | FilmPlan, files: Mapping[str, Path], *, sampling: Sampling, cache: FrameCache
 ) -> Frames:
     """Put the frames of a clip or film into the cache; UnusableVideo if unclear or changed."""
     with _the_very(splice, files):
@@ -62,20 +61,20 @@ def splice_into_cache(
     return sampled.frames
 
 
-def make_film(plan: Plan, files: Mapping[str, Path], to: Path | None) -> Film:
+def make_film(plan: FilmPlan, files: Mapping[str, Path], to: Path | None) -> Film:
     """Return what is in a film, written to `to` if any; raises as `encode` does, or if changed."""
     with _the_very(plan, files):
         return encode(plan, files, to).film if to else film_of(plan, files)
 
 
 @contextmanager
-def _the_very(splice: Splice | Plan, files: Mapping[str, Path]) -> Iterator[None]:
+def _the_very(splice: Splice | FilmPlan, files: Mapping[str, Path]) -> Iterator[None]:
     """Raise UnusableVideo where a file has other bytes than its video, before or by the end."""
     with ExitStack() as stack:
         for sha256 in splice.videos:
             path = files[sha256]
             # Of a clip it is known by whom it was planned; a film may be made of many.
-            with named(path) if isinstance(splice, Plan) else nullcontext():
+            with named(path) if isinstance(splice, FilmPlan) else nullcontext():
                 stack.enter_context(unchanged(path))
                 _refuse_changed(path, sha256)
         yield
@@ -116,7 +115,7 @@ def _frames(ask: Request) -> Reply:
 def _splice(ask: Request) -> Reply:
     """The frames of a spliced clip or a film: splice, files, sampling, cache."""
     frames = splice_into_cache(
-        TypeAdapter[Splice | Plan](Splice | Plan).validate_python(ask["splice"]),
+        TypeAdapter[Splice | FilmPlan](Splice | FilmPlan).validate_python(ask["splice"]),
         _files(ask),
         sampling=Sampling.model_validate(ask["sampling"]),
         cache=FrameCache(Path(ask["cache"])),
@@ -127,7 +126,7 @@ def _splice(ask: Request) -> Reply:
 def _film(ask: Request) -> Reply:
     """What is in a film, and its file if asked for: plan, files, to."""
     to = Path(ask["to"]) if ask["to"] else None
-    return {"film": make_film(Plan.model_validate(ask["plan"]), _files(ask), to).model_dump()}
+    return {"film": make_film(FilmPlan.model_validate(ask["plan"]), _files(ask), to).model_dump()}
 
 
 def _files(ask: Request) -> dict[str, Path]:

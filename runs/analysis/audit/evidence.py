@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from videoautoarena.memory.records.outlines import Outlines
 from videoautoarena.memory.records.records import DECIDED, TIES, Battle, Video
-from videoautoarena.memory.store.evidence import Label, Sample, Trial
+from videoautoarena.memory.store.evidence import Label, LabelSample, Trial
 from videoautoarena.runs.rating.finding import ENOUGH, Crosses, Finding, Told
 from videoautoarena.runs.run.rundir.call_facts import Shortfall
 from videoautoarena.runs.run.rundir.reader import BattlesOf, is_blind
@@ -59,7 +59,7 @@ class AuditInput:
     """Those of a run are read each time they are gone through."""
     manifest: Mapping[str, Any]
     labels: Sequence[Label] = ()
-    samples: Sequence[Sample] = ()
+    samples: Sequence[LabelSample] = ()
     trials: Sequence[Trial] = ()
     films: Mapping[str, Video] = field(default_factory=dict)
     """By id; what is said of a battle names the file it is about."""

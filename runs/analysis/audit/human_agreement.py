@@ -13,8 +13,13 @@ import numpy as np
 
 from videoautoarena.memory.records.records import DECIDED, TIES, Battle
 from videoautoarena.memory.records.standards import STANDARDS, Standard
-from videoautoarena.memory.store.evidence import Label, Sample
-from videoautoarena.memory.store.votes import Cast, Ranking, Vote
+from videoautoarena.memory.store.evidence import (
+    BattleVote,
+    CastVote,
+    Label,
+    LabelSample,
+    RankingVote,
+)
 from videoautoarena.runs.analysis.audit.checks import with_checks
 from videoautoarena.runs.analysis.audit.evidence import AuditInput, below, finding, unknown
 from videoautoarena.runs.formats.record_json import record_json
@@ -66,7 +71,7 @@ def join_labels(labels: Sequence[Label], battles: Iterable[Battle]) -> list[Labe
     return [LabelledBattle(of, decided[of.battle]) for of in labels if of.battle in decided]
 
 
-def chances(samples: Sequence[Sample]) -> dict[str, float]:
+def chances(samples: Sequence[LabelSample]) -> dict[str, float]:
     """Return how likely each battle was to be drawn by one draw or another; others are left out."""
     missed = defaultdict[str, float](lambda: 1.0)
     for sample in samples:
@@ -475,7 +480,7 @@ def show_labels(run: Run) -> LabelReport:
     evidence = run.store.evidence
     spoken = spoken_of(run)
     every = evidence.labels()
-    cast = evidence.votes.cast(Vote)
+    cast = evidence.votes.cast(BattleVote)
     verdicts = run.store.verdicts()
     decided = {id_ for id_ in run.settled if verdicts[id_] in DECIDED}
     drawn = {id_ for sample in evidence.samples() for id_ in sample.drawn} & decided
@@ -490,11 +495,11 @@ def show_labels(run: Run) -> LabelReport:
         labellers=tuple(_labellers(spoken, cast)),
         findings=tuple(with_checks(raise_alarms(said))),
         calibration=tuple(calibrate(run.battles, spoken)) if spoken else (),
-        ranking=rank_sources(evidence.votes.cast(Ranking)),
+        ranking=rank_sources(evidence.votes.cast(RankingVote)),
     )
 
 
-def _votes(cast: Sequence[Cast[Vote]]) -> VoteCount:
+def _votes(cast: Sequence[CastVote[BattleVote]]) -> VoteCount:
     standing = [one.vote for one in cast if not one.is_superseded]
     return VoteCount(
         cast=len(cast),
@@ -504,7 +509,9 @@ def _votes(cast: Sequence[Cast[Vote]]) -> VoteCount:
     )
 
 
-def _labellers(spoken: Sequence[LabelledBattle], cast: Sequence[Cast[Vote]]) -> Iterator[Labeller]:
+def _labellers(
+    spoken: Sequence[LabelledBattle], cast: Sequence[CastVote[BattleVote]]
+) -> Iterator[Labeller]:
     counts = Counter(of.label.labeller for of in spoken)
     voters = dict.fromkeys((one.vote.labeller for one in cast), 0)
     for name in sorted(voters | counts, key=lambda name: (-counts[name], name)):

@@ -15,7 +15,7 @@ from videoautoarena.memory.records.digests import derive
 from videoautoarena.memory.records.errors import BadInput
 from videoautoarena.memory.records.records import DECIDED, Battle
 from videoautoarena.memory.records.standards import STANDARDS
-from videoautoarena.memory.store.evidence import Sample
+from videoautoarena.memory.store.evidence import LabelSample
 from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.formats.csv_text import sheet_text
 from videoautoarena.runs.formats.terminal import safe
@@ -126,10 +126,10 @@ def complete_sample(run: Run, number: int, seed: int) -> list[str]:
     return drawn[:number]
 
 
-def drawn_order(samples: Sequence[Sample]) -> list[str]:
+def drawn_order(samples: Sequence[LabelSample]) -> list[str]:
     """Return the ids of all draws one after another; the strata of a draw take turns by size."""
     order: list[str] = []
-    strata: list[Sample] = []
+    strata: list[LabelSample] = []
     for sample in samples:
         # Strata have no battle in common; what speaks for the same ones is a further draw.
         if any(not set(sample.of).isdisjoint(stratum.of) for stratum in strata):
@@ -139,7 +139,7 @@ def drawn_order(samples: Sequence[Sample]) -> list[str]:
     return order + _taking_turns(strata)
 
 
-def _taking_turns(strata: Sequence[Sample]) -> list[str]:
+def _taking_turns(strata: Sequence[LabelSample]) -> list[str]:
     places = [
         ((place + 0.5) / len(sample.drawn), number, id_)
         for number, sample in enumerate(strata)
@@ -154,8 +154,13 @@ def shuffle(ids: Sequence[str], seed: int, draws: int) -> list[str]:
 
 
 def _draw(
-    battles: Sequence[Battle], before: Sequence[Sample], *, number: int, seed: int, by: Part | None
-) -> list[Sample]:
+    battles: Sequence[Battle],
+    before: Sequence[LabelSample],
+    *,
+    number: int,
+    seed: int,
+    by: Part | None,
+) -> list[LabelSample]:
     taken = {id_ for sample in before for id_ in sample.drawn}
     parts: dict[str, list[str]] = {}
     for battle in battles:
@@ -174,7 +179,7 @@ def _draw(
         )
     shares = _share_out(number, rest)
     return [
-        Sample(
+        LabelSample(
             seed=seed,
             of=tuple(sorted(parts[part])),
             chance=shares[part] / len(ids),

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from videoautoarena.memory.records.errors import BadInput
 from videoautoarena.memory.records.questions import QUESTION_CATEGORIES, QuestionCategory
 from videoautoarena.memory.records.records import DECIDED, Battle
-from videoautoarena.memory.store.tags import Tag
+from videoautoarena.memory.store.evidence import QuestionTag
 from videoautoarena.runs.analysis.categories.tags import (
     NONE,
     SHOWN,
@@ -140,14 +140,14 @@ def report_of(run: Run, classifier: str | None = None) -> CategoryReport:
     )
 
 
-def _count(name: QuestionCategory, tags: Sequence[Tag]) -> Count:
+def _count(name: QuestionCategory, tags: Sequence[QuestionTag]) -> Count:
     read = [tag for tag in tags if tag.categories.get(name, "unknown") != "unknown"]
     hits = [tag.categories[name] == "yes" for tag in read]
     share = share_of(hits, [tag.video for tag in read])
     return Count(SHOWN[name], sum(hits), len(tags) - len(read), figure_of(share))
 
 
-def _of_none(tags: Sequence[Tag]) -> Count:
+def _of_none(tags: Sequence[QuestionTag]) -> Count:
     """Return how many are of none; one of which some category is unknown may be of that."""
     read = [tag for tag in tags if "unknown" not in tag.categories.values() or said_yes(tag)]
     hits = [not said_yes(tag) for tag in read]
@@ -155,7 +155,7 @@ def _of_none(tags: Sequence[Tag]) -> Count:
     return Count(NONE, sum(hits), len(tags) - len(read), share)
 
 
-def _overlap(tags: Sequence[Tag]) -> tuple[tuple[int, ...], ...]:
+def _overlap(tags: Sequence[QuestionTag]) -> tuple[tuple[int, ...], ...]:
     sets = [set(said_yes(tag)) for tag in tags]
     return tuple(
         tuple(sum(one in of and other in of for of in sets) for other in QUESTION_CATEGORIES)

@@ -13,7 +13,7 @@ from videoautoarena.agents.roles.classify import name_topic
 from videoautoarena.agents.roles.prompter import Prompter
 from videoautoarena.memory.records.digests import canonical_json, digest
 from videoautoarena.memory.records.errors import BadInput
-from videoautoarena.memory.store.tags import TAG_SCOPE
+from videoautoarena.memory.store.evidence import TAG_SCOPE
 from videoautoarena.runs.analysis.categories.tagging import TagOrder, classifying, prompts_with
 from videoautoarena.runs.console.progress.events import Listeners, nobody
 from videoautoarena.runs.formats.terminal import safe

@@ -22,9 +22,8 @@ from videoautoarena.memory.records.digests import canonical_json, digest
 from videoautoarena.memory.records.errors import BadInput, CallFailed
 from videoautoarena.memory.records.questions import QUESTION_CATEGORIES
 from videoautoarena.memory.records.records import Frames, Role
-from videoautoarena.memory.store.evidence import generation_of, trial_id
+from videoautoarena.memory.store.evidence import TAG_SCOPE, QuestionTag, generation_of, trial_id
 from videoautoarena.memory.store.store import Store
-from videoautoarena.memory.store.tags import TAG_SCOPE, Tag
 from videoautoarena.runs.analysis.categories.tags import Asked, questions_of
 from videoautoarena.runs.analysis.trials.trial import entry_in
 from videoautoarena.runs.console.progress.events import Listeners
@@ -130,7 +129,7 @@ class Wanted(NamedTuple):
 
 
 @dataclass(kw_only=True)
-class TaggingJob(RunJob[Wanted, Tag]):
+class TaggingJob(RunJob[Wanted, QuestionTag]):
     """Asks a classifier about the questions of a run that have no tag of it."""
 
     ROLE = "classifier"
@@ -147,7 +146,7 @@ class TaggingJob(RunJob[Wanted, Tag]):
         """Look for the frames of every video."""
         await self.job_run.check_frames(one.frames for one in self.left)
 
-    async def play(self, item: Wanted, prompter: Prompter) -> Tag:
+    async def play(self, item: Wanted, prompter: Prompter) -> QuestionTag:
         """Return the tag of a question; a call that failed gives one, too."""
         asked = item.asked
         model = self.model
@@ -163,7 +162,7 @@ class TaggingJob(RunJob[Wanted, Tag]):
         except CallFailed as why:
             is_failed = True
             found = Classification(dict.fromkeys(QUESTION_CATEGORIES, "unknown"), str(why))
-        return Tag(
+        return QuestionTag(
             id=trial_id(item.first, item.generation),
             question=asked.id,
             video=asked.video,
@@ -175,7 +174,7 @@ class TaggingJob(RunJob[Wanted, Tag]):
             is_failed=is_failed,
         )
 
-    async def keep(self, _item: Wanted, outcome: Tag) -> None:
+    async def keep(self, _item: Wanted, outcome: QuestionTag) -> None:
         """Keep a tag beside the battles."""
         await self.job_run.store.tags.put(outcome)
         reason = outcome.reason or "no reason recorded"
@@ -273,7 +272,7 @@ def _open(
     retry_failed: bool,
 ) -> list[Wanted]:
     """Return the questions without a tag of this classifier, and on demand those that failed."""
-    latest: dict[str, tuple[int, Tag]] = {}
+    latest: dict[str, tuple[int, QuestionTag]] = {}
     for tag in store.tags.all():
         first, generation = generation_of(tag.id)
         if first not in latest or latest[first][0] < generation:

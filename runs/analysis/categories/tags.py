@@ -9,8 +9,7 @@ from typing import NamedTuple
 from videoautoarena.memory.records.digests import canonical_json, digest
 from videoautoarena.memory.records.questions import QUESTION_CATEGORIES, QuestionCategory
 from videoautoarena.memory.records.records import Battle
-from videoautoarena.memory.store.evidence import generation_of
-from videoautoarena.memory.store.tags import Tag
+from videoautoarena.memory.store.evidence import QuestionTag, generation_of
 from videoautoarena.runs.run.rundir.reader import Run
 
 NONE = "none of these"
@@ -40,9 +39,9 @@ def questions_of(battles: Iterable[Battle]) -> list[Asked]:
     return list(dict.fromkeys(found))
 
 
-def standing_tags(tags: Iterable[Tag]) -> list[Tag]:
+def standing_tags(tags: Iterable[QuestionTag]) -> list[QuestionTag]:
     """Return the tags that count: of one classifier on one question the last that was read."""
-    found: dict[tuple[str, str], Tag] = {}
+    found: dict[tuple[str, str], QuestionTag] = {}
     for tag in sorted(tags, key=lambda tag: generation_of(tag.id)[1]):
         place = (tag.classifier, tag.question)
         if tag.reason is None or place not in found or found[place].reason is not None:
@@ -50,7 +49,7 @@ def standing_tags(tags: Iterable[Tag]) -> list[Tag]:
     return list(found.values())
 
 
-def classifier_of(tags: Collection[Tag]) -> str | None:
+def classifier_of(tags: Collection[QuestionTag]) -> str | None:
     """Return who counts where several classified a run: who read the most questions.
 
     Of two that read as many, the one that began earlier; None where nobody did.
@@ -59,7 +58,7 @@ def classifier_of(tags: Collection[Tag]) -> str | None:
     return max(read, key=read.__getitem__, default=None)
 
 
-def tags_of(run: Run, classifier: str | None = None) -> dict[str, Tag]:
+def tags_of(run: Run, classifier: str | None = None) -> dict[str, QuestionTag]:
     """Return the tags of one classifier that could be read, by the id of the question.
 
     Nobody named: the one of `classifier_of`. Empty where the run has none.
@@ -69,7 +68,7 @@ def tags_of(run: Run, classifier: str | None = None) -> dict[str, Tag]:
     return {tag.question: tag for tag in standing if tag.classifier == who and tag.reason is None}
 
 
-def said_yes(tag: Tag) -> tuple[QuestionCategory, ...]:
+def said_yes(tag: QuestionTag) -> tuple[QuestionCategory, ...]:
     """Return the categories of a question, in their order; what is unknown is none of them."""
     return tuple(name for name in QUESTION_CATEGORIES if tag.categories.get(name) == "yes")
 

@@ -17,7 +17,7 @@ from typing import Literal, NamedTuple
 from videoautoarena.memory.records.digests import unit_interval
 from videoautoarena.memory.records.errors import UnusableVideo
 from videoautoarena.memory.records.records import Video
-from videoautoarena.video.synth.splice import Card, Part, Splice
+from videoautoarena.video.synth.splice import Card, Splice, SplicePart
 
 Kind = Literal["needle", "card", "order", "count"]
 KINDS: tuple[Kind, ...] = ("card", "needle", "order", "count")
@@ -145,14 +145,16 @@ def _plan_needle(stage: Stage) -> Pair:
     if stage.other.duration_s < seconds:
         raise UnusableVideo(f"the other video lasts less than a piece of {seconds:.1f} s")
     start_s = stage.chance("start") * (stage.other.duration_s - seconds)
-    return _timed("needle", stage, Part(seconds=seconds, video=stage.other.sha256, start_s=start_s))
+    return _timed(
+        "needle", stage, SplicePart(seconds=seconds, video=stage.other.sha256, start_s=start_s)
+    )
 
 
 def _plan_card(stage: Stage) -> Pair:
-    return _timed("card", stage, Part(seconds=stage.piece_s(1), card=_flat(stage)))
+    return _timed("card", stage, SplicePart(seconds=stage.piece_s(1), card=_flat(stage)))
 
 
-def _timed(kind: Kind, stage: Stage, piece: Part) -> Pair:
+def _timed(kind: Kind, stage: Stage, piece: SplicePart) -> Pair:
     """Return clips with the piece at one of two times, and answers that name its middle."""
     early = 0.05 + 0.25 * stage.chance("early")
     late = early + 0.35 + (0.6 - early) * stage.chance("late")
@@ -174,7 +176,7 @@ def _plan_order(stage: Stage) -> Pair:
     clips = [
         _set_in(
             stage,
-            [(o, Part(seconds=seconds, card=c)) for o, c in zip(offsets, order, strict=True)],
+            [(o, SplicePart(seconds=seconds, card=c)) for o, c in zip(offsets, order, strict=True)],
         )
         for order in (first, second)
     ]
@@ -188,7 +190,7 @@ def _plan_count(stage: Stage) -> Pair:
     drawn = COUNTS[int(stage.chance("counts") * len(COUNTS))]
     counts = drawn if stage.chance("first") < 0.5 else drawn[::-1]
     colour = _flat(stage)
-    piece = Part(seconds=stage.piece_s(max(counts)), card=colour)
+    piece = SplicePart(seconds=stage.piece_s(max(counts)), card=colour)
     clips = [
         _set_in(stage, [(offset, piece) for offset in _spread(stage, count)]) for count in counts
     ]
@@ -214,12 +216,12 @@ def _spread(stage: Stage, count: int) -> list[float]:
     ]
 
 
-def _set_in(stage: Stage, pieces: Sequence[tuple[float, Part]]) -> Splice:
+def _set_in(stage: Stage, pieces: Sequence[tuple[float, SplicePart]]) -> Splice:
     """Return the ground with pieces set in: it stops for each, and goes on behind it."""
     start_s = stage.chance("stretch") * (stage.ground.duration_s - stage.ground_s)
     bounds = [0.0, *(offset for offset, _ in pieces), stage.ground_s]
     stretches = [
-        Part(seconds=end - begin, video=stage.ground.sha256, start_s=start_s + begin)
+        SplicePart(seconds=end - begin, video=stage.ground.sha256, start_s=start_s + begin)
         for begin, end in pairwise(bounds)
     ]
     parts = [stretches[0]]

@@ -18,7 +18,7 @@ from typing import Literal, TypeVar
 
 from videoautoarena.agents.prompting.contracts import YesNo
 from videoautoarena.memory.records.errors import BadInput
-from videoautoarena.memory.records.records import Published, Record
+from videoautoarena.memory.records.records import PublishedRecord, Record
 from videoautoarena.runs.bench.format.points import videos_of
 from videoautoarena.runs.bench.format.reader import OpenBench
 from videoautoarena.runs.bench.format.results import (
@@ -269,7 +269,7 @@ class ConstantScore(Record):
     """Of each that is there, the refusal twin among them, in percent."""
 
 
-class DialogueScores(Published):
+class DialogueScores(PublishedRecord):
     """Scores on a set of dialogues, best first."""
 
     bench: str
@@ -532,7 +532,7 @@ class DialogueGap(Record):
     """Videos that they are about."""
 
 
-class DialogueComparison(Published):
+class DialogueComparison(PublishedRecord):
     """How two models fared in dialogues that count for both."""
 
     bench: str

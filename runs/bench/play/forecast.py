@@ -19,9 +19,8 @@ from videoautoarena.agents.prompting.fences import with_options
 from videoautoarena.agents.prompting.prompts import PromptSet
 from videoautoarena.agents.roles.mark import CHECKER, AnswerWithKey, ReplyWithChecklist
 from videoautoarena.agents.roles.prompter import Task, worded
-from videoautoarena.memory.records.calls import CHARACTERS
 from videoautoarena.memory.records.frame_policies import FPS
-from videoautoarena.memory.records.records import SCOUTS, CallRow, Role, Sampling, Video
+from videoautoarena.memory.records.records import CHARACTERS, SCOUTS, CallRow, Role, Sampling, Video
 from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.bench.format.schema import DialogueItem, Item, Round, TaskItem
 from videoautoarena.runs.bench.play.cast import BenchCast, Player

@@ -13,8 +13,8 @@ from pydantic import JsonValue
 
 from videoautoarena.agents.prompting.prompts import PromptSet
 from videoautoarena.agents.providers.catalogue import EMBEDDINGS
-from videoautoarena.memory.records.records import Lost
-from videoautoarena.memory.store.journal import NOTHING_LOST
+from videoautoarena.memory.records.records import UnansweredTries
+from videoautoarena.memory.store.journal import NO_TRIES
 from videoautoarena.runs.bench.format.points import decided
 from videoautoarena.runs.bench.format.reader import OpenBench
 from videoautoarena.runs.bench.format.results import (
@@ -59,7 +59,7 @@ class BenchTally(JobTally):
     of_players: Forfeits = field(default_factory=Forfeits)
     complete: int = 0
     """So many questions, the first as they are drawn, are played by everybody."""
-    lost: Lost = NOTHING_LOST
+    lost: UnansweredTries = NO_TRIES
     """What tries without a reply may have cost, of all processes that played the bench."""
 
     def settle(self, outcome: Outcome, player: str) -> None:
@@ -120,7 +120,7 @@ class BenchEnd:
     """Stopped by a cap."""
     gone: str | None
     """Address of the unreachable server that stopped it, or None."""
-    lost: Lost
+    lost: UnansweredTries
     """Possibly paid, by all who played this bench: `tries` without a reply, at most `usd` (None:
     unknown) and `tokens`."""
     results: Sequence[Path]

@@ -21,7 +21,7 @@ from videoautoarena.runs.formats.terminal import safe
 from videoautoarena.runs.run.rundir.frames import keep_subtitles, stored_subtitles
 from videoautoarena.runs.run.rundir.reader import counted, one_line
 from videoautoarena.video.folder.find import Findings, find_videos, read_video, refuse_no_folder
-from videoautoarena.video.folder.subtitles import Shelf, Track
+from videoautoarena.video.folder.subtitles import SubtitleFolder, SubtitleTrack
 
 REMEMBERED = "bench-video/"
 """Name in the file of calls, before the digest of a bench's video id, of the sha256 of its file."""
@@ -161,7 +161,7 @@ def subtitle_chars(bench: OpenBench, store: Store | None, films: BenchVideos) ->
         if store is not None and (kept := stored_subtitles(store, video.id)) is not None:
             cues[video.id] = kept.cues
     if films.folder is not None:
-        shelf = Shelf(films.folder)
+        shelf = SubtitleFolder(films.folder)
         tracks = {v.id: shelf.beside(v).track for v in _to_be_read(bench, store, films)}
         cues |= {id_: track.cues for id_, track in tracks.items() if track is not None}
     return {id_: sum(len(cue.text) + AROUND for cue in found) for id_, found in cues.items()}
@@ -184,9 +184,9 @@ def _lose_other_subtitles(bench: OpenBench, store: Store | None, films: BenchVid
         if frozen is None:
             continue
         kept = stored_subtitles(store, video.id) if store is not None else None
-        found: Subtitles | Track | None = kept
+        found: Subtitles | SubtitleTrack | None = kept
         if kept is None and folder is not None and id_ in fresh:
-            found = Shelf(folder).beside(video).track
+            found = SubtitleFolder(folder).beside(video).track
         if found is None:
             films.lost[id_] = "has lost its subtitles"
         elif found.sha256 != frozen.sha256:

@@ -21,7 +21,7 @@ import numpy as np
 from pydantic import JsonValue
 
 from videoautoarena.memory.records.errors import BadInput, need_package
-from videoautoarena.memory.records.records import Published, Record
+from videoautoarena.memory.records.records import PublishedRecord, Record
 from videoautoarena.runs.bench.format.reader import OpenBench
 from videoautoarena.runs.bench.format.results import VIEWS, TaskResult, View, read_tasks
 from videoautoarena.runs.bench.format.schema import DIALOGUE, MADE, TASK_KINDS, TaskItem
@@ -259,7 +259,7 @@ class AskedProbe(Record):
     """How likely guessing comes to as much, or more; one-sided and exact."""
 
 
-class AskedProbes(Published):
+class AskedProbes(PublishedRecord):
     """What models come to on a set when they are shown less than the whole."""
 
     bench: str

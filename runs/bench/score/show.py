@@ -7,7 +7,7 @@ from typing import Any
 
 from videoautoarena.agents.prompting.fences import LETTERS
 from videoautoarena.memory.records.errors import BadInput
-from videoautoarena.memory.records.records import Published, Record
+from videoautoarena.memory.records.records import PublishedRecord, Record
 from videoautoarena.runs.bench.format.reader import OpenBench
 from videoautoarena.runs.bench.format.results import (
     Anchored,
@@ -57,7 +57,7 @@ class ListedItem(Record):
     """What is asked; of a dialogue what the user says first."""
 
 
-class ItemList(Published):
+class ItemList(PublishedRecord):
     """The items of a set, in its order."""
 
     bench: str
@@ -90,7 +90,7 @@ class ReplyTo(Record):
     lines: tuple[TaskLine | Ruling | Comparison, ...]
 
 
-class ShownItem(Published):
+class ShownItem(PublishedRecord):
     """A question or a task, and what models replied."""
 
     bench: str
@@ -118,7 +118,7 @@ class DialogueReplies(Record):
     """One a scored round that it was asked."""
 
 
-class ShownDialogue(Published):
+class ShownDialogue(PublishedRecord):
     """A dialogue and the replies to it."""
 
     bench: str

@@ -16,7 +16,7 @@ from typing import Literal
 
 from videoautoarena.agents.roles.mark import MOST
 from videoautoarena.memory.records.errors import BadInput
-from videoautoarena.memory.records.records import Published, Record
+from videoautoarena.memory.records.records import PublishedRecord, Record
 from videoautoarena.runs.bench.format.points import videos_of
 from videoautoarena.runs.bench.format.reader import OpenBench
 from videoautoarena.runs.bench.format.results import TaskResult, read_tasks
@@ -170,7 +170,7 @@ class TaskBoard(Record):
         return {length: fmean(found[length]) for length in sorted(found)}
 
 
-class TaskScores(Published):
+class TaskScores(PublishedRecord):
     """Scores on a set of tasks."""
 
     bench: str
@@ -363,7 +363,7 @@ class TaskGap(Record):
     """Videos that they are about."""
 
 
-class TaskComparison(Published):
+class TaskComparison(PublishedRecord):
     """How two models fared on tasks that count for both."""
 
     bench: str

@@ -14,7 +14,7 @@ from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
-from videoautoarena.memory.store.connection import ENDING
+from videoautoarena.memory.store.connection import SHUTDOWN
 from videoautoarena.runs.cli.program import main, options
 from videoautoarena.runs.formats.publishing import say_before_publishing
 from videoautoarena.runs.formats.terminal import finish_though_unread, print_result, safe, say
@@ -74,7 +74,7 @@ def run_async(work: Coroutine[object, object, T]) -> T:
     try:
         return asyncio.run(_alone(work))  # noqa: TID251 - this is the one place
     finally:
-        ENDING.clear()
+        SHUTDOWN.clear()
 
 
 async def _alone(work: Coroutine[object, object, T]) -> T:
@@ -85,7 +85,7 @@ async def _alone(work: Coroutine[object, object, T]) -> T:
 
     def cancel(_number: int, _frame: FrameType | None) -> None:
         nonlocal is_cancelled
-        ENDING.ask()
+        SHUTDOWN.ask()
         if is_cancelled or task is None:
             raise KeyboardInterrupt
         is_cancelled = True
@@ -101,7 +101,7 @@ async def _alone(work: Coroutine[object, object, T]) -> T:
                 raise KeyboardInterrupt from None
             raise
         finally:
-            ENDING.ask()
+            SHUTDOWN.ask()
 
 
 def ending(finished: Finished, out: Path, *, as_json: bool) -> int:

@@ -20,7 +20,7 @@ from videoautoarena.agents.providers.catalogue import provider_keys
 from videoautoarena.agents.transport.redaction import NAMES, is_traced, trace_host
 from videoautoarena.graph.slot_ids import PERSONAS
 from videoautoarena.memory.records.errors import ArenaError
-from videoautoarena.memory.records.records import Role, Skipped
+from videoautoarena.memory.records.records import Role, SkippedFile
 from videoautoarena.runs.console.media.live_check import PROXIES, ModelCheck, lacking_key
 from videoautoarena.runs.formats.record_json import record_json
 from videoautoarena.runs.formats.terminal import out
@@ -104,7 +104,7 @@ class Folder:
     SHOWN: ClassVar = ("folder", "usable", "skipped", "duplicates")
     folder: str
     usable: list[Usable]
-    skipped: list[Skipped]
+    skipped: list[SkippedFile]
     duplicates: list[Duplicate]
     problems: dict[str, tuple[str, ...]]
     """What is wrong with usable ones, by path; not in JSON, where a run's status has it."""

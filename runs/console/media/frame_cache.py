@@ -13,8 +13,7 @@ from videoautoarena.memory.records.errors import BadInput
 from videoautoarena.runs.formats.record_json import record_json
 from videoautoarena.runs.formats.terminal import safe
 from videoautoarena.runs.run.rundir.reader import counted
-from videoautoarena.video.sampling.cache import FrameCache
-from videoautoarena.video.sampling.eviction import VARIABLE, Kept, remove, sweep
+from videoautoarena.video.sampling.cache import VARIABLE, CacheFile, FrameCache, remove, sweep
 from videoautoarena.video.workers.decoders import SPLICED_BYTES
 
 SHOWN = 20
@@ -118,7 +117,7 @@ class Wish(NamedTuple):
     """Not used for so many seconds."""
 
 
-def wished(wish: Wish) -> list[Kept]:
+def wished(wish: Wish) -> list[CacheFile]:
     """Return the entries that a wish means; BadInput for no id, or one that the cache lacks."""
     entries = [entry for cache in _caches() for entry in cache.entries()]
     for said in wish.videos:
@@ -135,7 +134,7 @@ def wished(wish: Wish) -> list[Kept]:
     ]
 
 
-def clear(entries: Sequence[Kept]) -> list[Kept]:
+def clear(entries: Sequence[CacheFile]) -> list[CacheFile]:
     """Remove entries and what killed processes left behind; return those that this removed."""
     for cache in _caches():
         sweep(cache.folder)
@@ -172,7 +171,7 @@ def _caches() -> tuple[FrameCache, FrameCache]:
     return cache, FrameCache(cache.folder / "spliced")
 
 
-def _by_video(entries: Sequence[Kept]) -> list[Cached]:
+def _by_video(entries: Sequence[CacheFile]) -> list[Cached]:
     found: dict[str, Cached] = {}
     for entry in entries:
         known = found.get(entry.video, Cached(entry.video, 0, 0, 0.0))

@@ -27,7 +27,7 @@ from videoautoarena.video.folder.find import read_video
 from videoautoarena.video.sampling.cache import FrameCache, kept_scenes
 from videoautoarena.video.sampling.scenes import SceneSpan
 from videoautoarena.video.sampling.thinning import thin
-from videoautoarena.video.synth.contact_sheet import Heading, Shot, draw_sheet
+from videoautoarena.video.synth.contact_sheet import Heading, SheetPicture, draw_sheet
 from videoautoarena.video.workers.decoders import Decoders
 
 NAMED = 5
@@ -291,14 +291,14 @@ def sheet_file(video: str, to: Path | None, *, force: bool) -> Path:
     return file
 
 
-def shots(view: View) -> list[Shot]:
+def shots(view: View) -> list[SheetPicture]:
     """Return the pictures with their times, as the models read them, and where scenes begin."""
     notes = [""] * len(view.jpegs)
     numbers = [0, *view.scene_numbers]
     for place, (before, here) in enumerate(pairwise(numbers)):
         notes[place] = f"scene {here}" if here != before else ""
     labels = map(label, view.frames.frames)
-    return [Shot(*shot) for shot in zip(view.jpegs, labels, notes, strict=True)]
+    return [SheetPicture(*shot) for shot in zip(view.jpegs, labels, notes, strict=True)]
 
 
 def heading(view: View) -> Heading:

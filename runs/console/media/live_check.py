@@ -18,7 +18,7 @@ from videoautoarena.agents.roles.answer import EyeTest, stripes_of
 from videoautoarena.agents.transport.answers import was_cut
 from videoautoarena.agents.transport.redaction import redacted
 from videoautoarena.memory.records.errors import ArenaError, BadInput, CallFailed
-from videoautoarena.memory.records.records import CallRow, Intent, Learnt, Usage
+from videoautoarena.memory.records.records import CallRow, Intent, LearntLimits, Usage
 from videoautoarena.runs.formats.record_json import LEFT_OUT
 from videoautoarena.runs.run.config.disclosure import tracing_lines
 from videoautoarena.runs.run.rundir.reader import counted, named, one_line
@@ -300,7 +300,7 @@ async def _ask(model: Model, count: int) -> ModelCheck:
     return replace(found, arena_toml=_settings(model, asker.estimates.limits.known(brief)))
 
 
-def _settings(model: Model, learnt: Learnt | None) -> str | None:
+def _settings(model: Model, learnt: LearntLimits | None) -> str | None:
     """Return what stands in a model's table of arena.toml where its server is known; None: all."""
     if learnt is None:
         return None

@@ -18,7 +18,7 @@ from videoautoarena.memory.records.errors import BadInput, UnusableVideo
 from videoautoarena.memory.records.records import (
     CATEGORIES,
     Sampling,
-    Skipped,
+    SkippedFile,
     Video,
     VideoFacts,
 )
@@ -31,7 +31,7 @@ from videoautoarena.runs.run.inputs.facts import NO_FACTS, Facts, read_facts
 from videoautoarena.runs.run.rundir.reader import counted
 from videoautoarena.scoring.texts.traits import BUCKET_NAMES, bucket
 from videoautoarena.video.folder.find import Duplicate, Findings
-from videoautoarena.video.folder.subtitles import Shelf
+from videoautoarena.video.folder.subtitles import SubtitleFolder
 from videoautoarena.video.sampling.cache import FrameCache
 from videoautoarena.video.workers.decoders import Decoders
 
@@ -99,7 +99,7 @@ class Library:
     """As typed."""
     rows: tuple[Row, ...] = field(metadata=keyed("videos"))
     """Every usable [video](#a-video-that-was-listed)."""
-    skipped: tuple[Skipped, ...]
+    skipped: tuple[SkippedFile, ...]
     """`path` and `reason` of every file that cannot be used."""
     duplicates: tuple[Duplicate, ...]
     """`path` of a file, and the video it is `same_as`."""
@@ -150,7 +150,7 @@ def read_library(folder: Path, say: Say, facts: str | None = None) -> Library:
         known = read_facts(folder, found, facts)
     except BadInput as why:
         wrong = why
-    shelf = Shelf(folder)
+    shelf = SubtitleFolder(folder)
     rows = tuple(
         replace(_row(shelf, video, found), facts=known.videos.get(video.id))
         for video in found.videos
@@ -159,7 +159,7 @@ def read_library(folder: Path, say: Say, facts: str | None = None) -> Library:
     return Library(folder, rows, *left_out, known=known, wrong_facts=wrong)
 
 
-def _row(shelf: Shelf, video: Video, found: Findings) -> Row:
+def _row(shelf: SubtitleFolder, video: Video, found: Findings) -> Row:
     copies = [path for path, same in found.duplicates if same == video.path]
     beside = shelf.beside(video, copies)
     wrong = [f"{skipped.path} {skipped.reason}" for skipped in beside.skipped]

@@ -10,9 +10,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import ClassVar
 
-from videoautoarena.memory.records.calls import CHARACTERS
-from videoautoarena.memory.records.records import Intent, Lost
-from videoautoarena.memory.store.journal import Taken
+from videoautoarena.memory.records.records import CHARACTERS, Intent, UnansweredTries
+from videoautoarena.memory.store.journal import CallFigures
 from videoautoarena.runs.formats.record_json import keyed
 from videoautoarena.runs.formats.terminal import safe
 from videoautoarena.runs.formats.words import cost_words, dollars
@@ -62,7 +61,7 @@ class CacheCount:
         self._seen: set[Group] = set()
         self._could = self._read = self._reported = self._unknown = 0
 
-    def add(self, call: Taken) -> None:
+    def add(self, call: CallFigures) -> None:
         """Count one more call."""
         if call.model.startswith("offline:") or not call.frames or not call.is_answered:
             return
@@ -100,7 +99,7 @@ class Costs:
     by_model: dict[str, Calls] = field(default_factory=dict)
     cached: CacheCount = field(default_factory=CacheCount)
 
-    def add(self, call: Taken) -> None:
+    def add(self, call: CallFigures) -> None:
         """Count one more call; they come in the order in which they were recorded."""
         role = role_of(call.scope, call.role)
         self.total.add(call)
@@ -179,7 +178,7 @@ def _calls_line(name: str, calls: Calls) -> str:
     return f"{safe(name)}: {made}, {calls.failures:,} failed; {tokens}; cost {cost}"
 
 
-def possibly_paid_lines(lost: Lost, intents: Sequence[Intent]) -> list[str]:
+def possibly_paid_lines(lost: UnansweredTries, intents: Sequence[Intent]) -> list[str]:
     """Return for a person what tries without a reply may have cost, the first few by name."""
     if not lost.tries:
         return []

@@ -15,7 +15,7 @@ from videoautoarena.agents.calls.ask import CallEvent
 from videoautoarena.agents.limits.budget import SpendCaps
 from videoautoarena.agents.limits.outages import Outage, ServerWait
 from videoautoarena.memory.records.records import Battle, CallEnds, Draw, Slot
-from videoautoarena.memory.store.journal import NOTHING_SPENT, Spent
+from videoautoarena.memory.store.journal import NO_CALLS, CallTotals
 from videoautoarena.runs.console.progress.machines import Machines
 from videoautoarena.runs.formats.terminal import safe
 from videoautoarena.runs.run.config.stopping_rule import RuleReading
@@ -45,7 +45,7 @@ class Begun:
     played_s: float = 0.0
     """For how long its process has been at it already; above 0 only for a follower."""
     caps: SpendCaps = NO_CAPS
-    spent: Spent = NOTHING_SPENT
+    spent: CallTotals = NO_CALLS
     """What its calls came to before, in all its processes."""
     facts: FactCount | None = None
     """What was so of its calls and answers before, to be copied; None: what was counted stands."""
@@ -109,7 +109,7 @@ class Ended:
     """There are slots left."""
     is_capped: bool = False
     """Since a cap was reached."""
-    spent: Spent | None = None
+    spent: CallTotals | None = None
     """What its calls came to by the run's file; None where nobody read it."""
     gone: str = ""
     """The address of an endpoint that was waited for in vain."""

@@ -10,7 +10,7 @@ from types import FrameType
 from typing import Any, Protocol
 
 from videoautoarena.agents.limits.outages import Outage, ServerWait
-from videoautoarena.memory.store.connection import ENDING
+from videoautoarena.memory.store.connection import SHUTDOWN
 from videoautoarena.runs.console.progress.events import Draining, Listeners
 from videoautoarena.runs.console.progress.waiting import about_wait
 from videoautoarena.runs.formats.terminal import safe
@@ -163,12 +163,12 @@ def heard(
         nonlocal unheard
         unheard += 1
         if unheard > 1 or not is_waited_for():
-            ENDING.ask()
+            SHUTDOWN.ask()
 
     def hear(handler: Callable[[], None]) -> None:
         nonlocal unheard
         unheard = 0
-        ENDING.clear()
+        SHUTDOWN.clear()
         handler()
 
     for number in before:
@@ -179,7 +179,7 @@ def heard(
     try:
         yield
     finally:
-        ENDING.clear()
+        SHUTDOWN.clear()
         for number, handler in before.items():
             loop.remove_signal_handler(number)
             signal.signal(number, handler or signal.SIG_DFL)

@@ -20,7 +20,7 @@ from videoautoarena.agents.transport.faults import UNREACHED
 from videoautoarena.graph.slot_ids import base_of, is_newcomer
 from videoautoarena.memory.records.records import Attempt, Battle, Role, Slot
 from videoautoarena.memory.records.slots import Slots
-from videoautoarena.memory.store.journal import Spent
+from videoautoarena.memory.store.journal import CallTotals
 from videoautoarena.runs.console.progress import events
 from videoautoarena.runs.console.progress.machines import Machines
 from videoautoarena.runs.run.config.stopping_rule import RuleReading
@@ -231,7 +231,7 @@ class Standing:
         for battle in run.battles:
             self._settle(battle)
 
-    def _take(self, spent: Spent) -> None:
+    def _take(self, spent: CallTotals) -> None:
         """Take figures from the run's file, which also has what was committed unheard."""
         self.calls = spent.calls
         self.usd = spent.usd

@@ -119,7 +119,7 @@ class Status:
     manifest: dict[str, Any]
     slots: int
     """Places for a battle."""
-    skipped: list[records.Skipped]
+    skipped: list[records.SkippedFile]
     """Files not used: `path` and `reason`."""
     endings: Endings = field(metadata=SPREAD)
     costs: Costs = field(metadata=SPREAD)
@@ -133,7 +133,7 @@ class Status:
     `calls_per_minute` or None."""
     damage: list[str]
     """A sentence for each video with damaged frames, or anything else that is wrong with it."""
-    server_limits: tuple[records.Learnt, ...]
+    server_limits: tuple[records.LearntLimits, ...]
     """Limits that servers turned out to have: `model`, `endpoint`, most `images` a request, fewest
     `refused_images`, the `stated_images` of `limits` at that time, `token_limit_field`, what it is
     asked for in place of the `structured` output that it refused (`json_object` or `off`), and the
@@ -161,7 +161,7 @@ class Status:
     """Id of the process running it, or None."""
     intents: list[Intent]
     """Attempts without a reply: those that a process left behind, and those in flight now."""
-    lost: records.Lost
+    lost: records.UnansweredTries
     """Possibly paid, in no other figure: `tries` whose process ended before the reply or was
     stopped for too long, and at most how much, in `usd` (None: no price) and `tokens`."""
     nodes: Kept | None = None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
-from videoautoarena.memory.records.records import Origin, Published, Record, Seats
+from videoautoarena.memory.records.records import Origin, PublishedRecord, Record, Seats
 
 TrainingKind = Literal["preferences", "conversations"]
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
@@ -27,7 +27,7 @@ class Ruled(Record):
     verdict: Literal["a", "b", "tie", "tie_good", "tie_bad", "abstain", "failed"]
 
 
-class About(Published):
+class About(PublishedRecord):
     """What a row says of its video and of the user who asked."""
 
     video: str
@@ -144,7 +144,7 @@ def rows_schema() -> dict[str, Any]:
     """Return the JSON Schema of those rows, each by the name of its export."""
     from pydantic.json_schema import models_json_schema
 
-    kinds: list[tuple[type[Published], Literal["serialization"]]] = [
+    kinds: list[tuple[type[PublishedRecord], Literal["serialization"]]] = [
         (kind, "serialization") for kind in ROWS.values()
     ]
     found, whole = models_json_schema(kinds, by_alias=True)

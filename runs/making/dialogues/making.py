@@ -17,13 +17,11 @@ from videoautoarena.agents.roles.prompter import Prompter
 from videoautoarena.agents.roles.write_dialogue import Dialogist
 from videoautoarena.graph.dialogue import DialogueContext, MadeDialogue, make_dialogue
 from videoautoarena.graph.dialogue_checks import TURNS, Fall
-from videoautoarena.memory.records.calls import Lost
-from videoautoarena.memory.records.clips import clips_of
 from videoautoarena.memory.records.digests import derive, unit_interval
 from videoautoarena.memory.records.errors import CallFailed, JournalMiss, UnusableVideo
-from videoautoarena.memory.records.records import Frames, Video
-from videoautoarena.memory.records.scenes import Clip, SceneMemory, Span
-from videoautoarena.memory.store.journal import NOTHING_LOST
+from videoautoarena.memory.records.records import Frames, UnansweredTries, Video
+from videoautoarena.memory.records.scenes import Clip, SceneMemory, Span, clips_of
+from videoautoarena.memory.store.journal import NO_TRIES
 from videoautoarena.runs.bench.format.schema import ABILITIES, TWIN, Ability, DialogueItem
 from videoautoarena.runs.jobs.paid_job import JobTally
 from videoautoarena.runs.making.dialogues.entries import entry_of
@@ -87,7 +85,7 @@ class DialogueTally(JobTally):
 
     unit: str = "dialogue"
     outcomes: list[VideoOutcome] = field(default_factory=list)
-    lost: Lost = NOTHING_LOST
+    lost: UnansweredTries = NO_TRIES
     """Tries without a reply, by this process and those before it."""
 
     @property

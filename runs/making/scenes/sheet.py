@@ -14,7 +14,7 @@ from videoautoarena.runs.formats.files import write_whole
 from videoautoarena.runs.formats.terminal import safe
 from videoautoarena.runs.making.scenes.show import Shown
 from videoautoarena.runs.run.rundir.reader import counted
-from videoautoarena.video.synth.contact_sheet import Colour, Heading, Shot, draw_sheet
+from videoautoarena.video.synth.contact_sheet import Colour, Heading, SheetPicture, draw_sheet
 
 MOST_PICTURES = 240
 COLOURS: tuple[Colour, ...] = (
@@ -49,9 +49,9 @@ def write_scene_sheet(shown: Shown, memory: SceneMemory, to: Path) -> None:
     write_whole(to, draw_sheet(shots[:MOST_PICTURES], heading, font=sheet_font()))
 
 
-def scene_shots(shown: Shown, memory: SceneMemory) -> list[Shot]:
+def scene_shots(shown: Shown, memory: SceneMemory) -> list[SheetPicture]:
     """Return the pictures of all scenes in order, boxes drawn; each is labelled by scene, time."""
-    shots = list[Shot]()
+    shots = list[SheetPicture]()
     for scene, pictures in zip(memory.scenes, shown.pictures, strict=True):
         for time_s, jpeg in zip(pictures.times, pictures.jpegs, strict=True):
             there = [
@@ -63,7 +63,7 @@ def scene_shots(shown: Shown, memory: SceneMemory) -> list[Shot]:
             boxes = [_Boxed(id_, one.box) for id_, one in there if one.box is not None]
             ids = " ".join(id_ for id_, _ in there)
             label = f"s{scene.number}  {time_s:.1f} s"
-            shots.append(Shot(boxed(jpeg, boxes) if boxes else jpeg, label, ids))
+            shots.append(SheetPicture(boxed(jpeg, boxes) if boxes else jpeg, label, ids))
     return shots
 
 

@@ -19,7 +19,6 @@ from videoautoarena.agents.models.registry import Model, check_keys
 from videoautoarena.agents.prompting.prompts import PromptSet
 from videoautoarena.agents.roles.prompter import Prompter
 from videoautoarena.agents.roles.remember import LOOKS, MOST_SHOWN
-from videoautoarena.memory.records.clips import clips_of
 from videoautoarena.memory.records.errors import (
     BadInput,
     RunLocked,
@@ -28,7 +27,14 @@ from videoautoarena.memory.records.errors import (
     UnusableVideo,
 )
 from videoautoarena.memory.records.records import SCHEMA, Frames, Sampling, Video
-from videoautoarena.memory.records.scenes import Clip, Scene, SceneMemory, SceneObject, Span
+from videoautoarena.memory.records.scenes import (
+    Clip,
+    Scene,
+    SceneMemory,
+    SceneObject,
+    Span,
+    clips_of,
+)
 from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.console.media.frames import read_one
 from videoautoarena.runs.console.progress.events import Listeners, Say, nobody

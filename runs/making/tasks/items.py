@@ -26,7 +26,7 @@ from videoautoarena.runs.making.tasks.options import (
     draw_stretches,
 )
 from videoautoarena.runs.making.tasks.sight import LOOKS_A_SECOND
-from videoautoarena.video.synth.timeline import Plan, Probe
+from videoautoarena.video.synth.timeline import FilmPlan, Probe
 
 Reason = Literal["alike", "repeated"]
 """Why a ground gave no item: too few options passed the checks, or they were asked before."""
@@ -76,7 +76,7 @@ class Item(NamedTuple):
     question: str
     options: tuple[str, ...]
     key: int
-    plan: Plan
+    plan: FilmPlan
     stretches: tuple[Stretch, ...]
     """What the options are about, all that passed the checks; of a needle one in turn each."""
     texts: tuple[str, ...]
@@ -231,14 +231,14 @@ def _plans(
     *,
     dice: Dice,
     longest_px: int,
-) -> list[Plan]:
+) -> list[FilmPlan]:
     """Return the film of each length, the longest last."""
     rooms_s = [_room_s(len(built), ground_s) for ground_s in grounds_s]
     # Whole milliseconds of the longest; any places are as likely.
     drawn = sorted(dice.below(round(1000 * rooms_s[-1]) + 1) / 1000 for _ in built)
     shares = [room_s / rooms_s[-1] for room_s in rooms_s]
     return [
-        Plan(
+        FilmPlan(
             ground=ground.shortened(ground_s),
             probes=tuple(
                 Probe(

@@ -31,7 +31,7 @@ from videoautoarena.memory.records.errors import UnusableVideo
 from videoautoarena.memory.records.records import Sampling, Video
 from videoautoarena.video.decode.jpeg import cropped
 from videoautoarena.video.sampling.cache import FrameCache
-from videoautoarena.video.synth.timeline import Excerpt, Plan
+from videoautoarena.video.synth.timeline import Excerpt, FilmPlan
 from videoautoarena.video.workers.decoders import Decoders
 
 LOOKS_A_SECOND = 4
@@ -142,11 +142,11 @@ async def _footage(
         raise UnusableVideo(f"is shorter than {SHORTEST_S:g} s")
     measuring = _Measuring(shape_of(video), shapes)
     files = {video.sha256: folder / video.path}
-    least = Plan(ground=(Excerpt(video=video.sha256, seconds=SHORTEST_S),))
+    least = FilmPlan(ground=(Excerpt(video=video.sha256, seconds=SHORTEST_S),))
     rate = Fraction((await decoders.film(least, files)).rate)
     for start_s in np.arange(0.0, usable_s, LONGEST_LOOK_S).tolist():
         part_s = min(LONGEST_LOOK_S, usable_s - start_s)
-        plan = Plan(ground=(Excerpt(video=video.sha256, start_s=start_s, seconds=part_s),))
+        plan = FilmPlan(ground=(Excerpt(video=video.sha256, start_s=start_s, seconds=part_s),))
         frames = await decoders.splice(plan, files, SAMPLING)
         is_last = start_s + part_s >= usable_s
         rows = int(part_s * LOOKS_A_SECOND) + is_last

@@ -13,7 +13,7 @@ from typing import Any, Literal, NamedTuple
 
 from videoautoarena.agents.limits.prices import is_providers
 from videoautoarena.memory.records.errors import BadInput
-from videoautoarena.memory.records.records import DECIDED, SCHEMA, Battle, CallRow, Published
+from videoautoarena.memory.records.records import DECIDED, SCHEMA, Battle, CallRow, PublishedRecord
 from videoautoarena.memory.store.evidence import Label, Trial
 from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.formats.terminal import safe
@@ -85,7 +85,7 @@ def lines_of(run: Run, what: What, written: Written | None = None) -> Lines:
     return Lines(len(found), iter(found))
 
 
-def records_of(run: Run, what: Kind) -> Iterable[Published]:
+def records_of(run: Run, what: Kind) -> Iterable[PublishedRecord]:
     """Return the records that a run is described by, of one kind."""
     if what == "setup":
         return [setup_of(run)]
@@ -100,7 +100,7 @@ def records_of(run: Run, what: Kind) -> Iterable[Published]:
     return standards_of(run)
 
 
-KINDS: Mapping[Kind, type[Published]] = {
+KINDS: Mapping[Kind, type[PublishedRecord]] = {
     "setup": Setup,
     "videos": RunVideo,
     "users": RunUser,
@@ -115,7 +115,7 @@ def records_schema() -> dict[str, Any]:
     """Return the JSON Schema of those records, each by the name of its export."""
     from pydantic.json_schema import models_json_schema
 
-    kinds: list[tuple[type[Published], Literal["serialization"]]] = [
+    kinds: list[tuple[type[PublishedRecord], Literal["serialization"]]] = [
         (kind, "serialization") for kind in KINDS.values()
     ]
     found, whole = models_json_schema(kinds, by_alias=True)

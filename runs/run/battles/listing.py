@@ -16,7 +16,7 @@ from rich.console import Console
 from rich.text import Text
 
 from videoautoarena.memory.records.errors import BadInput, WrongArgument
-from videoautoarena.memory.records.outlines import Column, Outline, Outlines, seen_in
+from videoautoarena.memory.records.outlines import Outline, Outlines, TextColumn, seen_in
 from videoautoarena.memory.records.records import (
     DECIDED,
     TIES,
@@ -299,7 +299,7 @@ def chances(outlines: Outlines, rows: Sequence[Rated]) -> Floats:
     return result
 
 
-def _numbers(column: Column, numbers: Mapping[str, float | None]) -> Floats:
+def _numbers(column: TextColumn, numbers: Mapping[str, float | None]) -> Floats:
     values = [numbers.get(value) for value in column.values]
     found = np.array([np.nan if one is None else one for one in values], dtype=np.float64)
     return found[column.codes] if len(found) else np.empty(0)

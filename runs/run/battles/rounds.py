@@ -15,7 +15,7 @@ from videoautoarena.memory.records.records import (
     Battle,
     DifficultyScale,
     Evolution,
-    Published,
+    PublishedRecord,
     Record,
 )
 from videoautoarena.runs.run.rundir.reader import Run
@@ -50,7 +50,7 @@ class Points(Record):
     n: int
 
 
-class Round(Published):
+class Round(PublishedRecord):
     """One round of a run, of the battles that count."""
 
     round: int

@@ -12,7 +12,7 @@ from videoautoarena.memory.records.records import (
     DECIDED,
     TIES,
     Battle,
-    Published,
+    PublishedRecord,
     Verdict,
 )
 from videoautoarena.memory.records.standards import STANDARDS, Standard
@@ -25,7 +25,7 @@ _MEANING = (
 )
 
 
-class StandardVerdicts(Published):
+class StandardVerdicts(PublishedRecord):
     """The panel's verdict on one battle by each standard; None where no judge was asked for it."""
 
     battle: str

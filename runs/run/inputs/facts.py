@@ -303,9 +303,9 @@ def read_facts(folder: Path, found: Findings, asked: str | None = None) -> Facts
 
 def _matched(table: Table, found: Findings) -> dict[str, Row]:
     """Return the rows by the id of their video; rows of files that cannot be used are left out."""
-    from videoautoarena.video.folder.find import Places
+    from videoautoarena.video.folder.find import VideoPaths
 
-    places = Places(found)
+    places = VideoPaths(found)
     rows: dict[str, Row] = {}
     strangers = list[Row]()
     twice = list[tuple[Row, Row]]()

@@ -25,7 +25,7 @@ from videoautoarena.memory.records.digests import (
     write_body,
 )
 from videoautoarena.memory.records.errors import BadInput, StoreError
-from videoautoarena.memory.records.records import Battle, Persona, Published, Record, Video
+from videoautoarena.memory.records.records import Battle, Persona, PublishedRecord, Record, Video
 from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.formats.battle_table import quoted
 from videoautoarena.runs.formats.files import decode, kind_of, oddity, parse_json, read_bytes
@@ -34,7 +34,7 @@ from videoautoarena.scoring.texts.traits import near_duplicates
 
 if TYPE_CHECKING:
     from videoautoarena.runs.run.config.run_config import RunConfig, RunSettings
-    from videoautoarena.video.folder.find import Findings, Places
+    from videoautoarena.video.folder.find import Findings, VideoPaths
 
 
 LARGEST = 2**26
@@ -96,14 +96,14 @@ def read_users(file: Path, found: Findings, folder: Path) -> UserFile:
         BadInput: the first line that cannot be used, a user that is there twice, or more of one
             video than it has places.
     """
-    from videoautoarena.video.folder.find import Places
+    from videoautoarena.video.folder.find import VideoPaths
 
     if not file.is_file():
         raise BadInput(f"{file} is no file; pass JSON lines of users with --personas")
     if file.stat().st_size > LARGEST:
         raise BadInput(f"{file} is larger than {LARGEST >> 20} MB; pass a file of users")
     content = read_bytes(file)
-    known = _Folder(folder, Places(found), {video.id: video.path for video in found.videos})
+    known = _Folder(folder, VideoPaths(found), {video.id: video.path for video in found.videos})
     users = [_user(file, number, row, known) for number, row in _rows(decode(content, str(file)))]
     _refuse_twice(file, users)
     _refuse_crowds(file, users, known)
@@ -118,7 +118,7 @@ class _Folder(NamedTuple):
     """What a user may be bound to."""
 
     folder: Path
-    places: Places
+    places: VideoPaths
     paths: Mapping[str, str]
     """Id to the path of the video."""
 
@@ -493,7 +493,7 @@ def users_lines(store: Store) -> list[str]:
     return list(users_of(store, looks=False).as_lines()) if kept_file(store) else []
 
 
-class RunUser(Published):
+class RunUser(PublishedRecord):
     """A user of a run, at its place of its video."""
 
     video: str

@@ -11,9 +11,9 @@ import numpy as np
 from pydantic import Field
 
 from videoautoarena.graph.slot_ids import base_of, generation_of
-from videoautoarena.memory.records.records import SCOUTS, Published, Record, Sampling, Video
+from videoautoarena.memory.records.records import SCOUTS, PublishedRecord, Record, Sampling, Video
 from videoautoarena.memory.store.evidence import ASIDE, TRIAL_SCOPE
-from videoautoarena.memory.store.journal import Sent, Taken
+from videoautoarena.memory.store.journal import CallFigures, FramesSent
 from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.run.config.arena_file import Pairing
 from videoautoarena.runs.run.config.run_config import RunConfig
@@ -55,7 +55,7 @@ class Roles(Record):
     """Of a panel several."""
 
 
-class Setup(Published):
+class Setup(PublishedRecord):
     """The settings of a run; holds no address, key or absolute path."""
 
     name: str
@@ -151,7 +151,7 @@ def setup_of(run: Run) -> Setup:
 Places = tuple[int, ...]
 
 
-class RunVideo(Published):
+class RunVideo(PublishedRecord):
     """One video of a run; what the run does not hold is None."""
 
     id: str
@@ -197,13 +197,13 @@ class _Readers:
         answers = self.store.answered_from(video)
         return roles | _gathered((one.model, places_of(times, one.times)) for one in answers)
 
-    def _reader(self, sent: Sent) -> str:
+    def _reader(self, sent: FramesSent) -> str:
         """Return what a role is called: with the model's name where the role alone is no name."""
         is_panel = sent.role == "judge" and len(self.config.judges) > 1
         named = is_panel or sent.role in self.config.models
         return f"{sent.role} {sent.alias}" if named else sent.role
 
-    def _sent(self, sent: Sent, total: int) -> Iterable[int]:
+    def _sent(self, sent: FramesSent, total: int) -> Iterable[int]:
         """Return which of so many frames were sent: thinned for its model, then for its server."""
         entry = self.config.cast.get(sent.alias)
         limit = total if entry is None else entry.as_model(sent.alias).frame_limit(sent.role)
@@ -320,7 +320,7 @@ class Took(Record):
     """Seconds of the last attempts, added up."""
 
 
-class RunCosts(Published):
+class RunCosts(PublishedRecord):
     """What the calls of a run took."""
 
     roles: tuple[Spending, ...]
@@ -354,7 +354,7 @@ class Calls:
     unknown_cost: int = 0
     """Calls of unknown cost; never taken as free."""
 
-    def add(self, call: Taken) -> None:
+    def add(self, call: CallFigures) -> None:
         """Count one more call."""
         self.calls += 1
         self.failures += not call.is_answered
@@ -383,7 +383,7 @@ class _Timed:
     """Seconds of those that were answered."""
     seconds: float = 0.0
 
-    def add(self, call: Taken) -> None:
+    def add(self, call: CallFigures) -> None:
         self.sums.add(call)
         self.seconds += call.latency_s
         if call.is_answered:

@@ -19,8 +19,8 @@ from videoautoarena.agents.models.spec import usual_frames
 from videoautoarena.agents.offline import KINDS
 from videoautoarena.agents.transport.answers import is_filtered, was_cut
 from videoautoarena.memory.records.digests import canonical_json
-from videoautoarena.memory.records.records import SCOUTS, Battle, CallEnds, Learnt, Role
-from videoautoarena.memory.store.journal import Sent
+from videoautoarena.memory.records.records import SCOUTS, Battle, CallEnds, LearntLimits, Role
+from videoautoarena.memory.store.journal import FramesSent
 from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.formats.terminal import safe
 from videoautoarena.runs.run.rundir.slots import Tally
@@ -313,7 +313,7 @@ def is_fact(line: str) -> bool:
 
 LIMITS_FILE = "local/limits"
 """What servers turned out to take; no part of the run, since what a call was made from is in it."""
-_FORM = TypeAdapter(tuple[Learnt, ...])
+_FORM = TypeAdapter(tuple[LearntLimits, ...])
 
 
 class Shortfall(NamedTuple):
@@ -344,7 +344,7 @@ class Shortfall(NamedTuple):
         return f"{safe(self.model)} ({self.role}) {self.saw} in {of} calls"
 
 
-def kept_limits(store: Store) -> tuple[Learnt, ...]:
+def kept_limits(store: Store) -> tuple[LearntLimits, ...]:
     """Return what was learnt of servers in all processes of a run; StoreError if it is damaged."""
     return store.file_as(_FORM, LIMITS_FILE) or ()
 
@@ -353,14 +353,14 @@ def limits_of(store: Store) -> ServerLimits:
     """Return the limits that a run goes on with, and which it keeps whenever one is learnt."""
     from videoautoarena.agents.limits.server_limits import ServerLimits
 
-    def keep(learnt: Iterable[Learnt]) -> None:
+    def keep(learnt: Iterable[LearntLimits]) -> None:
         every = [one.model_dump(mode="json") for one in learnt]
         store.put_file(LIMITS_FILE, canonical_json(every), replace=True)
 
     return ServerLimits.of(kept_limits(store), keep)
 
 
-def limit_lines(learnt: Iterable[Learnt]) -> Iterator[str]:
+def limit_lines(learnt: Iterable[LearntLimits]) -> Iterator[str]:
     """Yield what was learnt of servers, a line for each thing."""
     for one in learnt:
         who = safe(f"{one.model} at {one.endpoint}")
@@ -391,7 +391,7 @@ def shortfalls(store: Store) -> list[Shortfall]:
     Trials are left out: what they show may be no frames of the run.
     """
 
-    def wanted(entry: dict[str, Any], sent: Sent) -> int:
+    def wanted(entry: dict[str, Any], sent: FramesSent) -> int:
         return min(sent.shown, usual_frames(entry.get("max_frames"), sent.role))
 
     return _fewer(store, wanted)
@@ -408,7 +408,7 @@ def unequal_frames(store: Store) -> list[Shortfall]:
     limits = [(cast.get(name) or {}).get("max_frames") for name in manifest.get("models") or ()]
     most = max((usual_frames(limit, "contestant") for limit in limits), default=0)
 
-    def wanted(entry: dict[str, Any], sent: Sent) -> int:
+    def wanted(entry: dict[str, Any], sent: FramesSent) -> int:
         maker, _, kind = str(entry.get("model")).partition(":")
         is_its_part = maker == "offline" and entry.get("max_frames") == KINDS.get(kind)
         is_compared = sent.role == "contestant" and sent.frames > 0 and not is_its_part
@@ -418,7 +418,7 @@ def unequal_frames(store: Store) -> list[Shortfall]:
     return [one for one in _fewer(store, wanted) if one.model not in told]
 
 
-def _fewer(store: Store, wanted_of: Callable[[dict[str, Any], Sent], int]) -> list[Shortfall]:
+def _fewer(store: Store, wanted_of: Callable[[dict[str, Any], FramesSent], int]) -> list[Shortfall]:
     cast = store.manifest().get("cast") or {}
     short: dict[tuple[str, Post], Shortfall] = {}
     answered: dict[tuple[str, Post], int] = {}

@@ -16,7 +16,7 @@ from videoautoarena.runs.formats.terminal import safe
 from videoautoarena.runs.run.rundir.failures import condemn, verdict_on
 from videoautoarena.runs.run.rundir.reader import counted
 from videoautoarena.video.folder.find import Findings
-from videoautoarena.video.folder.subtitles import Beside, Shelf
+from videoautoarena.video.folder.subtitles import SubtitleChoice, SubtitleFolder
 from videoautoarena.video.workers.decoders import Decoders
 
 SUBTITLES = "subtitles/"
@@ -42,7 +42,7 @@ def keep_subtitles(
     store: Store, videos: Sequence[Video], *, found: Findings, folder: Path, seed: int
 ) -> Iterator[str]:
     """Copy the subtitles beside the videos into the run; yield what a person should know."""
-    shelf = Shelf(folder)
+    shelf = SubtitleFolder(folder)
     copies = _copies(found)
     count = 0
     for video in videos:
@@ -67,7 +67,7 @@ def changed_subtitles(
     store: Store, videos: Container[str], *, found: Findings, folder: Path
 ) -> Iterator[str]:
     """Yield one line if subtitles beside the run's `videos` are not those that it has kept."""
-    shelf = Shelf(folder)
+    shelf = SubtitleFolder(folder)
     copies = _copies(found)
     known = (video for video in found.videos if video.id in videos)
     if changed := [v for v in known if _is_changed(store, shelf, v, copies.get(v.path, []))]:
@@ -78,14 +78,16 @@ def changed_subtitles(
         )
 
 
-def _is_changed(store: Store, shelf: Shelf, video: Video, copies: Sequence[str]) -> bool:
+def _is_changed(store: Store, shelf: SubtitleFolder, video: Video, copies: Sequence[str]) -> bool:
     kept = stored_subtitles(store, video.id)
     if kept is None:
         return shelf.beside(video, copies).track is not None
     return _place_of(kept, shelf, video, copies) is None
 
 
-def _place_of(kept: Subtitles, shelf: Shelf, video: Video, copies: Sequence[str]) -> str | None:
+def _place_of(
+    kept: Subtitles, shelf: SubtitleFolder, video: Video, copies: Sequence[str]
+) -> str | None:
     """Return where subtitles that are kept lie now; None where they are not beside the video."""
     names = (name for path in (video.path, *copies) for name in shelf.names(path))
     return next((name for name in names if shelf.has(name, kept.sha256)), None)
@@ -93,7 +95,7 @@ def _place_of(kept: Subtitles, shelf: Shelf, video: Video, copies: Sequence[str]
 
 def subtitle_paths(store: Store, *, found: Findings, folder: Path) -> dict[str, str]:
     """Return where the subtitles that the run has kept lie now, by the id of their video."""
-    shelf = Shelf(folder)
+    shelf = SubtitleFolder(folder)
     copies = _copies(found)
     pairs = ((video, stored_subtitles(store, video.id)) for video in found.videos)
     places = {v.id: _place_of(kept, shelf, v, copies.get(v.path, [])) for v, kept in pairs if kept}
@@ -108,7 +110,7 @@ def _copies(found: Findings) -> dict[str, list[str]]:
     return copies
 
 
-def _subtitle_lines(video: Video, beside: Beside) -> Iterator[str]:
+def _subtitle_lines(video: Video, beside: SubtitleChoice) -> Iterator[str]:
     for skipped in beside.skipped:
         yield f"skipped {safe(skipped.path)}: {safe(skipped.reason)}"
     track = beside.track

@@ -20,7 +20,7 @@ from videoautoarena.graph.slot_ids import base_of
 from videoautoarena.memory.records.records import TIES, Battle, Slot
 from videoautoarena.memory.records.slots import Ints as Numbers
 from videoautoarena.memory.records.slots import Slots
-from videoautoarena.memory.store.store import Ending, Store
+from videoautoarena.memory.store.store import BattleEnding, Store
 from videoautoarena.runs.run.config.stopping_rule import RuleReading, StoppingRule, kept_rule
 from videoautoarena.runs.run.rundir.slots import Lineup, Tally, newcomers_among, numbered, places_of
 from videoautoarena.scoring.fitting.counts import Cells, Ints, count_cells
@@ -101,7 +101,7 @@ class Waves:
         wave = self.wave_of(slot)
         return wave - LAG if wave >= LAG else None
 
-    def note(self, ending: Ending) -> None:
+    def note(self, ending: BattleEnding) -> None:
         """Take note of a battle, and let those go on who waited for its wave."""
         row = self._slots.find(ending.id)
         if row is None:
@@ -165,9 +165,9 @@ class Waves:
             self._waiting.pop(wave).set()
 
 
-def ending_of(battle: Battle) -> Ending:
+def ending_of(battle: Battle) -> BattleEnding:
     """Return how a battle ended."""
-    return Ending(battle.id, battle.model_a, battle.model_b, battle.verdict)
+    return BattleEnding(battle.id, battle.model_a, battle.model_b, battle.verdict)
 
 
 def _numbered_waves(parts: Sequence[Numbers]) -> tuple[list[Wave], Numbers]:

@@ -8,8 +8,8 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from videoautoarena.memory.records.standards import Standard
+from videoautoarena.memory.store.evidence import AnswerSeat, BattleVote
 from videoautoarena.memory.store.store import Store
-from videoautoarena.memory.store.votes import Answered, Vote
 from videoautoarena.runs.serve.annotate.blinding import Makers, first_shown, in_seats
 from videoautoarena.runs.serve.annotate.films import Films
 from videoautoarena.runs.serve.annotate.queue import Queue
@@ -43,9 +43,9 @@ class BattleTask:
         seed: int,
     ) -> None:
         votes = store.evidence.votes
-        mine = [vote for vote in votes.standing(Vote) if vote.labeller == labeller]
+        mine = [vote for vote in votes.standing(BattleVote) if vote.labeller == labeller]
         voted = {vote.battle for vote in mine}
-        self.queue: Queue[Vote] = Queue(
+        self.queue: Queue[BattleVote] = Queue(
             votes,
             order,
             mine,
@@ -88,9 +88,9 @@ class BattleTask:
         """Keep a vote; raises Stale or StoreError."""
         await self.queue.vote(said.ticket, lambda battle: self._vote(battle, said))
 
-    def _vote(self, battle: str, said: SaidOfBattle) -> Vote:
+    def _vote(self, battle: str, said: SaidOfBattle) -> BattleVote:
         first, answers = self._answers(battle)
-        return Vote(
+        return BattleVote(
             battle=battle,
             labeller=self._labeller,
             verdict=None if said.verdict == "skip" else in_seats(said.verdict, first),
@@ -100,15 +100,15 @@ class BattleTask:
             named=self._named(answers),
         )
 
-    def _answers(self, id_: str) -> tuple[Answered, dict[Answered, str]]:
+    def _answers(self, id_: str) -> tuple[AnswerSeat, dict[AnswerSeat, str]]:
         battle = self._store.battle(id_)
         assert battle is not None
-        answers: dict[Answered, str] = {"a": battle.answer_a or "", "b": battle.answer_b or ""}
+        answers: dict[AnswerSeat, str] = {"a": battle.answer_a or "", "b": battle.answer_b or ""}
         return first_shown(self._seed, self._labeller, id_), answers
 
-    def _named(self, answers: dict[Answered, str]) -> tuple[Answered, ...]:
+    def _named(self, answers: dict[AnswerSeat, str]) -> tuple[AnswerSeat, ...]:
         return tuple(seat for seat, text in answers.items() if self._makers.are_named_in(text))
 
 
-def _order(first: Answered) -> tuple[Answered, Answered]:
+def _order(first: AnswerSeat) -> tuple[AnswerSeat, AnswerSeat]:
     return ("a", "b") if first == "a" else ("b", "a")

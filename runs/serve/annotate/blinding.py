@@ -8,7 +8,7 @@ from typing import Any
 
 from videoautoarena.memory.records.digests import unit_interval
 from videoautoarena.memory.records.records import Choice
-from videoautoarena.memory.store.votes import Answered
+from videoautoarena.memory.store.evidence import AnswerSeat
 
 MAKERS = (
     *("OpenAI", "ChatGPT", r"GPT\W?\d\w*", "Google", "DeepMind", "Gemini", "Gemma", "Anthropic"),
@@ -49,12 +49,12 @@ def _loosely(name: str) -> str:
     return r"[\W_]*".join(map(re.escape, re.findall(r"[^\W_]+", name))) or re.escape(name)
 
 
-def first_shown(seed: int, labeller: str, battle: str) -> Answered:
+def first_shown(seed: int, labeller: str, battle: str) -> AnswerSeat:
     """Return which answer of a battle a labeller is shown as Answer A: always the same one."""
     return "a" if unit_interval(seed, "annotate", labeller, battle) < 0.5 else "b"
 
 
-def in_seats(choice: Choice, first: Answered) -> Choice:
+def in_seats(choice: Choice, first: AnswerSeat) -> Choice:
     """Return in terms of the run's seats what is said of Answers A and B, or the other way."""
     if choice in ("a", "b") and first == "b":
         return "b" if choice == "a" else "a"

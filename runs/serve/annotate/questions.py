@@ -14,8 +14,8 @@ from pydantic import BaseModel, ConfigDict, Field
 from videoautoarena.memory.records.digests import derive
 from videoautoarena.memory.records.errors import BadInput
 from videoautoarena.memory.records.records import DECIDED, Video
+from videoautoarena.memory.store.evidence import RankedQuestion, RankingVote
 from videoautoarena.memory.store.store import Store
-from videoautoarena.memory.store.votes import Posed, Ranking
 from videoautoarena.runs.formats.battle_table import is_gap, quoted, read_sheet
 from videoautoarena.runs.run.rundir.reader import Run, reading_of
 from videoautoarena.runs.serve.annotate.battles import LONGEST_NOTE
@@ -32,16 +32,16 @@ class QuestionSet(NamedTuple):
     """Questions on one video, each from another source."""
 
     video: str
-    questions: tuple[Posed, ...]
+    questions: tuple[RankedQuestion, ...]
 
     @property
     def subject(self) -> str:
         """What a ranking of it is of."""
         return self.ranked("", None).subject
 
-    def ranked(self, labeller: str, ranks: tuple[int, ...] | None, note: str = "") -> Ranking:
+    def ranked(self, labeller: str, ranks: tuple[int, ...] | None, note: str = "") -> RankingVote:
         """Return a ranking of it in the order in which its questions stand."""
-        return Ranking(
+        return RankingVote(
             video=self.video,
             labeller=labeller,
             questions=self.questions,
@@ -53,7 +53,7 @@ class QuestionSet(NamedTuple):
 class Given(NamedTuple):
     """Questions of others on videos of a run."""
 
-    questions: Mapping[str, Sequence[Posed]]
+    questions: Mapping[str, Sequence[RankedQuestion]]
     """By the ids of videos."""
     strange: int
     """Rows of videos that the run does not have."""
@@ -68,7 +68,7 @@ def read_questions(files: Iterable[Path], videos: Sequence[Video]) -> Given:
         BadInput: a file, a column or a row that cannot be used, or no row is of the run's videos.
     """
     known = {name: video.id for video in videos for name in _names(video)}
-    found: dict[str, list[Posed]] = {}
+    found: dict[str, list[RankedQuestion]] = {}
     strange = 0
     for file in files:
         for video, posed in _rows(file):
@@ -86,7 +86,7 @@ def _names(video: Video) -> tuple[str, ...]:
     return (path.stem, path.name, video.path, video.id)
 
 
-def _rows(file: Path) -> Iterable[tuple[str, Posed]]:
+def _rows(file: Path) -> Iterable[tuple[str, RankedQuestion]]:
     sheet = read_sheet(file, lambda name: name in COLUMNS)
     for name in COLUMNS:
         if name not in sheet.names:
@@ -101,10 +101,12 @@ def _rows(file: Path) -> Iterable[tuple[str, Posed]]:
         video, question, source = (str(cell).strip() for cell in cells)
         if source.casefold() == OWN:
             raise sheet.refuse(k, f'source cannot be "{OWN}", which is what the run put itself')
-        yield video, Posed(source=source, text=question)
+        yield video, RankedQuestion(source=source, text=question)
 
 
-def question_sets(run: Run, given: Mapping[str, Sequence[Posed]], seed: int) -> list[QuestionSet]:
+def question_sets(
+    run: Run, given: Mapping[str, Sequence[RankedQuestion]], seed: int
+) -> list[QuestionSet]:
     """Return one set for each video with questions from two sources or more, in drawn order.
 
     Each source has one question in it, drawn by the seed; of more than four sources the run and
@@ -112,10 +114,10 @@ def question_sets(run: Run, given: Mapping[str, Sequence[Posed]], seed: int) -> 
     """
     if not given:
         return []
-    own: dict[str, dict[str, Posed]] = {}
+    own: dict[str, dict[str, RankedQuestion]] = {}
     for battle in run.battles:
         if battle.verdict in DECIDED and battle.question and battle.video in given:
-            posed = Posed(source=OWN, text=battle.question)
+            posed = RankedQuestion(source=OWN, text=battle.question)
             own.setdefault(battle.video, {})[battle.question] = posed
     sets = [
         QuestionSet(video, _draw([*own.get(video, {}).values(), *posed], video, seed))
@@ -125,8 +127,8 @@ def question_sets(run: Run, given: Mapping[str, Sequence[Posed]], seed: int) -> 
     return [one for one in sets if len(one.questions) > 1]
 
 
-def _draw(posed: Iterable[Posed], video: str, seed: int) -> tuple[Posed, ...]:
-    drawn: dict[str, Posed] = {}
+def _draw(posed: Iterable[RankedQuestion], video: str, seed: int) -> tuple[RankedQuestion, ...]:
+    drawn: dict[str, RankedQuestion] = {}
     for one in sorted(posed, key=lambda one: derive(seed, "question", video, one.text)):
         drawn.setdefault(one.source, one)
     sources = sorted(drawn, key=lambda of: (of != OWN, derive(seed, "source", video, of)))
@@ -160,9 +162,9 @@ class RankingTask:
         seed: int,
     ) -> None:
         votes = store.evidence.votes
-        mine = [vote for vote in votes.standing(Ranking) if vote.labeller == labeller]
+        mine = [vote for vote in votes.standing(RankingVote) if vote.labeller == labeller]
         self._sets = {one.subject: one for one in sets}
-        self.queue: Queue[Ranking] = Queue(votes, list(self._sets), mine)
+        self.queue: Queue[RankingVote] = Queue(votes, list(self._sets), mine)
         self._store = store
         self._labeller = labeller
         self._films = films
@@ -187,7 +189,7 @@ class RankingTask:
     async def vote(self, said: SaidOfQuestions) -> None:
         """Keep a ranking; raises NoRanking, Stale or StoreError."""
 
-        def ranked(subject: str) -> Ranking:
+        def ranked(subject: str) -> RankingVote:
             out = self._in_order(subject)
             ranks = None if said.ranks is None else tuple(said.ranks)
             if ranks is not None and sorted(ranks) != list(range(1, len(out.questions) + 1)):

@@ -7,9 +7,9 @@ import secrets
 from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import Generic, NamedTuple, TypeVar
 
-from videoautoarena.memory.store.votes import Ranking, Vote, Votes
+from videoautoarena.memory.store.evidence import BattleVote, RankingVote, VoteLog
 
-V = TypeVar("V", Vote, Ranking)
+V = TypeVar("V", BattleVote, RankingVote)
 TICKET_BYTES = 12
 
 
@@ -35,7 +35,7 @@ class Queue(Generic[V]):
 
     def __init__(
         self,
-        votes: Votes,
+        votes: VoteLog,
         order: Sequence[str],
         cast: Iterable[V],
         *,
@@ -103,8 +103,8 @@ class Queue(Generic[V]):
             self._next()
 
 
-def _is_skipped(vote: Vote | Ranking) -> bool:
-    return (vote.verdict if isinstance(vote, Vote) else vote.ranks) is None
+def _is_skipped(vote: BattleVote | RankingVote) -> bool:
+    return (vote.verdict if isinstance(vote, BattleVote) else vote.ranks) is None
 
 
 def _bytes(*texts: str) -> tuple[bytes, bytes]:

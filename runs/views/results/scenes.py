@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from videoautoarena.memory.records.clips import clips_of
-from videoautoarena.memory.records.scenes import Scene, SceneMemory
+from videoautoarena.memory.records.scenes import Scene, SceneMemory, clips_of
 from videoautoarena.runs.making.scenes.show import Shown
 from videoautoarena.runs.views.results.report import (
     Column,

@@ -13,7 +13,7 @@ from videoautoarena.agents.calls.clients import OutgoingCall, ReceivedReply
 from videoautoarena.agents.limits.estimates import Estimates
 from videoautoarena.agents.transport.deadlines import StandstillTimeout
 from videoautoarena.memory.records.errors import BadInput
-from videoautoarena.memory.records.records import Intent, Lost, Price
+from videoautoarena.memory.records.records import Intent, Price, UnansweredTries
 
 
 class Slow(Script):
@@ -46,7 +46,7 @@ def test_tries_of_a_stopped_call_that_may_have_been_charged_are_not_forgotten(
     slow = Slow(1.0)
     script = slow if fault is None else Script(lambda _: fault)
 
-    async def stopped() -> list[Lost]:
+    async def stopped() -> list[UnansweredTries]:
         asker = Asker(journal, load_bytes, make_client=script, pause=lambda _s: asyncio.sleep(3))
         call = asyncio.create_task(asker.ask(priced, request_of()))
         await asyncio.sleep(wait_s)
@@ -55,12 +55,16 @@ def test_tries_of_a_stopped_call_that_may_have_been_charged_are_not_forgotten(
         await asyncio.gather(call, return_exceptions=True)
         open_ = journal.intents
         usd = [intent.usd or 0.0 for intent in open_]
-        return [Lost(len(open_), sum(usd), sum(i.tokens for i in open_))] if open_ else []
+        return (
+            [UnansweredTries(len(open_), sum(usd), sum(i.tokens for i in open_))] if open_ else []
+        )
 
     most = Estimates().most(priced, request_of())
     assert most.usd is not None
     found = run_virtual(stopped())
-    assert found == ([Lost(tries, most.usd * tries, most.tokens * tries)] if tries else [])
+    assert found == (
+        [UnansweredTries(tries, most.usd * tries, most.tokens * tries)] if tries else []
+    )
     assert len(journal.rows) == (1 if wait_s == 5.0 else 0)
 
 

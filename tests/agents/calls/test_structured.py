@@ -35,7 +35,7 @@ from videoautoarena.agents.roles.classify import classify
 from videoautoarena.agents.roles.prompter import Prompter, Task
 from videoautoarena.agents.transport.faults import refuses_response_format
 from videoautoarena.memory.records.errors import BadInput, JournalMiss, ProviderFailed
-from videoautoarena.memory.records.records import Learnt
+from videoautoarena.memory.records.records import LearntLimits
 
 PROVIDERS = ("openai", "google_genai")
 ANSWER = '{"question": "Which colour is the lamp?"}'
@@ -68,14 +68,14 @@ class Run:
 
     def __init__(self) -> None:
         self.journal = Pages()
-        self.learnt: list[Learnt] = []
+        self.learnt: list[LearntLimits] = []
         self.said: list[str] = []
 
     def _hear(self, event: CallEvent) -> None:
         if event.kind == "learnt":
             self.said.append(event.text)
 
-    def _keep(self, learnt: list[Learnt]) -> None:
+    def _keep(self, learnt: list[LearntLimits]) -> None:
         self.learnt = learnt
 
     def ask(self, model: Model, *tasks: Task, is_replay: bool = False) -> list[str]:

@@ -20,7 +20,7 @@ from videoautoarena.agents.prompting.contracts import SYSTEM
 from videoautoarena.agents.prompting.layout import label
 from videoautoarena.agents.providers.declared import Declaration
 from videoautoarena.memory.records.errors import BadInput, ProviderFailed
-from videoautoarena.memory.records.records import CallRow, Learnt
+from videoautoarena.memory.records.records import CallRow, LearntLimits
 
 NO_SYSTEM = {
     "openai": (400, "System role not supported"),
@@ -45,13 +45,13 @@ def model_at(book: Book, provider: str = "openai", **settings: Any) -> Model:
 
 
 def ask(
-    model: Model, *, calls: int = 1, frames: int = 3, known: tuple[Learnt, ...] = ()
-) -> tuple[list[CallRow], list[Learnt], list[str]]:
+    model: Model, *, calls: int = 1, frames: int = 3, known: tuple[LearntLimits, ...] = ()
+) -> tuple[list[CallRow], list[LearntLimits], list[str]]:
     """Return the rows of calls made at once, what was learnt of the server, and what was said."""
-    kept: list[Learnt] = list(known)
+    kept: list[LearntLimits] = list(known)
     said: list[str] = []
 
-    def keep(learnt: list[Learnt]) -> None:
+    def keep(learnt: list[LearntLimits]) -> None:
         kept[:] = learnt
 
     async def ask_all() -> list[CallRow]:
@@ -212,7 +212,7 @@ def test_pieces_that_a_parameter_forbids_are_named_as_the_cure() -> None:
 
 
 def test_what_was_learnt_says_nothing_of_what_was_not() -> None:
-    learnt = Learnt(model="openai:m", endpoint="h", images=4)
+    learnt = LearntLimits(model="openai:m", endpoint="h", images=4)
     assert not {"system_role", "is_streaming"} & learnt.model_dump(mode="json").keys()
     told = learnt.model_copy(update={"system_role": "user", "is_streaming": True})
-    assert Learnt.model_validate_json(told.model_dump_json()) == told
+    assert LearntLimits.model_validate_json(told.model_dump_json()) == told

@@ -31,7 +31,7 @@ from videoautoarena.agents.models.registry import Model, parse_model
 from videoautoarena.agents.prompting.layout import Request
 from videoautoarena.agents.transport.faults import refused_fields
 from videoautoarena.memory.records.errors import BadInput, ProviderFailed
-from videoautoarena.memory.records.records import CallLimits, CallRow, Learnt, Price, Usage
+from videoautoarena.memory.records.records import CallLimits, CallRow, LearntLimits, Price, Usage
 
 TOO_MANY = "At most {} image(s) may be provided in one request."
 TOO_LARGE = "Request entity too large"
@@ -55,7 +55,7 @@ class Server:
         self.said: list[str] = []
         self._left = list(self.tokens)
         self.limits.keep = lambda learnt: setattr(self, "kept", learnt)
-        self.kept: list[Learnt] = []
+        self.kept: list[LearntLimits] = []
 
     def _speak(self, sending: OutgoingCall) -> Line:
         if (wrong := self.refuse(sending)) is not None:
@@ -106,7 +106,7 @@ def test_a_number_that_a_server_names_costs_one_refusal_for_all_later_calls() ->
     assert server.said == [
         "r is sent at most 4 images a request from now on: 127.0.0.1:9 takes no more"
     ]
-    assert server.kept == [Learnt(**PLACE, images=4, refused_images=64)]
+    assert server.kept == [LearntLimits(**PLACE, images=4, refused_images=64)]
 
 
 def test_without_a_number_frames_are_halved_until_they_are_taken() -> None:
@@ -117,7 +117,7 @@ def test_without_a_number_frames_are_halved_until_they_are_taken() -> None:
     assert server.said == [
         "r is sent at most 8 images a request from now on: 127.0.0.1:9 refused 16 and took 8"
     ]
-    assert server.kept == [Learnt(**PLACE, images=8, refused_images=16)]
+    assert server.kept == [LearntLimits(**PLACE, images=8, refused_images=16)]
 
 
 @pytest.mark.parametrize("words", [TOO_MANY, TOO_LARGE])
@@ -192,27 +192,27 @@ def test_a_learnt_limit_changes_no_key() -> None:
 
 
 def test_what_was_learnt_before_costs_no_refusal() -> None:
-    server = Server(taking(4), ServerLimits.of([Learnt(**PLACE, images=4)]))
+    server = Server(taking(4), ServerLimits.of([LearntLimits(**PLACE, images=4)]))
     server.ask(*asks(3))
     assert (server.counts, server.said) == ([4] * 3, [])
 
 
 def test_a_higher_number_that_is_stated_since_is_believed_until_it_is_refused() -> None:
     stated = REMOTE.with_settings(limits=CallLimits(images_per_request=32))
-    before = Learnt(**PLACE, images=4, refused_images=8)
+    before = LearntLimits(**PLACE, images=4, refused_images=8)
     for most, sent in ((32, [32] * 3), (16, [32, 16, 16, 16])):
         server = Server(taking(most), ServerLimits.of([before]), model=stated)
         server.ask(*asks(1, frames=32))
         server.ask(*asks(2, frames=32, first=1))
         assert server.counts == sent
-    assert server.kept == [Learnt(**PLACE, images=16, refused_images=32, stated_images=32)]
+    assert server.kept == [LearntLimits(**PLACE, images=16, refused_images=32, stated_images=32)]
     again = Server(taking(16), ServerLimits.of(server.kept), model=stated)
     again.ask(*asks(1, frames=32))
     assert again.counts == [16]
 
 
 def test_another_server_of_the_same_model_is_another_matter() -> None:
-    learnt = Learnt(model=REMOTE.resolved, endpoint="127.0.0.1:8", images=4)
+    learnt = LearntLimits(model=REMOTE.resolved, endpoint="127.0.0.1:8", images=4)
     server = Server(taking(64), ServerLimits.of([learnt]))
     server.ask(*asks(1))
     assert server.counts == [64]
@@ -249,7 +249,9 @@ def test_what_is_held_back_here_for_its_bytes_teaches_nothing_of_images() -> Non
 
 
 def test_a_stand_in_is_never_sent_less() -> None:
-    limits = ServerLimits.of([Learnt(model=MODEL.resolved, endpoint=MODEL.endpoint, images=4)])
+    limits = ServerLimits.of(
+        [LearntLimits(model=MODEL.resolved, endpoint=MODEL.endpoint, images=4)]
+    )
     server = Server(taking(64), limits, model=MODEL)
     server.ask(*asks(1))
     assert server.counts == [64]
@@ -278,7 +280,7 @@ def test_a_refused_name_of_the_limit_of_tokens_is_tried_once_for_all_calls() -> 
     assert server.said == [
         "r is sent max_completion_tokens from now on: 127.0.0.1:9 refuses max_tokens"
     ]
-    assert server.kept == [Learnt(**PLACE, token_limit_field="max_completion_tokens")]
+    assert server.kept == [LearntLimits(**PLACE, token_limit_field="max_completion_tokens")]
 
 
 def test_calls_that_were_under_way_learn_the_name_as_well() -> None:
@@ -373,7 +375,7 @@ def test_a_reply_beyond_its_limit_is_told_once_and_as_much_is_set_aside_from_the
         "from now on as many are set aside for each of its calls"
     ]
     assert Estimates(limits=server.limits).most(PRICED, asks(1)[0]).usd == pytest.approx(40)
-    assert server.kept == [Learnt(**PLACE, output_limit=10, output_tokens=40)]
+    assert server.kept == [LearntLimits(**PLACE, output_limit=10, output_tokens=40)]
 
 
 def test_a_cap_holds_within_what_was_under_way_when_the_limit_was_first_broken() -> None:

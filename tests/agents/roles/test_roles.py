@@ -29,7 +29,7 @@ from videoautoarena.agents.roles.question import (
 )
 from videoautoarena.memory.records.digests import canonical_json
 from videoautoarena.memory.records.errors import EmptyReply, ProviderFailed, UnusableReply
-from videoautoarena.memory.records.records import Brief, Grade, Judging, Persona, Scene, Usage
+from videoautoarena.memory.records.records import Brief, BriefScene, Grade, Judging, Persona, Usage
 from videoautoarena.memory.records.standards import STANDARDS, Standard
 
 FRAMES = frames_of(8)
@@ -58,7 +58,7 @@ def test_the_examiner_sees_every_frame_and_writes_a_brief() -> None:
     script = says(account="It rains.", category="travel guides", scenes=[scene])
     brief = run(examine(prompter_of(script), MODEL, frames=FRAMES))
     assert brief.category == "Travel Guides"
-    assert brief.scenes == (Scene(start_s=0, end_s=4, what="A street."),)
+    assert brief.scenes == (BriefScene(start_s=0, end_s=4, what="A street."),)
     assert script.seen[0].frames is FRAMES
 
 

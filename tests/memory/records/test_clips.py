@@ -8,8 +8,15 @@ from itertools import pairwise
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from videoautoarena.memory.records.clips import MOST_ACROSS, MOST_SCENES, clips_of
-from videoautoarena.memory.records.scenes import Appearance, Scene, SceneMemory, SceneObject
+from videoautoarena.memory.records.scenes import (
+    MOST_ACROSS,
+    MOST_SCENES,
+    Appearance,
+    Scene,
+    SceneMemory,
+    SceneObject,
+    clips_of,
+)
 
 
 def memory_of(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from tests.support.played import battle, slot, video
-from videoautoarena.memory.records.outlines import Column, Outlines, seen_in
+from videoautoarena.memory.records.outlines import Outlines, TextColumn, seen_in
 
 FILMS = [video("one.mp4"), video("two.mp4")]
 BATTLES = [battle(slot(FILMS[k % 2], k // 2)) for k in range(6)]
@@ -38,13 +38,13 @@ def test_they_may_end_otherwise_and_the_rest_stays() -> None:
 
 
 def test_names_are_numbered_as_they_first_come_and_as_they_last_stand() -> None:
-    column = Column.of(["b", "a", "b", "c"]).where(np.array([True, True, True, True]))
+    column = TextColumn.of(["b", "a", "b", "c"]).where(np.array([True, True, True, True]))
     assert column.numbered().tolist() == [0, 1, 0, 2]
     assert column.by_last().tolist() == [2, 1, 2, 3]
     assert column.counts() == {"b": 2, "a": 1, "c": 1}
 
 
 def test_who_met_stands_in_the_order_of_coming() -> None:
-    a = Column.of(["owl", None, "hawk"])
-    b = Column.of(["mole", "hawk", "wren"])
+    a = TextColumn.of(["owl", None, "hawk"])
+    b = TextColumn.of(["mole", "hawk", "wren"])
     assert seen_in(a, b) == ["owl", "mole", "hawk", "wren"]

@@ -9,18 +9,20 @@ import pytest
 from pydantic import ValidationError
 
 from tests.support.runfiles import battle
-from videoautoarena.memory.records.calls import CallLimits, Price, Record
 from videoautoarena.memory.records.digests import read_body, write_body
 from videoautoarena.memory.records.records import (
     Battle,
-    Borrowed,
+    CallLimits,
     CallRow,
     Nonce,
     Persona,
+    Price,
+    Record,
     Sampling,
+    StoredAnswer,
     Usage,
 )
-from videoautoarena.memory.store.evidence import Sample
+from videoautoarena.memory.store.evidence import LabelSample
 
 SAMPLE = {"seed": 0, "of": ("v",), "drawn": ()}
 PRICE = {"input_usd": 0.0, "output_usd": 0.0}
@@ -30,7 +32,7 @@ PRICE = {"input_usd": 0.0, "output_usd": 0.0}
     ("kind", "told", "field", "good", "bad"),
     [
         (Persona, {"text": ""}, "index", (1, 3), (0, 4)),
-        (Sample, SAMPLE, "chance", (1e-9, 1.0), (0.0, 1.1)),
+        (LabelSample, SAMPLE, "chance", (1e-9, 1.0), (0.0, 1.1)),
         (Sampling, {}, "frames", (2, 1024), (1, 1025)),
         (Sampling, {}, "size_px", (16, 4096), (15, 4097)),
         (Sampling, {}, "quality", (1, 95), (0, 96)),
@@ -84,7 +86,7 @@ def test_what_the_body_of_a_call_leaves_out_is_nothing() -> None:
 
 def test_only_a_borrowed_answer_is_spoken_of() -> None:
     plain = battle("v-p1-r0~1")
-    lent = plain.model_copy(update={"borrowed": Borrowed(battle="v-p1-r0", seat="b")})
+    lent = plain.model_copy(update={"borrowed": StoredAnswer(battle="v-p1-r0", seat="b")})
     assert "borrowed" not in json.loads(write_body(plain))
     assert json.loads(write_body(lent))["borrowed"] == {"battle": "v-p1-r0", "seat": "b"}
     for one in (plain, lent):

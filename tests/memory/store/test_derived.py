@@ -17,7 +17,7 @@ from tests.support.small_runs import put_back
 from videoautoarena.memory.records.errors import StoreError
 from videoautoarena.memory.records.outlines import Outlines
 from videoautoarena.memory.records.records import Attempt, Battle, CallEnds, CallRow, Judging
-from videoautoarena.memory.store.derived import VIEWS, VIEWS_OF_ENDS
+from videoautoarena.memory.store.migrations import VIEWS, VIEWS_OF_ENDS
 from videoautoarena.memory.store.store import Store
 
 ODD = ("", "plain", "nul \x00 within", "é 😀", "lone \udc80", "\\u0000", "two\nlines")

@@ -11,7 +11,7 @@ from videoautoarena.memory.records.errors import StoreError
 from videoautoarena.memory.records.records import Judging
 from videoautoarena.memory.store.evidence import (
     Label,
-    Sample,
+    LabelSample,
     Trial,
     generation_of,
     standing_trials,
@@ -61,7 +61,7 @@ def test_a_run_that_is_read_takes_no_evidence(path: Path) -> None:
 
 
 def test_draws_come_back_in_the_order_in_which_they_were_made(path: Path) -> None:
-    one = Sample(seed=3, of=("v-p1-r0", "w-p1-r0"), chance=0.5, drawn=("w-p1-r0",))
+    one = LabelSample(seed=3, of=("v-p1-r0", "w-p1-r0"), chance=0.5, drawn=("w-p1-r0",))
     with Store.create(path, {}) as store:
         store.evidence.add_samples([one, one])
         store.evidence.add_samples([one.model_copy(update={"seed": 4})])

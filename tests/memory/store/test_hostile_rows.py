@@ -14,7 +14,7 @@ import pytest
 from tests.support.played import battle, lineage, play, slot, video
 from videoautoarena.memory.records.digests import read_body, read_json
 from videoautoarena.memory.records.errors import StoreError
-from videoautoarena.memory.records.records import LONGEST_NAME, Battle, Frame, Frames, Skipped
+from videoautoarena.memory.records.records import LONGEST_NAME, Battle, Frame, Frames, SkippedFile
 from videoautoarena.memory.store.store import Store
 
 DEEP = "[" * 100_000 + "]" * 100_000
@@ -70,9 +70,9 @@ def test_a_value_that_cannot_be_is_named_by_its_field(body: str, field: str) -> 
 
 
 def test_a_name_is_bounded_and_may_be_no_utf8() -> None:
-    assert Skipped(path="\udc80" * LONGEST_NAME, reason="").path
+    assert SkippedFile(path="\udc80" * LONGEST_NAME, reason="").path
     with pytest.raises(StoreError, match="path: Value error, 35,000 characters") as refused:
-        read_body(Skipped, json.dumps({"path": HUGE, "reason": ""}))
+        read_body(SkippedFile, json.dumps({"path": HUGE, "reason": ""}))
     said_of(refused)
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from tests.support.endless_queries import ENDLESS
 from videoautoarena.memory.store import connection as connections
-from videoautoarena.memory.store.connection import PATIENCE_S, Ending, Reader, compact
+from videoautoarena.memory.store.connection import PATIENCE_S, Shutdown, StoreReader, compact
 from videoautoarena.memory.store.store import Store
 
 
@@ -32,14 +32,14 @@ def clock() -> Clock:
 
 
 @pytest.fixture
-def ending(clock: Clock, monkeypatch: pytest.MonkeyPatch) -> Ending:
-    ending = Ending(clock)
+def ending(clock: Clock, monkeypatch: pytest.MonkeyPatch) -> Shutdown:
+    ending = Shutdown(clock)
     monkeypatch.setattr(connections, "ENDING", ending)
     return ending
 
 
 def test_what_was_asked_for_first_is_overdue_after_a_while_until_it_is_cleared(
-    ending: Ending, clock: Clock
+    ending: Shutdown, clock: Clock
 ) -> None:
     assert not ending.is_overdue()
     ending.ask()
@@ -52,16 +52,16 @@ def test_what_was_asked_for_first_is_overdue_after_a_while_until_it_is_cleared(
     assert not ending.is_overdue()
 
 
-def be_overdue(ending: Ending, clock: Clock) -> None:
+def be_overdue(ending: Shutdown, clock: Clock) -> None:
     ending.ask()
     clock.now_s += 2 * PATIENCE_S
 
 
 @pytest.mark.parametrize("live", [True, False])
 def test_a_long_query_is_interrupted_and_a_short_one_is_not(
-    store: Store, path: Path, ending: Ending, clock: Clock, live: bool
+    store: Store, path: Path, ending: Shutdown, clock: Clock, live: bool
 ) -> None:
-    reader = Reader(path, live=live)
+    reader = StoreReader(path, live=live)
     be_overdue(ending, clock)
     assert reader.row("SELECT count(*) FROM slots") == (3,)
     with pytest.raises(KeyboardInterrupt):
@@ -72,7 +72,7 @@ def test_a_long_query_is_interrupted_and_a_short_one_is_not(
 
 
 def test_a_file_is_left_as_it_was_where_compacting_is_interrupted(
-    store: Store, path: Path, ending: Ending, clock: Clock
+    store: Store, path: Path, ending: Shutdown, clock: Clock
 ) -> None:
     store.put_files({f"text{number}": "word" for number in range(3000)})
     store.close()
@@ -86,7 +86,7 @@ def test_a_file_is_left_as_it_was_where_compacting_is_interrupted(
 
 
 def test_what_was_handed_in_is_written_whoever_wants_to_go(
-    path: Path, ending: Ending, clock: Clock
+    path: Path, ending: Shutdown, clock: Clock
 ) -> None:
     with Store.create(path, {"seed": 0}) as store:
         be_overdue(ending, clock)
@@ -96,9 +96,9 @@ def test_what_was_handed_in_is_written_whoever_wants_to_go(
 
 
 def test_a_reader_is_closed_once_no_thread_reads_from_it(
-    store: Store, path: Path, ending: Ending, clock: Clock
+    store: Store, path: Path, ending: Shutdown, clock: Clock
 ) -> None:
-    reader = Reader(path, live=True)
+    reader = StoreReader(path, live=True)
     ends = list[KeyboardInterrupt]()
 
     def read() -> None:
@@ -130,9 +130,9 @@ def test_an_interrupt_counts_though_somebody_wrote_meanwhile(
             raise interrupt
         return 0.0
 
-    ending = Ending(look)
+    ending = Shutdown(look)
     monkeypatch.setattr(connections, "ENDING", ending)
-    reader = Reader(path)
+    reader = StoreReader(path)
     ending._since_s = 0.0
     with pytest.raises(KeyboardInterrupt):
         reader.rows(f"{ENDLESS} LIMIT 1".replace("FROM n)", "FROM n LIMIT 100000)"))

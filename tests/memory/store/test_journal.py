@@ -14,9 +14,16 @@ from hypothesis import strategies as st
 from tests.support.runfiles import call, intent, video
 from videoautoarena.memory.records.digests import read_body, write_body
 from videoautoarena.memory.records.errors import StoreError
-from videoautoarena.memory.records.records import Attempt, CallRow, Intent, Lost, Skipped, Usage
+from videoautoarena.memory.records.records import (
+    Attempt,
+    CallRow,
+    Intent,
+    SkippedFile,
+    UnansweredTries,
+    Usage,
+)
 from videoautoarena.memory.store import journal
-from videoautoarena.memory.store.journal import NOTHING_SPENT
+from videoautoarena.memory.store.journal import NO_CALLS
 from videoautoarena.memory.store.store import Store
 
 
@@ -148,14 +155,14 @@ def test_a_row_is_not_made_longer_by_what_nobody_said_or_a_column_says(
 
 @given(st.binary().map(lambda name: name.decode("utf-8", "surrogateescape")))
 def test_a_path_that_is_no_utf8_comes_back_as_it_was(path: str) -> None:
-    skipped = Skipped(path=path, reason="no video")
-    assert read_body(Skipped, write_body(skipped).encode().decode()) == skipped
+    skipped = SkippedFile(path=path, reason="no video")
+    assert read_body(SkippedFile, write_body(skipped).encode().decode()) == skipped
 
 
 @pytest.mark.parametrize("body", ["", "{", '{"path": 1}', '{"path": "a", "reason": "b", "x": 1}'])
 def test_a_body_of_something_else_is_refused(body: str) -> None:
     with pytest.raises(StoreError, match="the run holds a"):
-        read_body(Skipped, body)
+        read_body(SkippedFile, body)
 
 
 def test_a_body_is_canonical() -> None:
@@ -197,8 +204,8 @@ def test_what_a_process_left_over_stands_for_ever(store: Store, path: Path) -> N
     with Store.open(path, write=True) as again:
         assert again.journal.intents() == [intent("one")._replace(is_left_over=True)]
         intend(again, intent("one"))
-        assert again.journal.lost() == Lost(2, 1.0, 200)
-        assert again.journal.lost(in_flight=False) == Lost(1, 0.5, 100)
+        assert again.journal.lost() == UnansweredTries(2, 1.0, 200)
+        assert again.journal.lost(in_flight=False) == UnansweredTries(1, 0.5, 100)
         asyncio.run(again.journal.record(call("one")))
         again.journal.withdraw(intent("one").key, 1)
     with Store.open(path, write=False) as at_last:
@@ -226,12 +233,12 @@ def test_what_was_cut_off_stands_though_its_call_is_made_again_and_recorded(stor
 
 def test_what_tries_may_have_cost_is_summed_apart_from_calls(path: Path) -> None:
     with Store.create(path, {}) as store:
-        assert store.journal.lost() == Lost()
+        assert store.journal.lost() == UnansweredTries()
         intend(store, intent("1", usd=0.5), intent("2", usd=None, tokens=1))
         intend(store, intent("3", model="offline:hawk", usd=9.0, tokens=9))
     with Store.open(path, write=False) as store:
         told = store.journal.spent(besides="offline:*")
-        assert (told.lost, told.calls, told.usd) == (Lost(2, 0.5, 101), 0, 0.0)
+        assert (told.lost, told.calls, told.usd) == (UnansweredTries(2, 0.5, 101), 0, 0.0)
         with pytest.raises(StoreError, match="opened for reading"):
             intend(store, intent())
         with pytest.raises(StoreError, match="opened for reading"):
@@ -247,7 +254,7 @@ def test_what_an_older_version_lost_still_counts(path: Path) -> None:
         file.commit()
     with Store.open(path, write=True) as store:
         intend(store, intent("1", usd=0.5))
-        assert store.journal.lost() == Lost(3, 0.75, 110)
+        assert store.journal.lost() == UnansweredTries(3, 0.75, 110)
 
 
 def test_answered_calls_are_counted_by_scope_alias_and_role(store: Store) -> None:
@@ -273,4 +280,4 @@ def test_answered_calls_are_counted_by_scope_alias_and_role(store: Store) -> Non
 
 def test_a_run_without_a_call_came_to_nothing(store: Store) -> None:
     nothing = (0, 0.0, 0, 0, 0, (0, 0.0, 0))
-    assert tuple(store.journal.spent()) == nothing == tuple(NOTHING_SPENT)
+    assert tuple(store.journal.spent()) == nothing == tuple(NO_CALLS)

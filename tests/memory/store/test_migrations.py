@@ -12,12 +12,12 @@ from sqlite_utils import Database
 
 from tests.support.runfiles import intent
 from videoautoarena.memory.records.errors import StoreError, StoreTooNew
-from videoautoarena.memory.records.records import Lost
+from videoautoarena.memory.records.records import UnansweredTries
 from videoautoarena.memory.store import connection as connections
 from videoautoarena.memory.store import migrations
+from videoautoarena.memory.store.evidence import BattleVote
 from videoautoarena.memory.store.migrations import MIGRATIONS, READABLE, migrate
 from videoautoarena.memory.store.store import Store
-from videoautoarena.memory.store.votes import Vote
 
 
 def more(db: Database) -> None:
@@ -175,7 +175,7 @@ def test_a_run_of_the_version_before_is_read_as_it_is(path: Path, number: int) -
     before = path.read_bytes()
     with Store.open(path, write=False) as store:
         assert store.manifest() == {"seed": 3}
-        assert (store.journal.intents(), store.journal.lost()) == ([], Lost())
+        assert (store.journal.intents(), store.journal.lost()) == ([], UnansweredTries())
         assert store.evidence.labels() == []
     assert path.read_bytes() == before
 
@@ -190,7 +190,7 @@ def test_what_an_older_layout_has_is_not_hidden_by_what_it_lacks(path: Path) -> 
         other.commit()
     with Store.open(path, write=False) as store:
         assert [one.tokens for one in store.journal.intents()] == [7]
-        assert store.evidence.votes.cast(Vote) == []
+        assert store.evidence.votes.cast(BattleVote) == []
 
 
 def test_a_reader_of_an_older_run_sees_what_comes_when_it_is_updated(path: Path) -> None:

@@ -17,9 +17,9 @@ from pydantic import TypeAdapter
 from tests.support.runfiles import battle, call, draw, frames, slot, video
 from videoautoarena.memory.records.digests import read_json
 from videoautoarena.memory.records.errors import StoreError
-from videoautoarena.memory.records.records import Skipped
+from videoautoarena.memory.records.records import SkippedFile
 from videoautoarena.memory.store.connection import blaming
-from videoautoarena.memory.store.store import Ending, Store
+from videoautoarena.memory.store.store import BattleEnding, Store
 
 
 def listing(folder: Path) -> dict[str, bytes]:
@@ -96,12 +96,15 @@ def test_what_was_settled_since_a_place_is_told_once(store: Store) -> None:
 def test_a_path_that_is_no_utf8_survives(store: Store) -> None:
     path = os.fsdecode(b"\xff\xfe 'quoted'.mp4")
     store.add_videos([video("b").model_copy(update={"path": path})])
-    store.add_skipped([Skipped(path=path, reason="no video stream")])
+    store.add_skipped([SkippedFile(path=path, reason="no video stream")])
     assert store.videos()[1].path == store.skipped()[0].path == path
 
 
 def test_a_skipped_file_is_kept_once(store: Store) -> None:
-    skipped = [Skipped(path="z.txt", reason="no video"), Skipped(path="a.txt", reason="empty")]
+    skipped = [
+        SkippedFile(path="z.txt", reason="no video"),
+        SkippedFile(path="a.txt", reason="empty"),
+    ]
     store.add_skipped(skipped)
     store.add_skipped(skipped)
     assert store.skipped() == skipped
@@ -149,9 +152,9 @@ def test_how_battles_ended_is_told_in_order_even_where_one_cannot_be_read(
         file.execute("UPDATE battles SET body = 'x' WHERE id = ?", (slots[1].id,))
         file.commit()
     assert list(store.each_ending()) == [
-        Ending(slots[0].id, "hawk", battle(slots[0].id).model_b, "void"),
-        Ending(slots[1].id, None, None, None),
-        Ending(slots[2].id, "hawk", battle(slots[2].id).model_b, "void"),
+        BattleEnding(slots[0].id, "hawk", battle(slots[0].id).model_b, "void"),
+        BattleEnding(slots[1].id, None, None, None),
+        BattleEnding(slots[2].id, "hawk", battle(slots[2].id).model_b, "void"),
     ]
 
 

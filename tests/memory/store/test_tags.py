@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 
 from videoautoarena.memory.records.errors import StoreError
+from videoautoarena.memory.store.evidence import QuestionTag
 from videoautoarena.memory.store.store import Store
-from videoautoarena.memory.store.tags import Tag
 
 
-def tag(id_: str, said: str = "yes") -> Tag:
-    return Tag.model_validate(
+def tag(id_: str, said: str = "yes") -> QuestionTag:
+    return QuestionTag.model_validate(
         {
             "id": id_,
             "question": "q",

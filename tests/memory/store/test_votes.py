@@ -8,22 +8,29 @@ from pathlib import Path
 import pytest
 
 from videoautoarena.memory.records.errors import StoreError
-from videoautoarena.memory.store.evidence import Label
+from videoautoarena.memory.store.evidence import (
+    BattleVote,
+    CastVote,
+    Label,
+    RankedQuestion,
+    RankingVote,
+)
 from videoautoarena.memory.store.store import Store
-from videoautoarena.memory.store.votes import Cast, Posed, Ranking, Vote
 
 
-def vote(verdict: str | None = "a", *, battle: str = "v-p1-r0", labeller: str = "anna") -> Vote:
+def vote(
+    verdict: str | None = "a", *, battle: str = "v-p1-r0", labeller: str = "anna"
+) -> BattleVote:
     said = {"battle": battle, "labeller": labeller, "verdict": verdict, "first": "b"}
-    return Vote.model_validate({**said, "standards": {"accuracy": "tie_bad"}, "note": "hm"})
+    return BattleVote.model_validate({**said, "standards": {"accuracy": "tie_bad"}, "note": "hm"})
 
 
-def ranking(*sources: str, ranks: tuple[int, ...] | None = (2, 1)) -> Ranking:
-    posed = tuple(Posed(source=source, text=f"what of {source}?") for source in sources)
-    return Ranking(video="v", labeller="anna", questions=posed, ranks=ranks)
+def ranking(*sources: str, ranks: tuple[int, ...] | None = (2, 1)) -> RankingVote:
+    posed = tuple(RankedQuestion(source=source, text=f"what of {source}?") for source in sources)
+    return RankingVote(video="v", labeller="anna", questions=posed, ranks=ranks)
 
 
-async def write(path: Path, *steps: tuple[str, Vote | Ranking]) -> None:
+async def write(path: Path, *steps: tuple[str, BattleVote | RankingVote]) -> None:
     with Store.open(path, write=True) as store:
         for step, said in steps:
             await getattr(store.evidence.votes, step)(said)
@@ -40,15 +47,18 @@ def test_a_vote_that_was_taken_back_stays_as_superseded(run: Path) -> None:
     second = vote("b")
     asyncio.run(write(run, ("put", first), ("withdraw", first), ("put", second)))
     with Store.open(run, write=False) as store:
-        assert store.evidence.votes.cast(Vote) == [Cast(first, True), Cast(second, False)]
-        assert store.evidence.votes.standing(Vote) == [second]
+        assert store.evidence.votes.cast(BattleVote) == [
+            CastVote(first, True),
+            CastVote(second, False),
+        ]
+        assert store.evidence.votes.standing(BattleVote) == [second]
 
 
 def test_a_second_vote_on_the_same_is_refused_and_the_first_one_stands(run: Path) -> None:
     with pytest.raises(StoreError, match="not written"):
         asyncio.run(write(run, ("put", vote("a")), ("put", vote("b"))))
     with Store.open(run, write=False) as store:
-        assert store.evidence.votes.standing(Vote) == [vote("a")]
+        assert store.evidence.votes.standing(BattleVote) == [vote("a")]
 
 
 def test_taking_back_one_vote_leaves_those_of_others(run: Path) -> None:
@@ -58,7 +68,7 @@ def test_taking_back_one_vote_leaves_those_of_others(run: Path) -> None:
     steps = [("put", one) for one in (mine, other, elsewhere)]
     asyncio.run(write(run, *steps, ("withdraw", mine)))
     with Store.open(run, write=False) as store:
-        assert store.evidence.votes.standing(Vote) == [other, elsewhere]
+        assert store.evidence.votes.standing(BattleVote) == [other, elsewhere]
 
 
 def test_a_vote_that_stands_is_a_label_and_what_could_not_be_told_is_none(run: Path) -> None:
@@ -87,5 +97,5 @@ def test_rankings_of_the_same_questions_are_of_the_same_in_whatever_order(run: P
     with pytest.raises(StoreError):
         asyncio.run(write(run, ("put", one), ("put", turned)))
     with Store.open(run, write=False) as store:
-        assert store.evidence.votes.standing(Ranking) == [one]
-        assert store.evidence.votes.standing(Vote) == []
+        assert store.evidence.votes.standing(RankingVote) == [one]
+        assert store.evidence.votes.standing(BattleVote) == []

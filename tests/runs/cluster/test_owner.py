@@ -13,8 +13,14 @@ from tests.support.played import manifest
 from tests.support.runfiles import battle, call, intent, slot, video
 from videoautoarena.memory.records.errors import RunLocked, StoreError
 from videoautoarena.memory.records.records import Nonce
-from videoautoarena.memory.store.forwarding import CLAIM, Claim, CutOff, ForwardingWriter
-from videoautoarena.memory.store.shares import Mirror, Unit
+from videoautoarena.memory.store.shares import (
+    CLAIM,
+    CutOff,
+    ForwardingWriter,
+    Mirror,
+    Unit,
+    UnitClaim,
+)
 from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.cluster.jobs import Job
 from videoautoarena.runs.cluster.owner import Owner, RunOwner
@@ -229,7 +235,7 @@ def test_what_is_handed_in_is_delivered_once_the_owner_has_answered_and_not_befo
             return [True] * len(writes)
 
         writer = ForwardingWriter(Mirror(), send)
-        CLAIM.set(Claim(UNIT.name, 1))
+        CLAIM.set(UnitClaim(UNIT.name, 1))
         going = asyncio.ensure_future(writer.run())
         writing = asyncio.ensure_future(writer.write_all())
         while not writer._is_sending:

@@ -23,8 +23,7 @@ from videoautoarena.agents.calls.ask import Asker
 from videoautoarena.agents.limits.scheduler import LimitLoan
 from videoautoarena.agents.prompting.prompts import PromptSet
 from videoautoarena.memory.records.errors import StoreError
-from videoautoarena.memory.store.forwarding import CLAIM, Claim, CutOff, ForwardingWriter
-from videoautoarena.memory.store.shares import Mirror
+from videoautoarena.memory.store.shares import CLAIM, CutOff, ForwardingWriter, Mirror, UnitClaim
 from videoautoarena.memory.store.store import Store
 from videoautoarena.memory.store.writer import Writer
 from videoautoarena.runs.cli.program.ending import run_async
@@ -41,7 +40,7 @@ from videoautoarena.runs.tournament.simulate import simulate
 CLIPS = 3
 
 
-CLAIMED = Claim("0123456789ab", 1)
+CLAIMED = UnitClaim("0123456789ab", 1)
 
 
 @pytest.fixture(scope="module")

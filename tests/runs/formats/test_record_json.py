@@ -9,7 +9,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import pytest
 
-from videoautoarena.memory.records.records import Skipped
+from videoautoarena.memory.records.records import SkippedFile
 from videoautoarena.runs.formats.record_json import (
     LEFT_OUT,
     SPREAD,
@@ -64,7 +64,7 @@ def test_a_class_that_holds_more_says_what_is_shown_in_which_order() -> None:
         (math.inf, None),
         (Path("a") / "b", "a/b"),
         ({"x": (Pair(1, 2.0),)}, {"x": [{"a": 1, "b": 2.0}]}),
-        (Skipped(path="a", reason="b"), {"path": "a", "reason": "b"}),
+        (SkippedFile(path="a", reason="b"), {"path": "a", "reason": "b"}),
         ("text", "text"),
     ],
 )

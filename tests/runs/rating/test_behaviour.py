@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from tests.support.played import battle, call, invoke, play, slot, video
-from videoautoarena.memory.records.records import Battle, Borrowed, CallRow, Nonce, Usage
+from videoautoarena.memory.records.records import Battle, CallRow, Nonce, StoredAnswer, Usage
 from videoautoarena.runs.formats.record_json import fields_json
 from videoautoarena.runs.rating.behaviour import ContestantCall, measure_behaviour
 
@@ -103,7 +103,7 @@ def test_of_two_calls_for_an_answer_the_one_that_answered_counts(tmp_path: Path)
 
 
 def test_a_borrowed_answer_is_not_counted_again(tmp_path: Path) -> None:
-    borrowed = Borrowed(battle=slot(FILM, 0).id, seat="a")
+    borrowed = StoredAnswer(battle=slot(FILM, 0).id, seat="a")
     played = battles({}, {"borrowed": borrowed, "model_b": "mole"})
     found = rows(play(tmp_path / "out", played))
     assert {name: row["mean_tokens"]["n"] for name, row in found.items()} == {

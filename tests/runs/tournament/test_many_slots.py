@@ -18,7 +18,7 @@ from videoautoarena.agents.prompting.prompts import PromptSet
 from videoautoarena.graph.slot_ids import base_of, is_newcomer, newcomer_id, place_of
 from videoautoarena.memory.records.records import Slot
 from videoautoarena.memory.records.slots import Slots
-from videoautoarena.memory.store.store import Ending, Store
+from videoautoarena.memory.store.store import BattleEnding, Store
 from videoautoarena.runs.console.progress.events import Begun, nobody
 from videoautoarena.runs.console.progress.snapshot import Standing
 from videoautoarena.runs.run.config.run_config import Flags, resolve
@@ -150,7 +150,7 @@ def test_waves_are_those_of_records(history: tuple[list[Slot], set[str]]) -> Non
     assert [waves.wave_of(s.id) for s in main] == [number[base_of(s.id)] for s in main]
     assert waves.waves_of(Slots.of(main)).tolist() == [number[base_of(s.id)] for s in main]
     for slot in sorted(settled):
-        waves.note(Ending(slot, *MODELS, "a"))
+        waves.note(BattleEnding(slot, *MODELS, "a"))
     open_ = [number[s.id] for s in records.Lineup(main).slots if s.id not in settled]
     assert waves.settled == min(open_, default=len(order))
     battles = [s for s in main if s.id in settled]

@@ -26,9 +26,8 @@ from tests.support.small_runs import (
 )
 from videoautoarena.memory.records.errors import BadInput
 from videoautoarena.memory.store.connection import RunLock, lock_of
-from videoautoarena.memory.store.evidence import Label
+from videoautoarena.memory.store.evidence import BattleVote, Label
 from videoautoarena.memory.store.store import Store
-from videoautoarena.memory.store.votes import Vote
 from videoautoarena.runs.cli.program.ending import run_async
 from videoautoarena.runs.run.config.stopping_rule import keep_rule
 from videoautoarena.runs.run.inputs.users import users_of
@@ -142,7 +141,7 @@ def test_what_was_said_of_battles_comes_along(ground: Path, tmp_path: Path) -> N
         battle = battles_of(part)[0].id
         with Store.open(part / RUN_FILE, write=True) as store:
             store.evidence.add_labels([Label(battle=battle, labeller="anna", verdict="a")])
-            vote = Vote(battle=battle, labeller="ben", verdict="b", first="a")
+            vote = BattleVote(battle=battle, labeller="ben", verdict="b", first="a")
             run_async(store.evidence.votes.put(vote))
     to = tmp_path / "to"
     assert invoke("merge", *parts, "--to", to, "-q").exit_code == 0

@@ -18,10 +18,10 @@ from tests.support.stamped import Recipe, read_stamp, stamp
 from tests.support.stamped import encode as stamped
 from videoautoarena.memory.records.records import Sampling
 from videoautoarena.video.decode.av import AvDecoder
-from videoautoarena.video.decode.damage import Gaps
+from videoautoarena.video.decode.damage import PacketGaps
 from videoautoarena.video.decode.index import read_index
-from videoautoarena.video.decode.jpeg import Catch
-from videoautoarena.video.sampling.sampler import sample
+from videoautoarena.video.decode.jpeg import DecodedPictures
+from videoautoarena.video.sampling.policies import sample
 
 SIZE = (320, 180)
 Clip = Callable[[str], Path]
@@ -64,7 +64,7 @@ def overwritten(source: Path, to: Path, *, packet: int, count: int = 200) -> Pat
     return to
 
 
-def decoded(path: Path, wanted: Sequence[int] | None = None) -> Catch:
+def decoded(path: Path, wanted: Sequence[int] | None = None) -> DecodedPictures:
     decoder = AvDecoder()
     index = read_index(path)
     ticks = index.shown if wanted is None else wanted
@@ -144,7 +144,7 @@ def test_damage_where_only_counting_tells_the_frames_ends_at_a_key_frame(
 
 
 class Packet:
-    """What `Gaps` asks of a packet."""
+    """What `PacketGaps` asks of a packet."""
 
     size = 1
     duration = 1
@@ -169,7 +169,7 @@ class Packet:
     ],
 )
 def test_what_is_torn_damages_all_up_to_a_fresh_start(stored: str, damaged: set[int]) -> None:
-    gaps = Gaps()
+    gaps = PacketGaps()
     for one in stored.split():
         gaps.pass_by(Packet(one[0]), int(one[1:]), is_behind=False)  # type: ignore[arg-type]
     assert gaps.hurt == damaged
@@ -187,7 +187,7 @@ def test_what_is_torn_damages_all_up_to_a_fresh_start(stored: str, damaged: set[
 def test_a_hole_in_both_times_of_frames_damages_what_follows(
     shown: list[int], damaged: set[int]
 ) -> None:
-    gaps = Gaps()
+    gaps = PacketGaps()
     decoded_at = [0, 1, 2, 4, 5, 6, 7]
     for sign, dts, tick in zip("KppppKp", decoded_at, shown, strict=True):
         gaps.pass_by(Packet(sign, dts), tick, is_behind=False)  # type: ignore[arg-type]
@@ -211,7 +211,7 @@ def test_a_hole_in_both_times_of_frames_damages_what_follows(
 def test_a_hole_is_damage_where_others_refer_to_what_may_be_missing(
     shown: list[int], keys: set[int], damaged: set[int]
 ) -> None:
-    gaps = Gaps()
+    gaps = PacketGaps()
     decoded_at = shown[:3] + [min(shown[3:]) + n for n in range(4)]
     for dts, tick in zip(decoded_at, shown, strict=True):
         gaps.pass_by(Packet("K" if tick in keys else "p", dts), tick, is_behind=False)  # type: ignore[arg-type]

@@ -33,8 +33,7 @@ from videoautoarena.video.decode.decoders import DECODERS, decoder_named
 from videoautoarena.video.decode.index import read_index
 from videoautoarena.video.decode.jpeg import to_jpeg
 from videoautoarena.video.sampling.cache import FrameCache
-from videoautoarena.video.sampling.policies import choose_ticks
-from videoautoarena.video.sampling.sampler import Sampled, sample
+from videoautoarena.video.sampling.policies import Sampled, choose_ticks, sample
 from videoautoarena.video.workers.decoders import Decoders
 
 SAMPLINGS = (

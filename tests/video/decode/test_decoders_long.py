@@ -13,7 +13,7 @@ from tests.support.coded import KINDS, h264
 from tests.support.stamped import Recipe, encode, read_stamp
 from videoautoarena.memory.records.records import Sampling
 from videoautoarena.video.decode.decoders import DECODERS
-from videoautoarena.video.sampling.sampler import Sampled, sample
+from videoautoarena.video.sampling.policies import Sampled, sample
 
 pytestmark = pytest.mark.slow
 

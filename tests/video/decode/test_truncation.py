@@ -13,7 +13,7 @@ from tests.support.stamped import RECIPES, read_stamp, stamp
 from videoautoarena.memory.records.records import Sampling
 from videoautoarena.video.decode.av import probe
 from videoautoarena.video.decode.index import read_index
-from videoautoarena.video.sampling.sampler import sample
+from videoautoarena.video.sampling.policies import sample
 
 REAL = Path(__file__).parents[3].parent / "shared" / "videos"
 REAL_CLIPS = sorted(path for path in REAL.glob("*") if path.suffix != ".md")

@@ -17,7 +17,12 @@ from videoautoarena.memory.records.errors import UnusableSubtitles
 from videoautoarena.memory.records.records import Frame, Frames, Video
 from videoautoarena.video.decode.index import first_shown_s
 from videoautoarena.video.folder.find import find_videos
-from videoautoarena.video.folder.subtitles import LARGEST, Beside, Shelf, decode_text
+from videoautoarena.video.folder.subtitles import (
+    LARGEST,
+    SubtitleChoice,
+    SubtitleFolder,
+    decode_text,
+)
 from videoautoarena.video.sampling.thinning import thin
 
 HELLO = cue(0.5, 1.5, "Hello.")
@@ -44,8 +49,8 @@ def folder(clip: Callable[[str], Path], tmp_path: Path) -> Path:
     return tmp_path
 
 
-def beside(folder: Path) -> Beside:
-    return Shelf(folder).beside(video())
+def beside(folder: Path) -> SubtitleChoice:
+    return SubtitleFolder(folder).beside(video())
 
 
 def test_a_file_of_the_same_name_is_read(folder: Path) -> None:
@@ -63,21 +68,21 @@ def test_of_several_files_the_choice_is_always_the_same(tmp_path: Path) -> None:
     others = ["clip.part2.srt", "clip2.srt", "other.srt", "clip.txt", "clip.mp4.srt"]
     for name in [*best_first, *others]:
         (tmp_path / name).touch()
-    assert Shelf(tmp_path).names("clip.mp4") == best_first
+    assert SubtitleFolder(tmp_path).names("clip.mp4") == best_first
 
 
 def test_only_files_in_the_same_folder_count(tmp_path: Path) -> None:
     (tmp_path / "deep").mkdir()
     (tmp_path / "deep" / "clip.srt").touch()
-    assert Shelf(tmp_path).names("clip.mp4") == []
-    assert Shelf(tmp_path).names("deep/clip.mp4") == ["deep/clip.srt"]
-    assert Shelf(tmp_path).names("gone/clip.mp4") == []
+    assert SubtitleFolder(tmp_path).names("clip.mp4") == []
+    assert SubtitleFolder(tmp_path).names("deep/clip.mp4") == ["deep/clip.srt"]
+    assert SubtitleFolder(tmp_path).names("gone/clip.mp4") == []
 
 
 def test_names_of_any_bytes_are_found(tmp_path: Path) -> None:
     stem = os.fsdecode(b"-a \xff'\n\"%d")
     (tmp_path / f"{stem}.srt").touch()
-    assert Shelf(tmp_path).names(f"{stem}.mkv") == [f"{stem}.srt"]
+    assert SubtitleFolder(tmp_path).names(f"{stem}.mkv") == [f"{stem}.srt"]
 
 
 def test_what_cannot_be_used_is_named_and_the_next_is_taken(folder: Path) -> None:
@@ -160,7 +165,7 @@ def test_cues_follow_a_video_that_starts_late(tmp_path: Path) -> None:
     encode(tmp_path / "clip.mkv", late)
     write_titles(tmp_path / "clip.srt", cue(1, 2, "before"), cue(3.5, 4.5, "Hello."))
     (found,) = find_videos(tmp_path).videos
-    track = Shelf(tmp_path).beside(found).track
+    track = SubtitleFolder(tmp_path).beside(found).track
     assert track is not None
     assert track.cues == (HELLO,)
 

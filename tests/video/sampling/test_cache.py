@@ -13,7 +13,7 @@ from videoautoarena.memory.records.digests import canonical_json, digest
 from videoautoarena.memory.records.errors import BadInput
 from videoautoarena.memory.records.records import Frame, Frames, Sampling
 from videoautoarena.video.sampling.cache import FrameCache, NotCached, default_folder, how_sampled
-from videoautoarena.video.sampling.sampler import EARLIER, SAMPLER, Sampled
+from videoautoarena.video.sampling.policies import EARLIER, SAMPLER, Sampled
 
 SHA = digest("a video")
 SAMPLING = Sampling()

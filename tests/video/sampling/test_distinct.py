@@ -13,7 +13,7 @@ from PIL import Image, ImageFilter
 
 from videoautoarena.video.sampling.distinct import (
     MOST_ALIKE,
-    Measured,
+    FrameMeasures,
     alike,
     measure,
     region_histogram,
@@ -79,13 +79,13 @@ def test_pale_and_dark_pixels_are_grey_whatever_their_hue() -> None:
 
 
 def test_half_the_usual_sharpness_is_enough_and_nine_tenths_of_likeness_too_much() -> None:
-    sharp = [Measured(1.0, np.eye(3)[k % 2]) for k in range(3)]
-    assert sharp_and_distinct([*sharp, Measured(0.5, np.eye(3)[2])]) == [0, 1, 2, 3]
-    assert sharp_and_distinct([*sharp, Measured(0.49, np.eye(3)[2])]) == [0, 1, 2]
+    sharp = [FrameMeasures(1.0, np.eye(3)[k % 2]) for k in range(3)]
+    assert sharp_and_distinct([*sharp, FrameMeasures(0.5, np.eye(3)[2])]) == [0, 1, 2, 3]
+    assert sharp_and_distinct([*sharp, FrameMeasures(0.49, np.eye(3)[2])]) == [0, 1, 2]
     base = np.array([1.0, 0.0])
     for share, count in ((0.9, 2), (0.91, 1)):
-        other = Measured(1.0, np.array([share, 1 - share]))
-        assert len(sharp_and_distinct([Measured(1.0, base), other])) == count
+        other = FrameMeasures(1.0, np.array([share, 1 - share]))
+        assert len(sharp_and_distinct([FrameMeasures(1.0, base), other])) == count
 
 
 def test_a_region_thinner_than_a_pixel_still_has_colours() -> None:
@@ -106,7 +106,7 @@ def test_a_shade_lighter_is_alike_and_another_hue_is_not() -> None:
 def test_what_stays_is_in_order_sharp_and_unlike_its_neighbour(
     frames: list[tuple[float, int]],
 ) -> None:
-    measured = [Measured(sharp, np.eye(4)[colour]) for sharp, colour in frames]
+    measured = [FrameMeasures(sharp, np.eye(4)[colour]) for sharp, colour in frames]
     kept = sharp_and_distinct(measured)
     assert bool(kept) == bool(frames)
     assert kept == sorted(set(kept))
@@ -115,11 +115,11 @@ def test_what_stays_is_in_order_sharp_and_unlike_its_neighbour(
 
 
 def test_a_tenth_of_new_colours_and_half_of_the_usual_sharpness_are_enough() -> None:
-    def of(sharp: float, new: float) -> Measured:
-        return Measured(sharp, np.array([1.0 - new, new]))
+    def of(sharp: float, new: float) -> FrameMeasures:
+        return FrameMeasures(sharp, np.array([1.0 - new, new]))
 
     # One frame of grain makes none of the others soft.
-    grain = [Measured(sharp, np.eye(4)[k]) for k, sharp in enumerate((10, 1000, 10, 10))]
+    grain = [FrameMeasures(sharp, np.eye(4)[k]) for k, sharp in enumerate((10, 1000, 10, 10))]
     assert sharp_and_distinct(grain) == [0, 1, 2, 3]
     # The median sharpness is 10; each is held against the first, the last that stayed.
     assert sharp_and_distinct([of(10, 0), of(10, 0.09), of(10, 0.11)]) == [0, 2]

@@ -16,9 +16,15 @@ import pytest
 from videoautoarena.memory.records.digests import digest
 from videoautoarena.memory.records.errors import BadInput
 from videoautoarena.memory.records.records import Frame, Frames, Sampling
-from videoautoarena.video.sampling.cache import FrameCache
-from videoautoarena.video.sampling.eviction import LARGEST, OLD_S, said_bytes, share_of_disk, sweep
-from videoautoarena.video.sampling.sampler import Sampled
+from videoautoarena.video.sampling.cache import (
+    LARGEST,
+    OLD_S,
+    FrameCache,
+    said_bytes,
+    share_of_disk,
+    sweep,
+)
+from videoautoarena.video.sampling.policies import Sampled
 
 SAMPLING = Sampling()
 HOUR_S = 3600.0

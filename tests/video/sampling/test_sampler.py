@@ -20,7 +20,7 @@ from videoautoarena.memory.records.digests import digest
 from videoautoarena.memory.records.errors import UnusableVideo
 from videoautoarena.memory.records.records import Frame, Frames, Sampling
 from videoautoarena.video.decode.index import choose
-from videoautoarena.video.sampling.sampler import sample
+from videoautoarena.video.sampling.policies import sample
 from videoautoarena.video.sampling.thinning import thin
 
 REAL = Path(__file__).parents[3].parent / "shared" / "videos"

@@ -18,7 +18,7 @@ from videoautoarena.video.decode.container import sha256_of
 from videoautoarena.video.decode.index import read_index
 from videoautoarena.video.folder.find import read_video
 from videoautoarena.video.sampling.cache import FrameCache, found_scenes, keep_scenes, kept_scenes
-from videoautoarena.video.sampling.sampler import sample
+from videoautoarena.video.sampling.policies import sample
 from videoautoarena.video.sampling.scenes import SceneSpan
 from videoautoarena.video.workers.decoders import Decoders
 from videoautoarena.video.workers.worker import decode_into_cache

@@ -28,10 +28,10 @@ from videoautoarena.memory.records.records import Sampling
 from videoautoarena.video.decode.container import sha256_of
 from videoautoarena.video.decode.index import read_index
 from videoautoarena.video.sampling.cache import FrameCache
-from videoautoarena.video.sampling.sampler import sample
-from videoautoarena.video.synth.film import Encoded, encode, sample_film
-from videoautoarena.video.synth.splice import Part, Splice
-from videoautoarena.video.synth.timeline import Plan, Probe, Run
+from videoautoarena.video.sampling.policies import sample
+from videoautoarena.video.synth.film import EncodedFilm, encode, sample_film
+from videoautoarena.video.synth.splice import Splice, SplicePart
+from videoautoarena.video.synth.timeline import FilmPlan, FrameRun, Probe
 from videoautoarena.video.workers.decoders import Decoders
 
 SOME = ("mpeg4 in avi, packed", "hevc, ten bits, hdr", "uneven times in mkv", "turned by 90")
@@ -50,7 +50,7 @@ def stamps(path: Path) -> list[int]:
     return numbers
 
 
-def said(runs: tuple[Run, ...], recipes: dict[str, Recipe]) -> list[int]:
+def said(runs: tuple[FrameRun, ...], recipes: dict[str, Recipe]) -> list[int]:
     """Return the numbers that the film's frames carry if the runs are right."""
     return [
         recipes[run.video].numbers[run.number + place * run.step]
@@ -59,7 +59,7 @@ def said(runs: tuple[Run, ...], recipes: dict[str, Recipe]) -> list[int]:
     ]
 
 
-def check_stamps(plan: Plan, recipes: dict[Path, Recipe], to: Path) -> Encoded:
+def check_stamps(plan: FilmPlan, recipes: dict[Path, Recipe], to: Path) -> EncodedFilm:
     written = encode(plan, files(*recipes), to)
     by_video = {sha256_of(path): recipe for path, recipe in recipes.items()}
     assert stamps(to) == said(written.runs, by_video)
@@ -73,7 +73,7 @@ def test_a_needle_is_at_its_frame_and_the_ground_goes_on_behind_it(
     ground = clip("two seconds")
     other = clip("mpeg4 in avi")
     needle = clip("vp9")
-    plan = Plan(
+    plan = FilmPlan(
         ground=(whole(ground), whole(other)),
         probes=(probe(needle, 70, start_s=1.6), probe(needle, 20, start_s=2.2), probe(other, 20)),
     )
@@ -106,17 +106,17 @@ def test_every_kind_of_video_can_be_ground_and_needle(
     needle = probe(path, 20, start_s=third_s, seconds=seconds)
     recipes = {path: recipe, other: like}
     film, _ = check_stamps(
-        Plan(ground=(whole(other),), probes=(needle,)), recipes, tmp_path / "1.mp4"
+        FilmPlan(ground=(whole(other),), probes=(needle,)), recipes, tmp_path / "1.mp4"
     )
     assert [place.first for place in film.probes] == [20]
-    grounds = Plan(ground=(whole(path), whole(path)), probes=(probe(other, 1),))
+    grounds = FilmPlan(ground=(whole(path), whole(path)), probes=(probe(other, 1),))
     film, _ = check_stamps(grounds, recipes, tmp_path / "2.mp4")
     assert [place.first for place in film.probes] == [1]
 
 
 def test_sound_and_everything_but_the_picture_is_left_out(clip: Clip, tmp_path: Path) -> None:
     ground = _with_sound(clip("two seconds"), tmp_path / "sound.mkv")
-    encode(Plan(ground=(whole(ground),)), files(ground), tmp_path / "film.mp4")
+    encode(FilmPlan(ground=(whole(ground),)), files(ground), tmp_path / "film.mp4")
     with av.open(str(tmp_path / "film.mp4")) as container:
         assert [stream.type for stream in container.streams] == ["video"]
     assert stamps(tmp_path / "film.mp4") == list(range(50))
@@ -143,7 +143,7 @@ def _with_sound(source: Path, to: Path) -> Path:
 def test_equal_plans_give_equal_bytes(clip: Clip, tmp_path: Path) -> None:
     ground = clip("two seconds")
     needle = clip("odd size")
-    plan = Plan(ground=(whole(ground),), probes=(probe(needle, 20),))
+    plan = FilmPlan(ground=(whole(ground),), probes=(probe(needle, 20),))
     made = []
     for name in ("one.mp4", "two.mp4"):
         encode(plan, files(ground, needle), tmp_path / name)
@@ -157,7 +157,7 @@ def test_equal_plans_give_equal_bytes(clip: Clip, tmp_path: Path) -> None:
 def test_large_films_have_equal_bytes_eight_times(tmp_path: Path) -> None:
     recipe = h264(size=(1280, 720), count=25)
     ground = draw_smooth(tmp_path / "ground.mp4", recipe, tint=(0.9, 1.0, 0.7))
-    plan = Plan(ground=(whole(ground),), probes=(probe(ground, 20),))
+    plan = FilmPlan(ground=(whole(ground),), probes=(probe(ground, 20),))
     made = set()
     for _ in range(8):
         encode(plan, files(ground), tmp_path / "film.mp4")
@@ -168,7 +168,7 @@ def test_large_films_have_equal_bytes_eight_times(tmp_path: Path) -> None:
 def test_key_frames_stand_where_they_would_without_the_needle(tmp_path: Path) -> None:
     ground, needle = (draw_textured(tmp_path / f"{seed}.mp4", seed) for seed in (1, 2))
     for name, probes in (("bare.mp4", ()), ("film.mp4", (probe(needle, 9, seconds=1),))):
-        plan = Plan(ground=(whole(ground),), probes=probes)
+        plan = FilmPlan(ground=(whole(ground),), probes=probes)
         encode(plan, files(ground, needle), tmp_path / name)
     bare, film = (read_index(tmp_path / name) for name in ("bare.mp4", "film.mp4"))
     assert film.keys[: len(bare.keys)] == bare.keys
@@ -194,7 +194,7 @@ def test_frames_alone_are_those_of_the_file(clip: Clip, tmp_path: Path, sampling
     other = clip("h264 in ts")
     needle = clip("upright")
     grounds = (whole(ground), whole(other)) * (6 if sampling.policy == "keyframes" else 1)
-    plan = Plan(ground=grounds, probes=(probe(needle, 40), probe(other, 90, start_s=1.9)))
+    plan = FilmPlan(ground=grounds, probes=(probe(needle, 40), probe(other, 90, start_s=1.9)))
     sources = files(ground, other, needle)
     encode(plan, sources, tmp_path / "film.mp4")
     frames, jpegs = sample_film(plan, sources, sampling=sampling)
@@ -211,7 +211,7 @@ def pixels(jpeg: bytes) -> Picture:
 
 
 def test_frames_alone_cannot_be_chosen_by_scenes(clip: Clip) -> None:
-    plan = Plan(ground=(whole(clip("two seconds")),))
+    plan = FilmPlan(ground=(whole(clip("two seconds")),))
     with pytest.raises(BadInput, match="by scenes"):
         sample_film(plan, files(clip("two seconds")), sampling=Sampling(policy="scenes"))
 
@@ -230,18 +230,18 @@ def test_a_broken_source_is_named_and_leaves_nothing_behind(clip: Clip, tmp_path
             source.write_bytes(b"no video at all" * 99)
         sha256 = sha256_of(source)
         needle = Probe(video=sha256, start_s=0.8, seconds=1.9, before=20)
-        plan = Plan(ground=(whole(ground),), probes=(needle,))
+        plan = FilmPlan(ground=(whole(ground),), probes=(needle,))
         for make in (_file_in(out), _frames_alone):
             with pytest.raises(UnusableVideo, match=f"^'{source.name}' {reason}"):
                 make(plan, {**files(ground), sha256: source})
     assert list(out.iterdir()) == []
 
 
-def _file_in(folder: Path) -> Callable[[Plan, dict[str, Path]], object]:
+def _file_in(folder: Path) -> Callable[[FilmPlan, dict[str, Path]], object]:
     return lambda plan, sources: encode(plan, sources, folder / "film.mp4")
 
 
-def _frames_alone(plan: Plan, sources: dict[str, Path]) -> object:
+def _frames_alone(plan: FilmPlan, sources: dict[str, Path]) -> object:
     return sample_film(plan, sources, sampling=Sampling(frames=128))
 
 
@@ -249,10 +249,10 @@ def test_too_short_a_source_is_named_and_a_wrong_place_is_refused(
     clip: Clip, tmp_path: Path
 ) -> None:
     ground = clip("two seconds")
-    plan = Plan(ground=(whole(ground),), probes=(probe(ground, 3, start_s=1.8),))
+    plan = FilmPlan(ground=(whole(ground),), probes=(probe(ground, 3, start_s=1.8),))
     with pytest.raises(UnusableVideo, match=r"^'two-seconds\.mp4' lasts 2\.000 s"):
         encode(plan, files(ground), tmp_path / "film.mp4")
-    plan = Plan(ground=(whole(ground),))
+    plan = FilmPlan(ground=(whole(ground),))
     with pytest.raises(BadInput, match="cannot be written to"):
         encode(plan, files(ground), tmp_path / "nowhere" / "film.mp4")
 
@@ -271,7 +271,7 @@ def test_a_kill_leaves_no_half_film_at_the_name(clip: Clip, tmp_path: Path) -> N
     ground = clip("larger than asked")
     to = tmp_path / "film.mp4"
     to.write_bytes(b"what was there")
-    plan = Plan(ground=(whole(ground),) * 400)
+    plan = FilmPlan(ground=(whole(ground),) * 400)
     command = [plan.model_dump_json(), sha256_of(ground), str(ground), str(to)]
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
     at_work = subprocess.Popen([sys.executable, "-c", ENDLESS, *command], env=environment)
@@ -291,7 +291,7 @@ def test_a_kill_leaves_no_half_film_at_the_name(clip: Clip, tmp_path: Path) -> N
 def test_a_worker_writes_and_samples_films_as_this_process_does(clip: Clip, tmp_path: Path) -> None:
     ground = clip("two seconds")
     needle = clip("vp9")
-    plan = Plan(ground=(whole(ground),), probes=(probe(needle, 20),))
+    plan = FilmPlan(ground=(whole(ground),), probes=(probe(needle, 20),))
     sources = files(ground, needle)
     here = encode(plan, sources, tmp_path / "here.mp4").film
     alone = sample_film(plan, sources, sampling=Sampling(frames=9))
@@ -316,6 +316,6 @@ def test_a_worker_writes_and_samples_films_as_this_process_does(clip: Clip, tmp_
 
 
 def test_clips_with_bars_are_known_by_what_they_always_were() -> None:
-    parts = (Part(seconds=2, video="0" * 64), Part(seconds=1.5, card="red"))
+    parts = (SplicePart(seconds=2, video="0" * 64), SplicePart(seconds=1.5, card="red"))
     known = "cb8d522a2012c406c8cb77e5049e06b734437962afd21cd78effbebe1414c437"
     assert Splice(parts=parts).sha256 == known

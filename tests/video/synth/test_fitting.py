@@ -14,7 +14,7 @@ from tests.support.coded import FULL, h264, small, vp9
 from tests.support.films import draw_smooth, files, frames_of, probe, whole
 from videoautoarena.video.decode.container import sha256_of
 from videoautoarena.video.synth.film import encode
-from videoautoarena.video.synth.timeline import Plan
+from videoautoarena.video.synth.timeline import FilmPlan
 
 LEAST_DB = 38.0
 Picture = NDArray[np.float64]
@@ -70,7 +70,7 @@ def test_every_picture_is_that_of_its_source_and_fills_the_film(
 ) -> None:
     under = smooth(ground)
     over = smooth(needle)
-    plan = Plan(ground=(whole(under),), probes=(probe(over, 7),))
+    plan = FilmPlan(ground=(whole(under),), probes=(probe(over, 7),))
     film, runs = encode(plan, files(under, over), tmp_path / "film.mp4")
     assert (film.width_px, film.height_px) == tuple(side // 2 * 2 for side in SHAPES[ground].size)
     sources = {

@@ -15,9 +15,8 @@ from videoautoarena.memory.records.errors import BadInput
 from videoautoarena.memory.records.records import Sampling
 from videoautoarena.video.decode.container import sha256_of
 from videoautoarena.video.folder.find import find_videos
-from videoautoarena.video.sampling.sampler import sample
-from videoautoarena.video.synth.samples import make_samples
-from videoautoarena.video.synth.scripts import CLIPS, write_script
+from videoautoarena.video.sampling.policies import sample
+from videoautoarena.video.synth.samples import CLIPS, make_samples, write_script
 
 
 @pytest.fixture(scope="module")

@@ -15,7 +15,7 @@ from videoautoarena.video.synth.contact_sheet import (
     MOST_PIXELS,
     NARROWEST_PX,
     Heading,
-    Shot,
+    SheetPicture,
     draw_sheet,
     lay_out,
 )
@@ -30,8 +30,8 @@ def jpeg(colour: tuple[int, int, int], size: tuple[int, int] = (160, 90)) -> byt
     return out.getvalue()
 
 
-def shots(count: int, size: tuple[int, int] = (160, 90)) -> list[Shot]:
-    return [Shot(jpeg(COLOURS[n % 5], size), f"t={n}.00s") for n in range(count)]
+def shots(count: int, size: tuple[int, int] = (160, 90)) -> list[SheetPicture]:
+    return [SheetPicture(jpeg(COLOURS[n % 5], size), f"t={n}.00s") for n in range(count)]
 
 
 def opened(png: bytes) -> Image.Image:
@@ -110,13 +110,13 @@ def test_the_same_pictures_make_the_same_bytes() -> None:
 
 def test_title_lines_and_warnings_and_labels_are_all_drawn() -> None:
     plain = draw_sheet(shots(1), Heading(""))
-    marked = [Shot(jpeg(COLOURS[0]), "t=0.00s", "scene 1")]
+    marked = [SheetPicture(jpeg(COLOURS[0]), "t=0.00s", "scene 1")]
     drawn = [
         draw_sheet(shots(1), Heading("a")),
         draw_sheet(shots(1), Heading("", ["a"])),
         draw_sheet(shots(1), Heading("", [], ["a"])),
         draw_sheet(marked, Heading("")),
-        draw_sheet([Shot(jpeg(COLOURS[0]), "")], Heading("")),
+        draw_sheet([SheetPicture(jpeg(COLOURS[0]), "")], Heading("")),
     ]
     assert len({plain, *drawn}) == 6
 
@@ -129,5 +129,5 @@ def test_a_letter_that_cannot_be_drawn_is_a_question_mark() -> None:
 
 def test_words_without_end_are_cut_and_make_nothing_wider() -> None:
     long = Heading("w" * 100_000, ["i" * 100_000])
-    image = opened(draw_sheet([Shot(jpeg(COLOURS[0]), "t" * 9999, "s" * 9999)], long))
+    image = opened(draw_sheet([SheetPicture(jpeg(COLOURS[0]), "t" * 9999, "s" * 9999)], long))
     assert image.size[0] < 1100

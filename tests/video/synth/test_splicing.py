@@ -19,8 +19,15 @@ from videoautoarena.memory.records.errors import UnusableVideo
 from videoautoarena.memory.records.records import Sampling
 from videoautoarena.video.decode.container import sha256_of
 from videoautoarena.video.sampling.cache import FrameCache
-from videoautoarena.video.sampling.sampler import Sampled
-from videoautoarena.video.synth.splice import COLOURS, Part, Splice, draw, instants, sample_splice
+from videoautoarena.video.sampling.policies import Sampled
+from videoautoarena.video.synth.splice import (
+    COLOURS,
+    Splice,
+    SplicePart,
+    draw,
+    instants,
+    sample_splice,
+)
 from videoautoarena.video.workers.decoders import Decoders
 
 SAMPLING = Sampling(frames=29)
@@ -35,13 +42,13 @@ def spliced(ground: Path, *parts: Path | str, at_s: float = 0.8, seconds: float 
     """Return two seconds of the ground with each part set in at the same place."""
     sha256 = sha256_of(ground)
     set_in = [
-        Part(seconds=seconds, card=part)  # type: ignore[arg-type]
+        SplicePart(seconds=seconds, card=part)  # type: ignore[arg-type]
         if isinstance(part, str)
-        else Part(seconds=seconds, video=sha256_of(part), start_s=0.5)
+        else SplicePart(seconds=seconds, video=sha256_of(part), start_s=0.5)
         for part in parts
     ]
-    rest = Part(seconds=2.0 - at_s, video=sha256, start_s=at_s)
-    return Splice(parts=(Part(seconds=at_s, video=sha256), *set_in, rest))
+    rest = SplicePart(seconds=2.0 - at_s, video=sha256, start_s=at_s)
+    return Splice(parts=(SplicePart(seconds=at_s, video=sha256), *set_in, rest))
 
 
 def sampled(splice: Splice, *paths: Path, sampling: Sampling = SAMPLING) -> Sampled:
@@ -168,7 +175,7 @@ def _crowd(jpeg: bytes) -> float:
     count=st.integers(2, 200),
 )
 def test_instants_are_uniform_and_within_their_parts(seconds: list[float], count: int) -> None:
-    splice = Splice(parts=tuple(Part(seconds=s, video="0" * 64) for s in seconds))
+    splice = Splice(parts=tuple(SplicePart(seconds=s, video="0" * 64) for s in seconds))
     shown = instants(splice, count)
     assert np.allclose(np.diff([s.time_s for s in shown]), splice.duration_s / (count - 1))
     assert all(0 <= s.offset_s < s.part.seconds for s in shown)

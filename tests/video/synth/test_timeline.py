@@ -13,7 +13,7 @@ from videoautoarena.memory.records.errors import BadInput, UnusableVideo
 from videoautoarena.video.decode.index import Index
 from videoautoarena.video.synth.timeline import (
     Excerpt,
-    Plan,
+    FilmPlan,
     Probe,
     Timeline,
     lay_out,
@@ -45,7 +45,7 @@ def unrolled(timeline: Timeline) -> Shown:
 
 
 @st.composite
-def plans(draw: st.DrawFn) -> tuple[Plan, dict[str, Index]]:
+def plans(draw: st.DrawFn) -> tuple[FilmPlan, dict[str, Index]]:
     indexes = {
         name: index_of(
             draw(st.integers(5, 90)),
@@ -70,12 +70,12 @@ def plans(draw: st.DrawFn) -> tuple[Plan, dict[str, Index]]:
     frames = max(1, round(sum(Fraction(part.seconds) for part in ground) * rate))
     befores = draw(st.lists(st.integers(0, frames), max_size=4))
     probes = tuple(Probe(**excerpt("c"), before=before) for before in befores)  # type: ignore[arg-type]
-    return Plan(ground=ground, probes=probes), indexes
+    return FilmPlan(ground=ground, probes=probes), indexes
 
 
 @settings(max_examples=50)
 @given(planned=plans())
-def test_runs_say_of_every_frame_what_it_shows(planned: tuple[Plan, dict[str, Index]]) -> None:
+def test_runs_say_of_every_frame_what_it_shows(planned: tuple[FilmPlan, dict[str, Index]]) -> None:
     timeline = lay_out(*planned)
     assert unrolled(timeline) == shown_by(timeline)
     assert list(accumulate([run.frames for run in timeline.runs], initial=0))[:-1] == [
@@ -86,7 +86,9 @@ def test_runs_say_of_every_frame_what_it_shows(planned: tuple[Plan, dict[str, In
 
 @settings(max_examples=50)
 @given(planned=plans())
-def test_without_its_probes_a_film_is_its_ground(planned: tuple[Plan, dict[str, Index]]) -> None:
+def test_without_its_probes_a_film_is_its_ground(
+    planned: tuple[FilmPlan, dict[str, Index]],
+) -> None:
     plan, indexes = planned
     timeline = lay_out(plan, indexes)
     shown = shown_by(timeline)
@@ -103,7 +105,7 @@ def test_without_its_probes_a_film_is_its_ground(planned: tuple[Plan, dict[str, 
 @settings(max_examples=50)
 @given(planned=plans())
 def test_each_probe_stands_before_its_frame_of_the_ground(
-    planned: tuple[Plan, dict[str, Index]],
+    planned: tuple[FilmPlan, dict[str, Index]],
 ) -> None:
     plan, indexes = planned
     timeline = lay_out(plan, indexes)
@@ -120,7 +122,7 @@ def test_a_ground_of_many_pieces_has_as_many_frames_as_they_last_together() -> N
     # 31.25 frames each.
     parts = tuple(Excerpt(video="a", seconds=1.25) for _ in range(400))
     last = Probe(video="a", seconds=1.0, before=12_500)
-    timeline = lay_out(Plan(ground=parts, probes=(last,)), indexes)
+    timeline = lay_out(FilmPlan(ground=parts, probes=(last,)), indexes)
     assert timeline.frames == 400 * 1.25 * 25 + 25
     assert timeline.probes[0].first == 12_500
     assert {len(piece.numbers) for piece in timeline.pieces[:-1]} == {31, 32}
@@ -142,14 +144,14 @@ def test_at_its_own_rate_a_video_is_shown_frame_by_frame_whatever_its_clock(
     seconds = round(float((frames - first) / rate), 3)
     excerpt = Excerpt(video="a", start_s=start_s, seconds=seconds)
     refuse_beyond(excerpt, index)
-    timeline = lay_out(Plan(ground=(excerpt,)), {"a": index})
+    timeline = lay_out(FilmPlan(ground=(excerpt,)), {"a": index})
     assert shown_by(timeline) == [("a", number) for number in range(first, frames)]
     assert len(list(timeline.runs)) == 1
 
 
 def test_another_rate_leaves_frames_out_or_shows_them_again() -> None:
     indexes = {"a": index_of(50, Fraction(25)), "b": index_of(60, Fraction(30))}
-    plan = Plan(
+    plan = FilmPlan(
         ground=(Excerpt(video="a", seconds=2),), probes=(Probe(video="b", seconds=1, before=0),)
     )
     numbers = [number for video, number in shown_by(lay_out(plan, indexes)) if video == "b"]
@@ -165,7 +167,7 @@ def test_several_probes_before_one_frame_follow_each_other_as_in_the_plan() -> N
         Probe(video="b", seconds=0.2, before=0),
         Probe(video="c", seconds=0.2, before=50),
     )
-    line = lay_out(Plan(ground=(Excerpt(video="a", seconds=2),), probes=probes), indexes)
+    line = lay_out(FilmPlan(ground=(Excerpt(video="a", seconds=2),), probes=probes), indexes)
     assert [(place.first, place.frames) for place in line.probes] == [
         (15, 5),
         (20, 10),
@@ -179,7 +181,7 @@ def test_a_probe_behind_the_end_of_the_ground_is_refused() -> None:
     indexes = {"a": index_of(50, Fraction(25))}
     probe = Probe(video="a", seconds=1, before=51)
     with pytest.raises(BadInput, match="before frame 51 of a ground of 50"):
-        lay_out(Plan(ground=(Excerpt(video="a", seconds=2),), probes=(probe,)), indexes)
+        lay_out(FilmPlan(ground=(Excerpt(video="a", seconds=2),), probes=(probe,)), indexes)
 
 
 def test_an_excerpt_beyond_the_end_of_its_video_is_refused() -> None:
@@ -201,7 +203,7 @@ def test_the_rate_is_the_claimed_one_where_it_is_so_and_counted_where_not() -> N
 
 
 def test_every_part_of_a_plan_counts_for_its_name() -> None:
-    plan = Plan(
+    plan = FilmPlan(
         ground=(Excerpt(video="a", seconds=2),), probes=(Probe(video="b", seconds=1, before=7),)
     )
     others = [
@@ -210,5 +212,5 @@ def test_every_part_of_a_plan_counts_for_its_name() -> None:
         plan.model_copy(update={"probes": ()}),
     ]
     assert len({film.sha256 for film in (plan, *others)}) == 4
-    assert Plan.model_validate_json(plan.model_dump_json()).sha256 == plan.sha256
+    assert FilmPlan.model_validate_json(plan.model_dump_json()).sha256 == plan.sha256
     assert plan.videos == ["a", "b"]

@@ -20,7 +20,7 @@ from videoautoarena.memory.records.records import Sampling, Video
 from videoautoarena.video.decode.container import sha256_of
 from videoautoarena.video.folder.find import find_videos
 from videoautoarena.video.sampling.cache import FrameCache
-from videoautoarena.video.sampling.sampler import sample
+from videoautoarena.video.sampling.policies import sample
 from videoautoarena.video.workers import pool, worker
 from videoautoarena.video.workers.decoders import Decoders
 
@@ -173,12 +173,12 @@ def test_what_a_worker_dies_of_is_asked_of_a_new_one(clip, tmp_path: Path) -> No
 
 def test_of_a_new_worker_nobody_says_that_it_is_worn(clip) -> None:
     asked = {"path": os.fspath(clip("two seconds"))}
-    worker = pool.Worker()
+    worker = pool.DecodingWorker()
     worker._await_start()
     os.kill(worker.process.pid, signal.SIGKILL)
     with pytest.raises(DecoderLost, match="brought the decoder down") as lost:
         worker.ask("clock", asked, deadline_s=60)
-    assert not isinstance(lost.value, pool.Worn)
+    assert not isinstance(lost.value, pool.WornWorker)
 
 
 @pytest.mark.usefixtures("lone")

@@ -17,7 +17,7 @@ import pytest
 
 from videoautoarena.memory.records.records import Sampling
 from videoautoarena.video.decode.container import opened, sha256_of
-from videoautoarena.video.sampling.sampler import sample
+from videoautoarena.video.sampling.policies import sample
 from videoautoarena.video.workers import pool
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
@@ -29,7 +29,7 @@ import sys
 from pathlib import Path
 from videoautoarena.memory.records.records import Sampling
 from videoautoarena.video.workers.pool import confine
-from videoautoarena.video.sampling.sampler import sample
+from videoautoarena.video.sampling.policies import sample
 confine(int(sys.argv[2]) << 20)
 try:
     sample(Path(sys.argv[1]), sampling=Sampling(frames=4))
@@ -51,8 +51,8 @@ def studio(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def worker() -> Iterator[pool.Worker]:
-    one = pool.Worker()
+def worker() -> Iterator[pool.DecodingWorker]:
+    one = pool.DecodingWorker()
     yield one
     one.end()
 
@@ -102,13 +102,13 @@ def request(path: Path, cache: Path) -> dict[str, Any]:
     }
 
 
-def threads_of(worker: pool.Worker) -> int:
+def threads_of(worker: pool.DecodingWorker) -> int:
     said = Path(f"/proc/{worker.process.pid}/status").read_text()
     return int(said.split("Threads:")[1].split()[0])
 
 
 def test_a_worker_starts_no_thread_for_each_core(
-    worker: pool.Worker, clip: Find, tmp_path: Path
+    worker: pool.DecodingWorker, clip: Find, tmp_path: Path
 ) -> None:
     worker.ask("frames", request(clip("two seconds"), tmp_path), deadline_s=60)
     assert threads_of(worker) == 1
@@ -145,7 +145,7 @@ def test_a_damaged_large_video_gives_the_same_frames_each_time(tmp_path: Path) -
 
 
 def test_a_worker_holds_little_once_a_large_video_is_done(
-    worker: pool.Worker, large: Path, tmp_path: Path
+    worker: pool.DecodingWorker, large: Path, tmp_path: Path
 ) -> None:
     reply = worker.ask("frames", request(large, tmp_path), deadline_s=60)
     assert (len(reply["frames"]["frames"]), reply["frames"]["damaged"]) == (4, 0)
@@ -164,13 +164,13 @@ def test_lack_of_memory_is_not_taken_for_damage(studio: Path, room_mb: int) -> N
 
 
 def test_what_a_worn_worker_has_no_room_for_a_new_one_decodes(
-    worker: pool.Worker, clip: Find, studio: Path, tmp_path: Path
+    worker: pool.DecodingWorker, clip: Find, studio: Path, tmp_path: Path
 ) -> None:
     asked = request(studio, tmp_path)
     worker.ask("frames", request(clip("two seconds"), tmp_path), deadline_s=60)
     room = worker.held_bytes + (40 << 20)
     resource.prlimit(worker.process.pid, resource.RLIMIT_DATA, (room, room))
-    with pytest.raises(pool.Worn, match="memory"):
+    with pytest.raises(pool.WornWorker, match="memory"):
         worker.ask("frames", asked, deadline_s=60)
     pool.dismiss()
     pool._idle.append(worker)
@@ -226,7 +226,7 @@ def test_what_a_worker_said_while_this_process_was_stopped_is_read(
     stop_s: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     process = Halves(monkeypatch, stop_s=stop_s)
-    asked = pool.Worker.__new__(pool.Worker)
+    asked = pool.DecodingWorker.__new__(pool.DecodingWorker)
     monkeypatch.setattr(asked, "process", process, raising=False)
     assert asked._line(8.0) == process.line
     for looks, patience_s in ((10, 8.0), (19, 0.5)):

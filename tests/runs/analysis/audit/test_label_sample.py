@@ -12,7 +12,7 @@ import pytest
 from tests.support.labelled import NAMES, label_all, season
 from tests.support.played import battle, invoke, play, slot, video
 from videoautoarena.memory.records.errors import BadInput
-from videoautoarena.memory.store.evidence import Sample
+from videoautoarena.memory.store.evidence import LabelSample
 from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.analysis.audit.human_agreement import chances
 from videoautoarena.runs.analysis.audit.label_import import import_labels
@@ -31,7 +31,7 @@ def run(tmp_path: Path) -> Path:
     return tmp_path / "out"
 
 
-def samples(run: Path) -> list[Sample]:
+def samples(run: Path) -> list[LabelSample]:
     with Store.open(run / "run.sqlite", write=False) as store:
         return store.evidence.samples()
 
@@ -127,8 +127,8 @@ def test_further_draws_take_what_is_left_and_all_are_one_random_subset(
 
 
 def test_battles_of_later_rounds_are_as_likely_as_their_own_draw_makes_them() -> None:
-    first = Sample(seed=0, of=("p", "q"), chance=0.5, drawn=("p",))
-    second = Sample(seed=0, of=("p", "q", "r"), chance=0.5, drawn=("r",))
+    first = LabelSample(seed=0, of=("p", "q"), chance=0.5, drawn=("p",))
+    second = LabelSample(seed=0, of=("p", "q", "r"), chance=0.5, drawn=("r",))
     assert chances([first, second]) == {"p": 0.75, "q": 0.75, "r": 0.5}
 
 

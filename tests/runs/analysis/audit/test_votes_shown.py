@@ -11,9 +11,14 @@ import pytest
 
 from tests.support.played import battle, invoke, play, slot, video
 from tests.support.quoted import misquoting
-from videoautoarena.memory.store.evidence import Sample
+from videoautoarena.memory.store.evidence import (
+    BattleVote,
+    CastVote,
+    LabelSample,
+    RankedQuestion,
+    RankingVote,
+)
 from videoautoarena.memory.store.store import Store
-from videoautoarena.memory.store.votes import Cast, Posed, Ranking, Vote
 from videoautoarena.runs.analysis.audit.human_agreement import show_labels
 from videoautoarena.runs.analysis.audit.label_sample import drawn_order
 from videoautoarena.runs.rating.question_ranking import rank_sources
@@ -29,18 +34,18 @@ def run(tmp_path: Path) -> Path:
     return play(tmp_path / "out", [battle(slot(film, 0)) for film in FILMS], videos=FILMS)
 
 
-def vote(id_: str, labeller: str, verdict: str | None, **more: Any) -> Vote:
+def vote(id_: str, labeller: str, verdict: str | None, **more: Any) -> BattleVote:
     said = {"battle": id_, "labeller": labeller, "verdict": verdict, "first": "a", **more}
-    return Vote.model_validate(said)
+    return BattleVote.model_validate(said)
 
 
-def ranking(video_id: str, ranks: tuple[int, ...] | None, *, who: str = "anna") -> Ranking:
+def ranking(video_id: str, ranks: tuple[int, ...] | None, *, who: str = "anna") -> RankingVote:
     sources = ("this run", "old", "older")[: len(ranks or (1, 2))]
-    posed = tuple(Posed(source=source, text=f"{source}?") for source in sources)
-    return Ranking(video=video_id, labeller=who, questions=posed, ranks=ranks)
+    posed = tuple(RankedQuestion(source=source, text=f"{source}?") for source in sources)
+    return RankingVote(video=video_id, labeller=who, questions=posed, ranks=ranks)
 
 
-def cast(out: Path, *votes: Vote | Ranking, back: Vote | None = None) -> None:
+def cast(out: Path, *votes: BattleVote | RankingVote, back: BattleVote | None = None) -> None:
     async def put() -> None:
         with Store.open(out / "run.sqlite", write=True) as store:
             for one in votes:
@@ -131,8 +136,8 @@ def test_shares_of_places_by_source_worked_by_hand(run: Path) -> None:
 
 
 def test_rankings_of_one_video_are_not_taken_for_independent() -> None:
-    one_video = [Cast(ranking("v", (1, 2), who=f"p{k}"), False) for k in range(8)]
-    apart = [Cast(ranking(f"v{k}", (1, 2)), False) for k in range(8)]
+    one_video = [CastVote(ranking("v", (1, 2), who=f"p{k}"), False) for k in range(8)]
+    apart = [CastVote(ranking(f"v{k}", (1, 2)), False) for k in range(8)]
     narrow = rank_sources(apart)
     wide = rank_sources(one_video)
     assert narrow is not None
@@ -142,15 +147,15 @@ def test_rankings_of_one_video_are_not_taken_for_independent() -> None:
 
 
 def test_rankings_that_were_taken_back_count_for_nothing() -> None:
-    found = rank_sources([Cast(ranking("v", (2, 1)), True)])
+    found = rank_sources([CastVote(ranking("v", (2, 1)), True)])
     assert found is not None
     assert (found.rankings, found.superseded, found.sources) == (0, 1, ())
     assert rank_sources([]) is None
 
 
 def test_draws_follow_one_another_and_strata_take_turns_by_size() -> None:
-    def sample(of: str, drawn: str) -> Sample:
-        return Sample(seed=0, of=tuple(of), chance=0.5, drawn=tuple(drawn))
+    def sample(of: str, drawn: str) -> LabelSample:
+        return LabelSample(seed=0, of=tuple(of), chance=0.5, drawn=tuple(drawn))
 
     assert drawn_order([sample("abcdef", "fa"), sample("abcdefg", "gb")]) == list("fagb")
     strata = [sample("abcdefgh", "hgfe"), sample("xyz", "yz")]

@@ -25,8 +25,8 @@ from tests.support.small_runs import battles_of, play, play_again
 from tests.support.whole_runs import battles, command
 from videoautoarena.memory.records.errors import BadInput
 from videoautoarena.memory.records.records import CallRow
+from videoautoarena.memory.store.evidence import QuestionTag
 from videoautoarena.memory.store.store import Store
-from videoautoarena.memory.store.tags import Tag
 from videoautoarena.runs.analysis.categories.tagging import draw, prompts_with
 from videoautoarena.runs.analysis.categories.tags import (
     Asked,
@@ -60,7 +60,7 @@ def key(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TEST_KEY", KEY)
 
 
-def tags_in(out: Path) -> list[Tag]:
+def tags_in(out: Path) -> list[QuestionTag]:
     with Store.open(out / RUN_FILE, write=False) as store:
         return sorted(store.tags.all(), key=lambda tag: tag.id)
 
@@ -300,10 +300,10 @@ def test_at_any_concurrency_and_after_any_end_the_tags_are_the_same_and_paid_onc
 
 
 def test_of_two_words_on_a_question_the_last_that_was_read_stands() -> None:
-    def said(id_: str, word: str, reason: str | None = None) -> Tag:
+    def said(id_: str, word: str, reason: str | None = None) -> QuestionTag:
         about: dict[str, Any] = {"video": "v", "text": "?", "classifier": "c", "model": "m"}
         about |= {"question": "q", "categories": {"code": word}, "reason": reason}
-        return Tag(id=id_, **about)
+        return QuestionTag(id=id_, **about)
 
     first = said("q:c:0", "no")
     again = said("q:c:0~1", "yes")

@@ -11,7 +11,7 @@ import pytest
 from tests.support.labelled import label_all, season
 from tests.support.played import battle, invoke, lineage, play, slot, video
 from videoautoarena.memory.records.errors import BadInput
-from videoautoarena.memory.store.evidence import Sample
+from videoautoarena.memory.store.evidence import LabelSample
 from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.analysis.audit.label_sample import draw_sample
 from videoautoarena.runs.analysis.leaderboard.board import board_of, labelled_board_of
@@ -111,7 +111,7 @@ def test_what_was_drawn_and_not_labelled_what_came_later_and_what_was_not_drawn_
     known = ids[:200]
     later = ids[200:]
     order = np.random.default_rng(0).permutation(known).tolist()
-    sample = Sample(seed=0, of=tuple(known), chance=0.4, drawn=tuple(order[:80]))
+    sample = LabelSample(seed=0, of=tuple(known), chance=0.4, drawn=tuple(order[:80]))
     with Store.open(out / "run.sqlite", write=True) as store:
         store.evidence.add_samples([sample])
     label_all(out, {id_: words[id_] for id_ in [*order[:70], later[0], later[1]]})

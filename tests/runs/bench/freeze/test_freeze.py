@@ -15,7 +15,7 @@ import pytest
 
 from tests.support.played import battle, invoke, judging, lineage, manifest, play, slot, video
 from videoautoarena.memory.records.errors import BadInput, StoreError
-from videoautoarena.memory.records.records import Borrowed
+from videoautoarena.memory.records.records import StoredAnswer
 from videoautoarena.memory.records.standards import PAPER_CONTRACTS
 from videoautoarena.runs.run.config.preset import left_by_preset
 from videoautoarena.runs.run.rundir.reader import open_run
@@ -235,7 +235,7 @@ def test_every_battle_of_a_run_is_in_exactly_one_line(
         place = slot(film, round_)
         battles.append(battle(place, verdict=dice.choice(endings), question=asked))
         if dice.random() < 0.5:
-            met = Borrowed(battle=place.id, seat=dice.choice(["a", "b"]))
+            met = StoredAnswer(battle=place.id, seat=dice.choice(["a", "b"]))
             other = {"model_b": "new"} if met.seat == "a" else {"model_a": "new"}
             guest = slot(film, round_, generation=1).model_copy(update={"id": f"{place.id}+1"})
             battles.append(battle(guest, verdict=dice.choice("ab"), borrowed=met, **other))

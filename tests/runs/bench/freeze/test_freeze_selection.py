@@ -13,7 +13,7 @@ from tests.support.labelled import label, season
 from tests.support.played import CLIP_BYTES, battle, invoke, lineage, manifest, play, slot, video
 from tests.support.set_cards import read_card
 from videoautoarena.memory.records.errors import BadInput
-from videoautoarena.memory.records.records import Battle, Borrowed, Sampling, Subtitles
+from videoautoarena.memory.records.records import Battle, Sampling, StoredAnswer, Subtitles
 from videoautoarena.memory.store.evidence import Label
 from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.bench.format.reader import open_bench
@@ -100,7 +100,7 @@ def test_a_newcomer_without_frames_shows_leaks_too(tmp_path: Path) -> None:
     place = slot(video(), 0)
     guest = place.model_copy(update={"id": f"{place.id}+1", "generation": 1, "ordinal": 1})
     asked = {"question": "Who?", "persona_text": "A person."}
-    stored = Borrowed(battle=place.id, seat="b")
+    stored = StoredAnswer(battle=place.id, seat="b")
     out = with_blind(
         tmp_path,
         [battle(place, **asked), battle(guest, model_a="blind", borrowed=stored, **asked)],
@@ -117,7 +117,7 @@ def test_a_battle_over_a_stored_answer_ends_nothing_that_comes_after_it(tmp_path
     first = slot(video(), 0)
     second = slot(video(), 1, ordinal=2, generation=2)
     guest = first.model_copy(update={"id": f"{first.id}+1", "generation": 1, "ordinal": 1})
-    stored = Borrowed(battle=first.id, seat="b")
+    stored = StoredAnswer(battle=first.id, seat="b")
     battles = [battle(first), battle(guest, borrowed=stored), battle(second)]
     play(tmp_path / "out", battles, slots=[first, guest, second])
     freeze(tmp_path / "out", tmp_path / "bench")

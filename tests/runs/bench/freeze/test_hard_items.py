@@ -11,7 +11,7 @@ import pytest
 from tests.support.audited import audited, entry, fought
 from tests.support.labelled import label
 from tests.support.played import battle, manifest, play, slot, video
-from videoautoarena.memory.records.records import Battle, Borrowed, Judging
+from videoautoarena.memory.records.records import Battle, Judging, StoredAnswer
 from videoautoarena.memory.store.evidence import Label
 from videoautoarena.runs.bench.format.schema import Hardness, Item, question_bytes
 from videoautoarena.runs.bench.freeze.items import (
@@ -133,7 +133,7 @@ def test_what_a_bench_will_not_have_is_known_before_anybody_is_asked(
     tmp_path: Path, wish: dict[str, Any], changed: dict[str, Any], why: str | None
 ) -> None:
     asked = battle(slot(video(), 0), verdict="tie_bad", **changed)
-    met = Borrowed(battle=asked.id, seat="a")
+    met = StoredAnswer(battle=asked.id, seat="a")
     seen = {"model_b": "mole", "answer_b": "Blind.", "verdict": "b", "borrowed": met}
     guest = asked.model_copy(update={"id": f"{asked.id}+mole", **seen})
     settings = manifest()
@@ -183,7 +183,7 @@ def test_one_that_was_won_without_a_frame_leaks() -> None:
             "model_b": "blind",
             "verdict": "b",
             "verdicts": SAID,
-            "borrowed": Borrowed(battle=asked.id, seat="a"),
+            "borrowed": StoredAnswer(battle=asked.id, seat="a"),
         }
     )
     cast = {"hawk": entry("offline:hawk"), "blind": entry("offline:blind", frames=0)}

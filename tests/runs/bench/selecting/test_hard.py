@@ -14,7 +14,7 @@ from tests.support.canned import judged
 from tests.support.played import manifest
 from videoautoarena.agents.calls.clients import OutgoingCall
 from videoautoarena.memory.records.errors import ProviderFailed
-from videoautoarena.memory.records.records import Borrowed, Frames, Verdict
+from videoautoarena.memory.records.records import Frames, StoredAnswer, Verdict
 from videoautoarena.runs.bench.selecting.asking import HardFound
 from videoautoarena.runs.bench.selecting.hard import (
     BadQuestion,
@@ -75,7 +75,7 @@ def test_only_battles_of_both_bad_answers_are_asked_again_and_only_of_others() -
 
 def test_who_met_one_of_the_answers_as_a_newcomer_is_not_asked() -> None:
     first = fought(0, "hawk", "owl", "tie_bad")
-    guest = fought(1, "hawk", "mole", "a", borrowed=Borrowed(battle="battle-0", seat="a"))
+    guest = fought(1, "hawk", "mole", "a", borrowed=StoredAnswer(battle="battle-0", seat="a"))
     found = candidates_of([first, guest], CONFIG)
     assert found.meetings == []
     (known,) = found.known.values()
@@ -84,7 +84,7 @@ def test_who_met_one_of_the_answers_as_a_newcomer_is_not_asked() -> None:
 
 def test_a_newcomer_that_forfeited_is_asked_since_its_provider_may_have_been_down() -> None:
     first = fought(0, "hawk", "owl", "tie_bad")
-    borrowed = Borrowed(battle="battle-0", seat="a")
+    borrowed = StoredAnswer(battle="battle-0", seat="a")
     guest = fought(1, "hawk", "mole", "forfeit_b", answer_b=None, borrowed=borrowed)
     found = candidates_of([first, guest], CONFIG)
     assert [meeting.model for meeting in found.meetings] == ["mole"]

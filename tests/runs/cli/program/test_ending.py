@@ -9,7 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from videoautoarena.memory.store.connection import Ending
+from videoautoarena.memory.store.connection import Shutdown
 from videoautoarena.runs.cli.program import ending, main
 
 
@@ -21,13 +21,13 @@ def as_in_a_command() -> Iterator[None]:
 
 
 @pytest.fixture
-def asked(monkeypatch: pytest.MonkeyPatch) -> Ending:
-    asked = Ending(iter(range(0, 1000, 10)).__next__)
+def asked(monkeypatch: pytest.MonkeyPatch) -> Shutdown:
+    asked = Shutdown(iter(range(0, 1000, 10)).__next__)
     monkeypatch.setattr(ending, "ENDING", asked)
     return asked
 
 
-def test_the_first_signal_cancels_the_work_and_lets_its_queries_end(asked: Ending) -> None:
+def test_the_first_signal_cancels_the_work_and_lets_its_queries_end(asked: Shutdown) -> None:
     found = []
 
     async def work() -> None:
@@ -68,7 +68,7 @@ def test_work_that_was_cancelled_by_itself_is_no_interrupt() -> None:
         ending.run_async(work())
 
 
-def test_what_threads_still_read_is_not_waited_for_once_the_work_has_ended(asked: Ending) -> None:
+def test_what_threads_still_read_is_not_waited_for_once_the_work_has_ended(asked: Shutdown) -> None:
     found = []
 
     async def later() -> None:

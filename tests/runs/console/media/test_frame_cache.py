@@ -23,7 +23,7 @@ from videoautoarena.runs.console.media.frame_cache import (
     seconds_of,
 )
 from videoautoarena.video.sampling.cache import FrameCache
-from videoautoarena.video.sampling.sampler import Sampled
+from videoautoarena.video.sampling.policies import Sampled
 
 DAY_S = 86400.0
 SHAS = [digest(f"video {number}") for number in range(3)]

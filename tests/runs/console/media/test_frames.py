@@ -22,7 +22,7 @@ from videoautoarena.runs.run.config.run_config import Flags, resolve
 from videoautoarena.runs.run.rundir.opener import FOLDER_FILE
 from videoautoarena.runs.run.rundir.reader import RUN_FILE
 from videoautoarena.video.folder.find import read_video
-from videoautoarena.video.sampling.sampler import sample
+from videoautoarena.video.sampling.policies import sample
 from videoautoarena.video.sampling.thinning import thin
 
 HAWK = "offline:hawk"

@@ -23,7 +23,7 @@ from tests.support.manners import Manners, Mishap
 from tests.support.typed import run
 from tests.support.whole_runs import battles, command, committed_keys, write_config
 from videoautoarena.agents.calls.ask import Asker
-from videoautoarena.memory.store.connection import Ending
+from videoautoarena.memory.store.connection import Shutdown
 from videoautoarena.runs.console.progress import interrupts
 from videoautoarena.runs.console.progress.events import Listeners
 from videoautoarena.runs.console.progress.interrupts import _interrupts, heard
@@ -186,7 +186,7 @@ def test_a_loop_that_hears_nothing_is_left_at_once_unless_something_paid_for_is_
 ) -> None:
     now = itertools.count(step=10)
     said = list[str]()
-    ending = Ending(lambda: float(next(now)))
+    ending = Shutdown(lambda: float(next(now)))
     monkeypatch.setattr(interrupts, "ENDING", ending)
 
     async def stand_still() -> list[bool]:
@@ -215,7 +215,7 @@ def test_calls_under_way_are_what_a_loop_that_hears_nothing_is_waited_for(
     monkeypatch: pytest.MonkeyPatch, under_way: int
 ) -> None:
     now = itertools.count(step=10)
-    ending = Ending(lambda: float(next(now)))
+    ending = Shutdown(lambda: float(next(now)))
     monkeypatch.setattr(interrupts, "ENDING", ending)
     monkeypatch.setattr(Asker, "under_way", under_way)
 

@@ -9,14 +9,14 @@ from tests.support.played import battle, slot, video
 from videoautoarena.agents.calls.ask import CallEvent
 from videoautoarena.agents.limits.budget import SpendCaps
 from videoautoarena.memory.records.records import Attempt, Nonce, Usage
-from videoautoarena.memory.store.journal import Spent
+from videoautoarena.memory.store.journal import CallTotals
 from videoautoarena.runs.console.progress.events import Begun, Draining, Ended, Settled
 from videoautoarena.runs.console.progress.screen import Size, budget, has_budget, picture
 from videoautoarena.runs.console.progress.snapshot import Standing
 from videoautoarena.runs.formats.terminal_text import ASCII, Line
 
 
-def standing(caps: SpendCaps, spent: Spent | None = None, *, slots: int = 24) -> Standing:
+def standing(caps: SpendCaps, spent: CallTotals | None = None, *, slots: int = 24) -> Standing:
     stands = Standing(clock=lambda: 0.0)
     stands.hear(
         Begun(
@@ -30,7 +30,7 @@ def standing(caps: SpendCaps, spent: Spent | None = None, *, slots: int = 24) ->
             slots=[slot(video(), round_) for round_ in range(slots)],
             battles=[],
             caps=caps,
-            spent=spent or Spent(),
+            spent=spent or CallTotals(),
         )
     )
     return stands
@@ -48,7 +48,7 @@ def told(stands: Standing, width: int = 79) -> str:
 
 
 def test_earlier_processes_count_and_the_end_is_told_at_the_rate_so_far() -> None:
-    stands = standing(SpendCaps(2.0), Spent(10, 0.5, 0, 900, 100))
+    stands = standing(SpendCaps(2.0), CallTotals(10, 0.5, 0, 900, 100))
     stands.hear(call(0.25))
     for round_ in range(6):
         stands.hear(Settled(battle(slot(video(), round_))))
@@ -72,7 +72,7 @@ def test_an_unknown_cost_is_not_free() -> None:
 
 
 def test_a_cap_on_tokens_is_told_with_what_was_taken() -> None:
-    stands = standing(SpendCaps(None, 5_000), Spent(3, 0.0, 3, 900, 100))
+    stands = standing(SpendCaps(None, 5_000), CallTotals(3, 0.0, 3, 900, 100))
     assert told(stands) == "cost unknown | 1k of 5k tokens"
 
 

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from videoautoarena.memory.records.records import Role
-from videoautoarena.memory.store.journal import Taken
+from videoautoarena.memory.store.journal import CallFigures
 from videoautoarena.runs.console.progress.costs import CacheCount, CacheShare
 
 
@@ -19,8 +19,8 @@ def row(
     model: str = "openai:m",
     frames: int = 128,
     **more: int,
-) -> Taken:
-    return Taken(
+) -> CallFigures:
+    return CallFigures(
         scope=scope,
         role=role,
         generation=0,
@@ -38,7 +38,7 @@ def row(
     )
 
 
-def added_up(rows: list[Taken]) -> CacheShare:
+def added_up(rows: list[CallFigures]) -> CacheShare:
     count = CacheCount()
     for one in rows:
         count.add(one)

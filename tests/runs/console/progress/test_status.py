@@ -14,7 +14,7 @@ import pytest
 from tests.support.played import battle, call, invoke, lineage, play, slot, video
 from tests.support.runfiles import intent
 from tests.support.whole_runs import command, end_well
-from videoautoarena.memory.records.records import Attempt, Frames, Intent, Nonce, Skipped, Usage
+from videoautoarena.memory.records.records import Attempt, Frames, Intent, Nonce, SkippedFile, Usage
 from videoautoarena.memory.store.store import Store
 
 HOLD = """
@@ -206,7 +206,7 @@ def test_a_finished_run_goes_on_to_the_leaderboard(tmp_path: Path) -> None:
 def test_a_file_that_was_skipped_is_named_with_its_reason(tmp_path: Path) -> None:
     out = play(tmp_path / "out", lineage(video()))
     with Store.open(out / "run.sqlite", write=True) as store:
-        store.add_skipped([Skipped(path="a\udcff\x1b.mp4", reason="no video stream")])
+        store.add_skipped([SkippedFile(path="a\udcff\x1b.mp4", reason="no video stream")])
     assert "skipped a\\xff\\x1b.mp4: no video stream" in invoke("status", out).output
     assert told(out)["skipped"][0]["path"] == "a\udcff\x1b.mp4"
 

@@ -10,7 +10,7 @@ import pytest
 from tests.support.labelled import season
 from tests.support.played import battle, lineage, play, slot, video
 from videoautoarena.memory.records.errors import BadInput
-from videoautoarena.memory.records.records import Battle, Borrowed
+from videoautoarena.memory.records.records import Battle, StoredAnswer
 from videoautoarena.runs.exchange.training import examples as told
 from videoautoarena.runs.exchange.training.examples import (
     BestModels,
@@ -104,7 +104,7 @@ def guest(round_: int, tail: str, **changed: object) -> Battle:
 
 def test_an_answer_that_newcomers_met_stands_once(tmp_path: Path) -> None:
     first = battle(slot(video(), 0))
-    met = [Borrowed(battle=first.id, seat=seat) for seat in ("a", "b")]
+    met = [StoredAnswer(battle=first.id, seat=seat) for seat in ("a", "b")]
     one = first.model_copy(update={"id": f"{first.id}+x", "model_b": "mole", "borrowed": met[0]})
     two = first.model_copy(update={"id": f"{first.id}+y", "model_a": "mole", "borrowed": met[1]})
     found, left_out, _ = chats(play(tmp_path / "out", [first, one, two]))

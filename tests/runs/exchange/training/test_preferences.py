@@ -15,7 +15,7 @@ from tests.support.labelled import label
 from tests.support.played import battle, judging, lineage, play, slot, video
 from videoautoarena.memory.records.digests import digest
 from videoautoarena.memory.records.errors import StoreError
-from videoautoarena.memory.records.records import Battle, Borrowed, Frame, Frames
+from videoautoarena.memory.records.records import Battle, Frame, Frames, StoredAnswer
 from videoautoarena.memory.store.evidence import Label
 from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.exchange.training import examples as told
@@ -144,7 +144,7 @@ def test_a_decided_battle_without_an_answer_is_damage(tmp_path: Path) -> None:
 
 
 def test_a_battle_over_a_stored_answer_is_a_pair_as_well(tmp_path: Path) -> None:
-    borrowed = Borrowed(battle=slot(video(), 0).id, seat="b")
+    borrowed = StoredAnswer(battle=slot(video(), 0).id, seat="b")
     [pair], _ = of(tmp_path / "out", borrowed=borrowed)
     assert pair.rejected == "A carrot."
 

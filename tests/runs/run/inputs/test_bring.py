@@ -11,14 +11,14 @@ import pytest
 from tests.support.played import video
 from tests.test_docs_of_records import first_column, section
 from videoautoarena.memory.records.errors import BadInput
-from videoautoarena.memory.records.records import Skipped
+from videoautoarena.memory.records.records import SkippedFile
 from videoautoarena.runs.run.inputs.users import KEYS, LARGEST, UserFile, digest_of, read_users
 from videoautoarena.video.folder.find import Findings
 
 FILM = video(path="sub/clip.mp4")
 OTHER = video(b"other", path="other.mp4")
 FOUND = Findings(
-    [FILM, OTHER], [Skipped(path="broken.mp4", reason="is empty")], [("copy.mp4", "other.mp4")]
+    [FILM, OTHER], [SkippedFile(path="broken.mp4", reason="is empty")], [("copy.mp4", "other.mp4")]
 )
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from videoautoarena.memory.records.errors import BadInput
-from videoautoarena.memory.records.records import CATEGORIES, Skipped, Video, VideoFacts
+from videoautoarena.memory.records.records import CATEGORIES, SkippedFile, Video, VideoFacts
 from videoautoarena.runs.run.inputs.facts import NO_FACTS, Facts, read_facts
 from videoautoarena.video.folder.find import Findings
 
@@ -22,7 +22,7 @@ def found(
         Video(id=str(k), sha256=str(k), path=path, codec="h264", **sizes)  # type: ignore[arg-type]
         for k, path in enumerate(paths)
     ]
-    skipped = [Skipped(path=path, reason="is damaged") for path in broken]
+    skipped = [SkippedFile(path=path, reason="is damaged") for path in broken]
     return Findings(videos, skipped, list(same))
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from tests.support.events import judged
 from tests.support.played import battle, play, slot, video
-from videoautoarena.memory.records.records import Borrowed, CallEnds
+from videoautoarena.memory.records.records import CallEnds, StoredAnswer
 from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.run.rundir.call_facts import (
     FACTS,
@@ -100,7 +100,7 @@ def test_marks_of_thought_are_counted_in_stored_answers_but_borrowed_ones() -> N
     assert count.add_answers(battle.model_copy(update={"answer_a": "<think>red?</think> Red."}))
     marked = battle.model_copy(update={"answer_a": "<think>red?</think> Red."})
     for seat, is_counted in (("a", False), ("b", True)):
-        borrowed = Borrowed(battle="v0-p1-r1", seat=seat)
+        borrowed = StoredAnswer(battle="v0-p1-r1", seat=seat)
         update = {"borrowed": borrowed}
         assert FactCount().add_answers(marked.model_copy(update=update)) is is_counted
     (found,) = count.found()

@@ -18,7 +18,7 @@ from videoautoarena.runs.run.rundir.opener import OpenOptions
 from videoautoarena.runs.tournament.simulate import simulate
 from videoautoarena.video.folder.find import find_videos
 from videoautoarena.video.sampling.cache import default_folder
-from videoautoarena.video.workers.pool import Worker
+from videoautoarena.video.workers.pool import DecodingWorker
 
 FLAGS = Flags(models=TRIO, rounds=2)
 SMALL = ("--rounds", "2", "--models", "offline:hawk,offline:mole,offline:parrot")
@@ -101,13 +101,13 @@ def test_a_second_run_over_the_same_videos_decodes_nothing(
     videos: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked: list[str] = []
-    ask = Worker.ask
+    ask = DecodingWorker.ask
 
-    def heard(worker: Worker, want: str, *rest: Any, **more: Any) -> dict[str, Any]:
+    def heard(worker: DecodingWorker, want: str, *rest: Any, **more: Any) -> dict[str, Any]:
         asked.append(want)
         return ask(worker, want, *rest, **more)
 
-    monkeypatch.setattr(Worker, "ask", heard)
+    monkeypatch.setattr(DecodingWorker, "ask", heard)
     play(videos, tmp_path / "first", rounds=1)
     assert asked.count("frames") == 2
     play(videos, tmp_path / "second", rounds=1)

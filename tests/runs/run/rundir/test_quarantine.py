@@ -9,7 +9,7 @@ from click.testing import CliRunner
 
 from tests.support.clips import draw_folder
 from tests.support.small_runs import play
-from videoautoarena.memory.records.records import Skipped
+from videoautoarena.memory.records.records import SkippedFile
 from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.bench.format.reader import open_bench
 from videoautoarena.runs.bench.format.results import read_results
@@ -46,7 +46,7 @@ def test_a_second_lifting_before_anything_was_played_changes_nothing(tmp_path: P
 
 def test_files_refused_when_found_are_listed_too(tmp_path: Path) -> None:
     with store_in(tmp_path) as store:
-        store.add_skipped([Skipped(path="a.mp4", reason="is empty")])
+        store.add_skipped([SkippedFile(path="a.mp4", reason="is empty")])
         assert quarantine(store) == [("a.mp4", None, "found", "is empty")]
 
 

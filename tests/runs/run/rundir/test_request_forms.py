@@ -13,7 +13,7 @@ from tests.support import wire
 from tests.support.bodies import HttpReply, Kept, keeping
 from tests.support.clips import draw_folder
 from tests.support.small_runs import battles_of, play, play_again
-from videoautoarena.memory.records.records import DECIDED, Learnt
+from videoautoarena.memory.records.records import DECIDED, LearntLimits
 from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.run.rundir.call_facts import kept_limits, limit_lines
 from videoautoarena.runs.run.rundir.reader import RUN_FILE
@@ -97,5 +97,5 @@ def test_either_run_replays(played: Played) -> None:
 
 
 def test_pieces_are_told_of() -> None:
-    learnt = Learnt(model="openai:m", endpoint="h", is_streaming=True)
+    learnt = LearntLimits(model="openai:m", endpoint="h", is_streaming=True)
     assert list(limit_lines([learnt])) == ["openai:m at h answers in pieces alone"]

@@ -17,7 +17,7 @@ from tests.support.loopback import serving
 from tests.support.manners import Limits, Manners
 from tests.support.small_runs import battles_of, play, play_again
 from tests.support.typed import Terminal
-from videoautoarena.memory.records.records import Learnt
+from videoautoarena.memory.records.records import LearntLimits
 from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.cli.program.ending import run_async
 from videoautoarena.runs.console.progress.events import Listeners, nobody
@@ -256,7 +256,7 @@ def test_an_old_run_has_learnt_nothing(tmp_path: Path) -> None:
 
 
 def test_what_is_kept_is_read_as_it_was_learnt(tmp_path: Path) -> None:
-    learnt = Learnt(model="openai:\x1b[2J", endpoint="h", images=1, refused_images=2)
+    learnt = LearntLimits(model="openai:\x1b[2J", endpoint="h", images=1, refused_images=2)
     with Store.create(tmp_path / RUN_FILE, {}) as store:
         store.put_file(LIMITS_FILE, f"[{learnt.model_dump_json()}]")
         assert kept_limits(store) == (learnt,)
@@ -266,7 +266,10 @@ def test_what_is_kept_is_read_as_it_was_learnt(tmp_path: Path) -> None:
 
 def test_what_a_server_refused_of_structured_output_is_said() -> None:
     place = {"model": "openai:m", "endpoint": "h"}
-    learnt = [Learnt(**place, structured="json_object"), Learnt(**place, structured="off")]
+    learnt = [
+        LearntLimits(**place, structured="json_object"),
+        LearntLimits(**place, structured="off"),
+    ]
     assert list(limit_lines(learnt)) == [
         "openai:m at h holds replies to JSON, to no schema",
         "openai:m at h holds replies to no form",

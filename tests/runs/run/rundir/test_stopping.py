@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from tests.runs.run.rundir.test_slots import VIDEOS
 from videoautoarena.memory.records.errors import BadInput, StoreError
 from videoautoarena.memory.records.records import Slot
-from videoautoarena.memory.store.store import Ending, Store
+from videoautoarena.memory.store.store import BattleEnding, Store
 from videoautoarena.runs.run.config.run_config import Flags, resolve
 from videoautoarena.runs.run.config.stopping_rule import (
     UNTIL_FILE,
@@ -48,7 +48,7 @@ class Game:
 
     def settle(self, wave: int, *, decided: int = 6) -> None:
         for place, slot in enumerate(self.of(wave)):
-            self.waves.note(Ending(slot.id, *CAST[:2], "a" if place < decided else "void"))
+            self.waves.note(BattleEnding(slot.id, *CAST[:2], "a" if place < decided else "void"))
 
     def of(self, wave: int) -> list[Slot]:
         return self.slots[6 * wave : 6 * wave + 6]
@@ -130,7 +130,7 @@ def test_nobody_waits_for_a_wave_that_the_rule_keeps_from_being_played() -> None
 def test_where_a_run_stops_does_not_follow_from_which_battle_ended_first(order: list[int]) -> None:
     game = Game("battles=20")
     for place in order:
-        game.waves.note(Ending(SLOTS[place].id, *CAST[:2], "a"))
+        game.waves.note(BattleEnding(SLOTS[place].id, *CAST[:2], "a"))
         game.watch.look()
     assert game.watch.met
     assert game.watch.met.wave == 3
@@ -151,7 +151,7 @@ def fight(game: Game, wins: int) -> None:
     """Let the models stand in roster order, each beating the next `wins` times out of six."""
     for place, slot in enumerate(game.slots):
         pair = CAST[place % 2 : place % 2 + 2]
-        game.waves.note(Ending(slot.id, *pair, "a" if place // 2 % 6 < wins else "b"))
+        game.waves.note(BattleEnding(slot.id, *pair, "a" if place // 2 % 6 < wins else "b"))
 
 
 @pytest.mark.parametrize("rule", ["separated", "ci=40"])

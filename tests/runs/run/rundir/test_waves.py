@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from tests.runs.run.rundir.test_slots import VIDEOS, video
 from videoautoarena.graph.slot_ids import base_of
 from videoautoarena.memory.records.records import Slot
-from videoautoarena.memory.store.store import Ending
+from videoautoarena.memory.store.store import BattleEnding
 from videoautoarena.runs.run.rundir.slots import Lineup, new_slots, superseding_slots
 from videoautoarena.runs.run.rundir.waves import Wave, Waves
 from videoautoarena.runs.tournament.schedule import Visit, blocks_of, one_after_another, play_blocks
@@ -26,8 +26,8 @@ PATIENCE_S = 60
 SLOTS = new_slots(VIDEOS[:4], rounds=3, block=2, existing=[])
 
 
-def ended(slot: Slot, verdict: str | None = "a", a: str = "hawk", b: str = "owl") -> Ending:
-    return Ending(slot.id, a, b, verdict)
+def ended(slot: Slot, verdict: str | None = "a", a: str = "hawk", b: str = "owl") -> BattleEnding:
+    return BattleEnding(slot.id, a, b, verdict)
 
 
 def of_wave(slots: list[Slot], *wave: int) -> list[Slot]:
@@ -104,8 +104,8 @@ def test_a_battle_that_was_tampered_with_settles_its_slot_and_counts_nowhere(
 ) -> None:
     waves = Waves(SLOTS, MODELS)
     for slot in of_wave(SLOTS, 0, 0, 0):
-        waves.note(Ending(slot.id, *strange, "a"))
-    waves.note(Ending("no such slot", "hawk", "owl", "a"))
+        waves.note(BattleEnding(slot.id, *strange, "a"))
+    waves.note(BattleEnding("no such slot", "hawk", "owl", "a"))
     assert waves.settled == 1
     assert waves.cells(0, 3).counts.sum() == 0
 

@@ -14,7 +14,7 @@ from tests.support.played import battle, call, play, slot, video
 from tests.support.votes import written
 from videoautoarena.memory.records.errors import BadInput
 from videoautoarena.memory.records.records import Nonce
-from videoautoarena.memory.store.votes import Posed
+from videoautoarena.memory.store.evidence import RankedQuestion
 from videoautoarena.runs.run.rundir.reader import open_run
 from videoautoarena.runs.serve.annotate.questions import question_sets, read_questions
 
@@ -136,8 +136,8 @@ def test_videos_with_one_source_alone_are_left_out(tmp_path: Path) -> None:
     battles = [battle(slot(FILMS[0], 0)), battle(slot(FILMS[1], 0), verdict="void", reason="x")]
     out = play(tmp_path / "out", battles, videos=FILMS[:2])
     with open_run(out) as opened:
-        given = {FILMS[0].id: [Posed(source="x", text="?")], FILMS[1].id: []}
-        given[FILMS[1].id].append(Posed(source="x", text="?"))
+        given = {FILMS[0].id: [RankedQuestion(source="x", text="?")], FILMS[1].id: []}
+        given[FILMS[1].id].append(RankedQuestion(source="x", text="?"))
         assert [one.video for one in question_sets(opened, given, seed=0)] == [FILMS[0].id]
 
 
