@@ -85,7 +85,7 @@ class Sampling(Sparse):
 
 
 TokenField = Literal["max_tokens", "max_completion_tokens"]
-"""By which name a server of OpenAI's protocol takes how many tokens a reply may have."""
+"""The name by which a server of OpenAI's protocol takes the most tokens of a reply."""
 
 
 SystemRole = Literal["user"]
@@ -197,9 +197,9 @@ class Usage(Record):
     """Tokens of one call as the provider counted them; None where it did not say."""
 
     input_tokens: int | None = None
-    """Of all that was sent; null if not reported, as all of these."""
+    """Tokens of all that was sent; null if not reported, as all of these."""
     output_tokens: int | None = None
-    """Of the reply, with its reasoning."""
+    """Tokens of the reply, with its reasoning."""
     cached_tokens: int | None = None
     """Input tokens read from its cache."""
     reasoning_tokens: int | None = None
@@ -308,7 +308,7 @@ class CallRow(Record):
     """Why it failed for good; None when `reply` is there."""
     failure_kind: str | None = None
     usage: Usage = Usage()
-    """Of the last try, as is the cost."""
+    """Tokens of the last try, as is the cost."""
     cost_usd: float | None = None
     """None means unknown, never free."""
     cost_from: str | None = None
@@ -387,7 +387,7 @@ class Video(Record):
     path: Name
     """Relative to the folder that was given; bytes that are no UTF-8 stand as surrogates."""
     size_bytes: int
-    """Of the file."""
+    """Size of the file."""
     duration_s: float
     """From the first frame to the end of the last."""
     width_px: int
@@ -434,7 +434,7 @@ class Subtitles(Record):
     sha256: str
     """Of the file's bytes."""
     code: str
-    """Of the fences around each stretch of it: from seed, video and all the cues."""
+    """Mark on the fences around each stretch of it, from seed, video and all the cues."""
     cues: tuple[Cue, ...]
 
 
@@ -562,7 +562,7 @@ class Question(Record):
     text: str
     origin: Origin
     pair: tuple[str, str] | None = None
-    """For an evolved question the pair whose faults it was made from."""
+    """The pair whose faults an evolved question was made from."""
     difficulty: float | None = None
     """The overall grade of an evolved question; None when none was given."""
 
@@ -645,7 +645,7 @@ class Battle(Sparse):
     video: Name
     """First 12 hex digits of the file's sha256."""
     duration_s: float = Field(ge=0)
-    """Of the video."""
+    """Length of the video."""
     category: Name | None
     """One of eleven, or of the list that `videos.csv` names; `unknown` if the examiner named none
     of them; null if the video was never examined."""
@@ -661,9 +661,9 @@ class Battle(Sparse):
     question: str | None
     """As put to both; null likewise."""
     aimed_at: tuple[Name, Name] | None
-    """Of an evolved question: the two models whose faults it was made from."""
+    """The two models whose faults an evolved question was made from."""
     difficulty: float | None
-    """Of an evolved question: its overall grade."""
+    """The overall grade of an evolved question."""
     model_a: Name | None
     """Name in the roster; null if no model was drawn."""
     model_b: Name | None

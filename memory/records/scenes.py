@@ -37,7 +37,7 @@ class Scene(Record):
     shots: tuple[Span, ...]
     """Between the cuts, in order."""
     frames_s: tuple[float, ...] = ()
-    """Of the sharp and distinct frames that were looked at for objects."""
+    """Times of the sharp and distinct frames that were looked at for objects."""
 
 
 class Appearance(Record):
@@ -48,7 +48,7 @@ class Appearance(Record):
     description: str
     """What it looks like there."""
     time_s: float
-    """Of the frame in which it was found."""
+    """Time of the frame in which it was found."""
     box: Box | None = None
     """Where it is in that frame, as far as that was said."""
 
@@ -90,7 +90,7 @@ class Clip(Record):
     """Unique within its video: `s3` of one scene, `c1-4` of several, `whole`."""
     scenes: tuple[int, ...]
     spans: tuple[Span, ...] = ()
-    """In order, apart from each other; empty for the whole video."""
+    """Stretches in order, apart from each other; empty for the whole video."""
     why: Literal["scene", "object", "theme", "whole"]
     shared: str | None = None
     """What its scenes share: the id of an object, or the words of a theme."""
@@ -104,7 +104,7 @@ class Clip(Record):
 SHORTEST_S = 4.0
 """A shorter clip gives too little to speak of."""
 MOST_SCENES = 4
-"""In a clip of scenes that share something: of more, these are spread over all of them."""
+"""Scenes of a clip that share something; where there are more, these are spread over all."""
 MOST_ACROSS = 16
 """Such clips of one video."""
 

@@ -135,7 +135,7 @@ _LOOK_EACH = 2000
 """Steps of SQLite's machine between two looks whether to go on: some 0.1 ms."""
 _LONGEST_REASON = 300
 _MOST_BYTES = 256 * 1024 * 1024
-"""Of one value: no text of a run comes near."""
+"""Size of one value, at most: no text of a run comes near."""
 Seen = tuple[tuple[int, int, int] | None, ...]
 """Inode, size and time of change, of a file and of its log."""
 

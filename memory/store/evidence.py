@@ -18,7 +18,7 @@ from videoautoarena.memory.records.records import Choice, Frame, Judging, Record
 from videoautoarena.memory.records.standards import Standard
 from videoautoarena.memory.store.connection import StoreReader
 from videoautoarena.memory.store.migrations import TRIALS
-from videoautoarena.memory.store.writer import Writes, needed
+from videoautoarena.memory.store.writer import RunTables, Writes, needed
 
 Task = Literal["battle", "ranking"]
 AnswerSeat = Literal["a", "b"]
@@ -92,12 +92,8 @@ class CastVote(NamedTuple, Generic[V]):
     is_superseded: bool
 
 
-class VoteLog:
-    """The votes of a run, in the order in which they were cast; read only without a writer."""
-
-    def __init__(self, reader: StoreReader, writer: Writes | None = None) -> None:
-        self._reader = reader
-        self._writer = writer
+class VoteLog(RunTables):
+    """The votes of a run, in the order in which they were cast."""
 
     def cast(self, kind: type[V]) -> list[CastVote[V]]:
         """Return all votes of a kind, those that were taken back among them."""
@@ -147,18 +143,6 @@ class Label(Record):
     """The same by standards such as `accuracy`, those asked for."""
 
 
-def label_of(vote: BattleVote) -> Label | None:
-    """Return what a vote says as a label; None where the person could not tell."""
-    if vote.verdict is None:
-        return None
-    return Label(
-        battle=vote.battle,
-        labeller=vote.labeller,
-        verdict=vote.verdict,
-        standards=vote.standards,
-    )
-
-
 class LabelSample(Record):
     """A random draw of battles that people are to label; labels of them speak for the rest."""
 
@@ -186,7 +170,7 @@ class Trial(Sparse):
     an answer that attacks, or says nothing to the point; `truth`: a case whose right answer is
     known."""
     name: str = ""
-    """Of the attack or constant answer; of known truth the task and the forms of the right and
+    """Name of the attack or constant answer; of known truth the task and the forms of the right and
     wrong answer, such as `needle-short-long`; else empty."""
     battle: str | None = None
     """Id of the battle the case was made from; null of `truth`."""
@@ -231,51 +215,6 @@ def standing_trials(trials: Iterable[Trial]) -> list[Trial]:
     return [trial for _, trial in latest.values()]
 
 
-class Evidence:
-    """Labels, votes, draws and trials of a run, never overwritten; read only without a writer."""
-
-    def __init__(self, reader: StoreReader, writer: Writes | None = None) -> None:
-        self.votes = VoteLog(reader, writer)
-        self._reader = reader
-        self._writer = writer
-
-    def labels(self) -> list[Label]:
-        """Return all labels in the order in which they were added, then those that are votes.
-
-        A vote is a label as long as it stands, unless the person could not tell.
-        """
-        found = self._reader.rows("SELECT body FROM labels ORDER BY place")
-        voted = (label_of(vote) for vote in self.votes.standing(BattleVote))
-        return [*(read_body(Label, body) for (body,) in found), *(of for of in voted if of)]
-
-    def add_labels(self, labels: Iterable[Label]) -> None:
-        """Append labels; one labeller's second word on a battle is passed over."""
-        needed(self._writer).write_now(
-            "INSERT INTO labels (battle, labeller, body) VALUES (?, ?, ?) ON CONFLICT DO NOTHING",
-            *((label.battle, label.labeller, write_body(label)) for label in labels),
-        )
-
-    def samples(self) -> list[LabelSample]:
-        """Return all draws in the order in which they were made."""
-        found = self._reader.rows("SELECT body FROM samples ORDER BY place")
-        return [read_body(LabelSample, body) for (body,) in found]
-
-    def add_samples(self, samples: Iterable[LabelSample]) -> None:
-        """Append draws, all of them or none."""
-        rows = ((write_body(sample),) for sample in samples)
-        needed(self._writer).write_now("INSERT INTO samples (body) VALUES (?)", *rows)
-
-    def trials(self) -> list[Trial]:
-        """Return all trials by their ids."""
-        found = self._reader.rows("SELECT body FROM trials ORDER BY id")
-        return [read_body(Trial, body) for (body,) in found]
-
-    async def put_trial(self, trial: Trial) -> None:
-        """Keep a trial, unless there is one with its id."""
-        sql = "INSERT INTO trials (id, body) VALUES (?, ?) ON CONFLICT DO NOTHING"
-        await needed(self._writer).write(sql, (trial.id, write_body(trial)))
-
-
 TAG_SCOPE = "tag:"
 """What the scope of every classifier's calls begins with; no slot and no video has such an id."""
 
@@ -305,19 +244,63 @@ class QuestionTag(Record):
     """The call itself failed."""
 
 
-class TagLog:
-    """The tags of a run, never overwritten; read only without a writer."""
+class Evidence(RunTables):
+    """Labels, votes, draws, trials and tags of a run, never overwritten."""
 
     def __init__(self, reader: StoreReader, writer: Writes | None = None) -> None:
-        self._reader = reader
-        self._writer = writer
+        super().__init__(reader, writer)
+        self.votes = VoteLog(reader, writer)
 
-    def all(self) -> list[QuestionTag]:
+    def labels(self) -> list[Label]:
+        """Return all labels in the order in which they were added, then those that are votes.
+
+        A vote is a label as long as it stands, unless the person could not tell.
+        """
+        labels = self._all(Label, "SELECT body FROM labels ORDER BY place")
+        for vote in self.votes.standing(BattleVote):
+            if vote.verdict is not None:
+                labels.append(
+                    Label(
+                        battle=vote.battle,
+                        labeller=vote.labeller,
+                        verdict=vote.verdict,
+                        standards=vote.standards,
+                    )
+                )
+        return labels
+
+    def add_labels(self, labels: Iterable[Label]) -> None:
+        """Append labels; one labeller's second word on a battle is passed over."""
+        needed(self._writer).write_now(
+            "INSERT INTO labels (battle, labeller, body) VALUES (?, ?, ?) ON CONFLICT DO NOTHING",
+            *((label.battle, label.labeller, write_body(label)) for label in labels),
+        )
+
+    def samples(self) -> list[LabelSample]:
+        """Return all draws in the order in which they were made."""
+        return self._all(LabelSample, "SELECT body FROM samples ORDER BY place")
+
+    def add_samples(self, samples: Iterable[LabelSample]) -> None:
+        """Append draws, all of them or none."""
+        rows = ((write_body(sample),) for sample in samples)
+        needed(self._writer).write_now("INSERT INTO samples (body) VALUES (?)", *rows)
+
+    def trials(self) -> list[Trial]:
+        """Return all trials by their ids."""
+        return self._all(Trial, "SELECT body FROM trials ORDER BY id")
+
+    async def put_trial(self, trial: Trial) -> None:
+        """Keep a trial, unless there is one with its id."""
+        await self._put("trials", trial)
+
+    def tags(self) -> list[QuestionTag]:
         """Return all tags in the order in which they were kept."""
-        found = self._reader.rows("SELECT body FROM tags ORDER BY place")
-        return [read_body(QuestionTag, body) for (body,) in found]
+        return self._all(QuestionTag, "SELECT body FROM tags ORDER BY place")
 
-    async def put(self, tag: QuestionTag) -> None:
+    async def put_tag(self, tag: QuestionTag) -> None:
         """Keep a tag, unless there is one with its id."""
-        sql = "INSERT INTO tags (id, body) VALUES (?, ?) ON CONFLICT DO NOTHING"
-        await needed(self._writer).write(sql, (tag.id, write_body(tag)))
+        await self._put("tags", tag)
+
+    async def _put(self, table: str, record: Trial | QuestionTag) -> None:
+        sql = f"INSERT INTO {table} (id, body) VALUES (?, ?) ON CONFLICT DO NOTHING"
+        await needed(self._writer).write(sql, (record.id, write_body(record)))

@@ -18,7 +18,7 @@ from videoautoarena.memory.records.records import (
     UnansweredTries,
 )
 from videoautoarena.memory.store.connection import StoreReader
-from videoautoarena.memory.store.writer import Writes, needed
+from videoautoarena.memory.store.writer import RunTables, Writes, needed
 
 _COLUMNS = "key, scope, role, generation, ordinal, model, body"
 _IN_COLUMNS = frozenset({"key", "nonce", "model"})
@@ -129,13 +129,13 @@ class CallTotals(NamedTuple):
 
     calls: int = 0
     usd: float = 0.0
-    """Of the tries whose cost is known, those that came back with no reply among them."""
+    """Cost of the tries that it is known of, those that came back with no reply among them."""
     unknown: int = 0
     """Calls whose last try is of unknown cost."""
     input_tokens: int = 0
     output_tokens: int = 0
     lost: UnansweredTries = NO_TRIES
-    """In none of the figures above."""
+    """What is counted in none of the figures above."""
 
 
 NO_CALLS = CallTotals()
@@ -183,8 +183,8 @@ class FramesSent(NamedTuple):
     calls: int
 
 
-class Journal:
-    """The calls of one run; without a writer it can only be read."""
+class Journal(RunTables):
+    """The calls of one run."""
 
     def __init__(
         self, reader: StoreReader, writer: Writes | None = None, *, is_alone: bool = True
@@ -193,8 +193,7 @@ class Journal:
 
         Whoever is alone knows that nobody waits for what was sent before.
         """
-        self._reader = reader
-        self._writer = writer
+        super().__init__(reader, writer)
         self._intended: set[str] = set()
         """Keys of calls that are under way."""
         if writer is not None and is_alone and self.intents():

@@ -77,8 +77,14 @@ TABLES: dict[str, _Table] = {
 }
 """Every table of a run file that is merged, in an order in which what is referred to is there."""
 OWN = (
-    *("manifest", "claims", "deliveries", "places", "outlines", "sent"),
-    *("call_ends", "marked_battles"),
+    "manifest",
+    "claims",
+    "deliveries",
+    "places",
+    "outlines",
+    "sent",
+    "call_ends",
+    "marked_battles",
 )
 """The tables that say something of one run file alone, or follow from the others by triggers."""
 

@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 from videoautoarena.memory.records.errors import StoreError
 from videoautoarena.memory.store.connection import ReadConnection, StoreReader
 from videoautoarena.memory.store.migrations import migrate
-from videoautoarena.memory.store.writer import Row, Statement, Writes, needed
+from videoautoarena.memory.store.writer import Row, RunTables, Statement, Writes, needed
 
 Rows = Sequence[tuple[Any, ...]]
 Share = Mapping[str, Rows]
@@ -64,12 +64,8 @@ class Unit(NamedTuple):
         return (self.name, *self.beside)
 
 
-class Shares:
-    """The shares of one run; without a writer they can only be read."""
-
-    def __init__(self, reader: StoreReader, writer: Writes | None = None) -> None:
-        self._reader = reader
-        self._writer = writer
+class Shares(RunTables):
+    """The shares of one run."""
 
     def epochs(self) -> dict[str, int]:
         """Return the latest epoch of every unit that was ever claimed."""
@@ -168,7 +164,7 @@ class UnitClaim(NamedTuple):
 
 
 CLAIM: ContextVar[UnitClaim] = ContextVar("claim")
-"""For what the task is at work that runs now."""
+"""What the task that runs now is at work for."""
 
 
 class Write(NamedTuple):

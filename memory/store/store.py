@@ -45,10 +45,10 @@ from videoautoarena.memory.store.connection import (
     real_file,
     refuse_stranger,
 )
-from videoautoarena.memory.store.evidence import Evidence, TagLog
+from videoautoarena.memory.store.evidence import Evidence
 from videoautoarena.memory.store.journal import Journal
 from videoautoarena.memory.store.shares import Shares
-from videoautoarena.memory.store.writer import Writer, Writes, needed
+from videoautoarena.memory.store.writer import RunTables, Writer, Writes, needed
 
 _SLOTS = "SELECT ordinal, video, kind, block FROM places WHERE ordinal > ? ORDER BY ordinal LIMIT ?"
 _SETTLED = "SELECT ordinal FROM outlines WHERE ordinal > ? ORDER BY ordinal LIMIT ?"
@@ -73,11 +73,11 @@ class BattleEnding(NamedTuple):
 
 
 class AnswerFrames(NamedTuple):
-    """Of what a contestant's answers about a video were made, in one battle or more."""
+    """The frames that a contestant's answers about a video were made from."""
 
     model: str
     times: tuple[float, ...]
-    """Of the frames it was sent, in seconds."""
+    """Times of the frames it was sent, in seconds."""
 
 
 def _kind_of(text: str | None) -> Kind:
@@ -107,12 +107,8 @@ class WorkSession(NamedTuple):
     """From its beginning to its last commit."""
 
 
-class WorkSessions:
-    """The sessions of one run; without a writer they can only be read."""
-
-    def __init__(self, reader: StoreReader, writer: Writes | None = None) -> None:
-        self._reader = reader
-        self._writer = writer
+class WorkSessions(RunTables):
+    """The sessions of one run."""
 
     def begin(self, *, clock: Callable[[], float] = time.monotonic) -> None:
         """Count from now on; every commit takes the time with it, so a kill loses none."""
@@ -154,7 +150,7 @@ class StoredFile(NamedTuple):
     text: str
 
 
-class Store:
+class Store(RunTables):
     """A run that is open; make it with `create` or `open`, and close it.
 
     Every write is committed when it returns, and what is there is never overwritten: to write a
@@ -171,13 +167,11 @@ class Store:
         *,
         is_alone: bool = True,
     ) -> None:
+        super().__init__(reader, writer)
         self.journal = Journal(reader, writer, is_alone=is_alone)
         self.shares = Shares(reader, writer)
         self.sessions = WorkSessions(reader, writer)
         self.evidence = Evidence(reader, writer)
-        self.tags = TagLog(reader, writer)
-        self._reader = reader
-        self._writer = writer
         self._lock = lock
         self._slots = NO_SLOTS
         """Those that were read; they are kept, since slots only grow."""
@@ -522,9 +516,6 @@ class Store:
     def _one(self, kind: type[R], sql: str, key: str) -> R | None:
         row = self._reader.row(sql, key)
         return read_body(kind, row[0]) if row else None
-
-    def _all(self, kind: type[R], sql: str) -> list[R]:
-        return [read_body(kind, row[0]) for row in self._reader.rows(sql)]
 
 
 # Ids of slots begin with their videos', so that an index finds them.

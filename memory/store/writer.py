@@ -12,12 +12,18 @@ import threading
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Future
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
+from videoautoarena.memory.records.digests import read_body
 from videoautoarena.memory.records.errors import StoreError
+from videoautoarena.memory.records.records import Record
 
 if TYPE_CHECKING:
     import asyncio
+
+    from videoautoarena.memory.store.connection import StoreReader
+
+R = TypeVar("R", bound=Record)
 
 Row = Sequence[str | int | float | bytes | None]
 Outcome = tuple["asyncio.Future[None] | Future[None]", StoreError | None]
@@ -72,6 +78,17 @@ def needed(writer: Writes | None, lack: str = "nothing can be written") -> Write
     if writer is None:
         raise StoreError(f"the run was opened for reading; {lack}")
     return writer
+
+
+class RunTables:
+    """Some tables of a run file; without a writer they can only be read."""
+
+    def __init__(self, reader: StoreReader, writer: Writes | None = None) -> None:
+        self._reader = reader
+        self._writer = writer
+
+    def _all(self, kind: type[R], sql: str, *values: str) -> list[R]:
+        return [read_body(kind, body) for (body, *_) in self._reader.rows(sql, *values)]
 
 
 class _Write(NamedTuple):

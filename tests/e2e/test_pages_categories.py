@@ -49,7 +49,7 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> Shown:
         for k, one in enumerate(played):
             asked = asked_of(one.video, str(one.question))
             said = dict.fromkeys(KINDS[k % 3], "yes")
-            await store.tags.put(QuestionTag.model_validate(
+            await store.evidence.put_tag(QuestionTag.model_validate(
                 {"id": asked.id, "question": asked.id, "video": one.video, "text": asked.text,
                  "classifier": "c", "model": "offline:judge", "categories": said}
             ))  # fmt: skip

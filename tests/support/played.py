@@ -262,7 +262,7 @@ def put_tags(
 
     async def put(store: Store) -> None:
         for tag in tags:
-            await store.tags.put(tag)
+            await store.evidence.put_tag(tag)
 
     with Store.open(out / "run.sqlite", write=True) as store:
         asyncio.run(put(store))

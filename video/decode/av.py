@@ -46,7 +46,7 @@ from videoautoarena.video.decode.jpeg import (
 )
 
 NOTHING_PX = (2, 2)
-"""Of pictures that nobody looks at."""
+"""Size of pictures that nobody looks at."""
 LEADS_S = (0.0, 1.0, 5.0)
 """How far before a key frame to seek: MPEG-TS is searched by when packets are decoded, which lies
 before they are shown, and so ends up just behind it."""

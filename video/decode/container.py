@@ -118,7 +118,7 @@ LENIENT: dict[str, Any] = (
 )
 
 UNKNOWN = "is damaged, cut short or in no video format known here"
-"""Of a file that is no video, and nothing else that is known."""
+"""Said of a file that is neither a video nor anything else that is known."""
 
 Unreadable = (av.error.FFmpegError, OSError, ValueError)
 

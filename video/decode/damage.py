@@ -118,7 +118,7 @@ class PacketGaps:
     """Which frames are damaged by what reading alone shows: packets that are torn or missing."""
 
     count: int = 0
-    """Of packets that are torn, and of holes in front of others."""
+    """How many packets are torn or have a hole in front of them."""
     hurt: set[int] = field(default_factory=set)
     late: dict[int, set[int]] = field(default_factory=dict)
     """When a packet is decoded before which another may be missing, to the ticks of what follows

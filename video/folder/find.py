@@ -16,26 +16,20 @@ from videoautoarena.memory.records.records import SkippedFile, Video
 from videoautoarena.video.decode.container import trouble
 from videoautoarena.video.workers.pool import HANDS, DecodingWorker, ask
 
-SUFFIXES = frozenset(
-    f".{kind}"
-    for kind in (
-        *("3g2", "3gp", "asf", "avi", "divx", "f4v", "flv", "ivf", "m2ts", "m2v", "m4v", "mkv"),
-        *("mov", "mp4", "mpe", "mpeg", "mpg", "mts", "mxf", "ogm", "ogv", "ts", "vob", "webm"),
-        "wmv",
-    )
-)
+_VIDEO_KINDS = """
+3g2 3gp asf avi divx f4v flv ivf m2ts m2v m4v mkv mov mp4 mpe mpeg mpg mts mxf ogm ogv ts vob webm
+wmv
+"""
+SUFFIXES = frozenset(f".{kind}" for kind in _VIDEO_KINDS.split())
 """Names that claim to be a video: such a file is never passed over in silence."""
-UNFINISHED = frozenset(
-    f".{kind}"
-    for kind in (
-        *("part", "crdownload", "download", "partial", "filepart", "opdownload", "ytdl", "aria2"),
-        *("!ut", "!qb", "bc!", "tmp", "temp"),
-    )
-)
+_UNFINISHED_KINDS = """
+part crdownload download partial filepart opdownload ytdl aria2 !ut !qb bc! tmp temp
+"""
+UNFINISHED = frozenset(f".{kind}" for kind in _UNFINISHED_KINDS.split())
 """What programs that download hang on to the name of a file while it is not whole."""
 PATIENCE_S = 60.0
 SLOWEST_BYTES_S = 20e6
-"""To be read and described a file has a minute, and more where it holds much: both together."""
+"""A file has a minute to be read and described, and a second more for so many bytes."""
 MOST_BESIDE = 1_000
 """Folders beside one that is not there, among which one of a like name is looked for."""
 

@@ -153,10 +153,10 @@ _BOMS = (
     (codecs.BOM_UTF16_BE, "utf-16"),
 )
 Rank = tuple[bool, bool, bool, str, str]
-LEGACY = (
-    *("cp1252", "cp1251", "cp1253", "cp1254", "cp1255", "cp1256"),
-    *("cp932", "euc_jp", "gb18030", "big5", "cp949", "koi8_r", "tis_620"),
-)
+_LEGACY_ENCODINGS = """
+cp1252 cp1251 cp1253 cp1254 cp1255 cp1256 cp932 euc_jp gb18030 big5 cp949 koi8_r tis_620
+"""
+LEGACY = tuple(_LEGACY_ENCODINGS.split())
 """Encodings that are guessed among where a file is no Unicode.
 
 One a script: of several for Latin letters the guess takes the wrong one even for long texts.

@@ -200,7 +200,7 @@ HEAD = struct.Struct("<8s32sI")
 """Magic, sha256 of the index, length of the index in bytes. Then the index as JSON, then JPEGs."""
 MAGIC = b"VAAframe"
 _SUM_BYTES = 32
-"""Of the sha256 before a kept sheet."""
+"""Length of the sha256 before a kept sheet."""
 ROOM = 32
 """So many times its own size is made free for an entry that a full disk has no room for."""
 _FULL = (errno.ENOSPC, errno.EDQUOT)

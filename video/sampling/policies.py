@@ -173,7 +173,7 @@ SAMPLER = "4"
 """Goes up whenever the same video and Sampling would give other bytes, or other counts of what is
 damaged, by this code."""
 EARLIER = ("3",)
-"""Of the versions before, those whose bytes are still good to whoever knows their digests."""
+"""Earlier versions whose bytes are still good to whoever knows their digests."""
 
 FindScenes = Callable[[Path, Index], Sequence[Span]]
 

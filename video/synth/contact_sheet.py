@@ -32,7 +32,7 @@ class Tiles(NamedTuple):
 
     webp: bytes
     height_px: int
-    """Of each; the width is what was asked for."""
+    """Height of each; the width is what was asked for."""
 
 
 def tile(jpegs: Sequence[bytes], *, width_px: int, columns: int, quality: int = 45) -> Tiles:

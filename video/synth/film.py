@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gc
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from fractions import Fraction
 from pathlib import Path
@@ -322,27 +322,36 @@ def _group(rate: Fraction) -> int:
 
 
 def _write(container: OutputContainer, ready: _FilmParts, crf: int) -> None:
-    stream = _stream(container, ready, crf)
-    time_base = 1 / ready.timeline.rate
-    for number, picture in enumerate(_pictures(ready)):
+    rate = ready.timeline.rate
+    stream = h264_stream(container, rate, ready.size, x264_options(rate, crf))
+    stream.codec_context.colorspace = _film_matrix(ready)
+    stream.codec_context.color_range = ColorRange.MPEG
+    mux_pictures(container, stream, _pictures(ready), rate)
+
+
+def h264_stream(
+    container: OutputContainer, rate: Fraction, size: Size, options: dict[str, object]
+) -> VideoStream:
+    """Add a stream of H.264 whose bytes follow from its pictures alone."""
+    stream = container.add_stream("libx264", rate=rate)
+    stream.width, stream.height = size
+    stream.pix_fmt = "yuv420p"
+    stream.codec_context.flags |= Flags.bitexact
+    # x264's rate control, and so its bytes, depend on how many threads there are.
+    stream.codec_context.thread_count = 1
+    stream.options = options
+    return stream
+
+
+def mux_pictures(
+    container: OutputContainer, stream: VideoStream, pictures: Iterable[VideoFrame], rate: Fraction
+) -> None:
+    """Encode pictures one after the other, each of which stands for as long."""
+    for number, picture in enumerate(pictures):
         picture.pts = number
-        picture.time_base = time_base
+        picture.time_base = 1 / rate
         container.mux(stream.encode(picture))
     container.mux(stream.encode(None))
-
-
-def _stream(container: OutputContainer, ready: _FilmParts, crf: int) -> VideoStream:
-    stream = container.add_stream("libx264", rate=ready.timeline.rate)
-    stream.width, stream.height = ready.size
-    stream.pix_fmt = "yuv420p"
-    context = stream.codec_context
-    context.colorspace = _film_matrix(ready)
-    context.color_range = ColorRange.MPEG
-    context.flags |= Flags.bitexact
-    # x264's bytes depend on how many there are.
-    context.thread_count = 1
-    stream.options = x264_options(ready.timeline.rate, crf)
-    return stream
 
 
 def x264_options(rate: Fraction, crf: int = CRF) -> dict[str, object]:

@@ -22,14 +22,13 @@ from typing import NamedTuple
 
 import av
 import numpy as np
-from av.codec.context import Flags
 from numpy.typing import NDArray
 from PIL import Image, ImageDraw, ImageFont
 
 from videoautoarena.memory.records.digests import canonical_json, derive, digest
 from videoautoarena.memory.records.errors import BadInput
 from videoautoarena.video.decode.container import Unreadable
-from videoautoarena.video.synth.film import whole_or_not
+from videoautoarena.video.synth.film import h264_stream, mux_pictures, whole_or_not
 
 Plane = NDArray[np.uint8]
 Colour = tuple[int, int, int]
@@ -204,8 +203,18 @@ CLIPS = (
     SampleClip("valley", 50, 448, 256, 24, 18),
 )
 WORDS = (
-    *("LOW TIDE", "NORTH GATE", "OPEN LATE", "PLATFORM TWO", "FIRST SNOW", "MIND THE STEP"),
-    *("HALF PRICE", "ROUND THREE", "LAST ORDERS", "WET PAINT", "HIGH WATER", "NO ENTRY"),
+    "LOW TIDE",
+    "NORTH GATE",
+    "OPEN LATE",
+    "PLATFORM TWO",
+    "FIRST SNOW",
+    "MIND THE STEP",
+    "HALF PRICE",
+    "ROUND THREE",
+    "LAST ORDERS",
+    "WET PAINT",
+    "HIGH WATER",
+    "NO ENTRY",
 )
 ORDINARY = tuple(name for name in COLOURS if name not in ("black", "white"))
 PEAKS = ("darkest", "brightest", "liveliest", "busiest")
@@ -423,21 +432,12 @@ def encode_clip(clip: SampleClip, path: Path) -> None:
     exact = {"fflags": "+bitexact"}
     with whole_or_not(path) as part, av.open(part, "w", format="mp4", options=exact) as container:
         container.metadata["comment"] = _mark(clip)
-        stream = container.add_stream("libx264", rate=clip.fps)
-        stream.width = clip.width_px
-        stream.height = clip.height_px
-        stream.pix_fmt = "yuv420p"
-        # One thread: x264's rate control, and so its bytes, depend on how many there are.
-        stream.codec_context.thread_count = 1
-        stream.codec_context.flags |= Flags.bitexact
+        rate = Fraction(clip.fps)
         # Faster presets only: x264's macroblock tree gave other bytes one time in ten.
-        stream.options = {"preset": "ultrafast", "crf": "23", "g": str(2 * clip.fps)}
-        for number, picture in enumerate(draw_clip(clip)):
-            frame = av.VideoFrame.from_ndarray(picture, format="yuv420p")
-            frame.pts = number
-            frame.time_base = Fraction(1, clip.fps)
-            container.mux(stream.encode(frame))
-        container.mux(stream.encode(None))
+        options: dict[str, object] = {"preset": "ultrafast", "crf": "23", "g": str(2 * clip.fps)}
+        stream = h264_stream(container, rate, (clip.width_px, clip.height_px), options)
+        pictures = (av.VideoFrame.from_ndarray(one, format="yuv420p") for one in draw_clip(clip))
+        mux_pictures(container, stream, pictures, rate)
 
 
 def draw_clip(clip: SampleClip) -> Iterator[Plane]:

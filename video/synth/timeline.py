@@ -24,7 +24,7 @@ FILLER = "2"
 DRIFT = 0.25
 """Frames by which a claimed rate may be off at the end of a video that is said to have it."""
 LARGEST_PART = 1001
-"""Of a counted rate's denominator: that of broadcasts, 30000/1001."""
+"""Largest denominator of a counted rate: that of broadcasts, 30000/1001."""
 
 Numbers: TypeAlias = NDArray[np.int64]
 
@@ -104,7 +104,7 @@ class Film(Record):
     """Frames a second, a whole number or two with a stroke between: 30000/1001."""
     frames: int
     probes: tuple[ProbePlace, ...]
-    """In the order of the plan."""
+    """Where each probe lies, in the order of the plan."""
 
 
 class FrameRun(NamedTuple):
@@ -136,7 +136,7 @@ class Timeline:
     plan: FilmPlan
     rate: Fraction
     pieces: tuple[Piece, ...]
-    """In the order of the film; an excerpt of the ground that is cut by probes has several."""
+    """Pieces in the order of the film; an excerpt that is cut by probes has several."""
 
     @property
     def frames(self) -> int:

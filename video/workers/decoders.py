@@ -20,7 +20,7 @@ from videoautoarena.video.synth.timeline import Film, FilmPlan
 from videoautoarena.video.workers.pool import HANDS, DecodingWorker, WornWorker, give_back, hire
 
 SPLICED_BYTES = 256 * 1024 * 1024
-"""Of spliced clips so much is kept for another judge; 2 MB each, and they can be made again."""
+"""How much of spliced clips is kept for another judge: 2 MB each, and they can be made again."""
 TRIES = 8
 """So often frames are made again that are cleared away before they are read."""
 LARGE_PX = 1920 * 1088

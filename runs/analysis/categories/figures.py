@@ -114,7 +114,7 @@ def report_of(run: Run, classifier: str | None = None) -> CategoryReport:
     """Return what the tags of a run come to; BadInput where it has none that could be read."""
     tags = tags_of(run, classifier)
     if not tags:
-        there = ", ".join(dict.fromkeys(tag.classifier for tag in run.store.tags.all()))
+        there = ", ".join(dict.fromkeys(tag.classifier for tag in run.store.evidence.tags()))
         of = "" if classifier is None else f" by {classifier}"
         known = f"it is by {there}" if of and there else f"first: arena categories tag {run.folder}"
         raise BadInput(f"no question of {run.folder} is tagged{of}; {known}")

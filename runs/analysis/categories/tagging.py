@@ -176,7 +176,7 @@ class TaggingJob(RunJob[Wanted, QuestionTag]):
 
     async def keep(self, _item: Wanted, outcome: QuestionTag) -> None:
         """Keep a tag beside the battles."""
-        await self.job_run.store.tags.put(outcome)
+        await self.job_run.store.evidence.put_tag(outcome)
         reason = outcome.reason or "no reason recorded"
         unread = "unreadable" if outcome.reason is not None else None
         self.tally.count(reason if outcome.is_failed else None, unread)
@@ -273,7 +273,7 @@ def _open(
 ) -> list[Wanted]:
     """Return the questions without a tag of this classifier, and on demand those that failed."""
     latest: dict[str, tuple[int, QuestionTag]] = {}
-    for tag in store.tags.all():
+    for tag in store.evidence.tags():
         first, generation = generation_of(tag.id)
         if first not in latest or latest[first][0] < generation:
             latest[first] = (generation, tag)

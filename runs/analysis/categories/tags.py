@@ -63,7 +63,7 @@ def tags_of(run: Run, classifier: str | None = None) -> dict[str, QuestionTag]:
 
     Nobody named: the one of `classifier_of`. Empty where the run has none.
     """
-    standing = standing_tags(run.store.tags.all())
+    standing = standing_tags(run.store.evidence.tags())
     who = classifier_of(standing) if classifier is None else classifier
     return {tag.question: tag for tag in standing if tag.classifier == who and tag.reason is None}
 

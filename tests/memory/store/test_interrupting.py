@@ -34,7 +34,7 @@ def clock() -> Clock:
 @pytest.fixture
 def ending(clock: Clock, monkeypatch: pytest.MonkeyPatch) -> Shutdown:
     ending = Shutdown(clock)
-    monkeypatch.setattr(connections, "ENDING", ending)
+    monkeypatch.setattr(connections, "SHUTDOWN", ending)
     return ending
 
 
@@ -131,7 +131,7 @@ def test_an_interrupt_counts_though_somebody_wrote_meanwhile(
         return 0.0
 
     ending = Shutdown(look)
-    monkeypatch.setattr(connections, "ENDING", ending)
+    monkeypatch.setattr(connections, "SHUTDOWN", ending)
     reader = StoreReader(path)
     ending._since_s = 0.0
     with pytest.raises(KeyboardInterrupt):

@@ -29,11 +29,11 @@ def tag(id_: str, said: str = "yes") -> QuestionTag:
 def test_tags_come_back_as_they_were_kept_and_the_first_stands(path: Path) -> None:
     async def put(store: Store) -> None:
         for one in (tag("b"), tag("a"), tag("b", "no")):
-            await store.tags.put(one)
+            await store.evidence.put_tag(one)
 
     with Store.create(path, {}) as store:
         asyncio.run(put(store))
     with Store.open(path, write=False) as store:
-        assert store.tags.all() == [tag("b"), tag("a")]
+        assert store.evidence.tags() == [tag("b"), tag("a")]
         with pytest.raises(StoreError, match="opened for reading"):
-            asyncio.run(store.tags.put(tag("c")))
+            asyncio.run(store.evidence.put_tag(tag("c")))

@@ -146,12 +146,12 @@ def test_what_was_said_of_battles_comes_along(ground: Path, tmp_path: Path) -> N
     to = tmp_path / "to"
     assert invoke("merge", *parts, "--to", to, "-q").exit_code == 0
     with open_run(to) as run:
-        tagged_ones = {tag.id for tag in run.store.tags.all()}
+        tagged_ones = {tag.id for tag in run.store.evidence.tags()}
         said = [(label.labeller, label.verdict) for label in run.store.evidence.labels()]
     assert sorted(said) == [("anna", "a")] * 2 + [("ben", "b")] * 2
     for part in parts:
         with open_run(part) as run:
-            mine = {tag.id for tag in run.store.tags.all()}
+            mine = {tag.id for tag in run.store.evidence.tags()}
             assert mine
             assert mine <= tagged_ones
 

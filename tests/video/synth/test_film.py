@@ -261,9 +261,9 @@ ENDLESS = """
 import sys
 from pathlib import Path
 from videoautoarena.video.synth.film import encode
-from videoautoarena.video.synth.timeline import Plan
+from videoautoarena.video.synth.timeline import FilmPlan
 sources = {sys.argv[2]: Path(sys.argv[3])}
-encode(Plan.model_validate_json(sys.argv[1]), sources, Path(sys.argv[4]))
+encode(FilmPlan.model_validate_json(sys.argv[1]), sources, Path(sys.argv[4]))
 """
 
 

@@ -335,7 +335,7 @@ def test_a_worker_that_answers_somebody_who_gave_up_is_ended_and_its_pipes_close
     async def give_up() -> None:
         async with Decoders(FrameCache()) as decoders:
             asked = decoders._ask(
-                cast("pool.Worker", quick), want="frames", fields={}, deadline_s=1.0
+                cast("pool.DecodingWorker", quick), want="frames", fields={}, deadline_s=1.0
             )
             task = asyncio.create_task(asked)
             await asyncio.sleep(0)

@@ -62,7 +62,7 @@ def key(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def tags_in(out: Path) -> list[QuestionTag]:
     with Store.open(out / RUN_FILE, write=False) as store:
-        return sorted(store.tags.all(), key=lambda tag: tag.id)
+        return sorted(store.evidence.tags(), key=lambda tag: tag.id)
 
 
 def calls_of(out: Path) -> list[CallRow]:

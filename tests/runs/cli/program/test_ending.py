@@ -23,7 +23,7 @@ def as_in_a_command() -> Iterator[None]:
 @pytest.fixture
 def asked(monkeypatch: pytest.MonkeyPatch) -> Shutdown:
     asked = Shutdown(iter(range(0, 1000, 10)).__next__)
-    monkeypatch.setattr(ending, "ENDING", asked)
+    monkeypatch.setattr(ending, "SHUTDOWN", asked)
     return asked
 
 

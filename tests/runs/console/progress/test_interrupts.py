@@ -187,7 +187,7 @@ def test_a_loop_that_hears_nothing_is_left_at_once_unless_something_paid_for_is_
     now = itertools.count(step=10)
     said = list[str]()
     ending = Shutdown(lambda: float(next(now)))
-    monkeypatch.setattr(interrupts, "ENDING", ending)
+    monkeypatch.setattr(interrupts, "SHUTDOWN", ending)
 
     async def stand_still() -> list[bool]:
         with heard({signal.SIGTERM: lambda: said.append("heard")}, is_waited_for=asked):
@@ -216,7 +216,7 @@ def test_calls_under_way_are_what_a_loop_that_hears_nothing_is_waited_for(
 ) -> None:
     now = itertools.count(step=10)
     ending = Shutdown(lambda: float(next(now)))
-    monkeypatch.setattr(interrupts, "ENDING", ending)
+    monkeypatch.setattr(interrupts, "SHUTDOWN", ending)
     monkeypatch.setattr(Asker, "under_way", under_way)
 
     async def stand_still() -> list[bool]:
