@@ -197,7 +197,7 @@ def test_every_link_and_path_leads_somewhere(page: Path) -> None:
     "what",
     [
         *("a role", "a provider", "a task kind", "a kind for", "an audit figure", "an export"),
-        *("an import", "a page"),
+        *("an import", "a frame policy", "a page"),
     ],
 )
 def test_contributing_says_in_which_files_to_add(what: str) -> None:
