@@ -73,18 +73,10 @@ def _take(path: Path, busy: str) -> int:
     except OSError as error:
         reason = f"{path} cannot be locked ({error.strerror}); use a folder you may write"
         raise StoreError(reason) from error
-    return file if _is_there(path, file) else _anew(path, file, busy)
-
-
-def _is_there(path: Path, file: int) -> bool:
-    """Return whether an open file still has its name: its last holder may have removed it."""
-    try:
-        return _identity(path.stat()) == _identity(os.fstat(file))
-    except FileNotFoundError:
-        return False
-
-
-def _anew(path: Path, file: int, busy: str) -> int:
+    with suppress(FileNotFoundError):
+        if _identity(path.stat()) == _identity(os.fstat(file)):
+            return file
+    # Its last holder has removed it since it was opened.
     os.close(file)
     return _take(path, busy)
 

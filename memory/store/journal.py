@@ -248,7 +248,16 @@ class Journal(RunTables):
     def intents(self) -> list[Intent]:
         """Return the tries that have no reply, in the order in which they were to be sent."""
         sql = f"SELECT {_INTENT_COLUMNS}, is_left_over FROM intents ORDER BY place"
-        return [_intent(row) for row in self._reader.rows(sql)]
+        found: list[Any] = self._reader.rows(sql)
+        return [
+            Intent(
+                key,
+                Nonce(scope=scope, role=role, generation=generation, ordinal=ordinal),
+                *rest,
+                is_left_over=bool(is_left_over),
+            )
+            for key, scope, role, generation, ordinal, *rest, is_left_over in found
+        ]
 
     def lost(self, *, besides: str = "", in_flight: bool = True) -> UnansweredTries:
         """Return what all tries without a reply may have cost, as far as it is known of each.
@@ -342,12 +351,6 @@ class Journal(RunTables):
         sql = f"SELECT place, {_COLUMNS} FROM calls WHERE place > ? ORDER BY place LIMIT ?"
         found = self._reader.rows(sql, place, most)
         return int(found[-1][0]) if found else place, [_call(row[1:]) for row in found]
-
-
-def _intent(row: tuple[Any, ...]) -> Intent:
-    key, scope, role, generation, ordinal, model, attempt, usd, tokens, is_left_over = row
-    nonce = Nonce(scope=scope, role=role, generation=generation, ordinal=ordinal)
-    return Intent(key, nonce, model, attempt, usd, tokens, bool(is_left_over))
 
 
 def _taken(row: tuple[Any, ...]) -> CallFigures:

@@ -13,6 +13,7 @@ from videoautoarena.memory.records.digests import canonical_json, digest, read_b
 from videoautoarena.memory.records.errors import StoreError
 from videoautoarena.memory.records.records import Slot
 from videoautoarena.memory.store.connection import (
+    PAGE_BYTES,
     StoreReader,
     blaming,
     connect,
@@ -29,7 +30,6 @@ LOCAL = "local/"
 """What the names of texts begin with that are no part of a run: its caps, where its videos lay."""
 _AT_ONCE = 2048
 """Rows that are copied in one go."""
-PAGE_BYTES = 8192
 _CACHE_KB = 200_000
 """Keys of calls are at random: what they are sorted by should stay in memory."""
 
@@ -134,7 +134,8 @@ def merge_files(
             body = canonical_json(manifest_of(parts))
             connection.execute("INSERT INTO manifest (id, body) VALUES (1, ?)", (body,))
         with blaming(target):
-            _sync(draft)
+            with draft.open("rb") as file:
+                os.fsync(file.fileno())
             os.replace(draft, target)
             sync_folder(target.parent)
     except BaseException:
@@ -241,8 +242,3 @@ def _refuse_other(
         raise StoreError(
             f"{source} says other things of {table.what} {said!a} than a run before it"
         )
-
-
-def _sync(path: Path) -> None:
-    with path.open("rb") as file:
-        os.fsync(file.fileno())

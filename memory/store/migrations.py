@@ -52,21 +52,11 @@ _TABLES_OF_ENDS = (
 )
 
 
-def keep(connection: sqlite3.Connection) -> None:
-    """Let the file keep places, outlines and what was sent from now on."""
-    _keep(connection, _TABLES, VIEWS, _triggers(), "")
-
-
-def keep_ends(connection: sqlite3.Connection) -> None:
-    """Let the file keep how calls ended and which battles hold marks from now on."""
-    _keep(connection, _TABLES_OF_ENDS, VIEWS_OF_ENDS, _triggers_of_ends(), "_ends")
-
-
 def _keep(
     connection: sqlite3.Connection,
     tables: Iterable[str],
     views: Mapping[str, str],
-    triggers: Iterable[tuple[str, str, list[str]]],
+    triggers: Iterable[Trigger],
     suffix: str,
 ) -> None:
     """Make tables, fill them with what is there, and let triggers write them."""
@@ -172,18 +162,33 @@ VIEWS_OF_ENDS = {
 """The same for what a later layout keeps."""
 
 
-def _triggers() -> Iterator[tuple[str, str, list[str]]]:
-    """Yield of which table and event what is done."""
-    forget = "DELETE FROM places WHERE ordinal = OLD.ordinal"
-    place = _place("", "NEW")
-    yield "slots", "INSERT", [f"INSERT INTO places {place}"]
-    yield "slots", "DELETE", [forget]
-    yield "slots", "UPDATE", [forget, f"INSERT INTO places {place}"]
-    gone = "DELETE FROM outlines WHERE ordinal = (SELECT ordinal FROM slots WHERE id = OLD.id)"
-    made = f"INSERT INTO outlines {_outline('slots s WHERE s.id = NEW.id', 'NEW.body')}"
-    yield "battles", "INSERT", [made]
-    yield "battles", "DELETE", [gone]
-    yield "battles", "UPDATE", [gone, made]
+Trigger = tuple[str, str, list[str]]
+"""A table, an event, and the statements that are then run."""
+
+
+def _kept_in_step(table: str, *, gone: str, made: str) -> Iterator[Trigger]:
+    """Yield what keeps rows in step with those of a table: one removes them, one makes them."""
+    yield table, "INSERT", [made]
+    yield table, "DELETE", [gone]
+    yield table, "UPDATE", [gone, made]
+
+
+def _of_battle(table: str) -> str:
+    return f"DELETE FROM {table} WHERE ordinal = (SELECT ordinal FROM slots WHERE id = OLD.id)"
+
+
+def _triggers() -> Iterator[Trigger]:
+    """Yield what keeps places, outlines and what was sent."""
+    yield from _kept_in_step(
+        "slots",
+        gone="DELETE FROM places WHERE ordinal = OLD.ordinal",
+        made=f"INSERT INTO places {_place('', 'NEW')}",
+    )
+    yield from _kept_in_step(
+        "battles",
+        gone=_of_battle("outlines"),
+        made=f"INSERT INTO outlines {_outline('slots s WHERE s.id = NEW.id', 'NEW.body')}",
+    )
 
     def count(row: str, sign: str) -> str:
         source = f"FROM frames f WHERE f.video = substr({row}.scope, 1, 12)"
@@ -195,30 +200,21 @@ def _triggers() -> Iterator[tuple[str, str, list[str]]]:
         source = f"FROM calls c WHERE {about} AND substr(c.scope, 1, 12) = {row}.video"
         return _added(_sent(source, frames=row, sign=sign))
 
-    for table, counted in (("calls", count), ("frames", recount)):
-        less = counted("OLD", "-")
-        more = counted("NEW", "")
-        yield table, "INSERT", [more]
-        yield table, "DELETE", [less]
-        yield table, "UPDATE", [less, more]
+    yield from _kept_in_step("calls", gone=count("OLD", "-"), made=count("NEW", ""))
+    yield from _kept_in_step("frames", gone=recount("OLD", "-"), made=recount("NEW", ""))
 
 
-def _triggers_of_ends() -> Iterator[tuple[str, str, list[str]]]:
-    """Yield of which table and event what is done for the ends of calls and marked battles."""
+def _triggers_of_ends() -> Iterator[Trigger]:
+    """Yield what keeps the ends of calls and which battles hold marks."""
 
     def count(row: str, sign: str) -> str:
         return _added(_ends_of_calls("", call=row, sign=sign), "call_ends", ", ".join(_END))
 
-    yield "calls", "INSERT", [count("NEW", "")]
-    yield "calls", "DELETE", [count("OLD", "-")]
-    yield "calls", "UPDATE", [count("OLD", "-"), count("NEW", "")]
-    gone = (
-        "DELETE FROM marked_battles WHERE ordinal = (SELECT ordinal FROM slots WHERE id = OLD.id)"
+    yield from _kept_in_step("calls", gone=count("OLD", "-"), made=count("NEW", ""))
+    marked = _marked("slots s WHERE s.id = NEW.id", "NEW.body")
+    yield from _kept_in_step(
+        "battles", gone=_of_battle("marked_battles"), made=f"INSERT INTO marked_battles {marked}"
     )
-    made = f"INSERT INTO marked_battles {_marked('slots s WHERE s.id = NEW.id', 'NEW.body')}"
-    yield "battles", "INSERT", [made]
-    yield "battles", "DELETE", [gone]
-    yield "battles", "UPDATE", [gone, made]
 
 
 def _added(selected: str, table: str = "sent", keys: str = "alias, role, shown, frames") -> str:
@@ -331,12 +327,12 @@ def _clusters(db: Database) -> None:
 
 def _derived(db: Database) -> None:
     """What ratings, audits and status want of battles and calls, kept by the file itself."""
-    keep(db.conn)
+    _keep(db.conn, _TABLES, VIEWS, _triggers(), "")
 
 
 def _ends(db: Database) -> None:
     """How calls ended, and which battles may hold marks of thought, kept likewise."""
-    keep_ends(db.conn)
+    _keep(db.conn, _TABLES_OF_ENDS, VIEWS_OF_ENDS, _triggers_of_ends(), "_ends")
 
 
 MIGRATIONS: tuple[Step, ...] = (

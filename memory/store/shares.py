@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import sqlite3
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from contextvars import ContextVar
 from pathlib import Path
@@ -134,18 +134,14 @@ class Mirror(StoreReader):
 
     def forget(self, unit: Unit) -> None:
         """Let a unit go that nobody here plays any more."""
-        for sql, value in _forgotten(unit):
-            self.connection.execute(sql, (value,))
-
-
-def _forgotten(unit: Unit) -> Iterator[tuple[str, str]]:
-    for video in unit.videos:
-        yield f"DELETE FROM files WHERE ({_OF_VIDEOS}) AND instr(name, ?)", video
-        yield "DELETE FROM frames WHERE video = ?", video
-        yield "DELETE FROM battles WHERE id GLOB ?", f"{video}*"
-    for scope in unit.scopes:
-        yield "DELETE FROM calls WHERE scope GLOB ?", f"{scope}*"
-        yield "DELETE FROM intents WHERE scope GLOB ?", f"{scope}*"
+        run = self.connection.execute
+        for video in unit.videos:
+            run(f"DELETE FROM files WHERE ({_OF_VIDEOS}) AND instr(name, ?)", (video,))
+            run("DELETE FROM frames WHERE video = ?", (video,))
+            run("DELETE FROM battles WHERE id GLOB ?", (f"{video}*",))
+        for scope in unit.scopes:
+            run("DELETE FROM calls WHERE scope GLOB ?", (f"{scope}*",))
+            run("DELETE FROM intents WHERE scope GLOB ?", (f"{scope}*",))
 
 
 GATHER_S = 0.02

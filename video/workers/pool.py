@@ -118,7 +118,12 @@ class DecodingWorker:
         """
         lost = WornWorker if self._has_served else DecoderLost
         self._has_served = True
-        how = {"want": want, "cwd": _here(), "deadline_s": deadline_s}
+        try:
+            folder = os.getcwd()
+        except FileNotFoundError:
+            # Somebody removed it; whole paths still lead somewhere.
+            folder = os.sep
+        how = {"want": want, "cwd": folder, "deadline_s": deadline_s}
         request = json.dumps({**how, **fields}).encode() + b"\n"
         try:
             self._await_start()
@@ -216,14 +221,6 @@ class DecodingWorker:
             assert pipe is not None
             with suppress(BrokenPipeError):
                 pipe.close()
-
-
-def _here() -> str:
-    """Return the folder that relative paths are seen from."""
-    try:
-        return os.getcwd()
-    except FileNotFoundError:
-        return os.sep
 
 
 _idle: list[DecodingWorker] = []
