@@ -143,7 +143,11 @@ class PacketGaps:
         self._was_torn = packet.is_corrupt
         self.count += packet.is_corrupt or is_behind
         self._is_hurt |= is_torn or is_behind
-        self._note_late(packet)
+        if packet.dts is not None and self._due is not None and packet.dts > self._due:
+            self._following = self.late[packet.dts] = set()
+        # Without a place in the file its time is worked out from others.
+        is_known = packet.dts is not None and packet.duration and packet.pos is not None
+        self._due = (packet.dts or 0) + LONGEST * (packet.duration or 0) if is_known else None
         if packet.is_keyframe and not is_torn:
             self._key = tick if self._is_hurt else None
             self._is_hurt = False
@@ -153,13 +157,6 @@ class PacketGaps:
             self.hurt.add(tick)
         if tick is not None and self._following is not None:
             self._following.add(tick)
-
-    def _note_late(self, packet: Packet[VideoStream]) -> None:
-        if packet.dts is not None and self._due is not None and packet.dts > self._due:
-            self._following = self.late[packet.dts] = set()
-        # Without a place in the file its time is worked out from others.
-        is_known = packet.dts is not None and packet.duration and packet.pos is not None
-        self._due = (packet.dts or 0) + LONGEST * (packet.duration or 0) if is_known else None
 
     def look_for_holes(self, shown: Sequence[int], keys: Collection[int]) -> None:
         """Take note of frames that are missing where nearly all are shown for as long.

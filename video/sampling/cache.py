@@ -90,27 +90,6 @@ def touch(file: BinaryIO) -> None:
             os.utime(file.fileno())
 
 
-def evict(folder: Path, most: int, *, idle_s: float = OLD_S) -> list[CacheFile]:
-    """Remove what was used longest ago until no more than `most` bytes are left; return it.
-
-    What the future used comes last of all: it was written while the clock was wrong.
-    """
-    sweep(folder)
-    found = kept_in(folder)
-    now = time.time()
-    gone = []
-    left = sum(kept.size_bytes for kept in found)
-    for kept in found:
-        if left <= most:
-            break
-        if abs(now - kept.used) < idle_s:
-            continue
-        left -= kept.size_bytes
-        if remove(kept):
-            gone.append(kept)
-    return gone
-
-
 def remove(kept: CacheFile) -> bool:
     """Remove an entry and return whether this process did it."""
     try:
@@ -321,7 +300,22 @@ class FrameCache:
         Of files that a killed process left half written, the old ones go. `most` is in bytes, the
         cap where it is not given; what was used within `idle_s` stays, since a run may be at it.
         """
-        return evict(self.folder, self.most_bytes() if most is None else most, idle_s=idle_s)
+        sweep(self.folder)
+        found = self.entries()
+        now = time.time()
+        gone = []
+        # What the future used comes last of all: it was written while the clock was wrong.
+        left = sum(entry.size_bytes for entry in found)
+        most = self.most_bytes() if most is None else most
+        for entry in found:
+            if left <= most:
+                break
+            if abs(now - entry.used) < idle_s:
+                continue
+            left -= entry.size_bytes
+            if remove(entry):
+                gone.append(entry)
+        return gone
 
     def _path(self, video_sha: str, sampling: Sampling, sampler: str = "") -> Path:
         how = how_sampled(sampling, sampler)

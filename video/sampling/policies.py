@@ -7,7 +7,7 @@ is the very frame of its time, kept as JPEG.
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from heapq import heapify, heapreplace
 from itertools import pairwise
 from pathlib import Path
@@ -184,6 +184,32 @@ class Sampled(NamedTuple):
     frames: Frames
     jpegs: tuple[bytes, ...]
 
+    @classmethod
+    def of(
+        cls,
+        video: str,
+        size: tuple[int, int],
+        times_s: Iterable[float],
+        jpegs: tuple[bytes, ...],
+        *,
+        damaged: int = 0,
+        approximate: int = 0,
+    ) -> Sampled:
+        """Return JPEGs of one size with what is recorded of them under the id `video`."""
+        frames = tuple(
+            Frame(time_s=round(time_s, 2), digest=digest(data))
+            for time_s, data in zip(times_s, jpegs, strict=True)
+        )
+        record = Frames(
+            video=video,
+            width_px=size[0],
+            height_px=size[1],
+            frames=frames,
+            damaged=damaged,
+            approximate=approximate,
+        )
+        return cls(record, jpegs)
+
 
 def sample(
     path: Path, *, sampling: Sampling, video: str = "", scenes_of: FindScenes = find_scenes
@@ -216,19 +242,10 @@ def sample(
         raise UnusableVideo(f"holds no frame that {decoder.name} can decode")
     jpegs = stand_in(ticks, catch)
     zero_s = index.seconds(ticks[0])
-    frames = tuple(
-        Frame(time_s=round(index.seconds(tick) - zero_s, 2), digest=digest(data))
-        for tick, data in zip(ticks, jpegs, strict=True)
+    times_s = (index.seconds(tick) - zero_s for tick in ticks)
+    return Sampled.of(
+        video, size, times_s, jpegs, damaged=catch.damaged, approximate=catch.approximate
     )
-    record = Frames(
-        video=video,
-        width_px=size[0],
-        height_px=size[1],
-        frames=frames,
-        damaged=catch.damaged,
-        approximate=catch.approximate,
-    )
-    return Sampled(record, jpegs)
 
 
 def stand_in(ticks: Sequence[int], catch: DecodedPictures) -> tuple[bytes, ...]:

@@ -20,10 +20,9 @@ from av.video.reformatter import ColorRange
 from av.video.stream import VideoStream
 from PIL import Image
 
-from videoautoarena.memory.records.digests import digest
 from videoautoarena.memory.records.errors import BadInput, UnusableVideo
 from videoautoarena.memory.records.frame_policies import FRAME_POLICIES
-from videoautoarena.memory.records.records import Frame, Frames, Sampling
+from videoautoarena.memory.records.records import Sampling
 from videoautoarena.video.decode.av import first_frame, frames_from
 from videoautoarena.video.decode.decoders import decoder_named
 from videoautoarena.video.decode.index import Index, read_index
@@ -280,15 +279,8 @@ def sample_film(plan: FilmPlan, files: Mapping[str, Path], *, sampling: Sampling
         pictures |= {(video, number): had[ticks_of[number]] for number in numbers}
         approximate += catch.approximate
     jpegs = tuple(pictures[one] for one in shown)
-    frames = tuple(
-        Frame(time_s=round(clock.seconds(tick), 2), digest=digest(data))
-        for tick, data in zip(ticks, jpegs, strict=True)
-    )
-    width, height = fitted_size(ready.size, sampling)
-    record = Frames(
-        video=plan.id, width_px=width, height_px=height, frames=frames, approximate=approximate
-    )
-    return Sampled(record, jpegs)
+    size = fitted_size(ready.size, sampling)
+    return Sampled.of(plan.id, size, map(clock.seconds, ticks), jpegs, approximate=approximate)
 
 
 def _set_up(plan: FilmPlan, files: Mapping[str, Path]) -> _FilmParts:

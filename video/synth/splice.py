@@ -20,7 +20,7 @@ from pydantic import Field
 
 from videoautoarena.memory.records.digests import canonical_json, digest
 from videoautoarena.memory.records.errors import UnusableVideo
-from videoautoarena.memory.records.records import Frame, Frames, Record, Sampling
+from videoautoarena.memory.records.records import Record, Sampling
 from videoautoarena.video.decode.decoders import decoder_named
 from videoautoarena.video.decode.index import Index
 from videoautoarena.video.decode.jpeg import fitted_size, on_black, to_jpeg
@@ -148,15 +148,8 @@ def sample_splice(splice: Splice, files: Mapping[str, Path], *, sampling: Sampli
         cards[s.part.card] if s.part.card else videos[s.part.video].picture(s) for s in shown
     )
     _refuse_unclear(splice, shown, jpegs)
-    frames = tuple(
-        Frame(time_s=round(s.time_s, 2), digest=digest(data))
-        for s, data in zip(shown, jpegs, strict=True)
-    )
     damaged = sum(video.damaged for video in videos.values())
-    record = Frames(
-        video=splice.id, width_px=size[0], height_px=size[1], frames=frames, damaged=damaged
-    )
-    return Sampled(record, jpegs)
+    return Sampled.of(splice.id, size, (s.time_s for s in shown), jpegs, damaged=damaged)
 
 
 def instants(splice: Splice, count: int) -> list[ShownPart]:
