@@ -249,15 +249,11 @@ class Journal(RunTables):
         """Return the tries that have no reply, in the order in which they were to be sent."""
         sql = f"SELECT {_INTENT_COLUMNS}, is_left_over FROM intents ORDER BY place"
         found: list[Any] = self._reader.rows(sql)
-        return [
-            Intent(
-                key,
-                Nonce(scope=scope, role=role, generation=generation, ordinal=ordinal),
-                *rest,
-                is_left_over=bool(is_left_over),
-            )
-            for key, scope, role, generation, ordinal, *rest, is_left_over in found
-        ]
+        intents = []
+        for key, scope, role, generation, ordinal, *most, is_left_over in found:
+            nonce = Nonce(scope=scope, role=role, generation=generation, ordinal=ordinal)
+            intents.append(Intent(key, nonce, *most, bool(is_left_over)))
+        return intents
 
     def lost(self, *, besides: str = "", in_flight: bool = True) -> UnansweredTries:
         """Return what all tries without a reply may have cost, as far as it is known of each.
