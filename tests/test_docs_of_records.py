@@ -199,7 +199,7 @@ def test_a_field_without_a_meaning_is_named() -> None:
 
 
 def test_a_table_of_fields_is_markdown_in_the_order_of_its_classes() -> None:
-    table = fields_table("memory.records.records:Borrowed memory.records.records:Grade")
+    table = fields_table("memory.records.records:StoredAnswer memory.records.records:Grade")
     rows = table.splitlines()
     assert rows[:3] == [
         "| field | what it holds |",
