@@ -22,7 +22,6 @@ from videoautoarena.agents.limits.outages import Outage, ServerWait, ServerWaits
 from videoautoarena.agents.limits.prices import (
     REFUSED,
     CallCost,
-    NoSpendCap,
     SpendCap,
     SpendHold,
     cost_of,
@@ -179,7 +178,7 @@ class Asker:
     patience_s: float | None = None
     """How long an endpoint is waited for that cannot be reached and has answered before; then the
     run drains, and `lost` says why. None: each call fails for itself."""
-    spend_cap: SpendCap = field(default_factory=NoSpendCap)
+    spend_cap: SpendCap = field(default_factory=SpendCap)
     """When it is empty the run drains, and `is_broke` is set."""
     estimates: Estimates = field(default_factory=Estimates)
     """What tries may cost; learns from every call."""

@@ -23,6 +23,7 @@ from videoautoarena.agents.limits.prices import (
     NOTHING,
     REFUSED,
     MoneyAndTokens,
+    SpendCap,
     SpendHold,
     summed,
 )
@@ -116,7 +117,7 @@ class CallReserve:
 
 
 @dataclass
-class CappedBudget:
+class CappedBudget(SpendCap):
     """A cap on spending. `spent` is what the run has come to before, in all its processes."""
 
     caps: SpendCaps

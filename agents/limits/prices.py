@@ -249,45 +249,28 @@ class SpendHold(Protocol):
     """Money set aside for one call under way."""
 
 
-class SpendCap(Protocol):
-    """What may be spent, and on what first."""
+class SpendCap:
+    """What may be spent, and on what first; by itself a cap that nothing reaches."""
 
-    async def hold(self, model: Model, request: Request) -> SpendHold | None:
+    async def hold(self, model: Model, request: Request) -> SpendHold | None:  # noqa: ARG002
         """Wait until what a call may cost at most is set aside; None: the cap is reached."""
+        return self
 
-    async def renew(self, hold: SpendHold, attempt: Attempt) -> bool:
+    async def renew(self, hold: SpendHold, attempt: Attempt) -> bool:  # noqa: ARG002
         """Count a try's cost, and wait until as much is set aside for the next; False: the cap."""
+        return True
 
-    def is_enough(self, hold: SpendHold, model: Model, request: Request) -> bool:
+    def is_enough(self, hold: SpendHold, model: Model, request: Request) -> bool:  # noqa: ARG002
         """Return whether a call may be sent with what is set aside, as far as is known now."""
+        return True
 
-    async def enlarge(self, hold: SpendHold, model: Model, request: Request) -> bool:
+    async def enlarge(self, hold: SpendHold, model: Model, request: Request) -> bool:  # noqa: ARG002
         """Set aside what a call may cost by what is known now; waits and ends like `renew`."""
+        return True
 
     def settle(self, hold: SpendHold, row: CallRow | None) -> None:
         """Take what a call did cost and free the rest; None: it was never sent, or cut off."""
 
-    def rank(self, nonce: Nonce) -> int:
-        """Return which calls go first: those of a lower rank, and of equal ones who came first."""
-
-
-class NoSpendCap:
-    """A cap that nothing reaches."""
-
-    async def hold(self, model: Model, request: Request) -> SpendHold | None:  # noqa: ARG002
-        return self
-
-    async def renew(self, hold: SpendHold, attempt: Attempt) -> bool:  # noqa: ARG002
-        return True
-
-    def is_enough(self, hold: SpendHold, model: Model, request: Request) -> bool:  # noqa: ARG002
-        return True
-
-    async def enlarge(self, hold: SpendHold, model: Model, request: Request) -> bool:  # noqa: ARG002
-        return True
-
-    def settle(self, hold: SpendHold, row: CallRow | None) -> None:
-        pass
-
     def rank(self, nonce: Nonce) -> int:  # noqa: ARG002
+        """Return which calls go first: those of a lower rank, and of equal ones who came first."""
         return 0

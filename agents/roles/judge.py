@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -16,7 +15,7 @@ from videoautoarena.agents.prompting.contracts import (
     judges_in_full,
 )
 from videoautoarena.agents.prompting.languages import language_note
-from videoautoarena.agents.roles.prompter import Prompter, Task
+from videoautoarena.agents.roles.prompter import Prompter, Task, all_done
 from videoautoarena.memory.records.errors import CallFailed
 from videoautoarena.memory.records.records import (
     TIES,
@@ -95,11 +94,7 @@ async def judge(
         for seats in seatings
     ]
     # Every call is waited for even if one raises: its sibling's reply is paid and must be kept.
-    done = await asyncio.gather(*judgings, return_exceptions=True)
-    for outcome in done:
-        if isinstance(outcome, BaseException):
-            raise outcome
-    return tuple(outcome for outcome in done if isinstance(outcome, Judging))
+    return tuple(await all_done(judgings))
 
 
 async def judge_once(

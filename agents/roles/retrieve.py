@@ -7,17 +7,15 @@ any other: what is kept of them decides the clips again. Those of a video serve 
 
 from __future__ import annotations
 
-import asyncio
 import json
-from collections.abc import Coroutine, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from math import fsum, isfinite, sqrt
-from typing import Any
 
 from videoautoarena.agents.models.registry import Model, Retrieval
 from videoautoarena.agents.prompting.contracts import QUESTION_LINE
 from videoautoarena.agents.prompting.layout import Request, thinned
-from videoautoarena.agents.roles.prompter import Prompter
+from videoautoarena.agents.roles.prompter import Prompter, all_done
 from videoautoarena.memory.records.digests import digest
 from videoautoarena.memory.records.errors import EmptyReply, UnusableReply
 from videoautoarena.memory.records.records import CallRow, Frames, Nonce, Role
@@ -89,7 +87,7 @@ class _Scout:
     async def choose(self, frames: Frames, clips: Sequence[range], question: str) -> list[int]:
         """Return the places of the clips that are kept."""
         works = [self._of_clip(_shown(frames, clip), place) for place, clip in enumerate(clips)]
-        wanted, *vectors = await _all([self._of_question(question), *works])
+        wanted, *vectors = await all_done([self._of_question(question), *works])
         if len({len(vector) for vector in (wanted, *vectors)}) > 1:
             raise UnusableReply("embedder gave vectors of several lengths")
         return best(vectors, wanted, keep=self.retrieval.keep)
@@ -155,12 +153,3 @@ def _read(row: CallRow) -> Vector:
     if not vector or not all(isfinite(number) and abs(number) < _LARGEST for number in vector):
         raise UnusableReply("embedder gave no vector")
     return vector
-
-
-async def _all(works: Sequence[Coroutine[Any, Any, Vector]]) -> list[Vector]:
-    """Return all vectors; the first failure is raised once all have ended, as each may be paid."""
-    found = await asyncio.gather(*works, return_exceptions=True)
-    for one in found:
-        if isinstance(one, BaseException):
-            raise one
-    return [one for one in found if not isinstance(one, BaseException)]

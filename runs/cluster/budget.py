@@ -20,7 +20,7 @@ from typing import NamedTuple
 
 from videoautoarena.agents.limits.budget import CallReserve, CappedBudget, cost_of_try
 from videoautoarena.agents.limits.estimates import Estimates, may_be_charged, stands_apart
-from videoautoarena.agents.limits.prices import NOTHING, MoneyAndTokens, SpendHold, summed
+from videoautoarena.agents.limits.prices import NOTHING, MoneyAndTokens, SpendCap, SpendHold, summed
 from videoautoarena.agents.models.registry import Model
 from videoautoarena.agents.prompting.layout import Request
 from videoautoarena.graph.slot_ids import base_of
@@ -231,7 +231,7 @@ class CallHold:
 
 
 @dataclass
-class WorkerBudget:
+class WorkerBudget(SpendCap):
     """The budget of a whole run, of which the lender has the books; see `agents/limits/budget`."""
 
     ask: Ask

@@ -19,7 +19,7 @@ from typing import Any, NamedTuple, NoReturn
 
 from videoautoarena.agents.calls.ask import Asker, CallEvent
 from videoautoarena.agents.limits.estimates import Estimates
-from videoautoarena.agents.limits.prices import NoSpendCap
+from videoautoarena.agents.limits.prices import SpendCap
 from videoautoarena.agents.models.registry import build_chat_model, check_keys
 from videoautoarena.agents.transport.transport import guard_sending
 from videoautoarena.graph.context import Arena, always
@@ -148,7 +148,7 @@ class Worker:
         store = self._store
         estimates = Estimates(dict(setup.seen), limits=limits_of(store))
         self._money = WorkerBudget(self.lender, self.name, estimates) if setup.caps else None
-        budget = Budget(setup.caps, self._money or NoSpendCap(), estimates)
+        budget = Budget(setup.caps, self._money or SpendCap(), estimates)
         calling = Calling(store, setup.config, self._frames.jpegs)
         pace = _Pace(CALLS, setup.patience_s)
         asker = asker_of(calling, budget, pace=pace, hear=self._hear)

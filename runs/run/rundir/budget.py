@@ -23,7 +23,6 @@ from videoautoarena.agents.limits.estimates import (
 from videoautoarena.agents.limits.prices import (
     REFUSED,
     MoneyAndTokens,
-    NoSpendCap,
     SpendCap,
     cost_of,
     is_own,
@@ -112,7 +111,7 @@ class Budget:
     """What a process may spend."""
 
     caps: SpendCaps = NO_CAPS
-    spend_cap: SpendCap = field(default_factory=NoSpendCap)
+    spend_cap: SpendCap = field(default_factory=SpendCap)
     estimates: Estimates = field(default_factory=Estimates)
 
     @classmethod
