@@ -28,7 +28,7 @@ from videoautoarena.runs.console.progress.events import (
     all_of,
 )
 from videoautoarena.runs.console.progress.interrupts import until_done
-from videoautoarena.runs.console.progress.machines import Machines
+from videoautoarena.runs.console.progress.local_state import Machines
 from videoautoarena.runs.jobs.paid_job import AT_WORK
 from videoautoarena.runs.run.config.stopping_rule import Reading, kept_rule
 from videoautoarena.runs.run.rundir.context import EarlyEnd, Pace

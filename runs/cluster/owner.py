@@ -20,7 +20,7 @@ from videoautoarena.memory.store.forwarding import Claim, Write
 from videoautoarena.memory.store.shares import Share
 from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.cluster.jobs import Claimed, Job, Part
-from videoautoarena.runs.console.progress.machines import Machines, keep_machines
+from videoautoarena.runs.console.progress.local_state import Machines, keep_machines
 from videoautoarena.runs.run.config.run_config import RunConfig
 from videoautoarena.runs.run.config.stopping_rule import Reading, kept_rule
 from videoautoarena.runs.run.rundir.failures import condemn

@@ -34,7 +34,7 @@ from videoautoarena.runs.console.progress.events import (
     all_of,
 )
 from videoautoarena.runs.console.progress.interrupts import until_done
-from videoautoarena.runs.console.progress.waiting import KeptWaits
+from videoautoarena.runs.console.progress.local_state import KeptWaits
 from videoautoarena.runs.run.config.stopping_rule import Reading, keep_met, kept_rule
 from videoautoarena.runs.run.inputs.facts import stored_facts
 from videoautoarena.runs.run.inputs.users import personas_of

@@ -20,8 +20,7 @@ from videoautoarena.memory.records.questions import (
 from videoautoarena.runs.analysis.categories.tagging import draw
 from videoautoarena.runs.analysis.categories.tags import SHOWN, Asked, questions_of, tags_of
 from videoautoarena.runs.formats.battle_table import Sheet, is_gap, quoted, read_sheet
-from videoautoarena.runs.formats.csv_text import comma_separated
-from videoautoarena.runs.formats.files import refuse_existing, write_whole
+from videoautoarena.runs.formats.files import comma_separated, refuse_existing, write_whole
 from videoautoarena.runs.formats.record_json import record_json
 from videoautoarena.runs.rating.finding import Figure, figure_of
 from videoautoarena.runs.rating.fit import share_of

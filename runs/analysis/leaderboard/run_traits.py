@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, get_args
 
+from videoautoarena.agents.prompting.languages import asked_language
 from videoautoarena.memory.records.errors import BadInput, WrongArgument
 from videoautoarena.memory.records.records import Battle
 from videoautoarena.runs.analysis.leaderboard.slices import UNKNOWN, By, Known
 from videoautoarena.runs.formats.battle_table import quoted
-from videoautoarena.runs.formats.language import asked_language
 from videoautoarena.runs.formats.terminal import safe
 
 if TYPE_CHECKING:

@@ -16,8 +16,6 @@ from operator import itemgetter
 from statistics import fmean
 from typing import Literal, TypeVar
 
-from videoautoarena.scoring.tasks.averages import Tasks
-
 from videoautoarena.agents.prompting.contracts import YesNo
 from videoautoarena.memory.records.errors import BadInput
 from videoautoarena.memory.records.records import Published, Record
@@ -56,7 +54,7 @@ from videoautoarena.runs.bench.score.task_points import (
     two_results,
 )
 from videoautoarena.runs.formats.battle_table import quoted
-from videoautoarena.scoring.questions.scores import measure_accuracy, measure_tasks
+from videoautoarena.scoring.questions.scores import Tasks, measure_accuracy, measure_tasks
 from videoautoarena.scoring.texts.traits import BUCKET_NAMES
 
 ALL: tuple[Ability, ...] = (*ABILITIES, TWIN)

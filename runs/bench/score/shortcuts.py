@@ -19,7 +19,6 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from pydantic import JsonValue
-from videoautoarena.scoring.shortcuts.items import Item
 
 from videoautoarena.memory.records.errors import BadInput, need_package
 from videoautoarena.memory.records.records import Published, Record

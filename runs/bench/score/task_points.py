@@ -8,7 +8,6 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Literal, NamedTuple, TypeVar
 
 import numpy as np
-from videoautoarena.scoring.tasks.averages import Tasks
 
 from videoautoarena.agents.prompting.contracts import READINGS
 from videoautoarena.agents.roles.choose import Chosen, read_choice, read_published

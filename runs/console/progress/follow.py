@@ -26,9 +26,13 @@ from videoautoarena.runs.console.progress.events import (
     Settled,
 )
 from videoautoarena.runs.console.progress.interrupts import heard
-from videoautoarena.runs.console.progress.machines import Machines, machines_at_work
+from videoautoarena.runs.console.progress.local_state import (
+    Machines,
+    about_wait,
+    machines_at_work,
+    waiting_now,
+)
 from videoautoarena.runs.console.progress.status import holder
-from videoautoarena.runs.console.progress.waiting import about_wait, waiting_now
 from videoautoarena.runs.formats.terminal import is_chatter_unread
 from videoautoarena.runs.run.config.run_config import RunConfig
 from videoautoarena.runs.run.config.stopping_rule import kept_rule

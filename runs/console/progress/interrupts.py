@@ -12,7 +12,7 @@ from typing import Any, Protocol
 from videoautoarena.agents.limits.outages import Outage, Wait
 from videoautoarena.memory.store.connection import ENDING
 from videoautoarena.runs.console.progress.events import Draining, Listeners
-from videoautoarena.runs.console.progress.waiting import about_wait
+from videoautoarena.runs.console.progress.local_state import about_wait
 from videoautoarena.runs.formats.terminal import safe
 from videoautoarena.runs.formats.words import spent
 from videoautoarena.runs.run.rundir.reader import counted

@@ -9,10 +9,18 @@ from typing import NamedTuple
 from rich.cells import cell_len
 from rich.text import Text
 
-from videoautoarena.runs.console.progress.machines import Machine, summed, troubled_first
+from videoautoarena.runs.console.progress.local_state import Machine, summed, troubled_first
 from videoautoarena.runs.console.progress.snapshot import Flight, Standing, Voice
-from videoautoarena.runs.formats.axis import Axis, Interval, axis_of, bar
-from videoautoarena.runs.formats.terminal_text import Line, Marks, fit, plain
+from videoautoarena.runs.formats.terminal_text import (
+    Axis,
+    Interval,
+    Line,
+    Marks,
+    axis_of,
+    bar,
+    fit,
+    plain,
+)
 from videoautoarena.runs.formats.words import dollars, short
 from videoautoarena.runs.rating.leaderboard import Leaderboard, Row
 from videoautoarena.runs.run.battles.listing import result, short_names, why

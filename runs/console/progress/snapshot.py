@@ -22,7 +22,7 @@ from videoautoarena.memory.records.records import Attempt, Battle, Role, Slot
 from videoautoarena.memory.records.slots import Slots
 from videoautoarena.memory.store.journal import Spent
 from videoautoarena.runs.console.progress import events
-from videoautoarena.runs.console.progress.machines import Machines
+from videoautoarena.runs.console.progress.local_state import Machines
 from videoautoarena.runs.run.config.stopping_rule import Reading
 from videoautoarena.runs.run.rundir.budget import NO_CAPS
 from videoautoarena.runs.run.rundir.call_facts import FactCount

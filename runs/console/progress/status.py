@@ -17,13 +17,14 @@ from videoautoarena.memory.records import records
 from videoautoarena.memory.records.records import DECIDED, TIES, Intent
 from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.console.progress.costs import Costs, in_flight_line, possibly_paid_lines
-from videoautoarena.runs.console.progress.machines import (
+from videoautoarena.runs.console.progress.local_state import (
     Kept,
+    Waiting,
     kept_machines,
     machine_lines,
     past_line,
+    waiting_now,
 )
-from videoautoarena.runs.console.progress.waiting import Waiting, waiting_now
 from videoautoarena.runs.formats.record_json import SPREAD, fields_json, record_json
 from videoautoarena.runs.formats.terminal import safe
 from videoautoarena.runs.run.config.stopping_rule import Reading

@@ -26,7 +26,7 @@ from videoautoarena.runs.console.progress.events import (
     Say,
     Settled,
 )
-from videoautoarena.runs.console.progress.machines import Machines
+from videoautoarena.runs.console.progress.local_state import Machines
 from videoautoarena.runs.formats.record_json import fields_json
 from videoautoarena.runs.formats.terminal import safe
 from videoautoarena.runs.run.battles.detail_text import story, wrapped

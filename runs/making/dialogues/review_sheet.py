@@ -19,8 +19,14 @@ from videoautoarena.runs.bench.format.reader import OpenBench, open_bench
 from videoautoarena.runs.bench.format.schema import DIALOGUE, DialogueItem, Round
 from videoautoarena.runs.bench.format.writer import refuse_within
 from videoautoarena.runs.formats.battle_table import Sheet, quoted, read_sheet
-from videoautoarena.runs.formats.csv_text import lined, sheet_text, shown, unquote_formula
-from videoautoarena.runs.formats.files import refuse_existing, write_whole
+from videoautoarena.runs.formats.files import (
+    lined,
+    refuse_existing,
+    sheet_text,
+    shown,
+    unquote_formula,
+    write_whole,
+)
 from videoautoarena.runs.formats.terminal import safe
 from videoautoarena.runs.run.rundir.reader import counted
 

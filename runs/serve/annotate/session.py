@@ -16,17 +16,15 @@ from videoautoarena.runs.formats.words import composed, written_as
 from videoautoarena.runs.run.rundir.opener import NO_FOLDER, videos_folder
 from videoautoarena.runs.run.rundir.reader import Run, counted, run_file
 from videoautoarena.runs.serve.annotate.app import POSTS, Tasks, annotate_app
-from videoautoarena.runs.serve.annotate.battles import BattleTask
-from videoautoarena.runs.serve.annotate.blinding import Makers
+from videoautoarena.runs.serve.annotate.battles import BattleTask, Makers
 from videoautoarena.runs.serve.annotate.films import Films
 from videoautoarena.runs.serve.annotate.questions import (
     RankingTask,
     question_sets,
     read_questions,
 )
-from videoautoarena.runs.serve.server.guard import Guard
+from videoautoarena.runs.serve.server.guard import Guard, Sessions
 from videoautoarena.runs.serve.server.serve import listen, port_of, serve
-from videoautoarena.runs.serve.server.sessions import Sessions
 from videoautoarena.runs.views.page.document import document, policy
 from videoautoarena.video.sampling.cache import FrameCache
 from videoautoarena.video.workers.decoders import Decoders

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from videoautoarena.memory.records.errors import ArenaError
-from videoautoarena.runs.console.progress.machines import machines_at_work
+from videoautoarena.runs.console.progress.local_state import machines_at_work
 from videoautoarena.runs.console.progress.status import holder
 from videoautoarena.runs.formats.record_json import fields_json
 from videoautoarena.runs.formats.terminal import safe, say

@@ -8,8 +8,8 @@ from typing import Any
 
 from videoautoarena.runs.analysis.audit.echoes import Echoes
 from videoautoarena.runs.analysis.leaderboard.slices import Slice, Slices
-from videoautoarena.runs.formats.axis import Axis, Interval, axis_of
 from videoautoarena.runs.formats.terminal import safe
+from videoautoarena.runs.formats.terminal_text import Axis, Interval, axis_of
 from videoautoarena.runs.rating.fit import ONE_SIDED
 from videoautoarena.runs.rating.leaderboard import Leaderboard, Matrices, Row
 from videoautoarena.runs.rating.method import SOLID_BATTLES, THIN

@@ -10,7 +10,7 @@ from videoautoarena.runs.bench.dialogues.score import DialogueComparison
 from videoautoarena.runs.bench.format.schema import spoken
 from videoautoarena.runs.bench.score.compare import SURE, TOO_FEW, Comparison
 from videoautoarena.runs.bench.score.task_score import TaskComparison
-from videoautoarena.runs.formats.number_formats import Kind
+from videoautoarena.runs.formats.words import Kind
 from videoautoarena.runs.views.results.remarks import notes_of
 from videoautoarena.runs.views.results.report import (
     Column,

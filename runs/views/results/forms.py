@@ -20,11 +20,10 @@ from rich.measure import Measurement
 from rich.table import Table as Grid
 from rich.text import Text
 
-from videoautoarena.runs.formats.axis import Axis, Interval, bar
-from videoautoarena.runs.formats.csv_text import Cell, comma_separated
-from videoautoarena.runs.formats.number_formats import short_points
+from videoautoarena.runs.formats.files import Cell, comma_separated
 from videoautoarena.runs.formats.terminal import safe
-from videoautoarena.runs.formats.terminal_text import ASCII, UNICODE
+from videoautoarena.runs.formats.terminal_text import ASCII, UNICODE, Axis, Interval, bar
+from videoautoarena.runs.formats.words import short_points
 from videoautoarena.runs.views.results.report import Column, Report, Table, is_whole
 
 if TYPE_CHECKING:

@@ -6,8 +6,8 @@ import math
 from collections.abc import Collection, Iterator, Sequence
 from typing import Any
 
-from videoautoarena.runs.formats.axis import Axis, Interval, axis_of
-from videoautoarena.runs.formats.number_formats import Kind, is_nothing
+from videoautoarena.runs.formats.terminal_text import Axis, Interval, axis_of
+from videoautoarena.runs.formats.words import Kind, is_nothing
 from videoautoarena.runs.rating.fit import UNCONTROLLED
 from videoautoarena.runs.rating.leaderboard import (
     EVEN_PAIRS,

@@ -8,7 +8,7 @@ from typing import Any
 from videoautoarena.runs.analysis.realism.comparison import TraitComparison, Value
 from videoautoarena.runs.analysis.realism.real_mix import Lacking, weakness_of
 from videoautoarena.runs.analysis.realism.report import Boards, Realism
-from videoautoarena.runs.formats.number_formats import FORMATS
+from videoautoarena.runs.formats.words import FORMATS
 from videoautoarena.runs.rating.finding import Figure
 from videoautoarena.runs.rating.leaderboard import Row
 from videoautoarena.runs.views.results.remarks import notes_of

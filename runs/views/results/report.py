@@ -12,9 +12,9 @@ from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from typing import Any, Literal
 
-from videoautoarena.runs.formats.axis import Axis
-from videoautoarena.runs.formats.number_formats import FORMATS, NOTHING, Format, Kind, is_nothing
 from videoautoarena.runs.formats.terminal import safe
+from videoautoarena.runs.formats.terminal_text import Axis
+from videoautoarena.runs.formats.words import FORMATS, NOTHING, Format, Kind, is_nothing
 
 Row = Mapping[str, Any]
 """The fields of a row by their keys, as JSON has them."""

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from videoautoarena.runs.analysis.leaderboard.slices import AIMED, Effects, Slice, Slices
-from videoautoarena.runs.formats.number_formats import NOTHING, Kind
+from videoautoarena.runs.formats.words import NOTHING, Kind
 from videoautoarena.runs.rating.finding import Finding, is_by_language
 from videoautoarena.runs.rating.fit import APART, ONE_SIDED, UNCONTROLLED
 from videoautoarena.runs.rating.leaderboard import Row

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -17,7 +18,6 @@ from videoautoarena.agents.calls.ask import Event
 from videoautoarena.agents.models.registry import parse_model
 from videoautoarena.memory.records.records import Nonce
 from videoautoarena.runs.cli.program.ending import run_async
-from videoautoarena.runs.console.progress.display import Display
 from videoautoarena.runs.console.progress.events import Alarm, Happening, Settled
 from videoautoarena.runs.console.progress.listeners import audience
 from videoautoarena.runs.run.config.run_config import Flags
@@ -102,15 +102,15 @@ class Terminalless:
         roles = {"models": ROSTER, "examiner": "examiner", "judge": ("judge",)}
         self.flags = Flags(**roles, rounds=2, config=self.config, max_void=1.0)
 
-    def play(self, display: Display) -> None:
-        with audience(display) as listeners:
+    def play(self, display: dict[str, Any]) -> None:
+        with audience(**display) as listeners:
             work = simulate(
                 self.videos, self.out, flags=self.flags, say=listeners.say, hear=listeners.hear
             )
             run_async(work)
 
 
-SHOWN = (Display(quiet=True), Display(plain=True), Display(trace="-"))
+SHOWN = ({"quiet": True}, {"plain": True}, {"trace": "-"})
 
 
 @pytest.mark.parametrize("display", SHOWN, ids=("quiet", "plain", "stories"))
@@ -127,7 +127,7 @@ def test_a_run_says_at_once_that_its_judge_is_gone_and_goes_on(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
-    display: Display,
+    display: dict[str, Any],
     mishap: Mishap,
     words: Sequence[str],
 ) -> None:

@@ -7,9 +7,14 @@ from collections.abc import Iterator
 
 import pytest
 
-from videoautoarena.runs.console.progress.events import Happening, Logged
+from videoautoarena.runs.console.progress.events import (
+    SAME_AT_MOST,
+    Happening,
+    LogEvents,
+    Logged,
+    hear_logs,
+)
 from videoautoarena.runs.console.progress.live import plain_lines
-from videoautoarena.runs.console.progress.logs import SAME_AT_MOST, LogEvents, hear_logs
 from videoautoarena.runs.console.progress.snapshot import Standing
 from videoautoarena.runs.console.progress.trace import as_json
 

@@ -17,7 +17,7 @@ from videoautoarena.runs.console.progress import status
 from videoautoarena.runs.console.progress.events import Ended, Happening, Listeners
 from videoautoarena.runs.console.progress.follow import Follower
 from videoautoarena.runs.console.progress.live import plain_lines
-from videoautoarena.runs.console.progress.machines import (
+from videoautoarena.runs.console.progress.local_state import (
     Machine,
     Machines,
     keep_machines,

@@ -27,7 +27,7 @@ from videoautoarena.runs.console.progress import status
 from videoautoarena.runs.console.progress.events import Ended, Happening, Listeners
 from videoautoarena.runs.console.progress.follow import Follower
 from videoautoarena.runs.console.progress.live import plain_lines
-from videoautoarena.runs.console.progress.waiting import KeptWaits
+from videoautoarena.runs.console.progress.local_state import KeptWaits
 from videoautoarena.runs.formats import terminal
 from videoautoarena.runs.run.rundir.call_facts import call_facts
 from videoautoarena.runs.run.rundir.reader import RUN_FILE

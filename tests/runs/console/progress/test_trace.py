@@ -17,7 +17,6 @@ from videoautoarena.memory.records.records import Draw
 from videoautoarena.memory.store.journal import Journal
 from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.cli.program.ending import run_async
-from videoautoarena.runs.console.progress.display import Display
 from videoautoarena.runs.console.progress.events import Draining, Drawn, Ended, Settled, Watched
 from videoautoarena.runs.console.progress.listeners import audience
 from videoautoarena.runs.console.progress.trace import Stories, TraceFile
@@ -31,7 +30,7 @@ def traced(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[dict[st
     place = tmp_path_factory.mktemp("traced")
     videos = draw_folder(place / "videos", 1, seconds=2)
     flags = Flags(models=TRIO, rounds=2, until="battles=99")
-    with audience(Display(quiet=True, trace=str(place / "trace"))) as listeners:
+    with audience(quiet=True, trace=str(place / "trace")) as listeners:
         run_async(
             simulate(videos, place / "out", flags=flags, say=listeners.say, hear=listeners.hear)
         )

@@ -18,7 +18,7 @@ from rich.console import Console
 from tests.runs.rating.test_table import CAST, battle, season, shown, summarize
 from tests.support.drawn import texts_of
 from tests.support.quoted import may_be_said, numbers
-from videoautoarena.runs.formats.axis import Axis, Interval
+from videoautoarena.runs.formats.terminal_text import Axis, Interval
 from videoautoarena.runs.rating.finding import Finding
 from videoautoarena.runs.rating.leaderboard import Lead, Leaderboard
 from videoautoarena.runs.rating.method import RatingMethod

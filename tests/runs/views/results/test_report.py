@@ -9,9 +9,8 @@ from dataclasses import replace
 import pytest
 from rich.console import Console
 
-from videoautoarena.runs.formats.axis import Axis, Interval, axis_of, bar
-from videoautoarena.runs.formats.number_formats import FORMATS, Kind
-from videoautoarena.runs.formats.terminal_text import ASCII
+from videoautoarena.runs.formats.terminal_text import ASCII, Axis, Interval, axis_of, bar
+from videoautoarena.runs.formats.words import FORMATS, Kind
 from videoautoarena.runs.views.results.forms import ReportView, as_text, csv_text, marked_up
 from videoautoarena.runs.views.results.remarks import legend_of, marks_of
 from videoautoarena.runs.views.results.report import (
