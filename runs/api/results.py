@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
     from videoautoarena.memory.records.records import Frame, Video
-    from videoautoarena.runs.console.media.frames import View
+    from videoautoarena.runs.console.media.frames import FramesView
     from videoautoarena.runs.console.progress.status import Status as KnownStatus
 
 Markup = Literal["markdown", "latex", "html", "csv"]
@@ -341,7 +341,7 @@ class Frames(Sequence["Frame"]):
     Items hold `time_s`, in seconds from the beginning of the video, and the `digest` of the JPEG.
     """
 
-    def __init__(self, view: View) -> None:
+    def __init__(self, view: FramesView) -> None:
         self._view = view
 
     @overload

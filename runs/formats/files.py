@@ -94,14 +94,14 @@ DEEPEST = 50
 """Levels below a part; what people publish has three."""
 
 
-class Odd:
+class OddNumber:
     """A number that JSON does not know, where it stood."""
 
     def __init__(self, text: str) -> None:
         self.text = text
 
 
-class Twice(dict[str, Any]):
+class DoubledObject(dict[str, Any]):
     """An object that has a key more than once."""
 
     key: str
@@ -143,7 +143,9 @@ def decode(content: bytes, name: str) -> str:
 def parse_json(text: str, name: str) -> Any:
     """Return what a JSON text says, odd places kept; BadInput, with `name`, if it is none."""
     try:
-        return json.loads(text, object_pairs_hook=_object, parse_constant=Odd, parse_float=_number)
+        return json.loads(
+            text, object_pairs_hook=_object, parse_constant=OddNumber, parse_float=_number
+        )
     except RecursionError:
         raise BadInput(f"{name} is nested too deep") from None
     except json.JSONDecodeError as wrong:
@@ -158,9 +160,9 @@ def oddity(value: Any) -> str | None:
     for _ in range(DEEPEST):
         below: list[Any] = []
         for one in level:
-            if isinstance(one, Odd):
+            if isinstance(one, OddNumber):
                 return f"holds {one.text}, which is no JSON number"
-            if isinstance(one, Twice):
+            if isinstance(one, DoubledObject):
                 return f"has the key {quoted(one.key)} twice"
             if isinstance(one, dict):
                 below += one.values()
@@ -183,7 +185,7 @@ _KINDS = {
     bool: "true or false",
     int: "a number",
     float: "a number",
-    Odd: "no number",
+    OddNumber: "no number",
     str: "a text",
     list: "a list",
 }
@@ -194,14 +196,14 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     if len(made) == len(pairs):
         return made
     seen: set[str] = set()
-    odd = Twice(made)
+    odd = DoubledObject(made)
     odd.key = next(key for key, _ in pairs if key in seen or seen.add(key))  # type: ignore[func-returns-value]
     return odd
 
 
-def _number(text: str) -> float | Odd:
+def _number(text: str) -> float | OddNumber:
     number = float(text)
-    return number if math.isfinite(number) else Odd(text[:40])
+    return number if math.isfinite(number) else OddNumber(text[:40])
 
 
 Cell = str | int | float | None

@@ -53,7 +53,7 @@ def fit(text: str, width: int, marks: Marks) -> str:
     return text + " " * (width - length)
 
 
-class Line:
+class TerminalLine:
     """A line that is put together piece by piece and never grows beyond its width."""
 
     def __init__(self, width: int, marks: Marks) -> None:
@@ -61,7 +61,7 @@ class Line:
         self.marks = marks
         self.text = Text(no_wrap=True)
 
-    def add(self, text: str, style: str = "", *, width: int | None = None) -> Line:
+    def add(self, text: str, style: str = "", *, width: int | None = None) -> TerminalLine:
         """Append text that is safe already, cut to what is left, or filled up to `width`."""
         room = self._left if width is None else min(width, self._left)
         if room > 0:
@@ -80,7 +80,7 @@ MOST_WIDTHS = 2.5
 """Intervals so many times as wide as the median one are cut."""
 
 
-class Interval(NamedTuple):
+class DrawnInterval(NamedTuple):
     """A figure with its bounds; None where it has none."""
 
     value: float
@@ -103,7 +103,7 @@ class Axis(NamedTuple):
         return {"low": self.low, "high": self.high}
 
 
-def axis_of(intervals: Iterable[Interval]) -> Axis:
+def axis_of(intervals: Iterable[DrawnInterval]) -> Axis:
     """Return the axis that shows every figure, and every interval but those far wider than most.
 
     One model that hardly anything is known of would leave no room to show the others apart; its
@@ -119,7 +119,7 @@ def axis_of(intervals: Iterable[Interval]) -> Axis:
     return Axis(min(shown, default=0.0), max(shown, default=0.0))
 
 
-def bar(axis: Axis, drawn: Interval, width: int, marks: Marks) -> str:
+def bar(axis: Axis, drawn: DrawnInterval, width: int, marks: Marks) -> str:
     """Return an interval and its middle in so many cells; an arrow where it goes on beyond them.
 
     One without bounds is its middle alone.

@@ -194,7 +194,7 @@ class Digits:
 
 
 @dataclass(frozen=True)
-class Format:
+class FigureFormat:
     """How the figures of a kind are written."""
 
     write: Callable[..., str]
@@ -237,8 +237,8 @@ _HUNDREDTHS = Digits(2)
 _MARK_GAP = Digits(2, is_signed=True)
 
 
-def _single(digits: Digits, unit: str = "", nothing: str = NOTHING) -> Format:
-    return Format(digits, unit, nothing=nothing, digits=digits)
+def _single(digits: Digits, unit: str = "", nothing: str = NOTHING) -> FigureFormat:
+    return FigureFormat(digits, unit, nothing=nothing, digits=digits)
 
 
 def _counts_between(low: int, high: int | None) -> str:
@@ -333,59 +333,59 @@ def _of_total(some: int, total: int) -> str:
     return f"{_COUNT(some)} of {_COUNT(total)}" if total else NOTHING
 
 
-FORMATS: Mapping[Kind, Format] = {
-    "name": Format(str, is_figure=False),
-    "text": Format(str, is_figure=False, nothing=""),
-    "flags": Format(", ".join, is_figure=False),
+FORMATS: Mapping[Kind, FigureFormat] = {
+    "name": FigureFormat(str, is_figure=False),
+    "text": FigureFormat(str, is_figure=False, nothing=""),
+    "flags": FigureFormat(", ".join, is_figure=False),
     "count": _single(_COUNT),
-    "counts": Format(lambda counts: "+".join(map(_COUNT, counts)) or "0"),
-    "count_interval": Format(_counts_between),
+    "counts": FigureFormat(lambda counts: "+".join(map(_COUNT, counts)) or "0"),
+    "count_interval": FigureFormat(_counts_between),
     "needed": _single(_COUNT, nothing="never"),
     "tokens": _single(_COUNT),
-    "tokens_with_interval": Format(_COUNT.with_interval),
-    "number": Format(lambda value: f"{value:g}"),
+    "tokens_with_interval": FigureFormat(_COUNT.with_interval),
+    "number": FigureFormat(lambda value: f"{value:g}"),
     "rating": _single(_RATING, nothing="unrated"),
-    "rating_interval": Format(_RATING.interval),
-    "given": Format(lambda value: f"{value:.6g}"),
-    "marked_rating": Format(_marked),
-    "reach": Format(_reach),
+    "rating_interval": FigureFormat(_RATING.interval),
+    "given": FigureFormat(lambda value: f"{value:.6g}"),
+    "marked_rating": FigureFormat(_marked),
+    "reach": FigureFormat(_reach),
     "points": _single(_POINTS),
-    "points_with_interval": Format(_points_with_interval),
-    "places": Format(_places, is_figure=False),
+    "points_with_interval": FigureFormat(_points_with_interval),
+    "places": FigureFormat(_places, is_figure=False),
     "width": _single(_RATING, "points"),
-    "bar": Format(lambda *_: "", is_figure=False),
+    "bar": FigureFormat(lambda *_: "", is_figure=False),
     "share": _single(_SHARE, "%"),
-    "share_interval": Format(_SHARE.interval, "%"),
-    "share_with_interval": Format(_SHARE.with_interval, "%"),
-    "share_or_mean": Format(_share_or_mean),
+    "share_interval": FigureFormat(_SHARE.interval, "%"),
+    "share_with_interval": FigureFormat(_SHARE.with_interval, "%"),
+    "share_or_mean": FigureFormat(_share_or_mean),
     "share_gap": _single(_SHARE_GAP),
-    "share_gap_with_interval": Format(_SHARE_GAP.with_interval),
+    "share_gap_with_interval": FigureFormat(_SHARE_GAP.with_interval),
     "percent": _single(_PERCENT, "%"),
-    "percent_interval": Format(_PERCENT.interval, "%"),
+    "percent_interval": FigureFormat(_PERCENT.interval, "%"),
     "percent_points": _single(_PERCENT),
-    "percent_points_interval": Format(_PERCENT.interval),
-    "percent_gap_with_interval": Format(_PERCENT_GAP.with_interval),
+    "percent_points_interval": FigureFormat(_PERCENT.interval),
+    "percent_gap_with_interval": FigureFormat(_PERCENT_GAP.with_interval),
     "hundredths": _single(_HUNDREDTHS, "%"),
-    "hundredths_of": Format(_hundredths_of),
+    "hundredths_of": FigureFormat(_hundredths_of),
     "mark": _single(_HUNDREDTHS),
-    "mark_interval": Format(_HUNDREDTHS.interval),
-    "mark_gap_with_interval": Format(_MARK_GAP.with_interval),
-    "noted_share": Format(_noted_share),
-    "probability": Format(_sure, "%"),
-    "p": Format(_p),
+    "mark_interval": FigureFormat(_HUNDREDTHS.interval),
+    "mark_gap_with_interval": FigureFormat(_MARK_GAP.with_interval),
+    "noted_share": FigureFormat(_noted_share),
+    "probability": FigureFormat(_sure, "%"),
+    "p": FigureFormat(_p),
     "coefficient": _single(_COEFFICIENT),
-    "coefficient_with_interval": Format(_COEFFICIENT.with_interval),
-    "counts_in_a_row": Format(lambda counts: " ".join(map(_COUNT, counts)), is_figure=False),
-    "moments": Format(lambda times: " ".join(map(_seconds, times)), "s", is_figure=False),
-    "moved_place": Format(_moved_place),
-    "record": Format(lambda *counts: "-".join(map(_COUNT, counts))),
-    "money": Format(dollars),
-    "seconds": Format(_seconds, "s"),
-    "length": Format(_length),
-    "degrees": Format(lambda *counts: " ".join(map(_COUNT, counts))),
-    "duration": Format(spent),
-    "wait": Format(_wait),
+    "coefficient_with_interval": FigureFormat(_COEFFICIENT.with_interval),
+    "counts_in_a_row": FigureFormat(lambda counts: " ".join(map(_COUNT, counts)), is_figure=False),
+    "moments": FigureFormat(lambda times: " ".join(map(_seconds, times)), "s", is_figure=False),
+    "moved_place": FigureFormat(_moved_place),
+    "record": FigureFormat(lambda *counts: "-".join(map(_COUNT, counts))),
+    "money": FigureFormat(dollars),
+    "seconds": FigureFormat(_seconds, "s"),
+    "length": FigureFormat(_length),
+    "degrees": FigureFormat(lambda *counts: " ".join(map(_COUNT, counts))),
+    "duration": FigureFormat(spent),
+    "wait": FigureFormat(_wait),
     "grade": _single(Digits(1)),
-    "of_total": Format(_of_total),
+    "of_total": FigureFormat(_of_total),
 }
 """One rule for each kind, wherever it is shown."""

@@ -25,7 +25,7 @@ from videoautoarena.runs.formats.terminal import print_result, safe, say, say_be
 if TYPE_CHECKING:
     from videoautoarena.agents.models.registry import Model
     from videoautoarena.runs.console.media.doctor import Checkup, Entries
-    from videoautoarena.runs.console.media.frame_cache import Wish
+    from videoautoarena.runs.console.media.frame_cache import CacheSelection
     from videoautoarena.runs.console.media.live_check import ModelCheck
     from videoautoarena.runs.making.scenes.show import Shown
     from videoautoarena.runs.run.config.first_file import NamedCast
@@ -94,7 +94,7 @@ def frames_command(
     _refuse_contradictions(out, model, seen, typed)
     file = frames.sheet_file(video, to, force=force) if to or not options.is_json() else None
     found = ending.run_async(
-        frames.view(frames.Asked(video, frames.asked_sampling(typed), seen, out, model))
+        frames.view(frames.FramesRequest(video, frames.asked_sampling(typed), seen, out, model))
     )
     if file is not None:
         frames.write_sheet(found, file, columns)
@@ -198,12 +198,17 @@ def cache_command(context: click.Context) -> None:
 @options.AS_JSON
 def clear(videos: tuple[str, ...], older_than: str | None, yes: bool) -> None:
     """Remove cached frames of VIDEOS, given by id, or of all; they can be decoded again."""
-    from videoautoarena.runs.console.media.frame_cache import Wish, bytes_text, seconds_of, wished
+    from videoautoarena.runs.console.media.frame_cache import (
+        CacheSelection,
+        bytes_text,
+        seconds_of,
+        selected_entries,
+    )
     from videoautoarena.runs.console.media.frame_cache import clear as remove
     from videoautoarena.runs.run.rundir.reader import counted
 
-    wish = Wish(videos, None if older_than is None else seconds_of(older_than))
-    entries = wished(wish)
+    wish = CacheSelection(videos, None if older_than is None else seconds_of(older_than))
+    entries = selected_entries(wish)
     size = bytes_text(sum(entry.size_bytes for entry in entries))
     what = f"{_meant(wish)}: {counted(len(entries), 'file')}, {size}"
     if entries and not yes and not _agreed(what):
@@ -215,7 +220,7 @@ def clear(videos: tuple[str, ...], older_than: str | None, yes: bool) -> None:
     options.print_line({"removed": len(gone), "bytes": freed}, line)
 
 
-def _meant(wish: Wish) -> str:
+def _meant(wish: CacheSelection) -> str:
     those = "frames of these videos" if wish.videos else "all frames"
     return f"remove {those} that were not used lately" if wish.older_s else f"remove {those}"
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from videoautoarena.runs.cli.program import ending, options
-from videoautoarena.runs.cli.program.ending import STAGE, Stage
+from videoautoarena.runs.cli.program.ending import STAGE, RunStage
 from videoautoarena.runs.formats.terminal import safe, say
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ _CONTINUING = options.together(options.MOVED, options.TRUST, options.CONCURRENCY
 @options.UNTIL
 @options.CARE
 @STAGE
-def resume_command(out: Path, *, stage: Stage, **typed: Any) -> int:
+def resume_command(out: Path, *, stage: RunStage, **typed: Any) -> int:
     """Continue the run in OUT with the settings it began with.
 
     A run that was begun elsewhere is not believed where it leads: --videos and arena.toml say so,
@@ -81,7 +81,7 @@ def resume_command(out: Path, *, stage: Stage, **typed: Any) -> int:
 @options.FSYNC
 @options.CAPS
 @STAGE
-def add_command(out: Path, *, plan: bool, stage: Stage, **typed: Any) -> int:
+def add_command(out: Path, *, plan: bool, stage: RunStage, **typed: Any) -> int:
     """Add a model to the run in OUT: it answers past questions and meets stored answers.
 
     Decided battles are drawn at random. In each, the new model replaces one side, and the other

@@ -16,7 +16,7 @@ from videoautoarena.runs.cli.program import options
 from videoautoarena.runs.cli.program.ending import (
     EXIT_CODES,
     STAGE,
-    Stage,
+    RunStage,
     ending,
     if_whole,
     run_async,
@@ -165,7 +165,7 @@ PAIRINGS = ("mix", "uniform", "round-robin", "keep-pair")
 @STAGE
 @click.version_option(package_name="videoautoarena", prog_name="simulate")
 def simulate_command(
-    videos: Path, out: Path, *, plan: bool, yes: bool, stage: Stage, **typed: Any
+    videos: Path, out: Path, *, plan: bool, yes: bool, stage: RunStage, **typed: Any
 ) -> int:
     """Run a tournament over a folder of videos, or continue the one that --out holds."""
     from videoautoarena.runs.run.config.arena_file import arena_file

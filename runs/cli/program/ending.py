@@ -277,7 +277,7 @@ def _doubled(cap: float, needed: float) -> float:
 
 
 @dataclass(frozen=True)
-class Ended:
+class RunOutcome:
     """How a run stands where a process leaves it."""
 
     out: Path
@@ -307,9 +307,9 @@ class Ended:
     """Of the whole run, input and output."""
 
 
-def state_of(finished: Finished, out: Path) -> Ended:
+def state_of(finished: Finished, out: Path) -> RunOutcome:
     """Return how the run stands in the shape of `simulate --json`."""
-    return Ended(
+    return RunOutcome(
         out=out,
         slots=finished.total,
         settled=finished.settled,
@@ -373,7 +373,7 @@ ENGINE = options.gathered(
 
 
 @dataclass(frozen=True)
-class Stage:
+class RunStage:
     """What plays a run, how it is shown, and how its end is told."""
 
     engine: Engine
@@ -392,7 +392,7 @@ class Stage:
 
 STAGE = options.gathered(
     "stage",
-    Stage,
+    RunStage,
     options.section("On a cluster", ENGINE),
     options.section(
         "What is shown",

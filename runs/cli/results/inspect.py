@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from videoautoarena.runs.run.battles.export import What
     from videoautoarena.runs.run.battles.listing import ListForm
     from videoautoarena.runs.run.rundir.reader import Run
-    from videoautoarena.runs.serve.annotate.session import Begun
+    from videoautoarena.runs.serve.annotate.session import LabellingSession
     from videoautoarena.runs.views.page.report import Written
     from videoautoarena.runs.views.page.set_report import WrittenSet
 
@@ -443,12 +443,12 @@ def annotate_command(out: Path, *, labellers: tuple[str, ...], opens: bool, **ty
     from videoautoarena.runs.serve.server.serve import refuse_without_web
 
     refuse_without_web()
-    from videoautoarena.runs.serve.annotate.session import LABELLER, Asked, annotate
+    from videoautoarena.runs.serve.annotate.session import LABELLER, AnnotateRequest, annotate
     from videoautoarena.runs.serve.server.serve import announce
 
-    asked = Asked(out, labellers=labellers or (LABELLER,), **typed)
+    asked = AnnotateRequest(out, labellers=labellers or (LABELLER,), **typed)
 
-    def begun(session: Begun) -> None:
+    def begun(session: LabellingSession) -> None:
         for note in session.notes:
             say(note)
         announce(session.links, opens=opens)

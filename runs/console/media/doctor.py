@@ -47,7 +47,7 @@ Visit = Callable[[Sequence[Model], Mapping[str, int]], list[ModelCheck]]
 """Asks models something small, with so many frames; returns a report of each not offline."""
 
 
-class Decoder(NamedTuple):
+class InstalledDecoder(NamedTuple):
     """What decodes videos; None where it is not installed."""
 
     name: str
@@ -55,7 +55,7 @@ class Decoder(NamedTuple):
     decord: str | None
 
 
-class Cache(NamedTuple):
+class FrameCacheState(NamedTuple):
     """The frame cache."""
 
     folder: str
@@ -65,13 +65,13 @@ class Cache(NamedTuple):
     bytes: int
 
 
-class Disk(NamedTuple):
+class DiskSpace(NamedTuple):
     """What the working folder lies on."""
 
     free_bytes: int
 
 
-class Terminal(NamedTuple):
+class TerminalFacts(NamedTuple):
     """What standard output is."""
 
     is_terminal: bool
@@ -81,7 +81,7 @@ class Terminal(NamedTuple):
     no_color: bool
 
 
-class Tracing(NamedTuple):
+class TracingState(NamedTuple):
     """Whether requests go to LangSmith, where, and by which variables."""
 
     on: bool
@@ -89,7 +89,7 @@ class Tracing(NamedTuple):
     set: list[str]
 
 
-class Usable(NamedTuple):
+class UsableFile(NamedTuple):
     """A video that a run could use."""
 
     path: str
@@ -100,12 +100,12 @@ class Usable(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Folder:
+class CheckedFolder:
     """What a folder of videos holds."""
 
     SHOWN: ClassVar = ("folder", "usable", "skipped", "duplicates")
     folder: str
-    usable: list[Usable]
+    usable: list[UsableFile]
     skipped: list[Skipped]
     duplicates: list[Duplicate]
     problems: dict[str, tuple[str, ...]]
@@ -113,7 +113,7 @@ class Folder:
 
 
 @dataclass(frozen=True)
-class Cast:
+class CastMember:
     """A model of the cast; `key_set` is None where it needs no key."""
 
     SHOWN: ClassVar = ("model", "resolved", "roles", "host", "keys", "key_set")
@@ -127,7 +127,7 @@ class Cast:
     """The most frames of a call, by role; not in JSON."""
 
 
-class Calls(NamedTuple):
+class CallBounds(NamedTuple):
     """The most calls that a run makes, by model, and what leaves the machine."""
 
     videos: int
@@ -149,27 +149,27 @@ class Checkup:
     """A sentence for each thing that prevents it."""
     packages: dict[str, str | None]
     """Name to version of what a run needs; None: not installed."""
-    decoder: Decoder
+    decoder: InstalledDecoder
     """`name` and `version`, and in `decord` the package behind that name with its version, or
     None."""
     keys: dict[str, bool]
     """Name of a variable to whether it is set."""
-    cache: Cache
+    cache: FrameCacheState
     """Of frames: `folder`, `writable`, number of `videos` and `entries`, and their `bytes`."""
-    disk: Disk
+    disk: DiskSpace
     """`free_bytes` in the working folder."""
-    terminal: Terminal
+    terminal: TerminalFacts
     """`is_terminal`, `columns`, `colours`, `encoding` and `no_color`."""
-    tracing: Tracing
+    tracing: TracingState
     """Whether LangSmith's is `on`, to which `host`, and which of its variables are `set`."""
     proxies: list[str]
     """Proxy variables that are set."""
-    videos: Folder | None
+    videos: CheckedFolder | None
     """`folder`, `usable`, `skipped` and `duplicates`; None without `--videos`."""
-    models: list[Cast]
+    models: list[CastMember]
     """Of each model `model`, `resolved`, `roles`, `host`, `keys` and `key_set` (None where it needs
     none)."""
-    calls: Calls | None
+    calls: CallBounds | None
     """`videos` (1 if none were looked at), `rounds` and `battles` of a run, `at_most` calls a
     model, and the `notice` it would begin with."""
     live: list[ModelCheck] | None
@@ -233,9 +233,9 @@ def examine_house(
         decoder=_decoder(packages),
         keys=_keys(config),
         cache=cache,
-        disk=Disk(shutil.disk_usage(Path.cwd()).free),
+        disk=DiskSpace(shutil.disk_usage(Path.cwd()).free),
         terminal=_terminal(),
-        tracing=Tracing(is_traced(), host, [name for name in NAMES if _is_set(name)]),
+        tracing=TracingState(is_traced(), host, [name for name in NAMES if _is_set(name)]),
         proxies=[name for name in PROXIES if _is_set(name)],
         videos=found,
         models=models,
@@ -269,11 +269,11 @@ def _version(package: str) -> str | None:
         return None
 
 
-def _decoder(packages: dict[str, str | None]) -> Decoder:
+def _decoder(packages: dict[str, str | None]) -> InstalledDecoder:
     # decord, decord2 and eva-decord are imported by one name and overwrite each other.
     named = sorted(set(packages_distributions().get("decord", ())))
     decord = ", ".join(f"{name} {_version(name)}" for name in named)
-    return Decoder("PyAV", packages.get("av"), decord or None)
+    return InstalledDecoder("PyAV", packages.get("av"), decord or None)
 
 
 def _keys(config: RunConfig | None) -> dict[str, bool]:
@@ -287,7 +287,7 @@ def _is_set(name: str) -> bool:
     return bool(os.environ.get(name, "").strip())
 
 
-def _cache(missing: list[str]) -> Cache:
+def _cache(missing: list[str]) -> FrameCacheState:
     from videoautoarena.video.sampling.cache import FrameCache
 
     cache = FrameCache()
@@ -298,7 +298,7 @@ def _cache(missing: list[str]) -> Cache:
             f"the frame cache {os.fspath(cache.folder)!a} cannot be written: {trouble}; "
             "set XDG_CACHE_HOME to a writable folder"
         )
-    return Cache(
+    return FrameCacheState(
         folder=str(cache.folder),
         writable=not trouble,
         videos=len({entry.video for entry in entries}),
@@ -317,9 +317,9 @@ def _cannot_write(folder: Path) -> str | None:
         return wrong.strerror or type(wrong).__name__
 
 
-def _terminal() -> Terminal:
+def _terminal() -> TerminalFacts:
     console = out()
-    return Terminal(
+    return TerminalFacts(
         is_terminal=console.is_terminal,
         columns=console.width,
         colours=console.color_system,
@@ -328,7 +328,7 @@ def _terminal() -> Terminal:
     )
 
 
-def _videos(folder: Path, missing: list[str]) -> Folder:
+def _videos(folder: Path, missing: list[str]) -> CheckedFolder:
     from videoautoarena.video.folder.find import Findings, find_videos
 
     try:
@@ -338,10 +338,10 @@ def _videos(folder: Path, missing: list[str]) -> Folder:
     except ArenaError as wrong:
         missing.append(str(wrong))
         found = Findings([], [], [])
-    return Folder(
+    return CheckedFolder(
         folder=str(folder),
         usable=[
-            Usable(video.path, video.duration_s, video.width_px, video.height_px, video.codec)
+            UsableFile(video.path, video.duration_s, video.width_px, video.height_px, video.codec)
             for video in found.videos
         ],
         skipped=found.skipped,
@@ -350,11 +350,11 @@ def _videos(folder: Path, missing: list[str]) -> Folder:
     )
 
 
-def _models(config: RunConfig, missing: list[str]) -> list[Cast]:
+def _models(config: RunConfig, missing: list[str]) -> list[CastMember]:
     models = [config.model_of(alias) for alias in config.cast]
     missing += filter(None, map(lacking_key, models))
     return [
-        Cast(
+        CastMember(
             model=model.alias,
             resolved=model.resolved,
             roles=_roles(config, model.alias),
@@ -405,7 +405,7 @@ def _roles(config: RunConfig, alias: str) -> list[Role]:
     return [role for role, names in posts if alias in names]
 
 
-def _calls(config: RunConfig, found: Folder | None) -> Calls:
+def _calls(config: RunConfig, found: CheckedFolder | None) -> CallBounds:
     """Return what a run makes at most; for one video where no folder was given."""
     videos = 1 if found is None else len(found.usable)
     videos = videos if config.limit is None else min(videos, config.limit)
@@ -418,7 +418,7 @@ def _calls(config: RunConfig, found: Folder | None) -> Calls:
         others = sum(most[alias] for alias in aliases if alias not in config.models)
         return min(answers, 2 * slots) + others
 
-    return Calls(
+    return CallBounds(
         videos=videos,
         rounds=config.rounds,
         battles=slots,
@@ -498,7 +498,7 @@ def _place(report: Checkup) -> Iterator[tuple[str, str]]:
     yield "proxies", f"{proxies} set" if proxies else "none"
 
 
-def _video_lines(found: Folder | None) -> Iterator[tuple[str, str]]:
+def _video_lines(found: CheckedFolder | None) -> Iterator[tuple[str, str]]:
     if found is None:
         yield "videos", "not checked; pass --videos DIR"
         return

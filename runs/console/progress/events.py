@@ -29,7 +29,7 @@ Say = Callable[[str], None]
 
 
 @dataclass(frozen=True, slots=True)
-class Begun:
+class RunBegun:
     """A run is open and about to be played."""
 
     out: Path
@@ -54,35 +54,35 @@ class Begun:
 
 
 @dataclass(frozen=True, slots=True)
-class Watched:
+class VideoWatched:
     """A video's frames are being looked for, and decoded where they are new."""
 
     video: str
 
 
 @dataclass(frozen=True, slots=True)
-class Drawn:
+class PairDrawn:
     """It is decided and written down who meets in a slot."""
 
     draw: Draw
 
 
 @dataclass(frozen=True, slots=True)
-class Settled:
+class BattleSettled:
     """A battle is safe on disk."""
 
     battle: Battle
 
 
 @dataclass(frozen=True, slots=True)
-class Looked:
+class RuleRead:
     """A rule that may stop the run has looked at a wave."""
 
     reading: Reading
 
 
 @dataclass(frozen=True, slots=True)
-class Logged:
+class WarningLogged:
     """A worker's process has logged a warning, or worse; for a trace alone."""
 
     node: str
@@ -93,7 +93,7 @@ class Logged:
 
 
 @dataclass(frozen=True, slots=True)
-class Draining:
+class CallsDraining:
     """Calls under way are being finished, nothing more is sent."""
 
     calls: int
@@ -104,7 +104,7 @@ class Draining:
 
 
 @dataclass(frozen=True, slots=True)
-class Ended:
+class RunEnded:
     """Nothing more will happen in this process."""
 
     interrupted: bool
@@ -117,21 +117,21 @@ class Ended:
     """The address of an endpoint that was waited for in vain."""
 
 
-Happening = (
+RunEvent = (
     Event
     | Outage
     | Wait
-    | Begun
-    | Watched
-    | Drawn
-    | Settled
-    | Looked
+    | RunBegun
+    | VideoWatched
+    | PairDrawn
+    | BattleSettled
+    | RuleRead
     | Machines
-    | Logged
-    | Draining
-    | Ended
+    | WarningLogged
+    | CallsDraining
+    | RunEnded
 )
-Hear = Callable[[Happening], None]
+Hear = Callable[[RunEvent], None]
 
 
 @dataclass(frozen=True)
@@ -147,14 +147,14 @@ class Listeners:
 def all_of(*listeners: Hear) -> Hear:
     """Return what passes an event on to each listener, in order."""
 
-    def hear(event: Happening) -> None:
+    def hear(event: RunEvent) -> None:
         for listener in listeners:
             listener(event)
 
     return hear
 
 
-def nobody(_event: Happening) -> None:
+def nobody(_event: RunEvent) -> None:
     """Let an event pass."""
 
 
@@ -184,7 +184,7 @@ _BAD_KEY = "API key not valid"
 """How Gemini says with a 400 that a key is wrong."""
 
 
-class Alarm:
+class FailureAlarm:
     """Says one line, the first time that a model fails so, and for all that a server teaches.
 
     `count_forfeits` counts those of the whole run, and is called at the first one that is heard of;
@@ -208,9 +208,9 @@ class Alarm:
         self._forfeits: Forfeits | None = None
         self._named: set[str] = set()
 
-    def hear(self, event: Happening) -> None:
+    def hear(self, event: RunEvent) -> None:
         """Say what failed, what becomes of the run, and what to do; or what was learnt."""
-        if isinstance(event, Settled):
+        if isinstance(event, BattleSettled):
             self._settle(event.battle)
         if line := _what_was_learnt(event):
             self._say(line)
@@ -247,7 +247,7 @@ class Alarm:
                 )
 
 
-def why_hopeless(event: Happening) -> str | None:
+def why_hopeless(event: RunEvent) -> str | None:
     """Return why every later call of a model will fail, too; None where that is not so."""
     if not isinstance(event, Event) or event.kind != "finished":
         return None
@@ -255,7 +255,7 @@ def why_hopeless(event: Happening) -> str | None:
     return HOPELESS.get(fault or "")
 
 
-def pass_on(event: Happening, listeners: Listeners) -> str | None:
+def pass_on(event: RunEvent, listeners: Listeners) -> str | None:
     """Pass an event on, and say what it teaches; return why its model can do no more, if so."""
     listeners.hear(event)
     if line := _what_was_learnt(event):
@@ -263,7 +263,7 @@ def pass_on(event: Happening, listeners: Listeners) -> str | None:
     return why_hopeless(event)
 
 
-def _what_was_learnt(event: Happening) -> str | None:
+def _what_was_learnt(event: RunEvent) -> str | None:
     return safe(event.text) if isinstance(event, Event) and event.kind == "learnt" else None
 
 
@@ -297,7 +297,7 @@ class LogEvents(logging.Handler):
         more = " (more of these are left out)" if count == SAME_AT_MOST else ""
         name = redacted(record.name)
         level = record.levelname.lower()
-        self._hear(Logged(self._node, level, name, redacted(text) + more))
+        self._hear(WarningLogged(self._node, level, name, redacted(text) + more))
 
 
 def hear_logs(node: str, hear: Hear) -> LogEvents:

@@ -52,20 +52,20 @@ class Machines:
     """Workers that were given up since the process began."""
 
 
-class Kept(NamedTuple):
+class KeptMachines(NamedTuple):
     """How machines stood, and the process that owned the run's file then."""
 
     machines: Machines
     process: int
 
 
-class _KeptMachines(TypedDict):
+class _MachinesFile(TypedDict):
     process: int
     machines: tuple[Machine, ...]
     losses: int
 
 
-_KEPT_MACHINES = TypeAdapter(_KeptMachines)
+_KEPT_MACHINES = TypeAdapter(_MachinesFile)
 
 
 def keep_machines(store: Store, machines: Machines, process: int) -> None:
@@ -74,12 +74,12 @@ def keep_machines(store: Store, machines: Machines, process: int) -> None:
     store.put_file(NODES_FILE, text, replace=True)
 
 
-def kept_machines(store: Store) -> Kept | None:
+def kept_machines(store: Store) -> KeptMachines | None:
     """Return what was kept last; None of a run that no cluster played."""
     found = store.file_as(_KEPT_MACHINES, NODES_FILE)
     if found is None:
         return None
-    return Kept(Machines(found["machines"], found["losses"]), found["process"])
+    return KeptMachines(Machines(found["machines"], found["losses"]), found["process"])
 
 
 def machines_at_work(store: Store, process: int | None) -> Machines | None:
@@ -163,12 +163,12 @@ class Waiting(NamedTuple):
         return {**self._asdict(), "since_s": round(self.since_s, 3)}
 
 
-class _KeptWaits(TypedDict):
+class _WaitsFile(TypedDict):
     process: int
     servers: list[Waiting]
 
 
-_KEPT_WAITS = TypeAdapter(_KeptWaits)
+_KEPT_WAITS = TypeAdapter(_WaitsFile)
 
 
 class KeptWaits:

@@ -18,7 +18,7 @@ from videoautoarena.runs.bench.dialogues.score import Of
 from videoautoarena.runs.bench.format.reader import OpenBench, open_bench
 from videoautoarena.runs.bench.format.schema import DIALOGUE, DialogueItem, Round
 from videoautoarena.runs.bench.format.writer import refuse_within
-from videoautoarena.runs.formats.battle_table import Sheet, quoted, read_sheet
+from videoautoarena.runs.formats.battle_table import ColumnSheet, quoted, read_sheet
 from videoautoarena.runs.formats.files import (
     lined,
     refuse_existing,
@@ -129,7 +129,7 @@ def read_edits(bench: OpenBench[DialogueItem], file: Path) -> dict[Of, Edit]:
     return reading.edits
 
 
-def _rows(sheet: Sheet) -> Iterator[dict[str, str]]:
+def _rows(sheet: ColumnSheet) -> Iterator[dict[str, str]]:
     columns = sheet.columns
     for place in range(len(columns["qid"].codes)):
         cells = {name: column.values[column.codes[place]] for name, column in columns.items()}
@@ -203,7 +203,7 @@ def _edit(row: Mapping[str, str], asked: Round) -> Edit:
     return Edit("drop" if decision == "drop" else "keep", corrections, note)
 
 
-def _refusal(sheet: Sheet, wrong: Mapping[int, str]) -> BadInput:
+def _refusal(sheet: ColumnSheet, wrong: Mapping[int, str]) -> BadInput:
     first, *others = wrong
     named = ", ".join(str(sheet.first + k) for k in others[:NAMED_ROWS])
     more = f" and {len(others) - NAMED_ROWS} more" if len(others) > NAMED_ROWS else ""

@@ -14,7 +14,7 @@ from videoautoarena.memory.records.standards import Standard
 from videoautoarena.memory.store.store import Store
 from videoautoarena.memory.store.votes import Answered, Vote
 from videoautoarena.runs.serve.annotate.films import Films
-from videoautoarena.runs.serve.annotate.queue import Queue
+from videoautoarena.runs.serve.annotate.queue import VoteQueue
 
 MAKERS = (
     *("OpenAI", "ChatGPT", r"GPT\W?\d\w*", "Google", "DeepMind", "Gemini", "Gemma", "Anthropic"),
@@ -71,7 +71,7 @@ LONGEST_NOTE = 2000
 Better = Literal["a", "b", "tie_good", "tie_bad"]
 
 
-class SaidOfBattle(BaseModel):
+class BattleVote(BaseModel):
     """What a page sends of the battle that it shows, in terms of its Answers A and B."""
 
     model_config = ConfigDict(extra="forbid", strict=True)
@@ -98,7 +98,7 @@ class BattleTask:
         votes = store.evidence.votes
         mine = [vote for vote in votes.standing(Vote) if vote.labeller == labeller]
         voted = {vote.battle for vote in mine}
-        self.queue: Queue[Vote] = Queue(
+        self.queue: VoteQueue[Vote] = VoteQueue(
             votes,
             order,
             mine,
@@ -137,11 +137,11 @@ class BattleTask:
         battle = self._store.battle(held) if held else None
         return battle.video if battle else None
 
-    async def vote(self, said: SaidOfBattle) -> None:
+    async def vote(self, said: BattleVote) -> None:
         """Keep a vote; raises Stale or StoreError."""
         await self.queue.vote(said.ticket, lambda battle: self._vote(battle, said))
 
-    def _vote(self, battle: str, said: SaidOfBattle) -> Vote:
+    def _vote(self, battle: str, said: BattleVote) -> Vote:
         first, answers = self._answers(battle)
         return Vote(
             battle=battle,

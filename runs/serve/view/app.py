@@ -27,11 +27,11 @@ from videoautoarena.runs.run.rundir.reader import (
     runs_below,
 )
 from videoautoarena.runs.run.rundir.slots import Tally
-from videoautoarena.runs.serve.server.files import Gone, VideoFiles
+from videoautoarena.runs.serve.server.files import VideoFiles, VideoGone
 from videoautoarena.runs.serve.server.guard import Guard, Sessions
 from videoautoarena.runs.serve.server.serve import announce, aside, listen, port_of, serve
 from videoautoarena.runs.serve.view.current import Current, Stamp, as_json, stamp_of
-from videoautoarena.runs.serve.view.events import Watch
+from videoautoarena.runs.serve.view.events import RunWatch
 from videoautoarena.runs.serve.view.pictures import Pictures
 from videoautoarena.runs.views.page.document import document, policy
 from videoautoarena.video.sampling.cache import FrameCache
@@ -91,21 +91,21 @@ NEW_LINK = "for this browser, run arena view once more: it prints a link of its 
 _NUMBER = re.compile(r"[0-9]{1,9}")
 
 
-class Shown:
+class ShownRun:
     """One run and all that is kept of it while it is looked at."""
 
     def __init__(self, folder: Path, decoders: Decoders, films: Path | None = None) -> None:
         self.folder = folder
         self.pictures = Pictures(folder, decoders, films)
         self.current = Current(folder, self.pictures.lay_out)
-        self.watch = Watch(self.current)
+        self.watch = RunWatch(self.current)
         self.files = VideoFiles()
 
 
-class Choice(Protocol):
+class RunChoice(Protocol):
     """What there is to look at."""
 
-    async def run(self, name: str | None) -> Shown | None:
+    async def run(self, name: str | None) -> ShownRun | None:
         """Return the run of a name; None where there is no such one."""
 
     async def runs(self) -> list[Row] | None:
@@ -120,9 +120,9 @@ class OneRun:
 
     def __init__(self, folder: Path, decoders: Decoders, films: Path | None = None) -> None:
         with open_run(folder):
-            self._shown = Shown(folder, decoders, films)
+            self._shown = ShownRun(folder, decoders, films)
 
-    async def run(self, name: str | None) -> Shown | None:
+    async def run(self, name: str | None) -> ShownRun | None:
         """Return the run, which has no name."""
         return self._shown if name is None else None
 
@@ -136,25 +136,25 @@ class OneRun:
             await self._shown.current.data()
 
 
-class Runs:
+class RunsOfFolder:
     """The runs of a folder; each is read when it is opened."""
 
     def __init__(self, folder: Path, decoders: Decoders) -> None:
         self._below = RunsBelow(folder)
         self._decoders = decoders
-        self._shown: dict[str, Shown] = {}
+        self._shown: dict[str, ShownRun] = {}
         if not self._below.look():
             refuse_set(folder)
             raise BadInput(f"{folder} holds no run; pass the --out of a run, or a folder of runs")
 
-    async def run(self, name: str | None) -> Shown | None:
+    async def run(self, name: str | None) -> ShownRun | None:
         """Return a run by its name in the list."""
         if name is None or (folder := self._below.folder_of(name)) is None:
             return None
         if name not in self._shown:
             while len(self._shown) >= OPEN_RUNS:
                 self._shown.pop(next(iter(self._shown)))
-            self._shown[name] = Shown(folder, self._decoders)
+            self._shown[name] = ShownRun(folder, self._decoders)
         return self._shown[name]
 
     async def runs(self) -> list[Row] | None:
@@ -168,7 +168,7 @@ class Runs:
 class _Endpoints:
     """Answers what pages ask for; `?run=` names one of several runs."""
 
-    def __init__(self, choice: Choice) -> None:
+    def __init__(self, choice: RunChoice) -> None:
         self._choice = choice
         self._page = "".join(document("report", place="served"))
 
@@ -214,10 +214,10 @@ class _Endpoints:
         if shown is None or found is None:
             return _nothing("video")
         if found.folder is NO_FOLDER:
-            return _gone(Gone(UNKNOWN_FOLDER))
+            return _gone(VideoGone(UNKNOWN_FOLDER))
         try:
             return await shown.files.response(found.video, found.folder)
-        except Gone as gone:
+        except VideoGone as gone:
             return _gone(gone)
 
     async def frame(self, request: Request) -> Response:
@@ -237,11 +237,11 @@ class _Endpoints:
             return _nothing("run")
         return StreamingResponse(shown.watch.events(), media_type="text/event-stream")
 
-    async def _shown(self, request: Request) -> Shown | None:
+    async def _shown(self, request: Request) -> ShownRun | None:
         return await self._choice.run(request.query_params.get("run"))
 
 
-def view_app(choice: Choice) -> Router:
+def view_app(choice: RunChoice) -> Router:
     """Return the application that shows one run or several."""
     of = _Endpoints(choice)
     routes = [
@@ -273,7 +273,7 @@ async def view(
         is_run = holds_a_run(folder) or not folder.is_dir()
         if films is not None and not is_run:
             raise BadInput(f"--videos is for one run; {folder} is a folder of runs")
-        choice = OneRun(folder, decoders, films) if is_run else Runs(folder, decoders)
+        choice = OneRun(folder, decoders, films) if is_run else RunsOfFolder(folder, decoders)
         with listen(port) as listener:
             os.nice(NICER)
             sessions = Sessions(port_of(listener))

@@ -6,7 +6,7 @@ import math
 from collections.abc import Collection, Iterator, Sequence
 from typing import Any
 
-from videoautoarena.runs.formats.terminal_text import Axis, Interval, axis_of
+from videoautoarena.runs.formats.terminal_text import Axis, DrawnInterval, axis_of
 from videoautoarena.runs.formats.words import Kind, is_nothing
 from videoautoarena.runs.rating.fit import UNCONTROLLED
 from videoautoarena.runs.rating.leaderboard import (
@@ -147,7 +147,7 @@ def _shared_flags(rows: Sequence[Row]) -> set[str]:
 def rating_axis(rows: Sequence[Row]) -> Axis:
     """Return the axis of ratings."""
     return axis_of(
-        Interval(row.rating, row.low, row.high) for row in rows if row.rating is not None
+        DrawnInterval(row.rating, row.low, row.high) for row in rows if row.rating is not None
     )
 
 

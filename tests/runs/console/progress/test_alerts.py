@@ -18,7 +18,7 @@ from videoautoarena.agents.calls.ask import Event
 from videoautoarena.agents.models.registry import parse_model
 from videoautoarena.memory.records.records import Nonce
 from videoautoarena.runs.cli.program.ending import run_async
-from videoautoarena.runs.console.progress.events import Alarm, Happening, Settled
+from videoautoarena.runs.console.progress.events import BattleSettled, FailureAlarm, RunEvent
 from videoautoarena.runs.console.progress.listeners import audience
 from videoautoarena.runs.run.config.run_config import Flags
 from videoautoarena.runs.run.rundir.failures import Forfeits
@@ -32,17 +32,19 @@ def finished(alias: str, fault: str | None, text: str = "no more") -> Event:
     return Event("finished", alias, nonce, fault=fault, text=text)
 
 
-def told_of(*events: Happening, before: Forfeits | None = None) -> list[str]:
+def told_of(*events: RunEvent, before: Forfeits | None = None) -> list[str]:
     said = list[str]()
-    heard = list[Happening]()
+    heard = list[RunEvent]()
 
     def count() -> Forfeits:
         found = before or Forfeits()
-        for battle in (one.battle for one in heard if isinstance(one, Settled)):
+        for battle in (one.battle for one in heard if isinstance(one, BattleSettled)):
             found.note(battle.model_a, battle.model_b, battle.verdict, reason=battle.reason)
         return found
 
-    alarm = Alarm(Path("my out"), said.append, count, accepted=0.05, key_of="as {} says".format)
+    alarm = FailureAlarm(
+        Path("my out"), said.append, count, accepted=0.05, key_of="as {} says".format
+    )
     for event in events:
         heard.append(event)
         alarm.hear(event)
@@ -149,9 +151,11 @@ def test_a_run_without_such_a_failure_says_nothing_of_it(videos: Path, tmp_path:
     assert not [line for line in said if "Ctrl-C stops" in line]
 
 
-def lost(number: int, verdict: str = "forfeit_a", why: str = "http-400: no such thing") -> Settled:
+def lost(
+    number: int, verdict: str = "forfeit_a", why: str = "http-400: no such thing"
+) -> BattleSettled:
     told = {"id": f"v{number}-p1-r0", "verdict": verdict, "reason": why}
-    return Settled(judged("v0-p1-r0").model_copy(update=told))
+    return BattleSettled(judged("v0-p1-r0").model_copy(update=told))
 
 
 def test_a_contestant_that_often_gives_no_answer_is_named_once_at_the_third_time() -> None:
