@@ -27,7 +27,7 @@ from typing import Any, NamedTuple
 from benchmarks.canned import parser_of, resident_mb
 from tests.support.film import PROVIDERS, Film, model_at
 from tests.support.loopback import Loopback, serving_apart
-from videoautoarena.agents.calls.clients import ChatClient, Sending
+from videoautoarena.agents.calls.clients import ChatClient, OutgoingCall
 from videoautoarena.agents.models.registry import Model
 from videoautoarena.agents.transport.splice import FrameBytes
 from videoautoarena.runs.cli.program.ending import run_async
@@ -87,8 +87,8 @@ async def cost(model: Model, turns: int) -> Cost:
     film = Film(count=FRAMES, size_bytes=FRAME_BYTES)
     shared = ChatClient(model, film.load, FrameBytes(film.load))
     plain = Plain(model, film.load)
-    text = Sending("k" * 64, "judge", "Well?", None)
-    whole = Sending("k" * 64, "judge", "Well?", film.frames)
+    text = OutgoingCall("k" * 64, "judge", "Well?", None)
+    whole = OutgoingCall("k" * 64, "judge", "Well?", film.frames)
     kinds = ((shared, text), (shared, whole), (plain, whole))
     took: list[list[float]] = [[] for _ in kinds]
     for turn in range(FIRST + turns):
@@ -128,7 +128,7 @@ class Watch:
 
 async def megabytes(client: ChatClient, film: Film, calls: int) -> float:
     """Return the megabytes that each of so many calls at once takes beside the shared frames."""
-    whole = Sending("k" * 64, "judge", "Well?", film.frames)
+    whole = OutgoingCall("k" * 64, "judge", "Well?", film.frames)
     await client.send(whole)
     with Watch() as watch:
         await asyncio.gather(*(client.send(whole) for _ in range(calls)))

@@ -27,12 +27,12 @@ from langchain_core.messages import AIMessage, BaseMessage
 
 from tests.support.loopback import Manners, serving
 from videoautoarena.agents.calls.ask import Asker
-from videoautoarena.agents.calls.clients import Client, Load, Received, Sending
+from videoautoarena.agents.calls.clients import Client, Load, OutgoingCall, ReceivedReply
 from videoautoarena.agents.models.registry import Model, parse_model
 from videoautoarena.agents.prompting.contracts import FORMAT_LINE
 from videoautoarena.agents.prompting.prompts import PromptSet
 from videoautoarena.agents.roles.prompter import Prompter
-from videoautoarena.graph.context import Arena, Rules
+from videoautoarena.graph.context import Arena, TournamentRules
 from videoautoarena.memory.records.digests import digest
 from videoautoarena.memory.records.records import (
     CATEGORIES,
@@ -49,7 +49,7 @@ from videoautoarena.memory.records.standards import STANDARDS
 from videoautoarena.memory.store.journal import Journal
 from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.console.progress.events import Listeners, nobody
-from videoautoarena.runs.run.config.agreement import Trust, agreed
+from videoautoarena.runs.run.config.agreement import RunTrust, agreed
 from videoautoarena.runs.run.config.arena_file import Pairing
 from videoautoarena.runs.run.config.run_config import Flags, RunConfig, resolve
 from videoautoarena.runs.run.rundir.opener import Opened, begin, go_on
@@ -78,9 +78,9 @@ class Canned:
     def __init__(self, model: Model, load: Load) -> None:
         """Take what a client takes."""
 
-    async def send(self, sending: Sending) -> Received:
+    async def send(self, sending: OutgoingCall) -> ReceivedReply:
         """Return a reply of the usual length, without looking at a frame."""
-        return Received(text=reply(sending.role, sending.text), usage=USAGE, ending="stop")
+        return ReceivedReply(text=reply(sending.role, sending.text), usage=USAGE, ending="stop")
 
     async def aclose(self) -> None:
         """Close nothing."""
@@ -221,7 +221,7 @@ def canned_arena(
             examiner=model(config.examiner),
             judges=tuple(map(model, config.judges)),
             cast={name: model(name) for name in config.models},
-            rules=Rules(rounds=ROUNDS),
+            rules=TournamentRules(rounds=ROUNDS),
             videos={video.id: video for video in films},
             prompts=prompts.digests,
             frames=look,
@@ -310,7 +310,7 @@ def continued(folder: Path, shape: Shape) -> Opened:
     out = folder / "out"
     run = Run(out, Store.open(run_file(out), write=True))
     kept = RunConfig.to_go_on(run.manifest)
-    trust = Trust(folder / "arena.toml")
+    trust = RunTrust(folder / "arena.toml")
     kept = agreed(kept, kept.cast, out=out, trust=trust)
     return go_on(run, kept, None, prompts=None, found=found(shape), folder=folder)
 

@@ -22,7 +22,7 @@ from pathlib import Path
 from rich.console import Console
 
 from benchmarks.canned import USAGE, Canned, answered_by, keep, parser_of, run_frames
-from videoautoarena.agents.calls.clients import Load, Received, Sending
+from videoautoarena.agents.calls.clients import Load, OutgoingCall, ReceivedReply
 from videoautoarena.agents.models.registry import Model
 from videoautoarena.agents.prompting.prompts import PromptSet
 from videoautoarena.memory.records.digests import unit_interval
@@ -52,13 +52,13 @@ class Slow(Canned):
         self._latency_s = latency_s
         self._mute = mute
 
-    async def send(self, sending: Sending) -> Received:
+    async def send(self, sending: OutgoingCall) -> ReceivedReply:
         """Reply after a while, or say nothing."""
         await asyncio.sleep(self._latency_s * (0.5 + unit_interval(0, "latency", sending.key)))
         if sending.role in ("contestant", "judge") and (
             unit_interval(0, "mute", sending.key) < self._mute
         ):
-            return Received(text="", usage=USAGE, ending="stop")
+            return ReceivedReply(text="", usage=USAGE, ending="stop")
         return await super().send(sending)
 
 

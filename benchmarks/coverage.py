@@ -28,7 +28,7 @@ from videoautoarena.scoring.fitting.bradley_terry import (
     to_ratings,
 )
 from videoautoarena.scoring.fitting.counts import Cells, Floats, Ints, count_cells
-from videoautoarena.scoring.ratings.ratings import Method, Ratings, rate
+from videoautoarena.scoring.ratings.ratings import FitMethod, Ratings, rate
 
 MODELS = 11
 TIES = 0.07
@@ -42,10 +42,10 @@ FEWER = 8
 LEAST = 0.93
 MOST = 0.97
 KINDS = {
-    "clustered": (True, Method()),
-    "naive": (False, Method()),
-    "bootstrap": (True, Method(rounds=400)),
-    "naive bootstrap": (False, Method(rounds=400)),
+    "clustered": (True, FitMethod()),
+    "naive": (False, FitMethod()),
+    "bootstrap": (True, FitMethod(rounds=400)),
+    "naive bootstrap": (False, FitMethod(rounds=400)),
 }
 """Whether intervals know the videos, and how they are made."""
 

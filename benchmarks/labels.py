@@ -24,7 +24,7 @@ from benchmarks.coverage import TIES, Coverage, held_by, true_ratings
 from videoautoarena.scoring.design.pairing import roster_pairs
 from videoautoarena.scoring.fitting.bradley_terry import SCALE
 from videoautoarena.scoring.fitting.counts import Floats, count_cells
-from videoautoarena.scoring.ratings.prediction_powered import Judged, rate_on_labels
+from videoautoarena.scoring.ratings.prediction_powered import JudgedBattles, rate_on_labels
 from videoautoarena.scoring.ratings.ratings import PLAIN, Ratings, rate
 
 BATTLES = 12_479
@@ -64,7 +64,7 @@ class Found(NamedTuple):
     gain: float
 
 
-def draw(setting: Setting, seed: int, battles: int) -> Judged:
+def draw(setting: Setting, seed: int, battles: int) -> JudgedBattles:
     """Return a seeded tournament, part of it labelled."""
     rng = np.random.default_rng([seed, setting.labels, setting.videos, round(10 * setting.noise)])
     models = len(STRENGTH)
@@ -82,7 +82,7 @@ def draw(setting: Setting, seed: int, battles: int) -> Judged:
     asked = rng.choice(battles, setting.labels, replace=False)
     people[asked] = np.where(rng.random(battles) < TIES, 0.5, gap > 0)[asked]
     judge = np.where(rng.random(battles) < TIES, 0.5, seen > 0)
-    return Judged(models, a, b, judge, people, np.ones(battles), video)
+    return JudgedBattles(models, a, b, judge, people, np.ones(battles), video)
 
 
 def cover(setting: Setting, *, sets: int, battles: int = BATTLES) -> Found:

@@ -39,7 +39,7 @@ from benchmarks.canned import (
     played,
     timed,
 )
-from videoautoarena.agents.calls.clients import ChatClient, Load, Received, Sending
+from videoautoarena.agents.calls.clients import ChatClient, Load, OutgoingCall, ReceivedReply
 from videoautoarena.agents.models.registry import Model
 from videoautoarena.memory.records.records import Nonce
 from videoautoarena.memory.store.store import Store
@@ -146,7 +146,7 @@ class Slow(Canned):
         super().__init__(model, load)
         self._call_s = call_s
 
-    async def send(self, sending: Sending) -> Received:
+    async def send(self, sending: OutgoingCall) -> ReceivedReply:
         """Reply after a while."""
         await asyncio.sleep(self._call_s)
         return await super().send(sending)

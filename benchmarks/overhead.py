@@ -26,7 +26,7 @@ from langgraph.types import Send
 
 from benchmarks.canned import ROUNDS, canned_arena, keep, parser_of, run_frames
 from tests.support.loopback import serving_apart
-from videoautoarena.agents.calls.clients import ChatClient, Client, Load, Sending
+from videoautoarena.agents.calls.clients import ChatClient, Client, Load, OutgoingCall
 from videoautoarena.agents.models.registry import parse_model
 from videoautoarena.graph.tournament import play
 from videoautoarena.memory.records.records import Frames
@@ -186,7 +186,7 @@ async def client_cost(client: Client, frames: Frames | None) -> float:
     """Return the CPU milliseconds of one call through a client, the median of several."""
     took = []
     for call in range(CALLS + 1):
-        sending = Sending(f"{call:064}", "contestant", "Question:\nWhat is it?", frames)
+        sending = OutgoingCall(f"{call:064}", "contestant", "Question:\nWhat is it?", frames)
         began = time.process_time()
         await client.send(sending)
         took.append((time.process_time() - began) * 1000)

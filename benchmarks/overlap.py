@@ -30,7 +30,7 @@ from typing import NamedTuple
 from benchmarks.canned import UNHEARD, Shape, answered_by, check_whole, configured, keep, no_bytes
 from benchmarks.decode import HALF_MINUTE, made, repeat, whole
 from benchmarks.latency import CALL_S, PLACES, ROUNDS, Slow
-from videoautoarena.agents.calls.clients import Load, Received, Sending
+from videoautoarena.agents.calls.clients import Load, OutgoingCall, ReceivedReply
 from videoautoarena.agents.models.registry import Model
 from videoautoarena.agents.prompting.prompts import PromptSet
 from videoautoarena.agents.transport.splice import FrameBytes
@@ -66,7 +66,7 @@ class Looker(Slow):
         super().__init__(model, no_bytes, call_s=CALL_S)
         self._frames = frames
 
-    async def send(self, sending: Sending) -> Received:
+    async def send(self, sending: OutgoingCall) -> ReceivedReply:
         """Reply after a while."""
         if sending.frames is not None:
             digests = [frame.digest for frame in sending.frames.frames]

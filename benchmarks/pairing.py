@@ -26,7 +26,7 @@ from scipy.stats import kendalltau
 
 from benchmarks.coverage import held_by, true_ratings
 from videoautoarena.scoring.design.pairing import mix_weights, pick_weighted, roster_pairs
-from videoautoarena.scoring.design.power import Course, Ladder, Look, look, play
+from videoautoarena.scoring.design.power import InterimResult, PlayPlan, StrengthLadder, look, play
 from videoautoarena.scoring.fitting.bradley_terry import SCALE
 from videoautoarena.scoring.fitting.counts import Floats, count_cells
 from videoautoarena.scoring.intervals.proportions import measure_share
@@ -44,12 +44,12 @@ _POINTS = {
 LADDERS: dict[str, Floats] = {
     name: np.array(points, dtype=np.float64) / SCALE for name, points in _POINTS.items()
 }
-RULES = {"uniform": Course(is_mixed=False), "mix": Course()}
+RULES = {"uniform": PlayPlan(is_mixed=False), "mix": PlayPlan()}
 MOST_NEEDED = {"paper": 0.5, "cluster": 0.7}
 LEAST_COVERED = 0.94
 MOST_WRONG = 0.05
 MOST_MS = 1.0
-NEEDS: dict[str, Callable[[Look, float], bool]] = {
+NEEDS: dict[str, Callable[[InterimResult, float], bool]] = {
     "order found and apart": lambda seen, _: seen.is_right and float(seen.ratios.min()) > 1.96,
     "tau above 0.95": lambda seen, _: _kendall(seen) >= 0.95,
     "intervals narrow": lambda seen, width: seen.separation.width <= width,
@@ -64,7 +64,7 @@ def battles_until(
     at = range(every * WAVE, battles + 1, every * WAVE)
     found = {need: np.full(seeds, np.inf) for need in NEEDS}
     for seed in range(seeds):
-        ladder = Ladder(strength, quirk=0.0, blind=0.13, seat=0.2)
+        ladder = StrengthLadder(strength, quirk=0.0, blind=0.13, seat=0.2)
         for n, cells in zip(at, play(ladder, RULES[rule], seed=seed, at=at), strict=True):
             seen = look(cells)
             for need, holds in NEEDS.items():
@@ -96,7 +96,7 @@ def compare(name: str, **limits: float) -> bool:
 
 def cover(strength: Floats, rule: str, *, sets: int, quirk: float, at: Sequence[int]) -> Floats:
     """Return which intervals held the truth, shape (sets, numbers of battles, models)."""
-    ladder = Ladder(strength, quirk=quirk)
+    ladder = StrengthLadder(strength, quirk=quirk)
     truth = true_ratings(strength, quirk, ties=0.0)
     held = np.empty((sets, len(at), 11))
     for seed in range(sets):
@@ -113,7 +113,7 @@ def cover_at_stop(strength: Floats, *, width: float | None, sets: int, battles: 
     Looked at after every wave, played by `mix`.
     """
     at = range(WAVE, battles + 1, WAVE)
-    ladder = Ladder(strength, quirk=0.5)
+    ladder = StrengthLadder(strength, quirk=0.5)
     truth = true_ratings(strength, ladder.quirk, ties=0.0)
     held = np.empty((sets, len(strength)))
     for seed in range(sets):
@@ -133,7 +133,7 @@ def stops(strength: Floats, *, sets: int, battles: int) -> tuple[Floats, Floats]
     To find equal models apart is wrong whatever the order.
     """
     at = range(WAVE, battles + 1, WAVE)
-    ladder = Ladder(strength, quirk=0.5)
+    ladder = StrengthLadder(strength, quirk=0.5)
     wrong = np.zeros((2, sets))
     for seed in range(sets):
         done = [False, False]
@@ -235,7 +235,7 @@ def _stops(sets: int, battles: int) -> list[bool]:
     return kept
 
 
-def _kendall(seen: Look) -> float:
+def _kendall(seen: InterimResult) -> float:
     return float(kendalltau(-seen.theta, np.arange(len(seen.theta))).statistic)
 
 

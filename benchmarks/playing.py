@@ -21,7 +21,7 @@ from benchmarks.canned import USAGE, Canned, keep, no_bytes, parser_of, resident
 from benchmarks.freezing import lay_run
 from tests.support.task_sets import choice, write_set
 from videoautoarena.agents.calls.ask import Asker
-from videoautoarena.agents.calls.clients import Received, Sending
+from videoautoarena.agents.calls.clients import OutgoingCall, ReceivedReply
 from videoautoarena.agents.prompting.fences import LETTERS
 from videoautoarena.agents.roles.prompter import Prompter
 from videoautoarena.memory.store.store import Store
@@ -55,9 +55,9 @@ AT_ONCE = 32
 class Chooser(Canned):
     """Stands where a chat model's client stands, and names an option."""
 
-    async def send(self, sending: Sending) -> Received:
+    async def send(self, sending: OutgoingCall) -> ReceivedReply:
         """Return a letter, without looking at a frame."""
-        return Received(text=f"({LETTERS[len(sending.text) % 4]})", usage=USAGE, ending="stop")
+        return ReceivedReply(text=f"({LETTERS[len(sending.text) % 4]})", usage=USAGE, ending="stop")
 
 
 class Cost(NamedTuple):

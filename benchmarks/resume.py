@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from benchmarks.canned import Canned, Shape, begun, continued, keep, parser_of, played, timed
-from videoautoarena.agents.calls.clients import Load, Received, Sending
+from videoautoarena.agents.calls.clients import Load, OutgoingCall, ReceivedReply
 from videoautoarena.agents.models.registry import Model
 from videoautoarena.runs.analysis.leaderboard.board import board_of, slices_of
 from videoautoarena.runs.cli.program.ending import run_async
@@ -50,7 +50,7 @@ class Counting(Canned):
         super().__init__(model, load)
         self._sent = sent
 
-    async def send(self, sending: Sending) -> Received:
+    async def send(self, sending: OutgoingCall) -> ReceivedReply:
         """Reply, and note when the first call came."""
         if not self._sent.calls:
             self._sent.first_s = time.process_time()

@@ -12,7 +12,7 @@ from videoautoarena.memory.records.records import Battle, Draw, Frames, Persona,
 
 
 @dataclass(frozen=True)
-class Rules:
+class TournamentRules:
     """The choices of a run that change what follows what."""
 
     rounds: int
@@ -49,7 +49,7 @@ class Arena:
     judges: tuple[Model, ...]
     cast: Mapping[str, Model]
     """Alias to contestant."""
-    rules: Rules
+    rules: TournamentRules
     videos: Mapping[str, Video]
     prompts: Mapping[str, str]
     """Role to digest of its prompt file."""

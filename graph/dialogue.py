@@ -20,21 +20,21 @@ from typing_extensions import TypedDict
 
 from videoautoarena.agents.models.registry import Model
 from videoautoarena.agents.prompting.contracts import RoundReply
-from videoautoarena.agents.roles.mark import Replied, check_off
+from videoautoarena.agents.roles.mark import ReplyWithChecklist, check_off
 from videoautoarena.agents.roles.write_dialogue import (
-    Asked,
+    ChecklistQuestion,
     Dialogist,
-    Item,
-    Question,
-    Refused,
+    DialogueBrief,
+    DialogueRefusal,
+    ShownRound,
     other_half,
     turns_of,
 )
 from videoautoarena.graph.dialogue_checks import (
     MEMORABLE,
     MOST_OTHERS,
-    Fault,
-    Frame,
+    DialogueFault,
+    DialogueRequirements,
     checklist_fault,
     find_fault,
     gives_away,
@@ -64,7 +64,7 @@ MOST_TOLD = 40_000
 
 
 @dataclass(frozen=True)
-class Workshop:
+class DialogueContext:
     """What a dialogue is made with."""
 
     dialogist: Dialogist
@@ -82,21 +82,21 @@ class Workshop:
     """Called with the scope of every call that failed for good."""
 
     @property
-    def frame(self) -> Frame:
+    def frame(self) -> DialogueRequirements:
         """What a dialogue has to fit into."""
         memory = self.dialogist.memory
         clip = self.dialogist.clip
         bank = {one.id: one.name for one in memory.seen_in(clip.scenes)}
-        return Frame(self.ability, self.turns, bank, self.asked)
+        return DialogueRequirements(self.ability, self.turns, bank, self.asked)
 
 
-class Made(NamedTuple):
+class MadeDialogue(NamedTuple):
     """What came of a dialogue."""
 
     rounds: tuple[RoundReply, ...]
-    checklists: dict[int, tuple[Item, ...]]
+    checklists: dict[int, tuple[ChecklistQuestion, ...]]
     """Number of each scored round, from 1, to its items."""
-    faults: tuple[Fault, ...]
+    faults: tuple[DialogueFault, ...]
     """Of each try in turn."""
     is_done: bool
     tried: tuple[dict[str, Any], ...] = ()
@@ -109,17 +109,17 @@ class DialogueState(TypedDict, total=False):
     ask: int
     """Which try it is, from 0."""
     rounds: tuple[RoundReply, ...]
-    checklists: dict[int, tuple[Item, ...]]
-    fault: Fault | None
+    checklists: dict[int, tuple[ChecklistQuestion, ...]]
+    fault: DialogueFault | None
     """What is wrong with this try."""
-    faults: tuple[Fault, ...]
+    faults: tuple[DialogueFault, ...]
     tried: tuple[dict[str, Any], ...]
 
 
 Update = dict[str, Any]
 
 
-async def write(state: DialogueState, runtime: Runtime[Workshop]) -> Update:
+async def write(state: DialogueState, runtime: Runtime[DialogueContext]) -> Update:
     """Write it, or once more where it was refused."""
     shop = runtime.context
     ask = state.get("ask", 0)
@@ -128,24 +128,24 @@ async def write(state: DialogueState, runtime: Runtime[Workshop]) -> Update:
         last = faults[-1]
         rounds = state.get("rounds", ())
         is_long = sum(len(one.model_dump_json()) for one in rounds) > MOST_TOLD
-        refused = Refused(last.reason, last.why, last.round, () if is_long else rounds)
-    asked = Asked(shop.ability, shop.wanted or shop.turns[0], shop.asked, refused)
+        refused = DialogueRefusal(last.reason, last.why, last.round, () if is_long else rounds)
+    asked = DialogueBrief(shop.ability, shop.wanted or shop.turns[0], shop.asked, refused)
     begun: Update = {"checklists": {}, "tried": (), "fault": None}
     try:
         rounds = await _noted(shop, shop.slot, shop.dialogist.write(asked, slot=shop.slot, ask=ask))
     except CallFailed as failure:
-        return {**begun, "rounds": (), "fault": Fault("failed", str(failure))}
+        return {**begun, "rounds": (), "fault": DialogueFault("failed", str(failure))}
     return {**begun, "rounds": rounds, "fault": find_fault(rounds, shop.frame)}
 
 
-async def list_items(state: DialogueState, runtime: Runtime[Workshop]) -> Update:
+async def list_items(state: DialogueState, runtime: Runtime[DialogueContext]) -> Update:
     """Give each scored round a checklist that its reference settles."""
     shop = runtime.context
     rounds = state["rounds"]
-    checklists = dict[int, tuple[Item, ...]]()
+    checklists = dict[int, tuple[ChecklistQuestion, ...]]()
     for number in scored(rounds):
         one = rounds[number - 1]
-        question = Question(one.user, one.assistant, turns_of(rounds, number))
+        question = ShownRound(one.user, one.assistant, turns_of(rounds, number))
         ask = _ask(state, number)
         try:
             items = await _noted(
@@ -157,24 +157,26 @@ async def list_items(state: DialogueState, runtime: Runtime[Workshop]) -> Update
                 shop, shop.slot, shop.dialogist.validate(question, items, slot=shop.slot, ask=ask)
             )
         except CallFailed as failure:
-            return {"fault": Fault("failed", str(failure), number)}
+            return {"fault": DialogueFault("failed", str(failure), number)}
         kept = kept_items(items, checked)
         checklists[number] = kept
         fault = checklist_fault(kept, rounds, number, ability=shop.ability)
         is_secret = shop.ability != WIDE and keeps_secret(shop.ability, one)
         if fault is None and is_secret and gives_away(kept, rounds, number):
-            fault = Fault("values", "all that it asks for stands elsewhere in the dialogue", number)
+            fault = DialogueFault(
+                "values", "all that it asks for stands elsewhere in the dialogue", number
+            )
         if fault is not None:
             return {"checklists": checklists, "fault": fault}
     return {"checklists": checklists}
 
 
-async def try_out(state: DialogueState, runtime: Runtime[Workshop]) -> Update:
+async def try_out(state: DialogueState, runtime: Runtime[DialogueContext]) -> Update:
     """Have each scored round answered by who can, and by who lacks what it needs.
 
     Who sees no frames comes first: that costs least.
     """
-    trial = _Trial(runtime.context, state)
+    trial = _AnswerTrial(runtime.context, state)
     return {"fault": await trial.fault(), "tried": tuple(trial.tried)}
 
 
@@ -201,7 +203,7 @@ def again(state: DialogueState) -> str:
     return END if is_failed or state.get("ask", 0) >= TRIES else "write"
 
 
-builder = StateGraph(DialogueState, context_schema=Workshop)
+builder = StateGraph(DialogueState, context_schema=DialogueContext)
 builder.add_node("write", write)
 builder.add_node("list_items", list_items)
 builder.add_node("try_out", try_out)
@@ -214,7 +216,7 @@ builder.add_conditional_edges("refuse", again, ["write", END])
 dialogue = builder.compile(name="dialogue")
 
 
-async def make_dialogue(shop: Workshop) -> Made:
+async def make_dialogue(shop: DialogueContext) -> MadeDialogue:
     """Return a dialogue that passed every check, or why both tries fell.
 
     A try costs one call to be written, two a scored round for its checklist, and two for each
@@ -222,7 +224,7 @@ async def make_dialogue(shop: Workshop) -> Made:
     and one for each other thing that could be meant for those that do.
     """
     state = await dialogue.ainvoke(DialogueState(ask=0, faults=()), context=shop)
-    return Made(
+    return MadeDialogue(
         rounds=state.get("rounds", ()),
         checklists=state.get("checklists", {}),
         faults=state.get("faults", ()),
@@ -232,26 +234,26 @@ async def make_dialogue(shop: Workshop) -> Made:
 
 
 @dataclass(frozen=True)
-class _Trial:
+class _AnswerTrial:
     """Answers that are tried out in one try."""
 
-    shop: Workshop
+    shop: DialogueContext
     state: DialogueState
     tried: list[dict[str, Any]] = field(default_factory=list)
 
-    async def fault(self) -> Fault | None:
+    async def fault(self) -> DialogueFault | None:
         """Return the first thing that is wrong with a round."""
         for check in (self._leak, self._unsolved, self._memory):
             for number, items in self.state["checklists"].items():
                 try:
                     fault = await check(number, items)
                 except CallFailed as failure:
-                    return Fault("failed", str(failure), number)
+                    return DialogueFault("failed", str(failure), number)
                 if fault is not None:
                     return fault
         return None
 
-    async def _leak(self, number: int, items: Sequence[Item]) -> Fault | None:
+    async def _leak(self, number: int, items: Sequence[ChecklistQuestion]) -> DialogueFault | None:
         """Have it answered by who sees no frames and knows the rest of the dialogue."""
         shop = self.shop
         rounds = self.state["rounds"]
@@ -265,31 +267,35 @@ class _Trial:
             met = [not item.is_yes for item in items]
             self.tried.append({"round": number, "how": how, "answer": answer, "met": met})
         elif _is_told(items, await self._met(how, answer, number, items, MOST_OTHERS + 2)):
-            return Fault("leak", "the rest of the dialogue answers it", number)
+            return DialogueFault("leak", "the rest of the dialogue answers it", number)
         return None
 
-    async def _unsolved(self, number: int, items: Sequence[Item]) -> Fault | None:
+    async def _unsolved(
+        self, number: int, items: Sequence[ChecklistQuestion]
+    ) -> DialogueFault | None:
         """Have it answered by who knows all, and sees frames that a player does not."""
         rounds = self.state["rounds"]
         answer = await self._answer(rounds[number - 1].user, turns_of(rounds, number), number, 0)
         met = await self._met("knows all, sees other frames", answer, number, items, 0)
         if sum(met) / len(met) >= (HARD if self.shop.ability in _SEVERAL else SOLVED):
             return None
-        return Fault("unsolved", f"{sum(met)} of {len(met)} items met", number)
+        return DialogueFault("unsolved", f"{sum(met)} of {len(met)} items met", number)
 
-    async def _memory(self, number: int, items: Sequence[Item]) -> Fault | None:
+    async def _memory(
+        self, number: int, items: Sequence[ChecklistQuestion]
+    ) -> DialogueFault | None:
         """Have it answered by who knows no history, and for whatever else it could mean."""
         if self.shop.ability not in MEMORABLE:
             return None
         one = self.state["rounds"][number - 1]
         answer = await self._answer(one.user, (), number, 1)
         if _is_told(items, await self._met("knows no history", answer, number, items, 1)):
-            return Fault("memory", "who knows no history answers it", number)
+            return DialogueFault("memory", "who knows no history answers it", number)
         for place, other in enumerate(meanings(one)[:MOST_OTHERS], 2):
             answer = await self._answer(other, (), number, place)
             met = await self._met("takes it for another", answer, number, items, place)
             if _is_told(items, met):
-                return Fault("referent", "it may mean something else as well", number)
+                return DialogueFault("referent", "it may mean something else as well", number)
         return None
 
     async def _answer(
@@ -303,12 +309,14 @@ class _Trial:
         return await _noted(shop, shop.slot, call)
 
     async def _met(
-        self, how: str, answer: str, number: int, items: Sequence[Item], place: int
+        self, how: str, answer: str, number: int, items: Sequence[ChecklistQuestion], place: int
     ) -> list[bool]:
         """Return which items an answer meets as expected."""
         shop = self.shop
         one = self.state["rounds"][number - 1]
-        case = Replied(one.user, one.assistant, answer, tuple(item.text for item in items))
+        case = ReplyWithChecklist(
+            one.user, one.assistant, answer, tuple(item.text for item in items)
+        )
         slot = f"{shop.slot}:mark:{_ask(self.state, number)}:{place}"
         call = check_off(shop.dialogist.prompter, shop.marker, case=case, slot=slot)
         said = await _noted(shop, slot, call)
@@ -317,7 +325,7 @@ class _Trial:
         return met
 
 
-async def _noted(shop: Workshop, scope: str, call: Awaitable[T]) -> T:
+async def _noted(shop: DialogueContext, scope: str, call: Awaitable[T]) -> T:
     """Return what a call does; the scope of one that fails is handed on."""
     try:
         return await call
@@ -326,7 +334,7 @@ async def _noted(shop: Workshop, scope: str, call: Awaitable[T]) -> T:
         raise
 
 
-def _is_told(items: Sequence[Item], met: Sequence[bool]) -> bool:
+def _is_told(items: Sequence[ChecklistQuestion], met: Sequence[bool]) -> bool:
     """Return whether an answer meets all that is answered yes."""
     return all(is_met for item, is_met in zip(items, met, strict=True) if item.is_yes)
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
 from videoautoarena.agents.prompting.contracts import RoundReply
-from videoautoarena.agents.roles.write_dialogue import Item, Validated
+from videoautoarena.agents.roles.write_dialogue import ChecklistQuestion, ItemValidation
 from videoautoarena.graph.leaks import content, is_given_away, plain, values_in
 
 Fall = Literal[
@@ -108,7 +108,7 @@ _REFUSALS = {"answer_refusal": True, "refusal_twin": False}
 _ENDED = re.compile(r"\?[\"'\u201d\u2019)\]*_]*$")
 
 
-class Fault(NamedTuple):
+class DialogueFault(NamedTuple):
     """What is wrong with a dialogue."""
 
     reason: Fall
@@ -117,7 +117,7 @@ class Fault(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Frame:
+class DialogueRequirements:
     """What a dialogue has to fit into."""
 
     ability: str
@@ -128,7 +128,7 @@ class Frame:
     """What the scored rounds of other dialogues asked."""
 
 
-def find_fault(rounds: Sequence[RoundReply], frame: Frame) -> Fault | None:
+def find_fault(rounds: Sequence[RoundReply], frame: DialogueRequirements) -> DialogueFault | None:
     """Return the first thing that is wrong with a dialogue before it has checklists."""
     return next(_faults(rounds, frame), None)
 
@@ -138,9 +138,11 @@ def scored(rounds: Sequence[RoundReply]) -> list[int]:
     return [number for number, one in enumerate(rounds, 1) if one.scored == "yes"]
 
 
-def kept_items(items: Sequence[Item], checked: Sequence[Validated]) -> tuple[Item, ...]:
+def kept_items(
+    items: Sequence[ChecklistQuestion], checked: Sequence[ItemValidation]
+) -> tuple[ChecklistQuestion, ...]:
     """Return the items that the reference settles as was expected, each once."""
-    kept = dict[str, Item]()
+    kept = dict[str, ChecklistQuestion]()
     numbers = set[int]()
     for number, (item, one) in enumerate(zip(items, checked, strict=True), 1):
         fits = ITEM[0] <= len(item.text) <= ITEM[1] and plain(item.text)
@@ -153,22 +155,24 @@ def kept_items(items: Sequence[Item], checked: Sequence[Validated]) -> tuple[Ite
 
 
 def checklist_fault(
-    items: Sequence[Item], rounds: Sequence[RoundReply], number: int, *, ability: str
-) -> Fault | None:
+    items: Sequence[ChecklistQuestion], rounds: Sequence[RoundReply], number: int, *, ability: str
+) -> DialogueFault | None:
     """Return what is wrong with the items that were kept of round `number`, from 1."""
     yes = [item for item in items if item.is_yes]
     if len(items) < 2:
-        return Fault("items", f"{len(items)} of its items can be used", number)
+        return DialogueFault("items", f"{len(items)} of its items can be used", number)
     low, high = YES_SHARE
     if not low <= len(yes) / len(items) <= high:
-        return Fault("balance", f"{len(yes)} of {len(items)} items are answered yes", number)
+        return DialogueFault(
+            "balance", f"{len(yes)} of {len(items)} items are answered yes", number
+        )
     wants_absent = _REFUSALS.get(ability)
     if wants_absent is not None:
         absent = [item for item in items if _ABSENT.search(item.text)]
         if not absent or any(item.is_yes is not wants_absent for item in absent):
             word = "yes" if wants_absent else "no"
             why = f"whether it says that the thing is not there must be asked, and answered {word}"
-            return Fault("refusal", why, number)
+            return DialogueFault("refusal", why, number)
     if ability == "content_summary":
         one = rounds[number - 1]
         earlier = [f"{each.user}\n{each.assistant}" for each in rounds[: number - 1]]
@@ -179,7 +183,7 @@ def checklist_fault(
             if values and not any(values.stands_in(text) for text in earlier)
         ]
         if len(new) < NEW_FACTS:
-            return Fault("summary", f"{len(new)} facts that no earlier round gave", number)
+            return DialogueFault("summary", f"{len(new)} facts that no earlier round gave", number)
     return None
 
 
@@ -189,7 +193,9 @@ def meanings(one: RoundReply) -> list[str]:
     return [text for key, text in others.items() if key not in (plain(one.explicit), "")]
 
 
-def gives_away(items: Sequence[Item], rounds: Sequence[RoundReply], number: int) -> bool:
+def gives_away(
+    items: Sequence[ChecklistQuestion], rounds: Sequence[RoundReply], number: int
+) -> bool:
     """Return whether all that the items of a round ask for stands in the rest of its dialogue."""
     one = rounds[number - 1]
     rest = [
@@ -208,17 +214,17 @@ def says_nothing(answer: str) -> bool:
     return all(_UNKNOWN.search(one) and not _YET.search(one) for one in sentences if plain(one))
 
 
-def denials(items: Sequence[Item]) -> list[int]:
+def denials(items: Sequence[ChecklistQuestion]) -> list[int]:
     """Return the numbers, from 1, of the items that ask whether a thing is said not to be there."""
     return [number for number, item in enumerate(items, 1) if _ABSENT.search(item.text)]
 
 
-def _faults(rounds: Sequence[RoundReply], frame: Frame) -> Iterator[Fault]:
+def _faults(rounds: Sequence[RoundReply], frame: DialogueRequirements) -> Iterator[DialogueFault]:
     fewest, most = frame.turns
     if not rounds:
-        yield Fault("unwritten", "no dialogue was written")
+        yield DialogueFault("unwritten", "no dialogue was written")
     if not fewest <= len(rounds) <= most:
-        yield Fault("rounds", f"{len(rounds)} rounds, and {fewest} to {most} were wanted")
+        yield DialogueFault("rounds", f"{len(rounds)} rounds, and {fewest} to {most} were wanted")
     said = set[str]()
     for number, one in enumerate(rounds, 1):
         texts = [("user", one.user, USER), ("answer", one.assistant, ASSISTANT)]
@@ -226,48 +232,54 @@ def _faults(rounds: Sequence[RoundReply], frame: Frame) -> Iterator[Fault]:
         texts += [("other meaning", text, SPELT) for text in one.others]
         for who, text, (low, high) in texts:
             if not low <= len(text) <= high:
-                yield Fault("length", f"its {who} has {len(text)} characters", number)
+                yield DialogueFault("length", f"its {who} has {len(text)} characters", number)
         if plain(one.user) in said:
-            yield Fault("repeated", "the user said the same in an earlier round", number)
+            yield DialogueFault("repeated", "the user said the same in an earlier round", number)
         said.add(plain(one.user))
     marked = scored(rounds)
     if not marked:
-        yield Fault("unscored", "no round is scored")
+        yield DialogueFault("unscored", "no round is scored")
     bank = frame.bank or {}
     for number, one in enumerate(rounds, 1):
         if one.refers_to is not None and one.refers_to >= number:
-            yield Fault("refers", f"it goes back to round {one.refers_to}", number)
+            yield DialogueFault("refers", f"it goes back to round {one.refers_to}", number)
         if unknown := [id_ for id_ in one.objects if id_ not in bank]:
-            yield Fault("object", f"{len(unknown)} of its objects are not in the bank", number)
+            yield DialogueFault(
+                "object", f"{len(unknown)} of its objects are not in the bank", number
+            )
     asked = {plain(text) for text in frame.asked}
     for number in marked:
         one = rounds[number - 1]
         if plain(one.user) in asked:
-            yield Fault("asked", "another dialogue about this video asks the same", number)
+            yield DialogueFault("asked", "another dialogue about this video asks the same", number)
         if one.about != "video" and frame.ability != "proactive_interaction":
-            yield Fault("unscored", "a scored round is not about the video", number)
+            yield DialogueFault("unscored", "a scored round is not about the video", number)
     yield from _RULES[frame.ability](rounds, frame)
 
 
-def _object_reference(rounds: Sequence[RoundReply], frame: Frame) -> Iterator[Fault]:
+def _object_reference(
+    rounds: Sequence[RoundReply], frame: DialogueRequirements
+) -> Iterator[DialogueFault]:
     bank = frame.bank or {}
     for number in scored(rounds):
         one = rounds[number - 1]
         if one.refers_to is None:
-            yield Fault("refers", "it goes back to no round", number)
+            yield DialogueFault("refers", "it goes back to no round", number)
         if not one.objects:
-            yield Fault("object", "it names no object of the bank", number)
+            yield DialogueFault("object", "it names no object of the bank", number)
         words = content(one.user) - _VAGUE
         if any(content(bank.get(id_, "")) & words for id_ in one.objects):
-            yield Fault("mention", "the user's words name the object itself", number)
+            yield DialogueFault("mention", "the user's words name the object itself", number)
         yield from _spelt_out(one, number)
 
 
-def _memory_recall(rounds: Sequence[RoundReply], _frame: Frame) -> Iterator[Fault]:
+def _memory_recall(
+    rounds: Sequence[RoundReply], _frame: DialogueRequirements
+) -> Iterator[DialogueFault]:
     for number in scored(rounds):
         one = rounds[number - 1]
         if one.refers_to is None:
-            yield Fault("refers", "it goes back to no round", number)
+            yield DialogueFault("refers", "it goes back to no round", number)
         else:
             named = {
                 int(found[2] or _NUMBERED[found[1].lower()]) for found in _NTH.finditer(one.user)
@@ -276,52 +288,64 @@ def _memory_recall(rounds: Sequence[RoundReply], _frame: Frame) -> Iterator[Faul
                 named.add(number - 1)
             if one.refers_to not in named if named else _BACK.search(one.user) is None:
                 why = f"the user's words do not go back to round {one.refers_to}"
-                yield Fault("recall", why, number)
+                yield DialogueFault("recall", why, number)
         yield from _spelt_out(one, number)
 
 
-def _spelt_out(one: RoundReply, number: int) -> Iterator[Fault]:
+def _spelt_out(one: RoundReply, number: int) -> Iterator[DialogueFault]:
     """Yield what lacks of a round whose words mean something only after others."""
     if not plain(one.explicit) or plain(one.explicit) == plain(one.user):
-        yield Fault("mention", "explicit does not spell out what the user's words mean", number)
+        yield DialogueFault(
+            "mention", "explicit does not spell out what the user's words mean", number
+        )
     if not meanings(one):
-        yield Fault("referents", "others names nothing else that could be meant", number)
+        yield DialogueFault("referents", "others names nothing else that could be meant", number)
 
 
-def _content_summary(rounds: Sequence[RoundReply], _frame: Frame) -> Iterator[Fault]:
+def _content_summary(
+    rounds: Sequence[RoundReply], _frame: DialogueRequirements
+) -> Iterator[DialogueFault]:
     if scored(rounds) != [len(rounds)]:
-        yield Fault("summary", "the last round, and no other, is to be scored")
+        yield DialogueFault("summary", "the last round, and no other, is to be scored")
 
 
-def _refusal(rounds: Sequence[RoundReply], frame: Frame) -> Iterator[Fault]:
+def _refusal(rounds: Sequence[RoundReply], frame: DialogueRequirements) -> Iterator[DialogueFault]:
     wants_absent = _REFUSALS[frame.ability]
     for number in scored(rounds):
         if bool(_ABSENT.search(rounds[number - 1].assistant)) is not wants_absent:
             word = "does not say" if wants_absent else "says"
-            yield Fault("refusal", f"its reference {word} that the thing is not there", number)
+            yield DialogueFault(
+                "refusal", f"its reference {word} that the thing is not there", number
+            )
 
 
-def _topic_shifting(rounds: Sequence[RoundReply], _frame: Frame) -> Iterator[Fault]:
+def _topic_shifting(
+    rounds: Sequence[RoundReply], _frame: DialogueRequirements
+) -> Iterator[DialogueFault]:
     runs = "".join("v" if one.about == "video" else "e" for one in rounds)
     runs = re.sub(r"(.)\1+", r"\1", runs)
     if not runs.startswith("vevev"):
-        yield Fault("shift", "it does not leave the video and come back twice")
+        yield DialogueFault("shift", "it does not leave the video and come back twice")
     alone = [one for one in rounds if one.about == "video" and one.refers_to is None]
     if len(alone) < 2:
-        yield Fault("shift", f"{len(alone)} rounds are about the video alone")
+        yield DialogueFault("shift", f"{len(alone)} rounds are about the video alone")
     left = next((n for n, one in enumerate(rounds, 1) if one.about == "elsewhere"), 0)
     for number in scored(rounds):
         if number < left:
-            yield Fault("shift", "it is scored before the video was left", number)
+            yield DialogueFault("shift", "it is scored before the video was left", number)
 
 
-def _proactive(rounds: Sequence[RoundReply], _frame: Frame) -> Iterator[Fault]:
+def _proactive(
+    rounds: Sequence[RoundReply], _frame: DialogueRequirements
+) -> Iterator[DialogueFault]:
     for number in scored(rounds):
         if not _ENDED.search(rounds[number - 1].assistant):
-            yield Fault("question", "its reference does not end in a question", number)
+            yield DialogueFault("question", "its reference does not end in a question", number)
 
 
-_RULES: Mapping[str, Callable[[Sequence[RoundReply], Frame], Iterator[Fault]]] = {
+_RULES: Mapping[
+    str, Callable[[Sequence[RoundReply], DialogueRequirements], Iterator[DialogueFault]]
+] = {
     "object_reference": _object_reference,
     "memory_recall": _memory_recall,
     "content_summary": _content_summary,

@@ -79,7 +79,7 @@ grew:grow grown:grow began:begin begun:begin chose:choose chosen:choose shook:sh
 _ALIKE = dict(pair.split(":") for pair in _FORMS.split())
 
 
-class Values(NamedTuple):
+class ItemValues(NamedTuple):
     """What an item asks for."""
 
     stretches: tuple[tuple[float, float], ...] = ()
@@ -106,7 +106,9 @@ class Values(NamedTuple):
         )
 
 
-def values_in(text: str, *, but: str, beside: Collection[str] = (), reference: str = "") -> Values:
+def values_in(
+    text: str, *, but: str, beside: Collection[str] = (), reference: str = ""
+) -> ItemValues:
     """Return the values of an item that the question, `but`, does not hold.
 
     Words that items with the other answer hold as well, `beside`, are what all of them ask about,
@@ -117,13 +119,13 @@ def values_in(text: str, *, but: str, beside: Collection[str] = (), reference: s
     if told.stretches:
         single = {(time_s - NEAR_S, time_s + NEAR_S) for time_s in known.times}
         if new := tuple(one for one in told.stretches if one not in single):
-            return Values(new)
+            return ItemValues(new)
     if numbers := told.numbers - known.numbers:
-        return Values(numbers=numbers)
+        return ItemValues(numbers=numbers)
     words = content(text) - content(but)
     words = words & content(reference) or words
     others = set[str]().union(*map(content, beside))
-    return Values(words=frozenset(words - others or words))
+    return ItemValues(words=frozenset(words - others or words))
 
 
 def plain(text: str) -> str:
@@ -168,7 +170,7 @@ def _spelt(found: re.Match[str]) -> str:
     return words[number - 1] if 0 < number <= len(words) else found[0]
 
 
-class _Counted(NamedTuple):
+class _TextNumbers(NamedTuple):
     """Times and numbers of a text."""
 
     times: list[float]
@@ -178,7 +180,7 @@ class _Counted(NamedTuple):
     """From one time to another, or around a time that stands alone."""
 
 
-class _Token(NamedTuple):
+class _NumberToken(NamedTuple):
     start: int
     end: int
     value: float
@@ -188,7 +190,7 @@ class _Token(NamedTuple):
     """The word "between", "at", .. before it."""
 
 
-def _counted(text: str) -> _Counted:
+def _counted(text: str) -> _TextNumbers:
     text = _digits(text)
     tokens = list(_tokens(text))
     times = list[float]()
@@ -217,15 +219,15 @@ def _counted(text: str) -> _Counted:
         else:
             stretches.append((times[-1] - NEAR_S, times[-1] + NEAR_S))
         is_open = is_joined and not is_open
-    return _Counted(times, frozenset(numbers), stretches)
+    return _TextNumbers(times, frozenset(numbers), stretches)
 
 
-def _stands_alone(text: str, one: _Token) -> bool:
+def _stands_alone(text: str, one: _NumberToken) -> bool:
     """Return whether a number counts nothing that is named behind it."""
     return _ALONE.match(text, one.end) is not None
 
 
-def _are_joined(text: str, one: _Token, after: _Token) -> bool:
+def _are_joined(text: str, one: _NumberToken, after: _NumberToken) -> bool:
     """Return whether two numbers are the ends of a stretch."""
     if after.start - one.end > len(" through around "):
         return False
@@ -237,10 +239,10 @@ def _are_joined(text: str, one: _Token, after: _Token) -> bool:
     return "and" not in between or one.lead == "between"
 
 
-def _tokens(text: str) -> Iterator[_Token]:
+def _tokens(text: str) -> Iterator[_NumberToken]:
     for found in _FOUND.finditer(text):
         value, scale = _valued(found)
-        yield _Token(found.start(), found.end(), value, scale, (found["lead"] or "").strip())
+        yield _NumberToken(found.start(), found.end(), value, scale, (found["lead"] or "").strip())
 
 
 def _valued(found: re.Match[str]) -> tuple[float, float | None]:

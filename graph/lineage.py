@@ -16,8 +16,14 @@ from typing_extensions import TypedDict
 
 from videoautoarena.agents.prompting.contracts import EvolverReply
 from videoautoarena.agents.roles.answer import answer
-from videoautoarena.agents.roles.judge import Case, first_analyses, judge, settle_verdict
-from videoautoarena.agents.roles.question import Refusal, evolve, grade, is_harder, put_question
+from videoautoarena.agents.roles.judge import JudgeCase, first_analyses, judge, settle_verdict
+from videoautoarena.agents.roles.question import (
+    RefusedQuestion,
+    evolve,
+    grade,
+    is_harder,
+    put_question,
+)
 from videoautoarena.graph.context import Arena
 from videoautoarena.graph.slot_ids import slot_id
 from videoautoarena.memory.records.errors import CallFailed, FramesLost, UnusableVideo
@@ -41,13 +47,13 @@ REFUSALS = 2
 """Refused so often, an evolved question gives way to a fresh one (protocol 1.4)."""
 
 
-class Settled(TypedDict):
+class SettledSlots(TypedDict):
     """Ids of the battles that were settled: all that a graph gives back."""
 
     settled: Annotated[list[str], add]
 
 
-class LineageState(Settled, total=False):
+class LineageState(SettledSlots, total=False):
     """One persona's chain of questions on one video: ids, digests and short text, never frames."""
 
     video: str
@@ -193,7 +199,10 @@ async def evolver(state: LineageState, runtime: Runtime[Arena]) -> Update:
             frames=await arena.frames(state["video"]),
             case=case_of(last),
             analyses=first_analyses(last.verdicts) if arena.rules.share_analyses else None,
-            refused=[Refusal(e.question, e.old.overall, e.new.overall) for e in state["evolution"]],
+            refused=[
+                RefusedQuestion(e.question, e.old.overall, e.new.overall)
+                for e in state["evolution"]
+            ],
             slot=_slot(state),
         )
     except LOST as failure:
@@ -340,9 +349,9 @@ def _last(state: LineageState) -> Battle:
     return last
 
 
-def case_of(battle: Battle, *, swap: bool = False) -> Case:
+def case_of(battle: Battle, *, swap: bool = False) -> JudgeCase:
     """Return what a judge or an evolver is shown of a battle that was asked and answered."""
-    return Case(
+    return JudgeCase(
         persona=battle.persona_text or "",
         question=battle.question or "",
         answer_a=battle.answer_a or "",
@@ -387,7 +396,7 @@ def gate(state: LineageState) -> Literal["draw", "evolver", "questioner", "void"
     return "evolver" if len(state["evolution"]) < REFUSALS else "questioner"
 
 
-builder = StateGraph(LineageState, context_schema=Arena, output_schema=Settled)
+builder = StateGraph(LineageState, context_schema=Arena, output_schema=SettledSlots)
 for node in (questioner, evolver, grader, draw, contestant_a, contestant_b):
     builder.add_node(node.__name__, node)
 builder.add_node("judge", referee)

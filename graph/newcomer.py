@@ -12,12 +12,12 @@ from langgraph.runtime import Runtime
 
 from videoautoarena.agents.roles.judge import judge, settle_verdict
 from videoautoarena.graph.context import Arena
-from videoautoarena.graph.lineage import LOST, Settled, Update, answer_or_forfeit, case_of
+from videoautoarena.graph.lineage import LOST, SettledSlots, Update, answer_or_forfeit, case_of
 from videoautoarena.graph.slot_ids import base_of
 from videoautoarena.memory.records.records import Answer, Battle, Draw, Forfeit
 
 
-class NewcomerState(Settled, total=False):
+class NewcomerState(SettledSlots, total=False):
     """One slot of a newcomer."""
 
     slot: str
@@ -109,7 +109,7 @@ def _met(arena: Arena, state: NewcomerState) -> Battle:
     )
 
 
-builder = StateGraph(NewcomerState, context_schema=Arena, output_schema=Settled)
+builder = StateGraph(NewcomerState, context_schema=Arena, output_schema=SettledSlots)
 builder.add_node("contestant", contestant)
 builder.add_node("judge", referee)
 builder.add_edge(START, "contestant")

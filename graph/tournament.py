@@ -13,7 +13,7 @@ from videoautoarena.graph.context import Arena
 from videoautoarena.graph.lineage import (
     LOST,
     LineageState,
-    Settled,
+    SettledSlots,
     Update,
     lineage,
     void_of,
@@ -22,7 +22,7 @@ from videoautoarena.graph.slot_ids import DIVERSE_ASKS, PERSONAS
 from videoautoarena.memory.records.records import Battle, Brief, Frames, Persona
 
 
-class VideoState(Settled, total=False):
+class VideoState(SettledSlots, total=False):
     """One video, up to its three lineages."""
 
     video: str
@@ -199,7 +199,7 @@ async def play(arena: Arena, video: str) -> list[str]:
     return list(result["settled"])
 
 
-builder = StateGraph(VideoState, context_schema=Arena, output_schema=Settled)
+builder = StateGraph(VideoState, context_schema=Arena, output_schema=SettledSlots)
 for node in (examiner, persona, abandon):
     builder.add_node(node.__name__, node)
 builder.add_node("lineage", lineage)

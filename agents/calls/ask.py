@@ -14,17 +14,24 @@ from dataclasses import KW_ONLY, dataclass, field, replace
 from typing import Any, Literal, Protocol
 from weakref import WeakValueDictionary
 
-from videoautoarena.agents.calls.attempts import Attempts, Ended, Listener
+from videoautoarena.agents.calls.attempts import Attempts, CallEnding, Listener
 from videoautoarena.agents.calls.clients import ChatClients, Client, Load
 from videoautoarena.agents.limits.budget import CappedBudget
 from videoautoarena.agents.limits.estimates import Estimates, may_be_charged
-from videoautoarena.agents.limits.outages import Outage, Wait, Waits
-from videoautoarena.agents.limits.prices import REFUSED, Boundless, Cost, Hold, SpendCap, cost_of
-from videoautoarena.agents.limits.scheduler import Loan, Place, Scheduler, Wants
+from videoautoarena.agents.limits.outages import Outage, ServerWait, ServerWaits
+from videoautoarena.agents.limits.prices import (
+    REFUSED,
+    CallCost,
+    NoSpendCap,
+    SpendCap,
+    SpendHold,
+    cost_of,
+)
+from videoautoarena.agents.limits.scheduler import EndpointKey, LimitLoan, PlaceDemand, Scheduler
 from videoautoarena.agents.models.registry import Model
 from videoautoarena.agents.prompting.contracts import SYSTEM
 from videoautoarena.agents.prompting.layout import Request, fragment
-from videoautoarena.agents.transport.faults import STOPPED, Fault
+from videoautoarena.agents.transport.faults import STOPPED, CallFault
 from videoautoarena.agents.transport.redaction import redacted, reply_without_keys, sound
 from videoautoarena.memory.records.digests import canonical_json
 from videoautoarena.memory.records.errors import (
@@ -56,7 +63,7 @@ def replied(row: CallRow) -> CallRow:
     raise _FAILURES[kind](reason) if kind in _FAILURES else ProviderFailed(reason, kind=kind)
 
 
-def row_of(key: str, model: Model, request: Request, ended: Ended) -> CallRow:
+def row_of(key: str, model: Model, request: Request, ended: CallEnding) -> CallRow:
     """Return the row of a call: what came back, or why it failed for good."""
     received = ended.received
     fault = ended.fault
@@ -94,12 +101,12 @@ def row_of(key: str, model: Model, request: Request, ended: Ended) -> CallRow:
     )
 
 
-def _cost(model: Model, ended: Ended) -> Cost:
+def _cost(model: Model, ended: CallEnding) -> CallCost:
     """Return what the last try cost; a failed one costs nothing only where nobody was at work."""
     if ended.received is not None:
         return cost_of(model, ended.received.usage, ended.received.cost_usd)
     if ended.fault is not None and not may_be_charged(ended.fault.kind):
-        return Cost(0.0, REFUSED)
+        return CallCost(0.0, REFUSED)
     return cost_of(model, NO_USAGE)
 
 
@@ -107,7 +114,7 @@ _SYSTEM_JSON = canonical_json(SYSTEM)
 
 
 @dataclass(frozen=True, slots=True)
-class Event:
+class CallEvent:
     """Something that happened to a call; its texts may come from a model and are not escaped."""
 
     kind: Literal["started", "retry", "finished", "recalled", "learnt"]
@@ -131,7 +138,7 @@ class Event:
     """Why the provider says the reply of a finished call ended; None where it did not."""
 
 
-class Journal(Protocol):
+class CallJournal(Protocol):
     """What is kept of calls."""
 
     def find(self, key: str) -> CallRow | None:
@@ -157,13 +164,13 @@ class Journal(Protocol):
 class Asker:
     """Makes calls; one for a whole run, within one event loop."""
 
-    journal: Journal
+    journal: CallJournal
     load: Load
     _: KW_ONLY
     seed: int = 0
     concurrency: int = 8
     """Most tries under way at once; pauses between them hold no place."""
-    on_event: Callable[[Event], None] = lambda _event: None
+    on_event: Callable[[CallEvent], None] = lambda _event: None
     is_replay: bool = False
     make_client: Callable[[Model, Load], Client] = field(default_factory=ChatClients)
     pause: Callable[[float], Awaitable[None]] = asyncio.sleep
@@ -172,11 +179,11 @@ class Asker:
     patience_s: float | None = None
     """How long an endpoint is waited for that cannot be reached and has answered before; then the
     run drains, and `lost` says why. None: each call fails for itself."""
-    spend_cap: SpendCap = field(default_factory=Boundless)
+    spend_cap: SpendCap = field(default_factory=NoSpendCap)
     """When it is empty the run drains, and `is_broke` is set."""
     estimates: Estimates = field(default_factory=Estimates)
     """What tries may cost; learns from every call."""
-    on_outage: Callable[[Outage | Wait], None] = lambda _outage: None
+    on_outage: Callable[[Outage | ServerWait], None] = lambda _outage: None
     """Called when a server cannot be reached or has no room, and when that is over."""
     proven: Collection[str] = ()
     """Addresses that have answered before, besides those that the journal knows."""
@@ -207,7 +214,7 @@ class Asker:
             self.estimates,
             seed=self.seed,
             most_tries=self.most_tries,
-            waits=Waits(lambda wait: self.on_outage(wait)),
+            waits=ServerWaits(lambda wait: self.on_outage(wait)),
         )
 
     async def ask(self, model: Model, request: Request) -> str:
@@ -273,7 +280,7 @@ class Asker:
             self.drained.set()
 
     def announce(
-        self, on_empty: Callable[[], None], on_outage: Callable[[Outage | Wait], None]
+        self, on_empty: Callable[[], None], on_outage: Callable[[Outage | ServerWait], None]
     ) -> None:
         """Have it said when the cap is reached, and when an endpoint is gone, full or back."""
         if isinstance(self.spend_cap, CappedBudget):
@@ -283,13 +290,13 @@ class Asker:
     def share_limits(self, on_waiting: Callable[[], None]) -> None:
         """Send nothing but what is lent from now on; `on_waiting` is called where that is short."""
         self._turns.on_waiting = on_waiting
-        self._turns.lend(Loan(0, {}, {}))
+        self._turns.lend(LimitLoan(0, {}, {}))
 
-    def lend(self, loan: Loan) -> None:
+    def lend(self, loan: LimitLoan) -> None:
         """Send as many tries at once as are lent, until it is called again."""
         self._turns.lend(loan)
 
-    def wants(self) -> tuple[Wants, dict[Place, Wants]]:
+    def wants(self) -> tuple[PlaceDemand, dict[EndpointKey, PlaceDemand]]:
         """Return what could be used at once, in all and of each endpoint."""
         return self._turns.wants()
 
@@ -348,7 +355,7 @@ class _Call(Listener):
     key: str
     model: Model
     request: Request
-    hold: Hold
+    hold: SpendHold
 
     @property
     def rank(self) -> int:
@@ -377,7 +384,7 @@ class _Call(Listener):
         if not self.model.is_offline:
             self.asker.journal.withdraw(self.key, attempt)
 
-    def failed(self, attempt: int, fault: Fault, wait_s: float) -> None:
+    def failed(self, attempt: int, fault: CallFault, wait_s: float) -> None:
         self._emit("retry", fault=fault.kind, seconds=wait_s)
         if not may_be_charged(fault.kind):
             self.unsent(attempt)
@@ -401,7 +408,7 @@ class _Call(Listener):
         self._emit("learnt", text=line)
 
     def _emit(self, kind: Literal["started", "retry", "learnt"], **details: Any) -> None:
-        self.asker.on_event(Event(kind, self.model.alias, self.request.nonce, **details))
+        self.asker.on_event(CallEvent(kind, self.model.alias, self.request.nonce, **details))
 
 
 def journal_key(model: Model, request: Request) -> str:
@@ -425,9 +432,9 @@ def journal_key(model: Model, request: Request) -> str:
     return hashlib.sha256(f"[{','.join(parts)}]".encode()).hexdigest()
 
 
-def _event_of(kind: Literal["finished", "recalled"], model: Model, row: CallRow) -> Event:
+def _event_of(kind: Literal["finished", "recalled"], model: Model, row: CallRow) -> CallEvent:
     text = row.reply or row.failure or ""
-    event = Event(kind, model.alias, row.nonce, fault=row.failure_kind, text=text)
+    event = CallEvent(kind, model.alias, row.nonce, fault=row.failure_kind, text=text)
     if kind == "recalled":
         return event
     paid: dict[str, Any] = {"usage": row.usage, "cost_usd": row.cost_usd}

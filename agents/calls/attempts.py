@@ -12,18 +12,18 @@ from itertools import count
 from typing import NamedTuple, Protocol
 from urllib.parse import urlsplit
 
-from videoautoarena.agents.calls.clients import Client, Load, Received, Sending
+from videoautoarena.agents.calls.clients import Client, Load, OutgoingCall, ReceivedReply
 from videoautoarena.agents.calls.retry import fault_of, gives_up, pause_s
 from videoautoarena.agents.limits.estimates import OUTPUT_LIMITS, Estimates, frame_tokens, limit_of
-from videoautoarena.agents.limits.outages import Wait, Waits
+from videoautoarena.agents.limits.outages import ServerWait, ServerWaits
 from videoautoarena.agents.limits.prices import cost_of
-from videoautoarena.agents.limits.scheduler import Line, Scheduler, Turn, giving_back
-from videoautoarena.agents.limits.server_limits import Shaped
+from videoautoarena.agents.limits.scheduler import ModelQueue, Scheduler, SendTurn, giving_back
+from videoautoarena.agents.limits.server_limits import ShapedCall
 from videoautoarena.agents.models.registry import Model
 from videoautoarena.agents.prompting.contracts import SYSTEM
 from videoautoarena.agents.prompting.layout import Request
 from videoautoarena.agents.transport.answers import ending_word, is_filtered, was_cut
-from videoautoarena.agents.transport.faults import REFUSALS, STOPPED, UNREACHED, Fault, Nature
+from videoautoarena.agents.transport.faults import REFUSALS, STOPPED, UNREACHED, CallFault, Nature
 from videoautoarena.agents.transport.redaction import redacted
 from videoautoarena.agents.transport.transport import LONGEST_REPLY
 from videoautoarena.memory.records.errors import ArenaError, BadInput, FramesChanged, UnusableVideo
@@ -43,11 +43,11 @@ PART_BYTES = 160
 """What stands around each frame in a body."""
 
 
-class Ended(NamedTuple):
+class CallEnding(NamedTuple):
     """How a call ended after all its tries."""
 
-    received: Received | None
-    fault: Fault | None
+    received: ReceivedReply | None
+    fault: CallFault | None
     attempts: tuple[Attempt, ...]
     latency_s: float
     """Of the last try."""
@@ -76,7 +76,7 @@ class Listener(Protocol):
     def unsent(self, attempt: int) -> None:
         """The try of this number never went out, and none will."""
 
-    def failed(self, attempt: int, fault: Fault, wait_s: float) -> None:
+    def failed(self, attempt: int, fault: CallFault, wait_s: float) -> None:
         """The try of this number failed, and the next comes after so many seconds."""
 
     async def renewed(self, attempt: Attempt) -> None:
@@ -103,7 +103,7 @@ class Attempts:
     seed: int = 0
     most_tries: int = sys.maxsize
     """However patient a fault would be met otherwise."""
-    waits: Waits = field(default_factory=Waits)
+    waits: ServerWaits = field(default_factory=ServerWaits)
     _clients: dict[Model, Client] = field(default_factory=dict)
 
     async def aclose(self) -> None:
@@ -111,20 +111,24 @@ class Attempts:
         while self._clients:
             await self._clients.popitem()[1].aclose()
 
-    async def make(self, key: str, model: Model, request: Request, listener: Listener) -> Ended:
-        with Shaped(self.estimates.limits, model, listener.learnt) as shaped:
+    async def make(
+        self, key: str, model: Model, request: Request, listener: Listener
+    ) -> CallEnding:
+        with ShapedCall(self.estimates.limits, model, listener.learnt) as shaped:
             try:
                 return await self._make(key, request, listener, shaped)
             finally:
                 self.waits.ended(model.endpoint, key)
 
-    async def _make(self, key: str, request: Request, listener: Listener, shaped: Shaped) -> Ended:
+    async def _make(
+        self, key: str, request: Request, listener: Listener, shaped: ShapedCall
+    ) -> CallEnding:
         model = shaped.model
-        line = self.turns.line(model)
-        before = _Before()
+        queue = self.turns.queue_of(model)
+        before = _EarlierTries()
         for number in count(1):
             with before.waiting():
-                turn = await self._turn(line, request, listener, shaped)
+                turn = await self._turn(queue, request, listener, shaped)
             with giving_back(self.turns, turn):
                 if number == 1:
                     listener.started()
@@ -138,23 +142,23 @@ class Attempts:
                     # Its client cannot be set up, so nothing went out.
                     listener.unsent(number)
                     raise
-            received = got if isinstance(got, Received) else None
-            fault = got if isinstance(got, Fault) else useless(got)
+            received = got if isinstance(got, ReceivedReply) else None
+            fault = got if isinstance(got, CallFault) else useless(got)
             if fault is None:
-                return Ended(
+                return CallEnding(
                     received, None, tuple(before.all), took_s, request.frames, shaped.asked_for
                 )
             if turn.found_nobody:
                 # Others of its model may hold what it waits for next.
                 shaped.let_go()
-                listener.failed(number, fault, self.turns.opens_in(line))
+                listener.failed(number, fault, self.turns.opens_in(queue))
                 await listener.renewed(before.miss(self._attempt(model, request, fault, 0.0)))
                 continue
             mended = None if received else shaped.mended(request, fault)
             is_last = number >= self.most_tries or gives_up(fault, before.own)
             if mended is None and is_last:
                 fault = shaped.explained(fault)
-                return Ended(
+                return CallEnding(
                     received, fault, tuple(before.all), took_s, request.frames, shaped.asked_for
                 )
             least_s = longest_s = 0.0
@@ -165,9 +169,9 @@ class Attempts:
             listener.failed(number, fault, longest_s)
             waited_s = longest_s
             if fault.is_refusal:
-                wait = Wait(model.endpoint, "waiting", longest_s, fault.kind, fault.reason)
+                wait = ServerWait(model.endpoint, "waiting", longest_s, fault.kind, fault.reason)
                 self.waits.refused(wait, key, before_s=before.refused_s)
-                waited_s = await self.turns.rest(line, longest_s, at_least_s=least_s)
+                waited_s = await self.turns.wait_out(queue, longest_s, at_least_s=least_s)
             elif longest_s:
                 await self.turns.pause(longest_s)
             attempt = self._attempt(model, request, fault, waited_s, received)
@@ -175,7 +179,9 @@ class Attempts:
             request = mended or request
         raise AssertionError  # it is counted without an end
 
-    async def _turn(self, line: Line, request: Request, listener: Listener, shaped: Shaped) -> Turn:
+    async def _turn(
+        self, queue: ModelQueue, request: Request, listener: Listener, shaped: ShapedCall
+    ) -> SendTurn:
         """Return a turn of a try that is well funded, and of a size that is taken, once it comes.
 
         It waits for either without a place, and without keeping others from what they wait for:
@@ -187,8 +193,8 @@ class Attempts:
                 await listener.funded(request)
             await shaped.ready()
             fitted = shaped.fitted(request)
-            tokens = tokens_of(shaped.model, fitted) if line.pacer else 0.0
-            turn = await self.turns.take(line, tokens, rank=listener.rank)
+            tokens = tokens_of(shaped.model, fitted) if queue.pacer else 0.0
+            turn = await self.turns.take(queue, tokens, rank=listener.rank)
             if listener.is_funded(fitted) and shaped.is_ready:
                 return turn
             turn.tokens = 0.0
@@ -196,22 +202,24 @@ class Attempts:
             listener.unused()
 
     async def _once(
-        self, turn: Turn, key: str, request: Request, shaped: Shaped
-    ) -> tuple[Received | Fault, float]:
+        self, turn: SendTurn, key: str, request: Request, shaped: ShapedCall
+    ) -> tuple[ReceivedReply | CallFault, float]:
         loop = asyncio.get_running_loop()
         began_s = loop.time()
         got = await self._send(key, request, shaped)
         _note(turn, got)
-        if isinstance(got, Received):
+        if isinstance(got, ReceivedReply):
             shaped.took(request, got.usage, limit_of(shaped.model, request.role))
         return got, loop.time() - began_s
 
-    async def _send(self, key: str, request: Request, shaped: Shaped) -> Received | Fault:
+    async def _send(
+        self, key: str, request: Request, shaped: ShapedCall
+    ) -> ReceivedReply | CallFault:
         model = shaped.model
         if model not in self._clients:
             self._clients[model] = self.make_client(model, self.load)
         form = shaped.form()
-        sending = Sending(
+        sending = OutgoingCall(
             key,
             request.role,
             request.text,
@@ -225,7 +233,7 @@ class Attempts:
             fault = await self._oversize(model, request)
             return fault or await self._clients[model].send(sending)
         except (FramesChanged, UnusableVideo) as lost:
-            return Fault("frames", redacted(str(lost)), is_local=True)
+            return CallFault("frames", redacted(str(lost)), is_local=True)
         except ArenaError:
             raise
         except Exception as error:
@@ -234,7 +242,7 @@ class Attempts:
                 raise
             return _with_address(fault, model)
 
-    async def _oversize(self, model: Model, request: Request) -> Fault | None:
+    async def _oversize(self, model: Model, request: Request) -> CallFault | None:
         most = model.limits.body_bytes
         frames = request.frames
         if most is None:
@@ -250,15 +258,15 @@ class Attempts:
         # A little less than would fit, since other frames may be larger.
         fitting = count * max(0, most - text) * 95 // (max(1, pictures) * 100)
         reason = f"the body would hold {text + pictures} bytes, and its server takes {most}"
-        return Fault("too-large", reason, "too-large", most_images=fitting, is_local=True)
+        return CallFault("too-large", reason, "too-large", most_images=fitting, is_local=True)
 
     def _attempt(
         self,
         model: Model,
         request: Request,
-        fault: Fault,
+        fault: CallFault,
         waited_s: float,
-        received: Received | None = None,
+        received: ReceivedReply | None = None,
     ) -> Attempt:
         usage = received.usage if received else Usage()
         cost = cost_of(model, usage, received.cost_usd).usd if received else None
@@ -273,7 +281,7 @@ class Attempts:
         )
 
 
-class _Before:
+class _EarlierTries:
     """The tries of a call before the one under way."""
 
     def __init__(self) -> None:
@@ -315,7 +323,7 @@ class _Before:
             self.all[-1] = last.model_copy(update={"waited_s": waited_s})
 
 
-def _with_address(fault: Fault, model: Model) -> Fault:
+def _with_address(fault: CallFault, model: Model) -> CallFault:
     """Return a fault that also says where the call went, if the address may be what is wrong."""
     if model.base_url is None or fault.kind not in _OF_ADDRESS:
         return fault
@@ -329,9 +337,9 @@ def _with_address(fault: Fault, model: Model) -> Fault:
     return replace(fault, reason=f"{fault.reason.rstrip('.')} (base_url {asked}{hint})")
 
 
-def _note(turn: Turn, got: Received | Fault) -> None:
+def _note(turn: SendTurn, got: ReceivedReply | CallFault) -> None:
     """Write into a turn what its try shows of the server."""
-    if isinstance(got, Received):
+    if isinstance(got, ReceivedReply):
         turn.contact = "reached"
         turn.outcome = "taken"
         turn.tokens = None if got.usage.total is None else float(got.usage.total)
@@ -347,7 +355,7 @@ def _note(turn: Turn, got: Received | Fault) -> None:
         turn.tokens = 0.0
 
 
-def useless(received: Received) -> Fault | None:
+def useless(received: ReceivedReply) -> CallFault | None:
     """Return what is wrong with what came back in due form and is no reply; None where it is one.
 
     Silence may be an accident, and is worth another try, unless a filter or a limit made it. So may
@@ -360,9 +368,11 @@ def useless(received: Received) -> Fault | None:
     is_silent = is_wordless and not is_refusal
     if not is_refusal and is_filtered(ending):
         did = "kept the reply back" if is_silent else "broke the reply off"
-        return Fault("content-filter", f"the provider's filter {did} ({ending})", "content-filter")
+        return CallFault(
+            "content-filter", f"the provider's filter {did} ({ending})", "content-filter"
+        )
     if len(received.text) > LONGEST_REPLY:
-        return Fault(
+        return CallFault(
             "malformed",
             f"the reply holds {len(received.text)} characters; {LONGEST_REPLY} are read",
             "transient",
@@ -370,15 +380,17 @@ def useless(received: Received) -> Fault | None:
         )
     # How OpenRouter and others mark a reply that broke in the middle.
     if ending_word(ending) == "error" and not is_refusal:
-        return Fault("malformed", f"the provider broke the reply off ({ending})", "transient")
+        return CallFault("malformed", f"the provider broke the reply off ({ending})", "transient")
     if not is_silent:
         return None
     because = f" ({ending})" if ending else ""
     nature: Nature = "permanent" if was_cut(ending) else "transient"
-    return Fault("empty", f"the reply holds no text{because}{_where_words_are(received)}", nature)
+    return CallFault(
+        "empty", f"the reply holds no text{because}{_where_words_are(received)}", nature
+    )
 
 
-def _where_words_are(received: Received) -> str:
+def _where_words_are(received: ReceivedReply) -> str:
     """Return where the words of a reply without text stand, where they stand anywhere."""
     if not received.has_thoughts:
         return ""

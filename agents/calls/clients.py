@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, cast
 
 from videoautoarena.agents.models.registry import Model, build_chat_model
 from videoautoarena.agents.prompting.contracts import SYSTEM
-from videoautoarena.agents.prompting.layout import Look, messages, short_messages
+from videoautoarena.agents.prompting.layout import ImageOptions, messages, short_messages
 from videoautoarena.agents.providers.base import ReplyForm
 from videoautoarena.agents.transport.answers import (
     COSTS,
@@ -22,10 +22,10 @@ from videoautoarena.agents.transport.answers import (
     usd,
 )
 from videoautoarena.agents.transport.deadlines import LEAST_SLEEP_S, asleep_s, deadline
-from videoautoarena.agents.transport.faults import Garbled
+from videoautoarena.agents.transport.faults import GarbledAnswer
 from videoautoarena.agents.transport.redaction import redacted
 from videoautoarena.agents.transport.server_words import error_in_text
-from videoautoarena.agents.transport.splice import FrameBytes, Run, carrying, run_of
+from videoautoarena.agents.transport.splice import FrameBytes, FrameRun, carrying, run_of
 from videoautoarena.agents.transport.splice import Load as Load
 from videoautoarena.agents.transport.transport import ask_guard, splices
 from videoautoarena.memory.records.records import Frames, Role, SystemRole, TokenField, Usage
@@ -42,7 +42,7 @@ LONGEST_TOKEN = 16
 """Characters a token: no text of some length has so many on average."""
 
 
-class Count(NamedTuple):
+class PieceCount(NamedTuple):
     """What one piece says of tokens."""
 
     input: float
@@ -69,7 +69,7 @@ async def whole_of(pieces: AsyncIterator[AIMessage]) -> AIMessage:
     if not chunks:
         if parts:
             return parts[-1]
-        raise Garbled("the reply came in pieces, and there was none")
+        raise GarbledAnswer("the reply came in pieces, and there was none")
     # Copies: LangChain goes on to add up the pieces that it gave out.
     bare = [piece.model_copy(update=_NOTHING_SAID) for piece in chunks]
     whole: AIMessageChunk = bare[0] + bare[1:] if len(bare) > 1 else bare[0]
@@ -93,13 +93,13 @@ def _said_last(said: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
     return last
 
 
-def _counts(pieces: Iterable[AIMessageChunk]) -> list[Count]:
+def _counts(pieces: Iterable[AIMessageChunk]) -> list[PieceCount]:
     """Return what pieces count; those that count nothing are left out."""
     found = []
     for piece in pieces:
         said: Mapping[str, Any] = piece.usage_metadata or {}
         costs = piece.response_metadata.get(COSTS) or [None]
-        count = Count(
+        count = PieceCount(
             input=_number(said.get("input_tokens")),
             output=_number(said.get("output_tokens")),
             total=_number(said.get("total_tokens")),
@@ -113,7 +113,7 @@ def _counts(pieces: Iterable[AIMessageChunk]) -> list[Count]:
     return found
 
 
-def together(counts: Sequence[Count], *, characters: int) -> Count:
+def together(counts: Sequence[PieceCount], *, characters: int) -> PieceCount:
     """Return what all pieces of a reply of so many characters count together.
 
     Counts so far repeat the input, and those of the output never fall: the largest holds. Any other
@@ -131,7 +131,7 @@ def together(counts: Sequence[Count], *, characters: int) -> Count:
     is_repeated = len(set(inputs)) == 1
     given = inputs[0] if is_repeated else sum(inputs)
     details = [count.read for count in counts]
-    return Count(
+    return PieceCount(
         input=given,
         output=sum(count.output for count in counts),
         total=sum(count.total for count in counts) - sum(inputs) + given,
@@ -141,7 +141,7 @@ def together(counts: Sequence[Count], *, characters: int) -> Count:
     )
 
 
-def _are_so_far(counts: Sequence[Count], characters: int) -> bool:
+def _are_so_far(counts: Sequence[PieceCount], characters: int) -> bool:
     inputs = [count.input for count in counts]
     outputs = [count.output for count in counts]
     if inputs != sorted(inputs) or outputs != sorted(outputs):
@@ -152,8 +152,8 @@ def _are_so_far(counts: Sequence[Count], characters: int) -> bool:
     return outputs[0] != 1 and characters <= LONGEST_TOKEN * outputs[0]
 
 
-def _largest(counts: Sequence[Count]) -> Count:
-    return Count(
+def _largest(counts: Sequence[PieceCount]) -> PieceCount:
+    return PieceCount(
         input=max(count.input for count in counts),
         output=max(count.output for count in counts),
         total=max(count.total for count in counts),
@@ -163,7 +163,7 @@ def _largest(counts: Sequence[Count]) -> Count:
     )
 
 
-def _cost(counts: Sequence[Count], of: Any) -> float | None:
+def _cost(counts: Sequence[PieceCount], of: Any) -> float | None:
     known = [count.cost_usd for count in counts if count.cost_usd is not None]
     return of(known) if known else None
 
@@ -173,7 +173,7 @@ def _each(details: Sequence[Mapping[str, float]], of: Any) -> dict[str, float]:
     return {name: of(detail.get(name, 0) for detail in details) for name in names}
 
 
-def _usage_of(whole: Count) -> UsageMetadata:
+def _usage_of(whole: PieceCount) -> UsageMetadata:
     said: dict[str, Any] = {
         "input_tokens": whole.input,
         "output_tokens": whole.output,
@@ -204,7 +204,7 @@ _UNREADABLE = (ValueError, TypeError, AttributeError, LookupError, RecursionErro
 
 
 @dataclass(frozen=True, slots=True)
-class Sending:
+class OutgoingCall:
     """One try of one call."""
 
     key: str
@@ -222,7 +222,7 @@ class Sending:
 
 
 @dataclass(frozen=True, slots=True)
-class Received:
+class ReceivedReply:
     """What came back."""
 
     text: str
@@ -240,7 +240,7 @@ class Received:
 class Client(Protocol):
     """What sends a call once, to one model."""
 
-    async def send(self, sending: Sending) -> Received:
+    async def send(self, sending: OutgoingCall) -> ReceivedReply:
         """Return what the model replied, or raise what went wrong."""
 
     async def aclose(self) -> None:
@@ -254,7 +254,7 @@ class ChatClient:
         self._model = model
         self._load = load
         self._shelf = shelf or FrameBytes(load)
-        self._look = Look(model.part_detail, model.cache_breakpoint)
+        self._look = ImageOptions(model.part_detail, model.cache_breakpoint)
         self._asleep_s = asleep_s()
         self._tries: Counter[int] = Counter()
         """By the id of their chat model: those that are under way."""
@@ -263,7 +263,7 @@ class ChatClient:
     def _chat(self) -> BaseChatModel:
         return build_chat_model(self._model)
 
-    async def send(self, sending: Sending) -> Received:
+    async def send(self, sending: OutgoingCall) -> ReceivedReply:
         await self._leave_dead_connections()
         chat = self._chat
         self._tries[id(chat)] += 1
@@ -288,7 +288,7 @@ class ChatClient:
             del self._tries[id(chat)]
             await self._model.maker.close(chat)
 
-    async def _send(self, sending: Sending, chat: BaseChatModel) -> Received:
+    async def _send(self, sending: OutgoingCall, chat: BaseChatModel) -> ReceivedReply:
         laid_out, run = await self._laid_out(sending, chat)
         model = self._model
         if sending.token_field is not None and sending.token_field != model.token_field:
@@ -305,12 +305,12 @@ class ChatClient:
             whole = replace(whole, cost_usd=heard.cost_usd)
         if is_streamed and self._lacks_ending(message):
             # A connection that ends between two pieces ends like any other.
-            raise Garbled("the reply came in pieces, and the last of them did not come")
+            raise GarbledAnswer("the reply came in pieces, and the last of them did not come")
         return whole
 
     async def _laid_out(
-        self, sending: Sending, chat: BaseChatModel
-    ) -> tuple[list[BaseMessage], Run | None]:
+        self, sending: OutgoingCall, chat: BaseChatModel
+    ) -> tuple[list[BaseMessage], FrameRun | None]:
         """Return the messages, and the run of frames that one text in them stands for, if any."""
         frames = sending.frames
         text = sending.text
@@ -356,11 +356,11 @@ class ChatClient:
                 # LangChain raises what stands under `error` in an answer, as it is.
                 stated = error.args[0] if error.args and isinstance(error.args[0], dict) else None
                 body = error_in_text(answer.text) or stated
-                raise Garbled(f"{type(error).__name__}: {error}", body) from None
+                raise GarbledAnswer(f"{type(error).__name__}: {error}", body) from None
             if _is_no_reply(message) or (is_streamed and self._lacks_ending(message)):
                 body = error_in_text(answer.text)
                 if body is not None:
-                    raise Garbled("the answer holds an error instead of a reply", body)
+                    raise GarbledAnswer("the answer holds an error instead of a reply", body)
             return message
 
     def _lacks_ending(self, message: BaseMessage) -> bool:
@@ -384,7 +384,7 @@ class ChatClients:
         return ChatClient(model, load, self._shelf)
 
 
-def received(message: BaseMessage) -> Received:
+def received(message: BaseMessage) -> ReceivedReply:
     """Return a chat model's message as text, tokens and ending."""
     metadata = message.response_metadata
     text = str(message.text)
@@ -395,7 +395,7 @@ def received(message: BaseMessage) -> Received:
     headers = metadata.get("headers")
     if cost is None and isinstance(headers, dict):
         cost = cost_in_headers(headers)
-    return Received(
+    return ReceivedReply(
         text=text,
         usage=_usage(getattr(message, "usage_metadata", None) or {}, is_empty=not text),
         ending=str(ending),

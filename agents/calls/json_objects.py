@@ -38,13 +38,13 @@ _LONGEST_INT = 4000
 
 
 @dataclass(frozen=True, slots=True)
-class Twice:
+class DoubleValue:
     """Stands for the value of a key that an object gives two different values."""
 
     key: str
 
 
-class Found(NamedTuple):
+class FoundObject(NamedTuple):
     """The object of a reply that binds, if any does."""
 
     value: dict[str, Any] | None
@@ -63,7 +63,7 @@ class _Broken(Exception):
 
 
 @dataclass
-class Reader:
+class ObjectReader:
     """Reads objects out of one text; what it learns in one attempt spares it others."""
 
     text: str
@@ -222,7 +222,7 @@ def _dict(pairs: Iterable[tuple[str, Any]]) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for key, value in pairs:
         is_new = key not in found or found[key] == value
-        found[key] = value if is_new else Twice(key)
+        found[key] = value if is_new else DoubleValue(key)
     return found
 
 

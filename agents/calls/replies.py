@@ -13,7 +13,7 @@ from typing import Any, TypeVar, get_args
 
 from pydantic import ValidationError
 
-from videoautoarena.agents.calls.json_objects import Found, Reader, Twice
+from videoautoarena.agents.calls.json_objects import DoubleValue, FoundObject, ObjectReader
 from videoautoarena.agents.calls.thoughts import (
     MARKS,
     STOPS,
@@ -47,10 +47,10 @@ def first_without_thoughts(text: str) -> str:
     return text[closed.end() :].lstrip()
 
 
-def find_first(text: str) -> Found:
+def find_first(text: str) -> FoundObject:
     """Return the object that binds."""
-    reader = Reader(text)
-    found = Found(None)
+    reader = ObjectReader(text)
+    found = FoundObject(None)
     at = 0
     is_thinking = False
     cut_from = len(text)
@@ -61,7 +61,7 @@ def find_first(text: str) -> Found:
         elif mark["close"] is not None:
             # Some servers take off the tag that opens, and all that led here was reasoning.
             if not is_thinking:
-                found = Found(None, is_thought=found.value is not None)
+                found = FoundObject(None, is_thought=found.value is not None)
             is_thinking = False
         else:
             value = reader.object_at(mark.start())
@@ -72,7 +72,7 @@ def find_first(text: str) -> Found:
             if is_thinking:
                 found = found._replace(is_thought=True)
             elif mark.start() < cut_from:
-                found = Found(value)
+                found = FoundObject(value)
     return found._replace(is_cut=cut_from < len(text))
 
 
@@ -251,24 +251,24 @@ def answer_of(text: str, *, reading: int = READINGS) -> str:
     return first_without_thoughts(text) if reading == 1 else without_thoughts(text)
 
 
-def _find_object(text: str, *, is_cut: bool) -> Found:
+def _find_object(text: str, *, is_cut: bool) -> FoundObject:
     """Return the last whole object outside thoughts."""
-    reader = Reader(text)
-    found = Found(None)
+    reader = ObjectReader(text)
+    found = FoundObject(None)
     if is_cut and begins_unclosed(text):
-        return Found(None, is_thought=True)
+        return FoundObject(None, is_thought=True)
     at = _start(text)
     if at:
-        found = Found(None, is_thought=True)
+        found = FoundObject(None, is_thought=True)
     behind = at
     cut_from = len(text)
     depth = 0
     has_closed = False
     has_inner_close = False
     # What binds if templates and model both wrote a first mark, and the last one closed them all.
-    in_doubt = Found(None)
+    in_doubt = FoundObject(None)
     # What was found before a thought that opens in the middle of a line, if it does close.
-    before: Found | None = None
+    before: FoundObject | None = None
     while mark := MARKS.search(text, at):
         at = mark.end()
         if mark["open"] is not None:
@@ -288,13 +288,13 @@ def _find_object(text: str, *, is_cut: bool) -> Found:
             # Some servers take off the mark that opens, and all that led here was reasoning.
             if depth == 0 or is_final:
                 is_thought = found.value is not None or found.is_thought
-                kept = Found(None) if before is None or is_final else before
+                kept = FoundObject(None) if before is None or is_final else before
                 found = kept._replace(is_thought=is_thought)
             before = None
             depth = 0 if is_final else max(0, depth - 1)
             has_closed = True
             has_inner_close = True
-            in_doubt = Found(None)
+            in_doubt = FoundObject(None)
             behind = at
         elif mark["end"] is not None:
             has_closed = has_closed or depth > 0
@@ -306,7 +306,7 @@ def _find_object(text: str, *, is_cut: bool) -> Found:
                 cut_from = min(cut_from, mark.start()) if reader.is_cut else cut_from
                 if reader.bad_escape is not None and depth == 0:
                     # It is the last object all the same: no draft before it binds.
-                    found = Found(None, bad_escape=reader.bad_escape)
+                    found = FoundObject(None, bad_escape=reader.bad_escape)
                     at = reader.at
                     behind = at
                 continue
@@ -316,12 +316,12 @@ def _find_object(text: str, *, is_cut: bool) -> Found:
                 continue
             if depth:
                 found = found._replace(is_thought=True)
-                in_doubt = Found(value, end=at)
+                in_doubt = FoundObject(value, end=at)
             else:
-                found = Found(value, end=at)
+                found = FoundObject(value, end=at)
     if before is not None and (is_cut or before.value is not None):
         # A thought that opens in the middle of a line and never ends; or a mark that is spoken of.
-        found = found if found.value == before.value else Found(None, is_thought=True)
+        found = found if found.value == before.value else FoundObject(None, is_thought=True)
     if depth and has_inner_close and found.value is None:
         found = in_doubt._replace(is_thought=True)
     return found._replace(is_cut=cut_from < len(text))
@@ -335,7 +335,7 @@ def _start(text: str) -> int:
     pair = leading_pair(text)
     if pair is None:
         return 0
-    reader = Reader(text)
+    reader = ObjectReader(text)
     at, closing = pair.inside
     while begun := _BEGUN.search(text, at, closing):
         is_object = reader.object_at(begun.start()) is not None
@@ -351,7 +351,7 @@ def _start(text: str) -> int:
     return 0
 
 
-def _held(found: Found, schema: type[R]) -> R:
+def _held(found: FoundObject, schema: type[R]) -> R:
     """Return the object that was found as its schema has it."""
     if found.bad_escape is not None:
         raise BadReply(found.bad_escape)
@@ -386,7 +386,7 @@ def _named(value: dict[str, Any], schema: type[Reply]) -> dict[str, Any]:
         below = _schema_of(schema, name)
         if below is not None:
             inner = _named_below(inner, below)
-        if isinstance(inner, Twice) or (name in found and found[name] != inner):
+        if isinstance(inner, DoubleValue) or (name in found and found[name] != inner):
             raise BadReply(f"{key[:LONGEST_NAME]}: stands there twice with different values")
         found[name] = inner
     return found

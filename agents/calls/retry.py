@@ -10,14 +10,14 @@ from email.utils import parsedate_to_datetime
 from typing import Any
 
 from videoautoarena.agents.providers.catalogue import CLIENT_PACKAGES
-from videoautoarena.agents.transport.deadlines import Stopped
+from videoautoarena.agents.transport.deadlines import StandstillTimeout
 from videoautoarena.agents.transport.faults import (
     PATIENCE_S,
     REFUSALS,
     STOPPED,
     UNREACHED,
-    Fault,
-    Garbled,
+    CallFault,
+    GarbledAnswer,
     demands_stream,
     excess_of,
     hint_in,
@@ -55,15 +55,15 @@ _BROKEN_STREAMS = frozenset({"APIError"})
 
 def fault_of(
     error: Exception, *, key_env: str | None = None, is_foreign: bool = False
-) -> Fault | None:
+) -> CallFault | None:
     """Return what a remote call's exception means; None for one that is a bug of ours.
 
     Goes by attributes and class names, so that no provider's package has to be imported. Whatever
     a chat model raises that is not known here, `is_foreign`, is no bug of ours.
     """
-    if isinstance(error, Stopped):
-        return Fault(STOPPED, str(error), "transient")
-    garbled = next((link for link in _chain(error) if isinstance(link, Garbled)), None)
+    if isinstance(error, StandstillTimeout):
+        return CallFault(STOPPED, str(error), "transient")
+    garbled = next((link for link in _chain(error) if isinstance(link, GarbledAnswer)), None)
     if garbled is not None:
         return _of_answer(words_of(garbled.body), str(garbled), key_env)
     names = {cls.__name__ for link in _chain(error) for cls in type(link).__mro__}
@@ -73,11 +73,11 @@ def fault_of(
         return _fault(_Refusal(f"http-{status}", status, said, names, key_env, _hint_s(error)))
     reason = redacted(f"{type(error).__name__}: {error}", key_env=key_env)
     if names & _UNREACHED:
-        return Fault(UNREACHED, redacted(_root(error), key_env=key_env), "transient")
+        return CallFault(UNREACHED, redacted(_root(error), key_env=key_env), "transient")
     if names & _TIMEOUTS:
-        return Fault("timeout", reason, "transient")
+        return CallFault("timeout", reason, "transient")
     if names & _CONNECTIONS:
-        return Fault("connection", reason, "transient")
+        return CallFault("connection", reason, "transient")
     packages = {cls.__module__.partition(".")[0] for cls in type(error).__mro__}
     said = _said(error)
     if "openai" in packages and names & _BROKEN_STREAMS:
@@ -90,7 +90,7 @@ def fault_of(
 
 def _of_answer(
     said: ServerWords, otherwise: str, key_env: str | None, *, names: Set[str] = frozenset()
-) -> Fault:
+) -> CallFault:
     """Return what an answer of status 200 that is none means: what its error says, if it has one.
 
     Any other is half an answer or a proxy's page, and may be whole the next time.
@@ -104,7 +104,7 @@ def _of_answer(
     if fault.nature != "permanent":
         return replace(fault, reason=reason)
     is_of_shape = fault.kind != "malformed" or fault.refused_system or fault.demands_stream
-    return fault if is_of_shape else Fault("malformed", reason, "transient")
+    return fault if is_of_shape else CallFault("malformed", reason, "transient")
 
 
 @dataclass(frozen=True)
@@ -122,7 +122,7 @@ class _Refusal:
     """What its reason begins with; empty: its status."""
 
 
-def _fault(refusal: _Refusal) -> Fault:
+def _fault(refusal: _Refusal) -> CallFault:
     status = refusal.status
     signs = refusal.said.signs
     is_overflow = bool(refusal.names & _OVERFLOWS)
@@ -134,17 +134,17 @@ def _fault(refusal: _Refusal) -> Fault:
         key_env=refusal.key_env,
     )
     if nature == "too-large":
-        return Fault(
+        return CallFault(
             nature, reason, nature, most_images=most_images(signs), excess=excess_of(signs)
         )
     if nature == "transient":
         hint_s = hint_in(words) if refusal.hint_s is None else refusal.hint_s
-        return Fault(refusal.kind, reason, nature, hint_s)
+        return CallFault(refusal.kind, reason, nature, hint_s)
     if nature != "permanent":
-        return Fault(nature, reason, nature)
+        return CallFault(nature, reason, nature)
     if takes_no_images(status, signs):
-        return Fault("no-images", _with_cure(reason), nature)
-    return Fault(
+        return CallFault("no-images", _with_cure(reason), nature)
+    return CallFault(
         refusal.kind,
         reason,
         nature,
@@ -199,7 +199,7 @@ def _bodies(error: Exception) -> Iterator[object]:
             yield getattr(link, name, None)
 
 
-def gives_up(fault: Fault, before: Sequence[Attempt]) -> bool:
+def gives_up(fault: CallFault, before: Sequence[Attempt]) -> bool:
     """Return whether a call has failed for good with this fault, given its attempts before.
 
     A server that has no room is given 15 minutes of pauses, one whose answers cannot be read or are

@@ -143,7 +143,7 @@ _FENCE = re.compile(r"\s*`{3}\w{0,10}\n")
 _SOLID = re.compile(r"\S")
 
 
-class Leading(NamedTuple):
+class LeadingTags(NamedTuple):
     """A pair of tags of no known dialect that a reply begins with."""
 
     inside: tuple[int, int]
@@ -203,7 +203,7 @@ def is_mentioned(text: str, mark: re.Match[str]) -> bool:
     return behind in _BEHIND_A_WORD or (behind == " " and following.islower())
 
 
-def leading_pair(text: str, start: int = 0, end: int | None = None) -> Leading | None:
+def leading_pair(text: str, start: int = 0, end: int | None = None) -> LeadingTags | None:
     """Return the pair of tags of no known dialect that a reply begins with; None: there is none."""
     end = len(text) if end is None else end
     opening = _unknown_tag(text, start, end)
@@ -220,7 +220,7 @@ def leading_pair(text: str, start: int = 0, end: int | None = None) -> Leading |
     else:
         closing = f"<|/{parts['name']}|>"
     at = text.find(closing, opening.end(), end)
-    return None if at < 0 else Leading((opening.end(), at), at + len(closing), closing)
+    return None if at < 0 else LeadingTags((opening.end(), at), at + len(closing), closing)
 
 
 def begins_unclosed(text: str) -> bool:
@@ -279,7 +279,7 @@ def _behind_leading_thoughts(text: str) -> tuple[int, int]:
             last = end
 
 
-def _is_word(text: str, start: int, pair: Leading) -> bool:
+def _is_word(text: str, start: int, pair: LeadingTags) -> bool:
     """Return whether a pair stands in one line with the sentence that goes on behind it."""
     first = text[start : pair.end].lstrip()
     return "\n" not in first and _GOES_ON.match(text, pair.end) is not None

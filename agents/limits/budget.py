@@ -18,13 +18,20 @@ from dataclasses import KW_ONLY, dataclass, field
 from typing import NamedTuple
 
 from videoautoarena.agents.limits.estimates import Estimates, may_be_charged
-from videoautoarena.agents.limits.prices import NANO, NOTHING, REFUSED, Hold, Sum, summed
+from videoautoarena.agents.limits.prices import (
+    NANO,
+    NOTHING,
+    REFUSED,
+    MoneyAndTokens,
+    SpendHold,
+    summed,
+)
 from videoautoarena.agents.models.registry import Model
 from videoautoarena.agents.prompting.layout import Request
 from videoautoarena.memory.records.records import Attempt, CallRow, Nonce
 
 
-class Caps(NamedTuple):
+class SpendCaps(NamedTuple):
     """How much may be spent on a run, over all its processes; None is no cap."""
 
     usd: float | None = None
@@ -32,7 +39,7 @@ class Caps(NamedTuple):
     """Input and output of remote models together."""
 
     def __bool__(self) -> bool:
-        return self != Caps()
+        return self != SpendCaps()
 
 
 ENOUGH = 3
@@ -45,12 +52,12 @@ class SpendOrder:
 
     places: Mapping[str, int]
     """Scope of a call to the place of the battle it is made for; from 0 on, without gaps."""
-    likely: Sum
+    likely: MoneyAndTokens
     """What a battle is expected to come to, before any has ended."""
-    begun: dict[int, Sum] = field(default_factory=dict, init=False)
+    begun: dict[int, MoneyAndTokens] = field(default_factory=dict, init=False)
     """By place, what was spent; without those that have ended."""
     _ended: array[int] = field(default_factory=lambda: array("i"), init=False, repr=False)
-    _dearest: Sum = field(default=NOTHING, init=False)
+    _dearest: MoneyAndTokens = field(default=NOTHING, init=False)
     _paid_for: int = field(default=0, init=False)
     """Battles that cost something and have ended."""
 
@@ -66,7 +73,7 @@ class SpendOrder:
         if self.is_new(place):
             self.begun[place] = NOTHING
 
-    def pay(self, place: int, cost: Sum) -> None:
+    def pay(self, place: int, cost: MoneyAndTokens) -> None:
         """Count what a call of a battle came to."""
         if place in self.begun:
             self.begun[place] = self.begun[place].plus(cost)
@@ -82,7 +89,7 @@ class SpendOrder:
             self._paid_for += 1
             self._dearest = self._dearest.most(cost)
 
-    def need(self, place: int, size: Sum) -> Sum:
+    def need(self, place: int, size: MoneyAndTokens) -> MoneyAndTokens:
         """Return what must be left for a new battle, all before it, and what is begun behind it."""
         is_known = self._paid_for >= ENOUGH
         each = self._dearest if is_known else self._dearest.most(self.likely)
@@ -99,10 +106,10 @@ class SpendOrder:
 
 
 @dataclass(eq=False)
-class Reserve:
+class CallReserve:
     """What one call holds."""
 
-    size: Sum
+    size: MoneyAndTokens
     place: int = 0
     """Of the battle that it is made for."""
     let_through: asyncio.Future[bool] | None = None
@@ -112,75 +119,75 @@ class Reserve:
 class CappedBudget:
     """A cap on spending. `spent` is what the run has come to before, in all its processes."""
 
-    caps: Caps
+    caps: SpendCaps
     estimates: Estimates
     _: KW_ONLY
-    spent: Sum = NOTHING
+    spent: MoneyAndTokens = NOTHING
     spend_order: SpendOrder | None = None
     """Which battles come first; None lets calls through as they come."""
     on_empty: Callable[[], None] | None = None
     """Called once, when the first call does not fit any more."""
-    held: Sum = field(default=NOTHING, init=False)
+    held: MoneyAndTokens = field(default=NOTHING, init=False)
     is_empty: bool = field(default=False, init=False)
     """A call did not fit; since then none is let through."""
-    _refused: Sum = field(default=NOTHING, init=False, repr=False)
+    _refused: MoneyAndTokens = field(default=NOTHING, init=False, repr=False)
     """What the first call that did not fit may have come to."""
-    _waiting: list[Reserve] = field(default_factory=list, init=False, repr=False)
+    _waiting: list[CallReserve] = field(default_factory=list, init=False, repr=False)
 
     @property
-    def needed(self) -> Sum:
+    def needed(self) -> MoneyAndTokens:
         """What the cap has to be at least to let the call through that did not fit."""
         return self.spent.plus(self._refused)
 
-    async def hold(self, model: Model, request: Request) -> Reserve | None:
+    async def hold(self, model: Model, request: Request) -> CallReserve | None:
         """Set aside what a call may cost at most; None where the cap is reached."""
-        hold = Reserve(self._most(model, request), self.rank(request.nonce))
+        hold = CallReserve(self._most(model, request), self.rank(request.nonce))
         return hold if await self.take(hold) else None
 
-    def _most(self, model: Model, request: Request) -> Sum:
+    def _most(self, model: Model, request: Request) -> MoneyAndTokens:
         most = self.estimates.most(model, request)
         return summed(most.usd, most.tokens)
 
-    async def renew(self, hold: Hold, attempt: Attempt) -> bool:
+    async def renew(self, hold: SpendHold, attempt: Attempt) -> bool:
         """Count what a failed try cost, or may have, and set as much aside for the next one."""
-        if not may_be_charged(attempt.kind) or not isinstance(hold, Reserve):
+        if not may_be_charged(attempt.kind) or not isinstance(hold, CallReserve):
             return True
         size = hold.size
         self.spend(hold, cost_of_try(attempt, size))
         return await self.retake(hold, size)
 
-    def is_enough(self, hold: Hold, model: Model, request: Request) -> bool:
+    def is_enough(self, hold: SpendHold, model: Model, request: Request) -> bool:
         """Return whether enough is set aside for a call, by what is known of its server now."""
-        if not isinstance(hold, Reserve) or not self.estimates.is_overrun(model, request):
+        if not isinstance(hold, CallReserve) or not self.estimates.is_overrun(model, request):
             return True
         size = self._most(model, request)
         return size.nano <= hold.size.nano and size.tokens <= hold.size.tokens
 
-    async def enlarge(self, hold: Hold, model: Model, request: Request) -> bool:
+    async def enlarge(self, hold: SpendHold, model: Model, request: Request) -> bool:
         """Set aside what a call may cost by what is known now, in place of what was."""
-        if not isinstance(hold, Reserve):
+        if not isinstance(hold, CallReserve):
             return True
         most = self._most(model, request)
         held = hold.size
-        hold.size = Sum()
+        hold.size = MoneyAndTokens()
         self.free(held)
         return await self.retake(hold, most)
 
-    async def retake(self, hold: Reserve, size: Sum) -> bool:
+    async def retake(self, hold: CallReserve, size: MoneyAndTokens) -> bool:
         """Set aside so much for a call that holds nothing; False where the cap is reached."""
-        hold.size = Sum()
-        again = Reserve(size, hold.place)
+        hold.size = MoneyAndTokens()
+        again = CallReserve(size, hold.place)
         if not await self.take(again):
             return False
         hold.size = again.size
         return True
 
-    def settle(self, hold: Hold, row: CallRow | None) -> None:
+    def settle(self, hold: SpendHold, row: CallRow | None) -> None:
         """Count what a call did cost, or may have, and free what it held."""
-        if not isinstance(hold, Reserve):
+        if not isinstance(hold, CallReserve):
             raise TypeError("another cap gave out what is settled here")
         self.spend(hold, cost_of_try(row, hold.size) if row is not None else NOTHING)
-        hold.size = Sum()
+        hold.size = MoneyAndTokens()
 
     def rank(self, nonce: Nonce) -> int:
         return self.spend_order.place(nonce.scope) if self.spend_order else 0
@@ -191,14 +198,14 @@ class CappedBudget:
             self.spend_order.end(scope)
             self._wake()
 
-    def spend(self, hold: Reserve, cost: Sum) -> None:
+    def spend(self, hold: CallReserve, cost: MoneyAndTokens) -> None:
         """Count what a try came to, and free what was held for it."""
         self.spent = self.spent.plus(cost)
         if self.spend_order:
             self.spend_order.pay(hold.place, cost)
         self.free(hold.size)
 
-    async def take(self, hold: Reserve) -> bool:
+    async def take(self, hold: CallReserve) -> bool:
         """Set aside what a call may cost, once that fits; False where the cap is reached."""
         hold.let_through = asyncio.get_running_loop().create_future()
         self._waiting.append(hold)
@@ -214,7 +221,7 @@ class CappedBudget:
                 self.free(hold.size)
             raise
 
-    def free(self, size: Sum) -> None:
+    def free(self, size: MoneyAndTokens) -> None:
         """Let others have what was held and will not be spent."""
         self.held = self.held.minus(size)
         self._wake()
@@ -242,7 +249,7 @@ class CappedBudget:
                     self.spend_order.begin(first.place)
             first.let_through.set_result(fits)
 
-    def _first(self) -> Reserve | None:
+    def _first(self) -> CallReserve | None:
         """Return who is served next: calls of battles that are begun, then those of the first."""
         spend_order = self.spend_order
         if spend_order is None:
@@ -251,7 +258,7 @@ class CappedBudget:
             self._waiting, key=lambda r: (spend_order.is_new(r.place), r.place), default=None
         )
 
-    def _comes_too_early(self, hold: Reserve) -> bool:
+    def _comes_too_early(self, hold: CallReserve) -> bool:
         """Return whether a call would begin a battle with money that others need."""
         spend_order = self.spend_order
         if spend_order is None or not spend_order.is_new(hold.place):
@@ -262,18 +269,18 @@ class CappedBudget:
             return False
         return not self._under(self.spent.plus(spend_order.need(hold.place, hold.size)))
 
-    def _under(self, total: Sum) -> bool:
+    def _under(self, total: MoneyAndTokens) -> bool:
         usd, tokens = self.caps
         # Not math.ceil: a cap is rounded the other way.
         has_money = usd is None or total.nano <= int(usd * NANO)
         return has_money and (tokens is None or total.tokens <= tokens)
 
 
-def cost_of_try(row: CallRow | Attempt, held: Sum) -> Sum:
+def cost_of_try(row: CallRow | Attempt, held: MoneyAndTokens) -> MoneyAndTokens:
     """Return what one try came to; what nobody says counts as all that was held."""
     tokens = row.usage.total
     # Not by the kind: a filter that refuses costs nothing, one that ends a reply may cost all.
     if tokens is None and isinstance(row, CallRow) and row.cost_from == REFUSED:
-        return Sum()
+        return MoneyAndTokens()
     money = held.nano if row.cost_usd is None else summed(row.cost_usd, 0).nano
-    return Sum(money, held.tokens if tokens is None else tokens)
+    return MoneyAndTokens(money, held.tokens if tokens is None else tokens)

@@ -106,7 +106,7 @@ def stands_apart(kind: str) -> bool:
     return kind == STOPPED
 
 
-class Most(NamedTuple):
+class CallBound(NamedTuple):
     """The most that one try of a call may come to."""
 
     tokens: int
@@ -128,10 +128,10 @@ class Estimates:
     """What servers turned out to take, and how little they keep to limits of output."""
     _sized: dict[tuple[str, int, int], float] = field(default_factory=dict, repr=False)
 
-    def most(self, model: Model, request: Request) -> Most:
+    def most(self, model: Model, request: Request) -> CallBound:
         """Return the most that one try may come to. A token is at least a byte of text."""
         if model.is_offline:
-            return Most(0, 0.0)
+            return CallBound(0, 0.0)
         text = len(SYSTEM.encode()) + len(request.text.encode())
         if request.frames is not None and request.frames.subtitles is not None:
             # Around each stretch stand fences and times, too.
@@ -139,7 +139,7 @@ class Estimates:
         input_tokens = MESSAGE_TOKENS + text + self._frames(model, request.frames)
         output_tokens = max(output_limit(model, request.role), self.limits.output_tokens(model))
         usd = most_usd(model, input_tokens=input_tokens, output_tokens=output_tokens)
-        return Most(input_tokens + output_tokens, usd)
+        return CallBound(input_tokens + output_tokens, usd)
 
     def is_overrun(self, model: Model, request: Request) -> bool:
         """Return whether a model's server is known not to keep to the limit of such a call."""

@@ -2,7 +2,7 @@
 
 A call that was refused a connection cost nothing, and the next one would fare no better. So the
 endpoint is left alone but for single calls that look whether it is back; all others wait. An
-`Endpoint` knows no waiting and no clock: the time is passed in.
+`EndpointWatch` knows no waiting and no clock: the time is passed in.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class Outage:
 
 
 @dataclass
-class Endpoint:
+class EndpointWatch:
     """What is known of one address, which is host and port."""
 
     address: str
@@ -124,7 +124,7 @@ LONGEST_CALM_S = 160.0
 
 
 @dataclass(frozen=True, slots=True)
-class Wait:
+class ServerWait:
     """News of a server that refuses calls for now."""
 
     address: str
@@ -138,7 +138,7 @@ class Wait:
 
 
 @dataclass
-class _Server:
+class _WaitingServer:
     """What is known of one address."""
 
     pending: set[str] = field(default_factory=set)
@@ -147,22 +147,22 @@ class _Server:
     """Since when calls are refused; None while none is."""
     until_s: float = 0.0
     """When the last of those ended."""
-    said: Wait | None = None
+    said: ServerWait | None = None
     calm_s: float = FIRST_CALM_S
     alarm: asyncio.TimerHandle | None = None
 
 
-class Waits:
+class ServerWaits:
     """Waits at the servers of one process."""
 
-    def __init__(self, on_wait: Callable[[Wait], None] = lambda _wait: None) -> None:
+    def __init__(self, on_wait: Callable[[ServerWait], None] = lambda _wait: None) -> None:
         self._on_wait = on_wait
-        self._servers: dict[str, _Server] = {}
+        self._servers: dict[str, _WaitingServer] = {}
 
-    def refused(self, wait: Wait, call: str, *, before_s: float) -> None:
+    def refused(self, wait: ServerWait, call: str, *, before_s: float) -> None:
         """Take note that a call is to wait, and how long it has waited before."""
         now_s = asyncio.get_running_loop().time()
-        server = self._servers.setdefault(wait.address, _Server())
+        server = self._servers.setdefault(wait.address, _WaitingServer())
         server.pending.add(call)
         if server.alarm is not None:
             server.alarm.cancel()
@@ -196,7 +196,7 @@ class Waits:
                 server.pending.clear()
             self._over(server)
 
-    def _over(self, server: _Server) -> None:
+    def _over(self, server: _WaitingServer) -> None:
         if server.alarm is not None:
             server.alarm.cancel()
             server.alarm = None
@@ -206,4 +206,4 @@ class Waits:
         if said is not None and since_s is not None:
             server.calm_s = min(2 * server.calm_s, LONGEST_CALM_S)
             waited_s = server.until_s - since_s
-            self._on_wait(Wait(said.address, "over", waited_s, said.fault, said.reason))
+            self._on_wait(ServerWait(said.address, "over", waited_s, said.fault, said.reason))

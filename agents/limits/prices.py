@@ -54,7 +54,7 @@ def is_providers(endpoint: str) -> bool:
     return endpoint in (*_HOSTS, *_PROVIDERS)
 
 
-class Cost(NamedTuple):
+class CallCost(NamedTuple):
     """What a call cost."""
 
     usd: float | None
@@ -72,19 +72,19 @@ def price_of(model: Model) -> Price | None:
     return found.price if found else model.price
 
 
-def cost_of(model: Model, usage: Usage, reported: float | None = None) -> Cost:
+def cost_of(model: Model, usage: Usage, reported: float | None = None) -> CallCost:
     """Return what a call of these tokens cost, by what the provider said where it said so."""
     if model.is_offline:
-        return Cost(0.0, OFFLINE)
+        return CallCost(0.0, OFFLINE)
     if reported is not None:
-        return Cost(reported, PROVIDER)
+        return CallCost(reported, PROVIDER)
     price = price_of(model)
     if usage.input_tokens is None or usage.output_tokens is None or price is None:
-        return Cost(None, None)
+        return CallCost(None, None)
     found = None if is_own(price) else _in_table(model)
     if found is not None and not found.is_flat:
-        return Cost(found.cost_usd(usage), price.source)
-    return Cost(_by(price, usage), price.source)
+        return CallCost(found.cost_usd(usage), price.source)
+    return CallCost(_by(price, usage), price.source)
 
 
 def most_usd(model: Model, *, input_tokens: int, output_tokens: int) -> float | None:
@@ -114,7 +114,7 @@ def _by(price: Price, usage: Usage) -> float:
     return sums / _MILLION
 
 
-class _Entry(NamedTuple):
+class _ListedPrice(NamedTuple):
     provider: str
     name: str
     price: Price
@@ -138,7 +138,7 @@ class _Entry(NamedTuple):
         return float(found.total_price) if found else None
 
 
-def _in_table(model: Model) -> _Entry | None:
+def _in_table(model: Model) -> _ListedPrice | None:
     """Return what the table says now; None where it does not know the model at that address."""
     parts = urlsplit(model.url)
     if not model.url:
@@ -153,7 +153,7 @@ def _in_table(model: Model) -> _Entry | None:
 
 
 @lru_cache(maxsize=256)
-def _looked_up(provider: str, name: str, _hour: str) -> _Entry | None:
+def _looked_up(provider: str, name: str, _hour: str) -> _ListedPrice | None:
     if not _is_meant(provider, name):
         return None
     found = _calculated(provider, name, input_tokens=1)
@@ -166,7 +166,7 @@ def _looked_up(provider: str, name: str, _hour: str) -> _Entry | None:
     tiered = any(hasattr(value, "base") for value in listed.values())
     is_flat = not tiered and prices.get("output_reasoning_mtok") is None
     price = Price(source=f"{TABLE} {version(TABLE)}", **lowest)
-    return _Entry(provider, name, price, is_flat)
+    return _ListedPrice(provider, name, price, is_flat)
 
 
 _FIELDS = {
@@ -214,79 +214,79 @@ def _calculated(provider: str, name: str, **tokens: int) -> PriceCalculation | N
 NANO = 1_000_000_000
 
 
-class Sum(NamedTuple):
+class MoneyAndTokens(NamedTuple):
     """Money in billionths of a dollar, since those add up exactly, and tokens."""
 
     nano: int = 0
     tokens: int = 0
 
-    def plus(self, other: Sum) -> Sum:
-        return Sum(self.nano + other.nano, self.tokens + other.tokens)
+    def plus(self, other: MoneyAndTokens) -> MoneyAndTokens:
+        return MoneyAndTokens(self.nano + other.nano, self.tokens + other.tokens)
 
-    def minus(self, other: Sum) -> Sum:
-        return Sum(self.nano - other.nano, self.tokens - other.tokens)
+    def minus(self, other: MoneyAndTokens) -> MoneyAndTokens:
+        return MoneyAndTokens(self.nano - other.nano, self.tokens - other.tokens)
 
-    def times(self, count: int) -> Sum:
-        return Sum(self.nano * count, self.tokens * count)
+    def times(self, count: int) -> MoneyAndTokens:
+        return MoneyAndTokens(self.nano * count, self.tokens * count)
 
-    def most(self, other: Sum) -> Sum:
+    def most(self, other: MoneyAndTokens) -> MoneyAndTokens:
         """Return the more of either, money and tokens each for itself."""
-        return Sum(max(self.nano, other.nano), max(self.tokens, other.tokens))
+        return MoneyAndTokens(max(self.nano, other.nano), max(self.tokens, other.tokens))
 
-    def least(self, other: Sum) -> Sum:
-        return Sum(min(self.nano, other.nano), min(self.tokens, other.tokens))
-
-
-NOTHING = Sum()
+    def least(self, other: MoneyAndTokens) -> MoneyAndTokens:
+        return MoneyAndTokens(min(self.nano, other.nano), min(self.tokens, other.tokens))
 
 
-def summed(usd: float | None, tokens: int) -> Sum:
+NOTHING = MoneyAndTokens()
+
+
+def summed(usd: float | None, tokens: int) -> MoneyAndTokens:
     """Return money and tokens as a sum, rounded up; an unknown cost is left out."""
-    return Sum(math.ceil((usd or 0.0) * NANO), tokens)
+    return MoneyAndTokens(math.ceil((usd or 0.0) * NANO), tokens)
 
 
-class Hold(Protocol):
+class SpendHold(Protocol):
     """Money set aside for one call under way."""
 
 
 class SpendCap(Protocol):
     """What may be spent, and on what first."""
 
-    async def hold(self, model: Model, request: Request) -> Hold | None:
+    async def hold(self, model: Model, request: Request) -> SpendHold | None:
         """Wait until what a call may cost at most is set aside; None: the cap is reached."""
 
-    async def renew(self, hold: Hold, attempt: Attempt) -> bool:
+    async def renew(self, hold: SpendHold, attempt: Attempt) -> bool:
         """Count a try's cost, and wait until as much is set aside for the next; False: the cap."""
 
-    def is_enough(self, hold: Hold, model: Model, request: Request) -> bool:
+    def is_enough(self, hold: SpendHold, model: Model, request: Request) -> bool:
         """Return whether a call may be sent with what is set aside, as far as is known now."""
 
-    async def enlarge(self, hold: Hold, model: Model, request: Request) -> bool:
+    async def enlarge(self, hold: SpendHold, model: Model, request: Request) -> bool:
         """Set aside what a call may cost by what is known now; waits and ends like `renew`."""
 
-    def settle(self, hold: Hold, row: CallRow | None) -> None:
+    def settle(self, hold: SpendHold, row: CallRow | None) -> None:
         """Take what a call did cost and free the rest; None: it was never sent, or cut off."""
 
     def rank(self, nonce: Nonce) -> int:
         """Return which calls go first: those of a lower rank, and of equal ones who came first."""
 
 
-class Boundless:
+class NoSpendCap:
     """A cap that nothing reaches."""
 
-    async def hold(self, model: Model, request: Request) -> Hold | None:  # noqa: ARG002
+    async def hold(self, model: Model, request: Request) -> SpendHold | None:  # noqa: ARG002
         return self
 
-    async def renew(self, hold: Hold, attempt: Attempt) -> bool:  # noqa: ARG002
+    async def renew(self, hold: SpendHold, attempt: Attempt) -> bool:  # noqa: ARG002
         return True
 
-    def is_enough(self, hold: Hold, model: Model, request: Request) -> bool:  # noqa: ARG002
+    def is_enough(self, hold: SpendHold, model: Model, request: Request) -> bool:  # noqa: ARG002
         return True
 
-    async def enlarge(self, hold: Hold, model: Model, request: Request) -> bool:  # noqa: ARG002
+    async def enlarge(self, hold: SpendHold, model: Model, request: Request) -> bool:  # noqa: ARG002
         return True
 
-    def settle(self, hold: Hold, row: CallRow | None) -> None:
+    def settle(self, hold: SpendHold, row: CallRow | None) -> None:
         pass
 
     def rank(self, nonce: Nonce) -> int:  # noqa: ARG002

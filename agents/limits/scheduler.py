@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from itertools import count
 from typing import NamedTuple
 
-from videoautoarena.agents.limits.outages import Contact, Endpoint, Outage
+from videoautoarena.agents.limits.outages import Contact, EndpointWatch, Outage
 from videoautoarena.agents.limits.rate_limit import (
     AdaptiveLimit,
     Outcome,
@@ -24,26 +24,26 @@ from videoautoarena.agents.models.registry import Model
 from videoautoarena.agents.transport.deadlines import pulse
 from videoautoarena.memory.records.records import CallLimits
 
-Place = tuple[str, tuple[str, ...]]
+EndpointKey = tuple[str, tuple[str, ...]]
 """An endpoint: its host, and the variables that hold its key."""
 Rates = tuple[float | None, float | None]
-Spot = tuple[str, tuple[str, ...], str, CallLimits]
+QueueKey = tuple[str, tuple[str, ...], str, CallLimits]
 """Where calls of one model wait: its place, its name and what its server's limits are."""
 Pause = Callable[[float], Awaitable[None]]
 
 
-class Loan(NamedTuple):
+class LimitLoan(NamedTuple):
     """What a process of several may use of the limits that they share, for the time being."""
 
     total: int
     """Tries under way at once."""
-    places: Mapping[Place, int]
+    places: Mapping[EndpointKey, int]
     """The same at each endpoint; none at those that are not named."""
-    rates: Mapping[Place, float]
+    rates: Mapping[EndpointKey, float]
     """Share of an endpoint's declared rates, above 0; all of them where it is not named."""
 
 
-class Wants(NamedTuple):
+class PlaceDemand(NamedTuple):
     """What a process could use at once: tries under way, and those that wait for a place."""
 
     under_way: int
@@ -51,17 +51,17 @@ class Wants(NamedTuple):
 
 
 @dataclass(order=True)
-class Waiter:
+class WaitingCall:
     """A call that wants a place; one of a lower rank is served first, then who came first."""
 
     rank: int
     number: int
     tokens: float = field(compare=False)
-    admitted: asyncio.Future[Turn] = field(compare=False)
+    admitted: asyncio.Future[SendTurn] = field(compare=False)
 
 
 @dataclass(eq=False)
-class Rest:
+class PausedCall:
     """A refused call that sits out its pause."""
 
     since: int
@@ -71,15 +71,15 @@ class Rest:
 
 
 @dataclass(eq=False)
-class Line:
-    """The calls of one model: its endpoint and that one's gate, its pacer, who waits, who rests."""
+class ModelQueue:
+    """The calls of one model: its endpoint, gate and pacer, who waits and who sits out a pause."""
 
     gate: AdaptiveLimit | None
     pacer: Pacer | None
-    endpoint: Endpoint
-    waiting: deque[Waiter] = field(default_factory=deque)
-    resting: list[Rest] = field(default_factory=list)
-    proof: int = -1
+    endpoint: EndpointWatch
+    waiting: deque[WaitingCall] = field(default_factory=deque)
+    paused: list[PausedCall] = field(default_factory=list)
+    last_taken: int = -1
     """Number of the latest turn in which the server took a call."""
 
     def ready_at(self, now_s: float) -> float:
@@ -91,11 +91,11 @@ class Line:
 
 
 @dataclass(eq=False)
-class Turn:
+class SendTurn:
     """One try's place, from when it may be sent until it has come back."""
 
     number: int
-    line: Line
+    queue: ModelQueue
     sent: SentTry | None
     started: StartedRequest | None
     is_look: bool = False
@@ -122,18 +122,18 @@ class Scheduler:
     has_answered: Callable[[str], bool] = lambda _address: False
     """Whether an address ever has, in earlier processes."""
     on_outage: Callable[[Outage], None] = lambda _outage: None
-    loan: Loan | None = None
+    loan: LimitLoan | None = None
     """What others leave to this process; None: it shares its limits with nobody."""
     on_waiting: Callable[[], None] = lambda: None
     """Called when a try has to wait for a place."""
     under_way: int = 0
     is_closed: bool = False
-    _lines: dict[Spot, Line] = field(default_factory=dict)
-    _gates: dict[Place, AdaptiveLimit] = field(default_factory=dict)
-    _ceilings: dict[Place, int] = field(default_factory=dict)
+    _queues: dict[QueueKey, ModelQueue] = field(default_factory=dict)
+    _gates: dict[EndpointKey, AdaptiveLimit] = field(default_factory=dict)
+    _ceilings: dict[EndpointKey, int] = field(default_factory=dict)
     """Of gates, where all places are this process's."""
-    _endpoints: dict[str, Endpoint] = field(default_factory=dict)
-    _pacers: dict[tuple[Place, Rates], Pacer] = field(default_factory=dict)
+    _endpoints: dict[str, EndpointWatch] = field(default_factory=dict)
+    _pacers: dict[tuple[EndpointKey, Rates], Pacer] = field(default_factory=dict)
     _numbers: Iterator[int] = field(default_factory=count)
     _last: int = -1
     """Number of the turn that was given last."""
@@ -146,27 +146,27 @@ class Scheduler:
     def __post_init__(self) -> None:
         self._most = self.ceiling
 
-    def line(self, model: Model) -> Line:
-        """Return the line in which calls of a model wait.
+    def queue_of(self, model: Model) -> ModelQueue:
+        """Return the queue in which calls of a model wait.
 
         Models behind one address and key share a gate. Those of them that state the same rates
         share a pacer: it is their server's. Where each states its own, they are the models'.
         """
-        place: Place = (model.endpoint, model.key_names)
-        spot: Spot = (*place, model.resolved, model.limits)
-        if spot not in self._lines:
+        place: EndpointKey = (model.endpoint, model.key_names)
+        key: QueueKey = (*place, model.resolved, model.limits)
+        if key not in self._queues:
             gate = None if model.is_offline else self._gate(place, model.limits.concurrency)
             rates: Rates = (model.limits.requests_per_minute, model.limits.tokens_per_minute)
             pacer = self._pacers.setdefault((place, rates), Pacer(*rates)) if any(rates) else None
             if self.loan:
                 self.lend(self.loan)
             address = model.endpoint
-            endpoint = Endpoint(address, self.patience_s, self.has_answered, self.on_outage)
+            endpoint = EndpointWatch(address, self.patience_s, self.has_answered, self.on_outage)
             endpoint = self._endpoints.setdefault(address, endpoint)
-            self._lines[spot] = Line(gate, pacer, endpoint)
-        return self._lines[spot]
+            self._queues[key] = ModelQueue(gate, pacer, endpoint)
+        return self._queues[key]
 
-    def _gate(self, place: Place, limit: int | None) -> AdaptiveLimit:
+    def _gate(self, place: EndpointKey, limit: int | None) -> AdaptiveLimit:
         ceiling = min(self._most, limit or self._most)
         ceiling = min(self._ceilings.get(place, ceiling), ceiling)
         gate = self._gates.setdefault(place, AdaptiveLimit(ceiling))
@@ -174,7 +174,7 @@ class Scheduler:
         gate.ceiling = self._ceilings[place] = ceiling
         return gate
 
-    def lend(self, loan: Loan) -> None:
+    def lend(self, loan: LimitLoan) -> None:
         """Use so much of the shared limits from now on; what is under way beyond that ends."""
         self.loan = loan
         self.ceiling = loan.total
@@ -185,23 +185,26 @@ class Scheduler:
             pacer.requests, pacer.tokens = (rate and rate * share for rate in rates)
         self._serve()
 
-    def wants(self) -> tuple[Wants, dict[Place, Wants]]:
+    def wants(self) -> tuple[PlaceDemand, dict[EndpointKey, PlaceDemand]]:
         """Return what could be used at once, in all and of each endpoint that has a gate."""
-        waiting: Counter[Place] = Counter()
-        for spot, line in self._lines.items():
-            waiting[spot[0], spot[1]] += len(line.waiting)
-        of = {place: Wants(gate.under_way, waiting[place]) for place, gate in self._gates.items()}
-        return Wants(self.under_way, waiting.total()), of
+        waiting: Counter[EndpointKey] = Counter()
+        for key, queue in self._queues.items():
+            waiting[key[0], key[1]] += len(queue.waiting)
+        of = {
+            place: PlaceDemand(gate.under_way, waiting[place])
+            for place, gate in self._gates.items()
+        }
+        return PlaceDemand(self.under_way, waiting.total()), of
 
     def close(self) -> None:
         """Let nobody in any more; those who wait go on waiting until they are cancelled."""
         self.is_closed = True
 
-    async def take(self, line: Line, tokens: float, *, rank: int = 0) -> Turn:
+    async def take(self, queue: ModelQueue, tokens: float, *, rank: int = 0) -> SendTurn:
         """Wait for a place and take it, before all of a higher rank; `give_back` must follow."""
         loop = asyncio.get_running_loop()
-        waiter = Waiter(rank, next(self._numbers), tokens, loop.create_future())
-        insort(line.waiting, waiter)
+        waiter = WaitingCall(rank, next(self._numbers), tokens, loop.create_future())
+        insort(queue.waiting, waiter)
         self._serve()
         if not waiter.admitted.done():
             self.on_waiting()
@@ -210,35 +213,35 @@ class Scheduler:
         except asyncio.CancelledError:
             if waiter.admitted.done() and not waiter.admitted.cancelled():
                 self.give_back(waiter.admitted.result())
-            elif waiter in line.waiting:
-                line.waiting.remove(waiter)
+            elif waiter in queue.waiting:
+                queue.waiting.remove(waiter)
             raise
 
-    def give_back(self, turn: Turn) -> None:
+    def give_back(self, turn: SendTurn) -> None:
         """Free a place and learn from how its call ended."""
         now_s = asyncio.get_running_loop().time()
-        line = turn.line
+        queue = turn.queue
         self.under_way -= 1
-        if line.gate and turn.sent:
+        if queue.gate and turn.sent:
             # For so long the server was not what took time.
             turn.sent.at_s += pulse().stood_still_s() - turn.stood_still_s
-            line.gate.leave(turn.sent, turn.outcome, now_s)
+            queue.gate.leave(turn.sent, turn.outcome, now_s)
         if turn.outcome == "taken":
-            line.proof = max(line.proof, turn.number)
-        if line.pacer and turn.started and turn.tokens is not None:
-            line.pacer.correct(turn.started, turn.tokens)
-        turn.found_nobody = line.endpoint.leave(
+            queue.last_taken = max(queue.last_taken, turn.number)
+        if queue.pacer and turn.started and turn.tokens is not None:
+            queue.pacer.correct(turn.started, turn.tokens)
+        turn.found_nobody = queue.endpoint.leave(
             turn.contact, now_s, is_look=turn.is_look, reason=turn.reason
         )
         self._serve()
 
-    def opens_in(self, line: Line) -> float:
-        """Return in how many seconds the endpoint of a line is looked at again; 0 while it is."""
+    def opens_in(self, queue: ModelQueue) -> float:
+        """Return in how many seconds the endpoint of a queue is looked at again; 0 while it is."""
         now_s = asyncio.get_running_loop().time()
-        opens_s = line.endpoint.opens_at(now_s)
+        opens_s = queue.endpoint.opens_at(now_s)
         return opens_s - now_s if opens_s < math.inf else 0.0
 
-    async def rest(self, line: Line, pause_s: float, *, at_least_s: float) -> float:
+    async def wait_out(self, queue: ModelQueue, pause_s: float, *, at_least_s: float) -> float:
         """Wait out a pause after a refusal and return its seconds.
 
         It ends early, though not before `at_least_s`, when the server has taken a later call of
@@ -246,74 +249,80 @@ class Scheduler:
         """
         loop = asyncio.get_running_loop()
         began_s = loop.time()
-        rest = Rest(self._last, began_s + at_least_s, loop.create_future())
-        line.resting.append(rest)
+        call = PausedCall(self._last, began_s + at_least_s, loop.create_future())
+        queue.paused.append(call)
         pause = asyncio.ensure_future(self.pause(pause_s))
         self._serve()
         try:
-            await asyncio.wait({pause, rest.woken}, return_when=asyncio.FIRST_COMPLETED)
+            await asyncio.wait({pause, call.woken}, return_when=asyncio.FIRST_COMPLETED)
         finally:
             pause.cancel()
-            if rest in line.resting:
-                line.resting.remove(rest)
+            if call in queue.paused:
+                queue.paused.remove(call)
             else:
-                self._coming[id(line.gate)] -= 1
-        return pause_s if not rest.woken.done() else round(loop.time() - began_s, 3)
+                self._coming[id(queue.gate)] -= 1
+        return pause_s if not call.woken.done() else round(loop.time() - began_s, 3)
 
     def _serve(self) -> None:
         """Give every place that is free to who is first, and set an alarm for the next."""
         if self.is_closed:
             return
         now_s = asyncio.get_running_loop().time()
-        while self.under_way < self.ceiling and (line := self._next_line(now_s)):
-            waiter = line.waiting.popleft()
+        while self.under_way < self.ceiling and (queue := self._next_queue(now_s)):
+            waiter = queue.waiting.popleft()
             self._last = next(self._numbers)
-            sent = line.gate.enter(now_s) if line.gate else None
-            started = line.pacer.start(waiter.tokens, now_s) if line.pacer else None
+            sent = queue.gate.enter(now_s) if queue.gate else None
+            started = queue.pacer.start(waiter.tokens, now_s) if queue.pacer else None
             self.under_way += 1
-            turn = Turn(self._last, line, sent, started, line.endpoint.enter())
+            turn = SendTurn(self._last, queue, sent, started, queue.endpoint.enter())
             turn.stood_still_s = pulse().stood_still_s()
             waiter.admitted.set_result(turn)
         self._wake(now_s)
         self._set_alarm(now_s)
 
-    def _next_line(self, now_s: float) -> Line | None:
-        for line in self._lines.values():
+    def _next_queue(self, now_s: float) -> ModelQueue | None:
+        for queue in self._queues.values():
             # One that was cancelled a moment ago has not heard of it yet.
-            while line.waiting and line.waiting[0].admitted.done():
-                line.waiting.popleft()
+            while queue.waiting and queue.waiting[0].admitted.done():
+                queue.waiting.popleft()
         ready = [
-            line for line in self._lines.values() if line.waiting and line.ready_at(now_s) <= now_s
+            queue
+            for queue in self._queues.values()
+            if queue.waiting and queue.ready_at(now_s) <= now_s
         ]
-        return min(ready, key=lambda line: line.waiting[0], default=None)
+        return min(ready, key=lambda queue: queue.waiting[0], default=None)
 
     def _wake(self, now_s: float) -> None:
-        """Wake those who rest for places that nobody else wants."""
-        for line in self._lines.values():
-            rested = [r for r in line.resting if line.proof > r.since and r.earliest_s <= now_s]
-            for rest in rested:
-                if not self._is_idle(line):
+        """Let paused calls go on whose places nobody else wants."""
+        for queue in self._queues.values():
+            ready = [
+                call
+                for call in queue.paused
+                if queue.last_taken > call.since and call.earliest_s <= now_s
+            ]
+            for call in ready:
+                if not self._is_idle(queue):
                     break
-                line.resting.remove(rest)
-                self._coming[id(line.gate)] = self._coming.get(id(line.gate), 0) + 1
-                rest.woken.set_result(None)
+                queue.paused.remove(call)
+                self._coming[id(queue.gate)] = self._coming.get(id(queue.gate), 0) + 1
+                call.woken.set_result(None)
 
-    def _is_idle(self, line: Line) -> bool:
-        if not line.resting or line.gate is None or self.under_way >= self.ceiling:
+    def _is_idle(self, queue: ModelQueue) -> bool:
+        if not queue.paused or queue.gate is None or self.under_way >= self.ceiling:
             return False
-        wanted = any(other.waiting for other in self._lines.values() if other.gate is line.gate)
-        return not wanted and line.gate.free > self._coming.get(id(line.gate), 0)
+        wanted = any(other.waiting for other in self._queues.values() if other.gate is queue.gate)
+        return not wanted and queue.gate.free > self._coming.get(id(queue.gate), 0)
 
     def _set_alarm(self, now_s: float) -> None:
         if self._alarm:
             self._alarm.cancel()
             self._alarm = None
-        times = [line.ready_at(now_s) for line in self._lines.values() if line.waiting]
+        times = [queue.ready_at(now_s) for queue in self._queues.values() if queue.waiting]
         times += [
-            rest.earliest_s
-            for line in self._lines.values()
-            for rest in line.resting
-            if line.proof > rest.since
+            call.earliest_s
+            for queue in self._queues.values()
+            for call in queue.paused
+            if queue.last_taken > call.since
         ]
         coming = [time_s for time_s in times if now_s < time_s < math.inf]
         if coming and self.under_way < self.ceiling:
@@ -322,7 +331,7 @@ class Scheduler:
 
 
 @contextmanager
-def giving_back(turns: Scheduler, turn: Turn) -> Iterator[Turn]:
+def giving_back(turns: Scheduler, turn: SendTurn) -> Iterator[SendTurn]:
     """Give a turn back when its try has ended in whatever way."""
     try:
         yield turn

@@ -18,7 +18,7 @@ from videoautoarena.agents.models.registry import Model
 from videoautoarena.agents.prompting.contracts import reply_schema
 from videoautoarena.agents.prompting.layout import Request, thinned
 from videoautoarena.agents.providers.base import ReplyForm
-from videoautoarena.agents.transport.faults import Fault
+from videoautoarena.agents.transport.faults import CallFault
 from videoautoarena.memory.records.records import (
     Learnt,
     ReplyFormat,
@@ -27,7 +27,7 @@ from videoautoarena.memory.records.records import (
     Usage,
 )
 
-Place = tuple[str, str]
+ServerKey = tuple[str, str]
 """`provider:model`, and the host that serves it."""
 Keep = Callable[[list[Learnt]], None]
 
@@ -40,7 +40,7 @@ class OutputLimit(NamedTuple):
     """Whether its server knows; else it is what is expected at most."""
 
 
-class Form(NamedTuple):
+class RequestForm(NamedTuple):
     """How a request says what it says."""
 
     token_field: TokenField | None = None
@@ -51,7 +51,7 @@ class Form(NamedTuple):
     """Whether the reply is asked for in pieces."""
 
 
-AS_USUAL = Form()
+AS_USUAL = RequestForm()
 
 
 @dataclass
@@ -60,14 +60,14 @@ class ServerLimits:
 
     keep: Keep = lambda _learnt: None
     """Takes all that is known whenever some of it is new."""
-    _known: dict[Place, Learnt] = field(default_factory=dict)
-    _tried: dict[Place, int] = field(default_factory=dict)
+    _known: dict[ServerKey, Learnt] = field(default_factory=dict)
+    _tried: dict[ServerKey, int] = field(default_factory=dict)
     """Images that requests are sent with at most, until the server has taken as many."""
-    _taken: dict[Place, int] = field(default_factory=dict)
+    _taken: dict[ServerKey, int] = field(default_factory=dict)
     """Most images that were taken."""
-    _doubted: set[Place] = field(default_factory=set)
+    _doubted: set[ServerKey] = field(default_factory=set)
     """Servers that refused once what they had taken before."""
-    _trials: dict[Place, asyncio.Event] = field(default_factory=dict)
+    _trials: dict[ServerKey, asyncio.Event] = field(default_factory=dict)
     """Where a call is finding out how many images are taken; set once it has."""
     _switched: set[tuple[str, str, str]] = field(default_factory=set)
     """What of a request's form was reported as news, and of which server."""
@@ -107,12 +107,12 @@ class ServerLimits:
         usual = model.token_field
         return (known and usual and known.token_limit_field) or usual
 
-    def form(self, model: Model) -> Form:
+    def form(self, model: Model) -> RequestForm:
         """Return how a model's server takes a request."""
         known = self.known(model)
         system_role = model.system or (known.system_role if known else None)
         is_streamed = model.streams or bool(known and known.is_streaming)
-        return Form(self.token_field(model), system_role, is_streamed)
+        return RequestForm(self.token_field(model), system_role, is_streamed)
 
     def reply_format(self, model: Model) -> ReplyFormat | None:
         """Return what a model's server is asked to hold its JSON to; None: to nothing."""
@@ -273,14 +273,14 @@ class ServerLimits:
 
 
 @dataclass
-class Shaped:
+class ShapedCall:
     """One call, whose tries take the shape that its server accepts."""
 
     limits: ServerLimits
     model: Model
     say: Callable[[str], None]
     """Takes a line about what was learnt."""
-    _sent: Form = AS_USUAL
+    _sent: RequestForm = AS_USUAL
     """How the last try was sent."""
     _refused: int = 0
     """How often a name of it was refused in this call."""
@@ -295,7 +295,7 @@ class Shaped:
     _too_long: list[tuple[int, float]] = field(default_factory=list)
     """Images it was refused with, and how many times as long as allowed it was then."""
 
-    def __enter__(self) -> Shaped:
+    def __enter__(self) -> ShapedCall:
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -315,7 +315,7 @@ class Shaped:
     def fitted(self, request: Request) -> Request:
         return request if self.model.is_offline else self.limits.fitted(self.model, request)
 
-    def form(self) -> Form:
+    def form(self) -> RequestForm:
         """Return how the next try is to be sent."""
         self._sent = AS_USUAL if self.model.is_offline else self.limits.form(self.model)
         return self._sent
@@ -339,7 +339,7 @@ class Shaped:
         if usage.output_tokens is not None and usage.output_tokens > limit.tokens:
             self._report(self.limits.overrun(self.model, limit, usage.output_tokens))
 
-    def mended(self, request: Request, fault: Fault) -> Request | None:
+    def mended(self, request: Request, fault: CallFault) -> Request | None:
         """Return a request to send at once instead of one that was refused; None: none is known."""
         if fault.nature == "too-large":
             smaller = self._smaller(request, fault)
@@ -356,7 +356,7 @@ class Shaped:
         )
         return request if is_mended else None
 
-    def explained(self, fault: Fault) -> Fault:
+    def explained(self, fault: CallFault) -> CallFault:
         """Return a fault that ends a call, with what would help where that is a setting."""
         is_set = self.model.parameters.get("stream") is False
         if not (fault.demands_stream and is_set):
@@ -364,7 +364,7 @@ class Shaped:
         cure = "write parameters = { stream = true }"
         return replace(fault, reason=f"{fault.reason}; its server answers in pieces alone: {cure}")
 
-    def _smaller(self, request: Request, fault: Fault) -> Request | None:
+    def _smaller(self, request: Request, fault: CallFault) -> Request | None:
         frames = request.frames
         count = _count(request)
         model = self.model
@@ -408,7 +408,7 @@ class Shaped:
             self.limits.end_trial(self.model)
             self._trial = None
 
-    def _switches(self, fault: Fault) -> bool:
+    def _switches(self, fault: CallFault) -> bool:
         """Return whether the limit of tokens may go by another name than was refused."""
         sent = self._sent.token_field
         if sent is None or sent not in fault.refused_fields:
@@ -422,7 +422,7 @@ class Shaped:
             self._report(self.limits.switch(self.model, sent))
         return True
 
-    def _moves_system(self, fault: Fault) -> bool:
+    def _moves_system(self, fault: CallFault) -> bool:
         """Return whether the system text may be said by the user, since the system's is refused."""
         if not fault.refused_system or self._sent.system_role is not None or self.model.is_offline:
             return False
@@ -430,7 +430,7 @@ class Shaped:
             self._report(self.limits.move_system(self.model))
         return True
 
-    def _streams(self, fault: Fault) -> bool:
+    def _streams(self, fault: CallFault) -> bool:
         """Return whether the reply may come in pieces, since no other is given."""
         model = self.model
         if not fault.demands_stream or self._sent.is_streamed or not model.can_stream:
@@ -439,7 +439,7 @@ class Shaped:
             self._report(self.limits.stream(model))
         return True
 
-    def _asks_for_less(self, fault: Fault) -> bool:
+    def _asks_for_less(self, fault: CallFault) -> bool:
         """Return whether a looser format, or none, may be taken where one was refused."""
         refused = self.asked_for
         if refused is None or not fault.refused_format or self.model.structured != "auto":
@@ -463,7 +463,7 @@ def _is_informative(learnt: Learnt) -> bool:
     return any(shape) or any((learnt.images, learnt.output_tokens))
 
 
-def _place(model: Model) -> Place:
+def _place(model: Model) -> ServerKey:
     return model.resolved, model.endpoint
 
 

@@ -189,7 +189,7 @@ CLOSING = "Answer with the letter of the one best option."
 _LINE = re.compile(r"\(([A-Z])\) (.+)")
 
 
-class Offer(NamedTuple):
+class OfferedOptions(NamedTuple):
     """A question and the options among which its answer is."""
 
     question: str
@@ -212,7 +212,7 @@ def lettered(options: Sequence[str]) -> str:
     )
 
 
-def offered(text: str) -> Offer | None:
+def offered(text: str) -> OfferedOptions | None:
     """Return the question and options that `with_options` made a text of; None of any other."""
     *lines, last = text.strip().split("\n")
     if last.strip() != CLOSING:
@@ -226,4 +226,4 @@ def offered(text: str) -> Offer | None:
     letters = "".join(match[1] for match in found)
     if len(found) < 2 or not LETTERS.startswith(letters):
         return None
-    return Offer("\n".join(lines).strip(), tuple(match[2] for match in found))
+    return OfferedOptions("\n".join(lines).strip(), tuple(match[2] for match in found))

@@ -51,7 +51,7 @@ class Request:
     """What its reply is read as; None for free text."""
 
 
-class Look(NamedTuple):
+class ImageOptions(NamedTuple):
     """What is said to a provider of the images beside their bytes."""
 
     detail: str | None = None
@@ -60,7 +60,7 @@ class Look(NamedTuple):
     """Whether the last image ends what the provider's cache should keep."""
 
 
-AS_USUAL = Look()
+AS_USUAL = ImageOptions()
 
 
 def label(frame: Frame) -> str:
@@ -90,7 +90,7 @@ def messages(
     frames: Sequence[Frame],
     jpegs: Sequence[bytes],
     subtitles: Subtitles | None = None,
-    look: Look = AS_USUAL,
+    look: ImageOptions = AS_USUAL,
     system_role: SystemRole | None = None,
 ) -> list[BaseMessage]:
     """Return the system message and one user message: label and image in turn, `text` last.
@@ -127,7 +127,7 @@ def _addressed(
     return [SystemMessage(system), asked]
 
 
-def _image(jpeg: bytes, look: Look, *, is_last: bool) -> dict[str, Any]:
+def _image(jpeg: bytes, look: ImageOptions, *, is_last: bool) -> dict[str, Any]:
     """Return an image's block; LangChain's own form has no place for the detail."""
     encoded = base64.b64encode(jpeg).decode("ascii")
     block: dict[str, Any] = {"type": "image", "base64": encoded, "mime_type": "image/jpeg"}

@@ -12,7 +12,7 @@ from importlib.metadata import entry_points
 from pathlib import Path
 
 from videoautoarena.agents.providers.base import OFFLINE, Provider
-from videoautoarena.agents.providers.declared import Declaration, Declared
+from videoautoarena.agents.providers.declared import Declaration, DeclaredProvider
 from videoautoarena.agents.transport.redaction import know_keys, redacted
 from videoautoarena.memory.records.errors import BadInput
 
@@ -83,7 +83,7 @@ def find_provider(name: str) -> Provider | None:
 
 def declare(name: str, declaration: Declaration) -> Provider:
     """Return the provider that a declaration makes."""
-    return Declared(
+    return DeclaredProvider(
         name,
         home=declaration.base_url or "",
         key_names=(declaration.key_env,) if declaration.key_env else (),

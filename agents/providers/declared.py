@@ -68,7 +68,7 @@ class Declaration(Sparse):
 
 
 @dataclass(frozen=True)
-class Declared(Provider):
+class DeclaredProvider(Provider):
     """A provider whose chat model is a class named by its path."""
 
     declaration: Declaration = field(kw_only=True)

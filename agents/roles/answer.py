@@ -26,7 +26,7 @@ from videoautoarena.memory.records.records import Answer, CallRow, Frame, Frames
 from videoautoarena.video.synth.splice import COLOURS, HEIGHT_PX, WIDTH_PX, draw_card
 
 
-class Answered(NamedTuple):
+class ContestantAnswer(NamedTuple):
     """An answer, and the call that gave it: its cost and how its reply ended."""
 
     answer: Answer
@@ -42,7 +42,7 @@ async def answer(
     slot: str,
     seat: Literal[0, 1],
     history: Sequence[Turn] = (),
-) -> Answered:
+) -> ContestantAnswer:
     """Return what `model` says from its own share of the frames. One model call; or CallFailed.
 
     Where it is sent the best clips, those cost calls of their own. Source: VideoAutoArena, Peer
@@ -58,7 +58,7 @@ async def answer(
     # Where the server found the request too large, it was sent with fewer of them.
     shown = seen if row.frames is None else thinned(seen, row.frames)
     times = tuple(frame.time_s for frame in shown.frames)
-    return Answered(Answer(model=model.alias, text=text, frames=times), row)
+    return ContestantAnswer(Answer(model=model.alias, text=text, frames=times), row)
 
 
 STRIPES = 3

@@ -100,7 +100,7 @@ _RULED_OUT = re.compile(
 """Stands behind what is ruled out."""
 
 
-class Naming(NamedTuple):
+class OptionNaming(NamedTuple):
     """One place at which an option is named."""
 
     start: int
@@ -113,14 +113,14 @@ class Naming(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Options:
+class OptionTexts:
     """What may be named."""
 
     texts: tuple[str, ...]
     """Those that are alike are equal."""
 
     @classmethod
-    def of(cls, options: Sequence[str]) -> Options:
+    def of(cls, options: Sequence[str]) -> OptionTexts:
         return cls(tuple(_lowered(_cleaned(option)).rstrip(" .") for option in options))
 
     def of_letter(self, letter: str) -> int | None:
@@ -128,7 +128,7 @@ class Options:
         place = LETTERS.index(letter.upper())
         return self.texts.index(self.texts[place]) if place < len(self.texts) else None
 
-    def in_text(self, text: str) -> Iterator[Naming]:
+    def in_text(self, text: str) -> Iterator[OptionNaming]:
         """Return where options' texts stand, none within another."""
         for words in sorted(set(self.texts), key=lambda words: (-len(words), words)):
             is_number = words.lstrip("-").isdigit()
@@ -141,21 +141,21 @@ class Options:
                 end = at + len(words)
                 # a pattern of each option's own would take longer to make than to match
                 if not ((at and _INSIDE.match(text, at - 1)) or _GOES_ON.match(text, end)):
-                    yield Naming(at, end, place, False, is_sure)
+                    yield OptionNaming(at, end, place, False, is_sure)
                 at = text.find(words, end)
 
 
 @dataclass(frozen=True)
-class Reading:
+class OptionReader:
     """A reply, and where in it options are named."""
 
     masked: str
     """The reply without its layout; where an option's text stood, are marks."""
-    texts: tuple[Naming, ...]
-    options: Options
+    texts: tuple[OptionNaming, ...]
+    options: OptionTexts
 
     @classmethod
-    def of(cls, reply: str, options: Options) -> Reading:
+    def of(cls, reply: str, options: OptionTexts) -> OptionReader:
         """Return a reply as it is looked at: boxed and tagged answers said to be final."""
         text = _cleaned(reply[-_LONGEST:])
         lowered = list(_lowered(text))
@@ -169,7 +169,7 @@ class Reading:
         )
         return cls(masked, tuple(sorted(found)), options)
 
-    def within(self, at: int) -> list[Naming]:
+    def within(self, at: int) -> list[OptionNaming]:
         """Return what is named from there to the end of what is said, reasons left out."""
         while at < len(self.masked) and self.masked[at] in " \n:-–—":
             at += 1
@@ -185,9 +185,9 @@ class Reading:
         ]
         return self._kept(sure, at, end)
 
-    def alone(self) -> list[Naming]:
+    def alone(self) -> list[OptionNaming]:
         """Return what is named in sentences that hold nothing else."""
-        found: list[Naming] = []
+        found: list[OptionNaming] = []
         for start, end in pairwise(self._bounds):
             named = self._named(start, end)
             if _ASKED.match(self.masked, start, end):
@@ -196,16 +196,16 @@ class Reading:
                 found += self._kept(named, start, end)
         return found
 
-    def is_all(self, named: Sequence[Naming]) -> bool:
+    def is_all(self, named: Sequence[OptionNaming]) -> bool:
         """Return whether nothing is said but what is named."""
         return _FILLER.fullmatch(self._between(0, len(self.masked), named)) is not None
 
-    def joined_before(self, at: int, link: re.Pattern[str] = _BEFORE_IT) -> list[Naming]:
+    def joined_before(self, at: int, link: re.Pattern[str] = _BEFORE_IT) -> list[OptionNaming]:
         """Return what is named right before a place but for a link, with what is joined to it."""
         start = self._bounds[max(0, bisect_right(self._bounds, max(0, at - 1)) - 1)]
         start = max(start, at - _REACH)
         named = self._named(start, at)
-        found: list[Naming] = []
+        found: list[OptionNaming] = []
         until = at
         for one in reversed(named):
             if not link.fullmatch(self.masked, one.end, until):
@@ -221,10 +221,10 @@ class Reading:
         line = self.masked.rfind("\n", 0, at) + 1
         return self.masked.rfind("\n", 0, len(self.masked[:line].rstrip())) + 1
 
-    def anywhere(self) -> tuple[list[Naming], list[Naming]]:
+    def anywhere(self) -> tuple[list[OptionNaming], list[OptionNaming]]:
         """Return what is named at all, and what may be."""
-        found: list[Naming] = []
-        doubts: list[Naming] = []
+        found: list[OptionNaming] = []
+        doubts: list[OptionNaming] = []
         for start, end in pairwise(self._bounds):
             kept = self._kept(self._named(start, end), start, end)
             found += [one for one in kept if self._is_plain(one, start)]
@@ -242,7 +242,7 @@ class Reading:
                 bounds.append(found.end())
         return bounds if bounds[-1] == len(self.masked) else [*bounds, len(self.masked)]
 
-    def _named(self, start: int, end: int) -> list[Naming]:
+    def _named(self, start: int, end: int) -> list[OptionNaming]:
         texts = self.texts[bisect_right(self.texts, (start,)) : bisect_right(self.texts, (end,))]
         found = [one for one in texts if one.end <= end]
         for match in _LETTER.finditer(self.masked, start, end):
@@ -250,27 +250,27 @@ class Reading:
             place = self.options.of_letter(letter)
             if place is not None or letter in _BEYOND:
                 is_sure = match["strong"] is not None
-                found.append(Naming(*match.span(), place, True, is_sure))
+                found.append(OptionNaming(*match.span(), place, True, is_sure))
         return sorted(found)
 
-    def _is_plain(self, one: Naming, start: int) -> bool:
+    def _is_plain(self, one: OptionNaming, start: int) -> bool:
         """Return whether it names an option in the middle of whatever is said, and denies none."""
         before = self.masked[max(start, one.start - 200) : one.start]
         return (one.is_sure or self._leads(one, start)) and not _DENIED.search(before)
 
-    def _leads(self, one: Naming, start: int) -> bool:
+    def _leads(self, one: OptionNaming, start: int) -> bool:
         """Return whether an unsure naming begins a sentence, set off from what follows."""
         off = _LEADING if one.is_letter else _OFF
         is_first = not self.masked[start : one.start].strip(_EDGES)
         return is_first and off.match(self.masked, one.end) is not None
 
-    def _opens(self, one: Naming, start: int, named: Sequence[Naming]) -> bool:
+    def _opens(self, one: OptionNaming, start: int, named: Sequence[OptionNaming]) -> bool:
         """Return whether a text is the first thing said from there, but for letters."""
         if not _FILLER.fullmatch(self._between(start, one.start, named)):
             return False
         return one.is_sure or _OFF.match(self.masked, one.end) is not None
 
-    def _between(self, start: int, end: int, named: Sequence[Naming]) -> str:
+    def _between(self, start: int, end: int, named: Sequence[OptionNaming]) -> str:
         """Return what stands there beside what is named."""
         parts = []
         at = start
@@ -280,10 +280,10 @@ class Reading:
                 at = one.end
         return " ".join([*parts, self.masked[at : max(at, end)]])
 
-    def _words(self, one: Naming) -> str:
+    def _words(self, one: OptionNaming) -> str:
         return "" if one.place is None else self.options.texts[one.place]
 
-    def _kept(self, named: Sequence[Naming], start: int, end: int) -> list[Naming]:
+    def _kept(self, named: Sequence[OptionNaming], start: int, end: int) -> list[OptionNaming]:
         """Return what is named and not ruled out, by itself or with what it is joined to."""
         edges = [start, *(one.end for one in named)]
         gaps = [self.masked[a : one.start] for a, one in zip(edges, named, strict=False)]
@@ -325,7 +325,7 @@ def _lowered(text: str) -> str:
     return "".join(low if len(low := char.lower()) == 1 else char for char in text)
 
 
-class Chosen(NamedTuple):
+class OptionChoice(NamedTuple):
     """Which option a reply names."""
 
     place: int | None
@@ -400,7 +400,7 @@ def read_choice(
     *,
     ending: str | None = None,
     reading: int = READINGS,
-) -> Chosen:
+) -> OptionChoice:
     """Return which of the options a reply names, or why it cannot be read.
 
     `ending` is why the provider says the reply ended: of one that was cut off, what came to mind
@@ -408,8 +408,8 @@ def read_choice(
     """
     text = answer_of(reply, reading=reading)
     if not text.strip():
-        return Chosen(None, "the reply is empty")
-    words = Reading.of(text, Options.of(options))
+        return OptionChoice(None, "the reply is empty")
+    words = OptionReader.of(text, OptionTexts.of(options))
     said = _said(words)
     alone = words.alone()
     if final := _after(words, _FINAL):
@@ -425,14 +425,14 @@ def read_choice(
             others = [one for one in others if one.is_letter and one.start > last]
         return _settled([*said, *doubts, *others])
     if _NONE.search(words.masked):
-        return Chosen(None, "no option is named")
+        return OptionChoice(None, "no option is named")
     if was_cut(ending) and not words.is_all(alone):
-        return Chosen(None, "the reply was cut off before it said what it chose")
+        return OptionChoice(None, "the reply was cut off before it said what it chose")
     named, doubts = words.anywhere()
     return _settled(alone or (named and [*named, *doubts]))
 
 
-def read_published(reply: str, options: Sequence[str]) -> Chosen:
+def read_published(reply: str, options: Sequence[str]) -> OptionChoice:
     """Return which option MLVU's released scorer takes a reply for.
 
     It looks at the one character before the first closing bracket, and without a bracket at the
@@ -443,14 +443,14 @@ def read_published(reply: str, options: Sequence[str]) -> Chosen:
     letter = before[-1:] if bracket else said
     known = list(LETTERS[: len(options)])
     if letter in known:
-        return Chosen(known.index(letter))
+        return OptionChoice(known.index(letter))
     where = "before the first closing bracket" if bracket else "alone"
-    return Chosen(None, f"no letter of an option stands {where}")
+    return OptionChoice(None, f"no letter of an option stands {where}")
 
 
-def _after(reading: Reading, mark: re.Pattern[str]) -> list[Naming]:
+def _after(reading: OptionReader, mark: re.Pattern[str]) -> list[OptionNaming]:
     """Return what is named in what follows each such mark."""
-    found: list[Naming] = []
+    found: list[OptionNaming] = []
     for match in mark.finditer(reading.masked):
         if _DOUBTED.search(reading.masked, max(0, match.start() - 40), match.start()):
             continue
@@ -461,7 +461,7 @@ def _after(reading: Reading, mark: re.Pattern[str]) -> list[Naming]:
     return found
 
 
-def _said(reading: Reading) -> list[Naming]:
+def _said(reading: OptionReader) -> list[OptionNaming]:
     """Return what a reply says is its answer, before its name or behind it."""
     found = _after(reading, _ANSWERED)
     for match in _CALLED.finditer(reading.masked):
@@ -469,19 +469,19 @@ def _said(reading: Reading) -> list[Naming]:
     return found
 
 
-def _places(namings: Iterable[Naming]) -> set[int | None]:
+def _places(namings: Iterable[OptionNaming]) -> set[int | None]:
     return {one.place for one in namings}
 
 
-def _settled(namings: Sequence[Naming]) -> Chosen:
+def _settled(namings: Sequence[OptionNaming]) -> OptionChoice:
     places = _places(namings)
     if not places:
-        return Chosen(None, "no option is named")
+        return OptionChoice(None, "no option is named")
     if places == {None}:
-        return Chosen(None, "a letter is named that no option has")
+        return OptionChoice(None, "a letter is named that no option has")
     if len(places) > 1:
         letters = {one.place for one in namings if one.is_letter}
         is_contrary = len(letters) == 1 and len(places) == 2 and None not in places
         why = "a letter stands beside another option's text" if is_contrary else "several are named"
-        return Chosen(None, why)
-    return Chosen(places.pop())
+        return OptionChoice(None, why)
+    return OptionChoice(places.pop())

@@ -32,7 +32,7 @@ _LONGEST_SHOWN = 300
 _NAME = r"[\s_-]*".join
 
 
-class Classified(NamedTuple):
+class Classification(NamedTuple):
     """What was read of a classifier's reply."""
 
     categories: dict[QuestionCategory, Decision]
@@ -42,7 +42,7 @@ class Classified(NamedTuple):
 
 async def classify(
     prompter: Prompter, model: Model, *, frames: Frames | None, question: str, scope: str
-) -> Classified:
+) -> Classification:
     """Return of which categories a question is. One model call, never a second; or CallFailed.
 
     Without frames the words decide, and the classifier is told so. A reply that cannot be read
@@ -63,7 +63,7 @@ async def classify(
 
 def read_categories(
     reply: str, *, ending: str | None = None, reading: int = READINGS
-) -> Classified:
+) -> Classification:
     """Return what a reply says of each category: as the object asked for, else line by line."""
     why = "the reply says yes or no to nothing"
     found: dict[QuestionCategory, Decision] = {}
@@ -76,8 +76,8 @@ def read_categories(
         said = answer_of(reply, reading=reading)
         found = {name: _said_of(name, said) for name in QUESTION_CATEGORIES}
     if set(found.values()) == {"unknown"}:
-        return Classified(found, why)
-    return Classified(found)
+        return Classification(found, why)
+    return Classification(found)
 
 
 def _said_of(name: str, text: str) -> Decision:

@@ -40,7 +40,7 @@ UNDECIDED = "the judge could not tell"
 
 
 @dataclass(frozen=True, slots=True)
-class Case:
+class JudgeCase:
     """What a judge is shown, and whether from both seatings."""
 
     persona: str
@@ -66,7 +66,7 @@ class Case:
         return asked | dict(zip(("answer_a", "answer_b"), answers, strict=True))
 
 
-class Place(NamedTuple):
+class JudgingPlace(NamedTuple):
     """Where one judging stands."""
 
     scope: str
@@ -77,7 +77,7 @@ class Place(NamedTuple):
 
 
 async def judge(
-    prompter: Prompter, judges: Sequence[Model], *, frames: Frames, case: Case, slot: str
+    prompter: Prompter, judges: Sequence[Model], *, frames: Frames, case: JudgeCase, slot: str
 ) -> tuple[Judging, ...]:
     """Return every judge's view: from seats ab, then from ba where the case is swapped.
 
@@ -88,7 +88,9 @@ async def judge(
     """
     seatings: tuple[Seats, ...] = ("ab", "ba") if case.swap else ("ab",)
     judgings = [
-        judge_once(prompter, model, frames=frames, case=case, place=Place(slot, panel, seats))
+        judge_once(
+            prompter, model, frames=frames, case=case, place=JudgingPlace(slot, panel, seats)
+        )
         for panel, model in enumerate(judges)
         for seats in seatings
     ]
@@ -101,7 +103,7 @@ async def judge(
 
 
 async def judge_once(
-    prompter: Prompter, model: Model, *, frames: Frames, case: Case, place: Place
+    prompter: Prompter, model: Model, *, frames: Frames, case: JudgeCase, place: JudgingPlace
 ) -> Judging:
     """Return one judge's view from one seating, "failed" where its call did. 1 or 2 model calls."""
     ask = 2 * place.panel + (place.seats == "ba")
@@ -197,7 +199,7 @@ LEADS = {"A>>B": -2, "A>B": -1, "A=B": 0, "B>A": 1, "B>>A": 2}
 """Of the answer that is read second."""
 
 
-class Compared(NamedTuple):
+class ComparerView(NamedTuple):
     """What came of one comparison."""
 
     lead: int | None
@@ -209,8 +211,8 @@ class Compared(NamedTuple):
 
 
 async def compare_once(
-    prompter: Prompter, model: Model, *, frames: Frames, case: Case, place: Place
-) -> Compared:
+    prompter: Prompter, model: Model, *, frames: Frames, case: JudgeCase, place: JudgingPlace
+) -> ComparerView:
     """Return by how much one answer is better, read from one seating. One or two model calls.
 
     Source: VisionArena and arena-hard for the five degrees and the answer of one's own.
@@ -222,8 +224,8 @@ async def compare_once(
         schema = comparer_reply(prompter.prompts.contracts)
         reply = await prompter.ask_json(model, task, schema)
     except CallFailed as failure:
-        return Compared(None, None, str(failure), is_failed=True)
+        return ComparerView(None, None, str(failure), is_failed=True)
     lead = LEADS.get(reply.verdict)
     if lead is None:
-        return Compared(None, reply, UNDECIDED)
-    return Compared(lead if place.seats == "ab" else -lead, reply)
+        return ComparerView(None, reply, UNDECIDED)
+    return ComparerView(lead if place.seats == "ab" else -lead, reply)

@@ -32,7 +32,7 @@ MARKERS: Mapping[Scale, Role] = {"scene": "scene_marker", "summary": "summary_ma
 
 
 @dataclass(frozen=True, slots=True)
-class Written:
+class AnswerWithKey:
     """An answer and the key that was written for its question."""
 
     question: str
@@ -52,7 +52,7 @@ class Written:
         }
 
 
-class Marks(NamedTuple):
+class AnswerMarks(NamedTuple):
     """What an answer was given."""
 
     scores: dict[str, float]
@@ -67,24 +67,24 @@ class Marks(NamedTuple):
 
 
 async def mark(
-    prompter: Prompter, model: Model, *, case: Written, scale: Scale, slot: str
-) -> Marks:
+    prompter: Prompter, model: Model, *, case: AnswerWithKey, scale: Scale, slot: str
+) -> AnswerMarks:
     """Return what `model` gives an answer. One model call, or two; or CallFailed."""
     task = Task(MARKERS[scale], None, scope=slot, texts=case.texts())
     if scale == "summary":
         said = await prompter.ask_json(model, task, SummaryMarkerReply)
         scales = {"completeness": said.completeness, "reliability": said.reliability}
-        return Marks({name: one.score for name, one in scales.items()})
+        return AnswerMarks({name: one.score for name, one in scales.items()})
     reply = await prompter.ask_json(model, task, scene_marker_reply(len(case.points)))
     points = tuple(point.score for point in reply.points)
-    return Marks({"accuracy": fmean(points), "relevance": reply.relevance.score}, points)
+    return AnswerMarks({"accuracy": fmean(points), "relevance": reply.relevance.score}, points)
 
 
 CHECKER: Role = "checklist_marker"
 
 
 @dataclass(frozen=True, slots=True)
-class Replied:
+class ReplyWithChecklist:
     """A reply in a dialogue, and the checklist it is held against."""
 
     question: str
@@ -106,7 +106,7 @@ class Replied:
 
 
 async def check_off(
-    prompter: Prompter, model: Model, *, case: Replied, slot: str
+    prompter: Prompter, model: Model, *, case: ReplyWithChecklist, slot: str
 ) -> tuple[YesNo, ...]:
     """Return what `model` says of a reply to each item. One model call, or two; or CallFailed."""
     task = Task(CHECKER, None, scope=slot, texts=case.texts())

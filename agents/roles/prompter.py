@@ -62,7 +62,7 @@ class Task:
     """A sentence of our own behind all of that, as on the language; never anybody else's text."""
 
 
-class Read(NamedTuple, Generic[R]):
+class ReadReply(NamedTuple, Generic[R]):
     """A reply in the asked form, and the call that gave it."""
 
     reply: R
@@ -164,7 +164,7 @@ class Prompter:
         """Return the reply in the asked form, after one or two model calls; or CallFailed."""
         return (await self.ask_read(model, task, schema)).reply
 
-    async def ask_read(self, model: Model, task: Task, schema: type[R]) -> Read[R]:
+    async def ask_read(self, model: Model, task: Task, schema: type[R]) -> ReadReply[R]:
         """Return what `ask_json` does, with what it was read from."""
         *earlier, current = self.generations(task.scope)
         for generation in earlier:
@@ -176,7 +176,7 @@ class Prompter:
             request = self._request(model, task, schema, generation=current, repair=repair)
             row = await self.asker.ask_row(model, request)
             try:
-                return Read(self._read(row, schema), row)
+                return ReadReply(self._read(row, schema), row)
             except BadReply as fault:
                 repair = {"reply": row.reply or "", "error": str(fault)}
         why = f"{task.role} gave no usable reply twice: {repair['error']}"
@@ -184,7 +184,7 @@ class Prompter:
 
     def _recalled(
         self, model: Model, task: Task, schema: type[R], generation: int
-    ) -> Read[R] | None:
+    ) -> ReadReply[R] | None:
         """Return what an earlier generation replied, mended or not; None where it is no use."""
         repair: Mapping[str, str] = NO_REPAIR
         for _ in range(2):
@@ -193,7 +193,7 @@ class Prompter:
             if row is None or row.reply is None:
                 return None
             try:
-                return Read(self._read(row, schema), row)
+                return ReadReply(self._read(row, schema), row)
             except BadReply as fault:
                 repair = {"reply": row.reply, "error": str(fault)}
         return None

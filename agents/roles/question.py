@@ -18,7 +18,7 @@ from videoautoarena.agents.prompting.contracts import (
     WholeGraderReply,
 )
 from videoautoarena.agents.prompting.languages import language_note
-from videoautoarena.agents.roles.judge import Case
+from videoautoarena.agents.roles.judge import JudgeCase
 from videoautoarena.agents.roles.prompter import Prompter, Task
 from videoautoarena.memory.records.digests import canonical_json, unit_interval
 from videoautoarena.memory.records.records import (
@@ -143,7 +143,7 @@ async def put_question(
 
 
 @dataclass(frozen=True, slots=True)
-class Refusal:
+class RefusedQuestion:
     """An evolved question that was not harder, with both overall grades."""
 
     question: str
@@ -156,9 +156,9 @@ async def evolve(
     model: Model,
     *,
     frames: Frames,
-    case: Case,
+    case: JudgeCase,
     analyses: Mapping[Standard, str] | None,
-    refused: Sequence[Refusal],
+    refused: Sequence[RefusedQuestion],
     slot: str,
 ) -> EvolverReply:
     """Return faults, the weaknesses behind them and a proposal. One model call; or CallFailed.

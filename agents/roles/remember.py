@@ -85,7 +85,7 @@ class ObjectSighting(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Finder:
+class ObjectFinder:
     """Looks for objects in one scene."""
 
     builder: SceneBuilder
@@ -445,5 +445,5 @@ async def _scene(
         shots=own,
         frames_s=tuple(round(span[0] + frame.time_s, 2) for frame in frames.frames),
     )
-    finder = Finder(builder, scene, frames, f"objects-{ends[0]}-{ends[1]}")
+    finder = ObjectFinder(builder, scene, frames, f"objects-{ends[0]}-{ends[1]}")
     return scene, await finder.find()

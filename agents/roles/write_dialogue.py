@@ -75,7 +75,7 @@ ABOUT: Mapping[str, str] = {
 """What each ability is, as the roles are told that write and check."""
 
 
-class Refused(NamedTuple):
+class DialogueRefusal(NamedTuple):
     """What is wrong with a dialogue that was written."""
 
     reason: str
@@ -88,7 +88,7 @@ class Refused(NamedTuple):
     """The dialogue."""
 
 
-class Asked(NamedTuple):
+class DialogueBrief(NamedTuple):
     """What a dialogue is to be."""
 
     ability: str
@@ -96,11 +96,11 @@ class Asked(NamedTuple):
     """How many rounds."""
     questions: tuple[str, ...] = ()
     """What the scored rounds of other dialogues asked."""
-    refused: Refused | None = None
+    refused: DialogueRefusal | None = None
     """The last try at it."""
 
 
-class Question(NamedTuple):
+class ShownRound(NamedTuple):
     """A round, as those are shown it who make or check its checklist."""
 
     user: str
@@ -109,14 +109,14 @@ class Question(NamedTuple):
     """What was said before it."""
 
 
-class Item(NamedTuple):
+class ChecklistQuestion(NamedTuple):
     """A question about an answer, and what a right answer says to it."""
 
     text: str
     is_yes: bool
 
 
-class Validated(NamedTuple):
+class ItemValidation(NamedTuple):
     """What a reference says to an item, by whoever sees both."""
 
     is_yes: bool | None
@@ -185,7 +185,7 @@ def checklist_text(items: Sequence[str]) -> str:
     return "\n".join(f"{number}. {' '.join(text.split())}" for number, text in enumerate(items, 1))
 
 
-def refused_text(refused: Refused | None) -> str:
+def refused_text(refused: DialogueRefusal | None) -> str:
     """Return the slot of what was wrong: reason, why, round and dialogue; empty where nothing."""
     if refused is None:
         return ""
@@ -212,7 +212,7 @@ def turns_of(rounds: Sequence[RoundReply], number: int) -> tuple[Turn, ...]:
     return tuple((one.user, one.assistant) for one in rounds[: number - 1])
 
 
-class _Where(NamedTuple):
+class _DialogueCall(NamedTuple):
     """What a call is shown, and what its key is made of."""
 
     frames: Frames | None
@@ -239,11 +239,11 @@ class Dialogist:
         """Return how well the clip serves each of the six abilities, from 1 to 6."""
         texts = self._known
         reply = await self._said(
-            "fitness_rater", FitnessRaterReply, texts, _Where(self.frames, slot)
+            "fitness_rater", FitnessRaterReply, texts, _DialogueCall(self.frames, slot)
         )
         return {ability: int(said["score"]) for ability, said in reply.model_dump().items()}
 
-    async def write(self, asked: Asked, *, slot: str, ask: int) -> tuple[RoundReply, ...]:
+    async def write(self, asked: DialogueBrief, *, slot: str, ask: int) -> tuple[RoundReply, ...]:
         """Return the rounds of a dialogue, with their blanks folded."""
         texts = {
             **self._known,
@@ -252,12 +252,14 @@ class Dialogist:
             "asked": canonical_json(list(asked.questions)) if asked.questions else "",
             "refused": refused_text(asked.refused),
         }
-        reply = await self._said("dialogist", DialogistReply, texts, _Where(self.frames, slot, ask))
+        reply = await self._said(
+            "dialogist", DialogistReply, texts, _DialogueCall(self.frames, slot, ask)
+        )
         return tuple(map(_folded_round, reply.rounds))
 
     async def list_items(
-        self, ability: str, question: Question, *, slot: str, ask: int
-    ) -> tuple[Item, ...]:
+        self, ability: str, question: ShownRound, *, slot: str, ask: int
+    ) -> tuple[ChecklistQuestion, ...]:
         """Return the checklist of a round."""
         texts = {
             "ability": ability_text(ability),
@@ -266,12 +268,16 @@ class Dialogist:
             "reference": question.reference,
         }
         role: Role = "checklist_maker"
-        reply = await self._said(role, ChecklistMakerReply, texts, _Where(self.frames, slot, ask))
-        return tuple(Item(_folded(one.question), one.answer == "yes") for one in reply.items)
+        reply = await self._said(
+            role, ChecklistMakerReply, texts, _DialogueCall(self.frames, slot, ask)
+        )
+        return tuple(
+            ChecklistQuestion(_folded(one.question), one.answer == "yes") for one in reply.items
+        )
 
     async def validate(
-        self, question: Question, items: Sequence[Item], *, slot: str, ask: int
-    ) -> tuple[Validated, ...]:
+        self, question: ShownRound, items: Sequence[ChecklistQuestion], *, slot: str, ask: int
+    ) -> tuple[ItemValidation, ...]:
         """Return what the reference says to each item, by whoever sees no frames."""
         texts = {
             "question": question.user,
@@ -279,9 +285,11 @@ class Dialogist:
             "checklist": checklist_text([item.text for item in items]),
         }
         schema = checklist_validator_reply(len(items))
-        reply = await self._said("checklist_validator", schema, texts, _Where(None, slot, ask))
+        reply = await self._said(
+            "checklist_validator", schema, texts, _DialogueCall(None, slot, ask)
+        )
         words = {"yes": True, "no": False, "open": None}
-        return tuple(Validated(words[one.answer], one.repeats) for one in reply.items)
+        return tuple(ItemValidation(words[one.answer], one.repeats) for one in reply.items)
 
     async def answer_blind(
         self, rounds: Sequence[RoundReply], number: int, *, slot: str, ask: int
@@ -289,7 +297,9 @@ class Dialogist:
         """Return what can be said to round `number` by whoever knows the rest of the dialogue."""
         asked = rounds[number - 1].user
         texts = {"dialogue": dialogue_text(rounds, number), "question": asked}
-        reply = await self._said("leak_checker", AnswererReply, texts, _Where(None, slot, ask))
+        reply = await self._said(
+            "leak_checker", AnswererReply, texts, _DialogueCall(None, slot, ask)
+        )
         return reply.answer
 
     async def answer(
@@ -298,7 +308,7 @@ class Dialogist:
         """Return what is said to the user by whoever sees `frames` and knows `history`."""
         texts = {"history": history_text(history), "question": user}
         reply = await self._said(
-            "dialogue_answerer", AnswererReply, texts, _Where(frames, slot, ask)
+            "dialogue_answerer", AnswererReply, texts, _DialogueCall(frames, slot, ask)
         )
         return reply.answer
 
@@ -310,7 +320,7 @@ class Dialogist:
         }
 
     async def _said(
-        self, role: Role, schema: type[R], texts: Mapping[str, str], where: _Where
+        self, role: Role, schema: type[R], texts: Mapping[str, str], where: _DialogueCall
     ) -> R:
         task = Task(role, where.frames, scope=where.slot, ask=where.ask, texts=texts)
         return await self.prompter.ask_json(self.model, task, schema)

@@ -57,7 +57,7 @@ Moment = tuple[float, float]
 """From when to when, in seconds."""
 
 
-class Proposal(NamedTuple):
+class TaskProposal(NamedTuple):
     """A task as it was written."""
 
     question: str
@@ -69,15 +69,15 @@ class Proposal(NamedTuple):
     """What it is about; None of the whole video."""
 
 
-class Written(NamedTuple):
+class WrittenTasks(NamedTuple):
     """What one ask gave."""
 
-    proposals: tuple[Proposal, ...]
+    proposals: tuple[TaskProposal, ...]
     times: tuple[float, ...]
     """Of the frames that were seen, in seconds."""
 
 
-class Checked(NamedTuple):
+class TaskCheck(NamedTuple):
     """What a second ask says of a task."""
 
     reply: OptionCheckerReply | PointCheckerReply
@@ -105,7 +105,7 @@ class Watcher:
 
     async def write(
         self, kind: WatchedKind, *, count: int, asked: Sequence[str], slot: str, ask: int
-    ) -> Written:
+    ) -> WrittenTasks:
         """Return at most `count` tasks unlike those `asked`. One model call, or two; CallFailed."""
         texts = {"asked": canonical_json(list(asked)) if asked else ""}
         if kind != "summary":
@@ -113,14 +113,14 @@ class Watcher:
         task = Task(WRITERS[kind], self.frames, scope=slot, ask=ask, texts=texts)
         read = await self.prompter.ask_read(self.model, task, _REPLIES[kind])
         every = tuple(_proposal(item) for item in read.reply.items)
-        return Written(every[:count], self._times(task.role, read.row))
+        return WrittenTasks(every[:count], self._times(task.role, read.row))
 
-    async def check_options(self, question: str, options: Sequence[str], *, slot: str) -> Checked:
+    async def check_options(self, question: str, options: Sequence[str], *, slot: str) -> TaskCheck:
         """Return which option the frames bear out. One model call, or two; or CallFailed."""
         texts = {"question": question, "options": lettered(options)}
         return await self._checked("option_checker", OptionCheckerReply, texts, slot)
 
-    async def check_points(self, proposal: Proposal, *, slot: str) -> Checked:
+    async def check_points(self, proposal: TaskProposal, *, slot: str) -> TaskCheck:
         """Return which scoring points the frames show. One model call, or two; or CallFailed."""
         lines = [f"{n}. {point}" for n, point in enumerate(proposal.points, 1)]
         texts = {"question": proposal.question, "reference": proposal.answer}
@@ -134,10 +134,10 @@ class Watcher:
         schema: type[OptionCheckerReply] | type[PointCheckerReply],
         texts: Mapping[str, str],
         slot: str,
-    ) -> Checked:
+    ) -> TaskCheck:
         task = Task(role, self.frames, scope=slot, texts=texts)
         read = await self.prompter.ask_read(self.model, task, schema)
-        return Checked(read.reply, self._times(role, read.row))
+        return TaskCheck(read.reply, self._times(role, read.row))
 
     def _times(self, role: Role, row: CallRow) -> tuple[float, ...]:
         # Where the server found the request too large, it was sent with fewer of them.
@@ -145,14 +145,14 @@ class Watcher:
         return tuple(frame.time_s for frame in thinned(self.frames, limit).frames)
 
 
-def _proposal(item: TopicReply | SummaryItemReply) -> Proposal:
+def _proposal(item: TopicReply | SummaryItemReply) -> TaskProposal:
     """Return a task with its blanks folded, so that each text keeps its line."""
     moment = (item.start_s, item.end_s) if isinstance(item, MomentReply) else None
     if isinstance(item, TopicReply):
         wrong = tuple(map(_folded, item.distractors))
-        return Proposal(_folded(item.question), _folded(item.answer), wrong, moment=moment)
+        return TaskProposal(_folded(item.question), _folded(item.answer), wrong, moment=moment)
     points = tuple(map(_folded, item.points))
-    return Proposal(_folded(item.question), _folded(item.reference), (), points, moment)
+    return TaskProposal(_folded(item.question), _folded(item.reference), (), points, moment)
 
 
 def _folded(text: str) -> str:

@@ -19,19 +19,19 @@ _HEADERS = ("x-litellm-response-cost", "llm_provider-x-litellm-response-cost")
 
 
 @dataclass(slots=True)
-class Heard:
+class HeardCost:
     """What the headers of the last answer say."""
 
     cost_usd: float | None = None
 
 
-_HEARD: ContextVar[Heard | None] = ContextVar("heard", default=None)
+_HEARD: ContextVar[HeardCost | None] = ContextVar("heard", default=None)
 
 
 @contextmanager
-def hearing() -> Iterator[Heard]:
+def hearing() -> Iterator[HeardCost]:
     """Yield what takes the cost from the headers of the one call that is made in the block."""
-    heard = Heard()
+    heard = HeardCost()
     token = _HEARD.set(heard)
     try:
         yield heard

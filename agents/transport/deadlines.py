@@ -31,7 +31,7 @@ LONGEST_STOP_S = 3600.0
 """So much longer are the time-outs of clients that we cannot look into: ours is to decide."""
 
 
-class Stopped(TimeoutError):
+class StandstillTimeout(TimeoutError):
     """A try that was cut off since its process stood still, or its machine slept."""
 
 
@@ -199,7 +199,7 @@ async def deadline(timeout_s: float) -> AsyncIterator[Deadline]:
             yield one
     except TimeoutError:
         if one is not None and one.why and cut.expired():
-            raise Stopped(f"no reply was there yet after {one.why}") from None
+            raise StandstillTimeout(f"no reply was there yet after {one.why}") from None
         raise
     finally:
         if one is not None:

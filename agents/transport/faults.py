@@ -24,7 +24,7 @@ REFUSALS = frozenset({"http-429", "http-503", "http-529"})
 """Kinds of fault that say: too much at once."""
 
 
-class Garbled(Exception):
+class GarbledAnswer(Exception):
     """What came back is nothing that the provider's client can read."""
 
     def __init__(self, message: str, body: object = None) -> None:
@@ -34,7 +34,7 @@ class Garbled(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Fault:
+class CallFault:
     """What went wrong in one try."""
 
     kind: str

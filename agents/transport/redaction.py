@@ -164,16 +164,16 @@ def keep_keys_out_of_logs() -> None:
         logging.getLogger(name).addHandler(logging.NullHandler())
     make = logging.getLogRecordFactory()
     if make is not _cleaned:
-        _Before.make = make
+        _EarlierFactory.make = make
         logging.setLogRecordFactory(_cleaned)
 
 
-class _Before:
+class _EarlierFactory:
     make: Any = logging.LogRecord
 
 
 def _cleaned(*args: Any, **kwargs: Any) -> logging.LogRecord:
-    record: logging.LogRecord = _Before.make(*args, **kwargs)
+    record: logging.LogRecord = _EarlierFactory.make(*args, **kwargs)
     try:
         record.msg = trace_without_keys(record.getMessage())
         record.args = None

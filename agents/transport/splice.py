@@ -23,7 +23,13 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 from weakref import WeakValueDictionary
 
-from videoautoarena.agents.prompting.layout import BREAKPOINT, Look, cue_blocks, fragment, label
+from videoautoarena.agents.prompting.layout import (
+    BREAKPOINT,
+    ImageOptions,
+    cue_blocks,
+    fragment,
+    label,
+)
 from videoautoarena.memory.records.records import Frames
 
 # Unguessable, so that no text a model or a file brings along can name a run.
@@ -34,7 +40,7 @@ class Astray(RuntimeError):
     """Frames that could not be put into the call they belong to; holds neither key nor frames."""
 
 
-class Encoded:
+class EncodedFrame:
     """The base64 of one frame's JPEG, held once for all calls that send it."""
 
     __slots__ = ("__weakref__", "base64")
@@ -43,30 +49,30 @@ class Encoded:
         self.base64 = base64
 
 
-class _Shot(NamedTuple):
+class _LabelledFrame(NamedTuple):
     label: str
-    image: Encoded
+    image: EncodedFrame
     cues: str | None
 
 
 @dataclass(frozen=True, slots=True)
-class Run:
+class FrameRun:
     """The frames of one call, in order, and the text that stands for them."""
 
     key: str = field(repr=False)
     """Equal for equal frames, cues and look within one process; means nothing outside it."""
-    shots: tuple[_Shot, ...] = field(repr=False)
-    look: Look
+    shots: tuple[_LabelledFrame, ...] = field(repr=False)
+    look: ImageOptions
 
 
-def run_of(frames: Frames, images: Sequence[Encoded], look: Look) -> Run:
+def run_of(frames: Frames, images: Sequence[EncodedFrame], look: ImageOptions) -> FrameRun:
     """Return the run of a video's frames; `images` are theirs, in the same order."""
     blocks = cue_blocks(frames.frames, frames.subtitles)
     paired = enumerate(zip(frames.frames, images, strict=True))
-    shots = (_Shot(label(frame), image, blocks.get(n)) for n, (frame, image) in paired)
+    shots = (_LabelledFrame(label(frame), image, blocks.get(n)) for n, (frame, image) in paired)
     material = f"{fragment(frames)} {look.detail} {look.is_marked}"
     key = _NONCE + hashlib.sha256(material.encode()).hexdigest()
-    return Run(key, tuple(shots), look)
+    return FrameRun(key, tuple(shots), look)
 
 
 class _Dialect(NamedTuple):
@@ -90,7 +96,7 @@ _PART = re.compile(
 )
 
 
-def _written(run: Run, dialect: _Dialect) -> Iterator[bytes]:
+def _written(run: FrameRun, dialect: _Dialect) -> Iterator[bytes]:
     """Yield the run's parts with commas between them; the base64 is passed on, never copied."""
     glue = b""
     look = run.look
@@ -116,22 +122,22 @@ def _text(dialect: _Dialect, text: str) -> bytes:
 
 
 @dataclass(slots=True)
-class _Carried:
-    run: Run
+class _CarriedRun:
+    run: FrameRun
     sent: int = 0
     refusal: Astray | None = None
 
 
-_CARRIED: ContextVar[_Carried | None] = ContextVar("carried", default=None)
+_CARRIED: ContextVar[_CarriedRun | None] = ContextVar("carried", default=None)
 
 
 @contextmanager
-def carrying(run: Run | None) -> Iterator[None]:
+def carrying(run: FrameRun | None) -> Iterator[None]:
     """Let the one call made in the block take `run` along; Astray where it does not."""
     if run is None:
         yield
         return
-    carried = _Carried(run)
+    carried = _CarriedRun(run)
     token = _CARRIED.set(carried)
     try:
         yield
@@ -164,7 +170,7 @@ def spliced(body: bytes) -> list[bytes] | None:
         raise
 
 
-def _in_place(body: bytes, found: int, carried: _Carried | None) -> list[bytes]:
+def _in_place(body: bytes, found: int, carried: _CarriedRun | None) -> list[bytes]:
     if carried is None:
         raise Astray("a call holds frames that nobody gave it")
     if found != 1:
@@ -196,11 +202,11 @@ class FrameBytes:
         self._load = load
         self._most_bytes = most_bytes
         self._bytes = 0
-        self._kept: OrderedDict[str, Encoded] = OrderedDict()
-        self._in_use: WeakValueDictionary[str, Encoded] = WeakValueDictionary()
+        self._kept: OrderedDict[str, EncodedFrame] = OrderedDict()
+        self._in_use: WeakValueDictionary[str, EncodedFrame] = WeakValueDictionary()
         self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
 
-    async def images(self, video: str, digests: Iterable[str]) -> list[Encoded]:
+    async def images(self, video: str, digests: Iterable[str]) -> list[EncodedFrame]:
         """Return the frames of these digests, loading what is not there; raises as the loader."""
         wanted = list(digests)
         lock = self._locks.setdefault(video, asyncio.Lock())
@@ -210,12 +216,12 @@ class FrameBytes:
             missing = [digest for digest, image in found.items() if image is None]
             jpegs = await self._load(video, missing) if missing else []
             for digest, jpeg in zip(missing, jpegs, strict=True):
-                found[digest] = self._in_use[digest] = Encoded(base64.b64encode(jpeg))
+                found[digest] = self._in_use[digest] = EncodedFrame(base64.b64encode(jpeg))
         images = [image for digest in wanted if (image := found[digest]) is not None]
         self._keep(wanted, images)
         return images
 
-    def _keep(self, digests: list[str], images: list[Encoded]) -> None:
+    def _keep(self, digests: list[str], images: list[EncodedFrame]) -> None:
         for digest, image in zip(digests, images, strict=True):
             if digest not in self._kept:
                 self._bytes += len(image.base64)

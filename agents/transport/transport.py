@@ -17,7 +17,7 @@ from urllib.parse import urlsplit
 
 from videoautoarena.agents.transport.answers import hear, kept_answer
 from videoautoarena.agents.transport.deadlines import has_deadline, pulse
-from videoautoarena.agents.transport.faults import Garbled
+from videoautoarena.agents.transport.faults import GarbledAnswer
 from videoautoarena.agents.transport.splice import spliced
 from videoautoarena.memory.records.errors import BadInput
 
@@ -51,7 +51,7 @@ class _Counter:
         """Return a chunk; raises Garbled where it is too much."""
         self._read += len(chunk)
         if self._read > MOST_BYTES:
-            raise Garbled(f"the answer is longer than {MOST_BYTES // 10**6} MB")
+            raise GarbledAnswer(f"the answer is longer than {MOST_BYTES // 10**6} MB")
         if self._kept is not None:
             self._kept.take(chunk)
         return chunk

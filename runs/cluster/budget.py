@@ -18,9 +18,9 @@ from itertools import count
 from pathlib import Path
 from typing import NamedTuple
 
-from videoautoarena.agents.limits.budget import CappedBudget, Reserve, cost_of_try
+from videoautoarena.agents.limits.budget import CallReserve, CappedBudget, cost_of_try
 from videoautoarena.agents.limits.estimates import Estimates, may_be_charged, stands_apart
-from videoautoarena.agents.limits.prices import NOTHING, Hold, Sum, summed
+from videoautoarena.agents.limits.prices import NOTHING, MoneyAndTokens, SpendHold, summed
 from videoautoarena.agents.models.registry import Model
 from videoautoarena.agents.prompting.layout import Request
 from videoautoarena.graph.slot_ids import base_of
@@ -42,7 +42,7 @@ class _Held:
     """What is set aside for a call."""
 
     nonce: Nonce
-    reserve: Reserve
+    reserve: CallReserve
     granted: asyncio.Future[bool]
     step: int = 0
     """How often it was paid for since."""
@@ -51,7 +51,7 @@ class _Held:
 class _Flying(NamedTuple):
     """Tries of one call that may be under way."""
 
-    size: Sum
+    size: MoneyAndTokens
     """What they may cost."""
     left_over: int
     """Earlier tries of it of which nobody knows any more."""
@@ -76,7 +76,7 @@ class LenderBudget:
         return self._budget is not None and self._budget.is_empty
 
     @property
-    def needed(self) -> Sum:
+    def needed(self) -> MoneyAndTokens:
         """What the cap has to be at least for it to fit."""
         return self._budget.needed if self._budget else NOTHING
 
@@ -115,14 +115,14 @@ class LenderBudget:
         self._budget.spent = self._budget.spent.minus(size)
         self._budget.held = self._budget.held.plus(size)
 
-    async def hold(self, who: Who, nonce: Nonce, size: Sum) -> int | None:
+    async def hold(self, who: Who, nonce: Nonce, size: MoneyAndTokens) -> int | None:
         """Set so much aside; return the place of its battle once it fits, None: the cap."""
         budget = self._budget
         if budget is None:
             return 0
         held = self._held.get(who)
         if held is None:
-            reserve = Reserve(size, budget.rank(nonce))
+            reserve = CallReserve(size, budget.rank(nonce))
             granted = asyncio.ensure_future(budget.take(reserve))
             held = self._held[who] = _Held(nonce, reserve, granted)
         if await asyncio.shield(held.granted):
@@ -130,7 +130,7 @@ class LenderBudget:
         self._held.pop(who, None)
         return None
 
-    async def pay(self, who: Who, step: int, cost: Sum, size: Sum) -> bool:
+    async def pay(self, who: Who, step: int, cost: MoneyAndTokens, size: MoneyAndTokens) -> bool:
         """Count what a try cost and set aside for another; once for each `step`, from 1."""
         budget = self._budget
         held = self._held.get(who)
@@ -143,7 +143,7 @@ class LenderBudget:
             held.granted = asyncio.ensure_future(budget.retake(reserve, size))
         return await asyncio.shield(held.granted)
 
-    def settle(self, who: Who, cost: Sum) -> None:
+    def settle(self, who: Who, cost: MoneyAndTokens) -> None:
         """Count what a call cost in the end; what is not known here was read from the file."""
         held = self._held.pop(who, None)
         if held is None or self._budget is None:
@@ -181,9 +181,9 @@ class LenderBudget:
         for id_ in ended:
             budget.end(base_of(id_))
         for key, cost in costs.items():
-            budget.spend(Reserve(self._flying.pop(key).size), cost)
+            budget.spend(CallReserve(self._flying.pop(key).size), cost)
 
-    def _landed(self, store: Store) -> Iterator[tuple[str, Sum]]:
+    def _landed(self, store: Store) -> Iterator[tuple[str, MoneyAndTokens]]:
         """Yield what came of tries of before this life, by the key of their call.
 
         One that was left over counts in full, though its call is made again by now: that is paid
@@ -205,7 +205,7 @@ class LenderBudget:
             yield store
 
 
-def cost_of_call(row: CallRow, held: Sum) -> Sum:
+def cost_of_call(row: CallRow, held: MoneyAndTokens) -> MoneyAndTokens:
     """Return what all tries of a finished call came to; what nobody says counts as all held."""
     cost = cost_of_try(row, held)
     for attempt in row.attempts:
@@ -224,7 +224,7 @@ class CallHold:
 
     number: int
     nonce: Nonce
-    size: Sum
+    size: MoneyAndTokens
     boot: str
     """Which life of the lender has set it aside."""
     step: int = 0
@@ -260,18 +260,18 @@ class WorkerBudget:
         self._places[lent.nonce.scope] = granted.place
         return True
 
-    def _most(self, model: Model, request: Request) -> Sum:
+    def _most(self, model: Model, request: Request) -> MoneyAndTokens:
         most = self.estimates.most(model, request)
         return summed(most.usd, most.tokens)
 
-    async def renew(self, hold: Hold, attempt: Attempt) -> bool:
+    async def renew(self, hold: SpendHold, attempt: Attempt) -> bool:
         """Count a try's cost, and wait until as much is set aside for the next; False: the cap."""
         lent = _lent(hold)
         if not may_be_charged(attempt.kind):
             return True
         return await self._pay(lent, cost_of_try(attempt, lent.size), lent.size)
 
-    def is_enough(self, hold: Hold, model: Model, request: Request) -> bool:
+    def is_enough(self, hold: SpendHold, model: Model, request: Request) -> bool:
         """Return whether a call may be sent with what is set aside, as far as is known now."""
         lent = _lent(hold)
         if lent.boot != self.boot:
@@ -281,7 +281,7 @@ class WorkerBudget:
         most = self._most(model, request)
         return most.nano <= lent.size.nano and most.tokens <= lent.size.tokens
 
-    async def enlarge(self, hold: Hold, model: Model, request: Request) -> bool:
+    async def enlarge(self, hold: SpendHold, model: Model, request: Request) -> bool:
         """Set aside what a call may cost by what is known now; waits and ends like `renew`."""
         lent = _lent(hold)
         most = self._most(model, request)
@@ -291,13 +291,13 @@ class WorkerBudget:
             return await self._take(lent)
         return await self._pay(lent, NOTHING, most)
 
-    async def _pay(self, lent: CallHold, cost: Sum, size: Sum) -> bool:
+    async def _pay(self, lent: CallHold, cost: MoneyAndTokens, size: MoneyAndTokens) -> bool:
         lent.step += 1
         lent.size = size
         paid: bool = await self.ask("pay", self.worker, lent.number, lent.step, cost, size)
         return paid
 
-    def settle(self, hold: Hold, row: CallRow | None) -> None:
+    def settle(self, hold: SpendHold, row: CallRow | None) -> None:
         """Take what a call did cost and free the rest; None: it was never sent, or cut off."""
         lent = _lent(hold)
         if lent.boot != self.boot:
@@ -313,7 +313,7 @@ class WorkerBudget:
         return self._places.get(nonce.scope, 0)
 
 
-def _lent(hold: Hold) -> CallHold:
+def _lent(hold: SpendHold) -> CallHold:
     if not isinstance(hold, CallHold):
         raise TypeError("another cap gave out what is settled here")
     return hold

@@ -17,8 +17,8 @@ from typing import Any
 
 from ray.exceptions import RayError
 
-from videoautoarena.agents.calls.ask import Event
-from videoautoarena.agents.limits.outages import Outage, Wait
+from videoautoarena.agents.calls.ask import CallEvent
+from videoautoarena.agents.limits.outages import Outage, ServerWait
 from videoautoarena.memory.records.errors import ArenaError, BadInput, StoreError
 from videoautoarena.runs.cluster.actors import ClusterWorker, Hand, Head, calls_of, is_away
 from videoautoarena.runs.cluster.connection import Connection, Node, own_version
@@ -66,7 +66,7 @@ class Crew:
     _changed: asyncio.Event = field(default_factory=asyncio.Event)
     _numbers: count[int] = field(default_factory=lambda: count(1))
     _on_empty: Callable[[], None] = lambda: None
-    _on_outage: Callable[[Outage | Wait], None] = lambda _outage: None
+    _on_outage: Callable[[Outage | ServerWait], None] = lambda _outage: None
     _away: set[str] = field(default_factory=set)
     """Addresses that some worker cannot reach."""
     _full: set[str] = field(default_factory=set)
@@ -83,7 +83,7 @@ class Crew:
         return sum(one.under_way for one in self._roll.hands) if self._roll else 0
 
     def announce(
-        self, on_empty: Callable[[], None], on_outage: Callable[[Outage | Wait], None]
+        self, on_empty: Callable[[], None], on_outage: Callable[[Outage | ServerWait], None]
     ) -> None:
         """Have it said when the cap is reached, and when an endpoint is gone, full or back."""
         self._on_empty = on_empty
@@ -362,13 +362,13 @@ class Crew:
             self._pass_on(event)
 
     def _pass_on(self, event: Any) -> None:
-        if isinstance(event, Wait):
+        if isinstance(event, ServerWait):
             if (event.state == "waiting") != (event.address in self._full):
                 self._full ^= {event.address}
                 self._on_outage(event)
             return
         if not isinstance(event, Outage):
-            if isinstance(event, Event) and event.kind == "finished":
+            if isinstance(event, CallEvent) and event.kind == "finished":
                 self._calls[event.node] += 1
             self.hear(event)
             return

@@ -30,7 +30,7 @@ from videoautoarena.runs.console.progress.events import (
 from videoautoarena.runs.console.progress.interrupts import until_done
 from videoautoarena.runs.console.progress.local_state import Machines
 from videoautoarena.runs.jobs.paid_job import AT_WORK
-from videoautoarena.runs.run.config.stopping_rule import Reading, kept_rule
+from videoautoarena.runs.run.config.stopping_rule import RuleReading, kept_rule
 from videoautoarena.runs.run.rundir.context import EarlyEnd, Pace
 from videoautoarena.runs.run.rundir.opener import Opened
 from videoautoarena.runs.run.rundir.reader import run_file
@@ -66,7 +66,7 @@ class RayEngine:
                 async with news.told(owner):
                     stopped = await until_done(crew, crew.guarding(work), listeners)
                 needed = await crew.lender("needed") if setup.caps else NOTHING
-                reading: Reading | None = await owner("reading")
+                reading: RuleReading | None = await owner("reading")
             news.look()
         return Early(
             stopped,
@@ -206,7 +206,7 @@ class _News:
         self._seen = seen
         self._hear = hear
         self._place = seen.last_settled()
-        self._reading: Reading | None = None
+        self._reading: RuleReading | None = None
 
     @asynccontextmanager
     async def told(self, owner: Head) -> AsyncIterator[None]:

@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import NamedTuple, Protocol
 
 from videoautoarena.agents.calls.ask import Asker
-from videoautoarena.agents.limits.budget import Caps
+from videoautoarena.agents.limits.budget import SpendCaps
 from videoautoarena.agents.limits.estimates import SEEN_FRAMES
 from videoautoarena.agents.limits.outages import Outage
-from videoautoarena.agents.limits.scheduler import Loan, Place, Wants
+from videoautoarena.agents.limits.scheduler import EndpointKey, LimitLoan, PlaceDemand
 from videoautoarena.agents.prompting.prompts import PromptSet
 from videoautoarena.memory.records.records import Battle, Video
 from videoautoarena.memory.records.slots import Slots
@@ -52,7 +52,7 @@ class Setup:
     config: RunConfig
     prompts: PromptSet
     patience_s: float
-    caps: Caps = NO_CAPS
+    caps: SpendCaps = NO_CAPS
     seen: Mapping[str, float] = field(default_factory=dict)
     """`provider:model` to the most input tokens for each frame of a call so far."""
     endpoints: Mapping[str, str] = field(default_factory=dict)
@@ -134,8 +134,8 @@ class Refused(NamedTuple):
 class Report(NamedTuple):
     """What a worker says of itself when it asks for more time."""
 
-    total: Wants
-    places: Mapping[Place, Wants]
+    total: PlaceDemand
+    places: Mapping[EndpointKey, PlaceDemand]
     calls: int
     """Finished so far."""
     is_broke: bool = False
@@ -151,7 +151,7 @@ class Lease(NamedTuple):
     """Leave to go on for some seconds from when it was asked for."""
 
     seconds: float
-    loan: Loan
+    loan: LimitLoan
     boot: str
     """Which life of the lender gave it: what an earlier one lent is to be asked for anew."""
 

@@ -14,9 +14,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from uuid import uuid4
 
-from videoautoarena.agents.limits.prices import Sum
+from videoautoarena.agents.limits.prices import MoneyAndTokens
 from videoautoarena.agents.limits.rate_limit import MINUTE_S
-from videoautoarena.agents.limits.scheduler import Loan, Place, Wants
+from videoautoarena.agents.limits.scheduler import EndpointKey, LimitLoan, PlaceDemand
 from videoautoarena.agents.transport.deadlines import boot_s
 from videoautoarena.memory.records.records import Nonce
 from videoautoarena.runs.cluster.budget import LenderBudget
@@ -26,8 +26,8 @@ from videoautoarena.runs.run.config.run_config import RunConfig
 TICK_S = 0.5
 GRACE = 1.2
 """A new life of the lender lends nothing for so many leases, unless all are heard of earlier."""
-NOTHING = Wants(0, 0)
-NO_LOAN = Loan(0, {}, {})
+NOTHING = PlaceDemand(0, 0)
+NO_LOAN = LimitLoan(0, {}, {})
 
 
 @dataclass(frozen=True)
@@ -47,13 +47,13 @@ class _Worker:
     enlisted_s: float
     until_s: float
     report: Report = field(default_factory=lambda: Report(NOTHING, {}, 0))
-    loan: Loan = NO_LOAN
+    loan: LimitLoan = NO_LOAN
     """The latest one, of which it may not have heard yet."""
     total: int = 0
     """Tries it may have under way at once, by that loan or the one before, or has."""
-    places: dict[Place, int] = field(default_factory=dict)
+    places: dict[EndpointKey, int] = field(default_factory=dict)
 
-    def take(self, loan: Loan) -> None:
+    def take(self, loan: LimitLoan) -> None:
         """Take a loan, and go on with the one before until that was heard of."""
         before = self.loan
         self.loan = loan
@@ -75,7 +75,7 @@ class Lender:
         *,
         concurrency: int,
         lease_s: float,
-        limits: Mapping[Place, Limit] | None = None,
+        limits: Mapping[EndpointKey, Limit] | None = None,
         newcomers_only: bool = False,
         clock: Callable[[], float] = boot_s,
     ) -> None:
@@ -155,7 +155,9 @@ class Lender:
         self._tick()
         return worker in self._gone or (self._is_open and worker not in self._workers)
 
-    async def hold(self, worker: str, number: int, nonce: Nonce, size: Sum) -> Grant | None:
+    async def hold(
+        self, worker: str, number: int, nonce: Nonce, size: MoneyAndTokens
+    ) -> Grant | None:
         """Set a call's dollars and tokens aside; None: the cap is reached."""
         await self._until_open()
         if worker not in self._workers:
@@ -164,15 +166,17 @@ class Lender:
         place = await self._purse.hold((worker, number), nonce, size)
         return None if place is None else Grant(place, self.boot)
 
-    async def pay(self, worker: str, number: int, step: int, cost: Sum, size: Sum) -> bool:
+    async def pay(
+        self, worker: str, number: int, step: int, cost: MoneyAndTokens, size: MoneyAndTokens
+    ) -> bool:
         """Count what a try cost, and set `size` aside for the next; False: the cap is reached."""
         return await self._purse.pay((worker, number), step, cost, size)
 
-    async def settle(self, worker: str, number: int, cost: Sum) -> None:
+    async def settle(self, worker: str, number: int, cost: MoneyAndTokens) -> None:
         """Count what a call cost in the end, and free the rest."""
         self._purse.settle((worker, number), cost)
 
-    async def needed(self) -> Sum:
+    async def needed(self) -> MoneyAndTokens:
         """Return what the cap has to be at least for the call that did not fit."""
         return self._purse.needed
 
@@ -221,7 +225,7 @@ class Lender:
         """
         return all(one.report.boot == self.boot for one in self._workers.values())
 
-    def _lend(self, worker: _Worker) -> Loan:
+    def _lend(self, worker: _Worker) -> LimitLoan:
         others = [one for one in self._workers.values() if one is not worker]
         total = shared(
             self._concurrency,
@@ -243,7 +247,7 @@ class Lender:
                 places[place] = 0
         rated = (place for place, limit in self._limits.items() if limit.is_rated)
         share = 1.0 / len(self._workers)
-        return Loan(
+        return LimitLoan(
             total,
             places,
             {place: 1.0 if self._limits[place].is_scant else share for place in rated},
@@ -261,7 +265,9 @@ class Lender:
         return 0 if limit.is_rated and is_new else limit.places
 
 
-def shared(capacity: int, mine: Wants, *, wants: Iterable[Wants], held: int, ahead: int = 1) -> int:
+def shared(
+    capacity: int, mine: PlaceDemand, *, wants: Iterable[PlaceDemand], held: int, ahead: int = 1
+) -> int:
     """Return how much of a capacity one of several gets, of what others do not hold.
 
     Whoever wants less than an equal part leaves the rest to the others (max-min fairness). Where
@@ -282,9 +288,9 @@ def shared(capacity: int, mine: Wants, *, wants: Iterable[Wants], held: int, ahe
     return max(0, min(fair, capacity - held))
 
 
-def limits_in(config: RunConfig, concurrency: int) -> Mapping[Place, Limit]:
+def limits_in(config: RunConfig, concurrency: int) -> Mapping[EndpointKey, Limit]:
     """Return what the endpoints of a run take, as its settings state it."""
-    found: dict[Place, Limit] = {}
+    found: dict[EndpointKey, Limit] = {}
     for alias in config.cast:
         model = config.model_of(alias)
         if model.is_offline:

@@ -22,7 +22,7 @@ from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.cluster.jobs import Claimed, Job, Part
 from videoautoarena.runs.console.progress.local_state import Machines, keep_machines
 from videoautoarena.runs.run.config.run_config import RunConfig
-from videoautoarena.runs.run.config.stopping_rule import Reading, kept_rule
+from videoautoarena.runs.run.config.stopping_rule import RuleReading, kept_rule
 from videoautoarena.runs.run.rundir.failures import condemn
 from videoautoarena.runs.run.rundir.slots import LineageLanguages, Lineup, newcomers_among
 from videoautoarena.runs.run.rundir.waves import Watch, Waves, ending_of
@@ -111,7 +111,7 @@ class RunOwner(Owner):
         self._videos = {video.id: video for video in store.videos()}
         self._waves = Waves.of(store, config.models)
         rule = kept_rule(store).rule
-        self._reading: Reading | None = None
+        self._reading: RuleReading | None = None
         self._watch = rule and Watch(rule, config, self._waves, self._note_reading)
         self._guests = NewcomerDraws(config, store)
         self._draws = WrittenDraws(Draws(config, slots, self._waves, self._guests), store)
@@ -146,13 +146,13 @@ class RunOwner(Owner):
         self._waves.note(ending_of(battle))
         return True
 
-    async def reading(self) -> Reading | None:
+    async def reading(self) -> RuleReading | None:
         """Return what the rule that may stop the run saw last, of the waves settled by now."""
         if self._watch is not None:
             self._watch.look()
         return self._reading
 
-    def _note_reading(self, reading: Reading) -> None:
+    def _note_reading(self, reading: RuleReading) -> None:
         self._reading = reading
 
     def _part(self, job: Job) -> Part:

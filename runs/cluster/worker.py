@@ -17,9 +17,9 @@ from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple, NoReturn
 
-from videoautoarena.agents.calls.ask import Asker, Event
+from videoautoarena.agents.calls.ask import Asker, CallEvent
 from videoautoarena.agents.limits.estimates import Estimates
-from videoautoarena.agents.limits.prices import Boundless
+from videoautoarena.agents.limits.prices import NoSpendCap
 from videoautoarena.agents.models.registry import build_chat_model, check_keys
 from videoautoarena.agents.transport.transport import guard_sending
 from videoautoarena.graph.context import Arena, always
@@ -154,7 +154,7 @@ class Worker:
         store = self._store
         estimates = Estimates(dict(setup.seen), limits=limits_of(store))
         self._money = WorkerBudget(self.lender, self.name, estimates) if setup.caps else None
-        budget = Budget(setup.caps, self._money or Boundless(), estimates)
+        budget = Budget(setup.caps, self._money or NoSpendCap(), estimates)
         calling = Calling(store, setup.config, self._frames.jpegs)
         pace = _Pace(CALLS, setup.patience_s)
         asker = asker_of(calling, budget, pace=pace, hear=self._hear)
@@ -272,7 +272,7 @@ class Worker:
         return held
 
     def _hear(self, event: RunEvent) -> None:
-        if isinstance(event, Event):
+        if isinstance(event, CallEvent):
             self._calls += event.kind == "finished"
             event = replace(event, node=self.node)
         self._events.append(event)

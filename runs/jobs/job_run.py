@@ -12,7 +12,7 @@ from videoautoarena.memory.records.errors import BadInput, FramesChanged, Unusab
 from videoautoarena.memory.records.records import Frames
 from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.jobs.paid_job import Item, JobOrder, Outcome, PaidJob, settle_caps
-from videoautoarena.runs.run.config.agreement import Trust, agreed
+from videoautoarena.runs.run.config.agreement import RunTrust, agreed
 from videoautoarena.runs.run.config.cast import CastEntry
 from videoautoarena.runs.run.config.run_config import RunConfig
 from videoautoarena.runs.run.config.sampling import refuse_text_read
@@ -108,7 +108,7 @@ async def open_job_run(
         store = stack.enter_context(Store.open(run_file(out), write=write))
         config, names = recast(RunConfig.of_manifest(store.manifest()))
         if write:
-            config = agreed(config, names, out=out, trust=Trust(order.config, order.trust))
+            config = agreed(config, names, out=out, trust=RunTrust(order.config, order.trust))
         config = priced(config)
         settle_caps(store, config, order.caps, write=write)
         videos = {video.id: video for video in store.videos()}

@@ -23,7 +23,7 @@ from pydantic import Field, TypeAdapter
 
 from videoautoarena.agents.calls.ask import Asker
 from videoautoarena.agents.calls.clients import Load
-from videoautoarena.agents.limits.budget import Caps
+from videoautoarena.agents.limits.budget import SpendCaps
 from videoautoarena.agents.limits.outages import PATIENCE_S
 from videoautoarena.agents.models.registry import check_keys
 from videoautoarena.agents.prompting.prompts import PromptSet
@@ -79,7 +79,7 @@ class JobOrder:
     concurrency: int = 16
     patience_s: float = PATIENCE_S
     """How long an endpoint is waited for that cannot be reached."""
-    caps: Caps = NO_CAPS
+    caps: SpendCaps = NO_CAPS
     retry_failed: bool = False
     """Ask again where a call failed."""
     trust: str | None = None
@@ -287,7 +287,7 @@ def answered_in(store: Store | None) -> Counter[tuple[str, str]]:
     return Counter((scope.partition(":")[0], role) for scope, _, role in rows)
 
 
-def settle_caps(store: Store | None, config: RunConfig, typed: Caps, *, write: bool) -> None:
+def settle_caps(store: Store | None, config: RunConfig, typed: SpendCaps, *, write: bool) -> None:
     """Let caps hold from now on, or BadInput where they cannot be kept; those typed last count."""
     caps = merged_caps(kept_caps(store) if store is not None else NO_CAPS, typed)
     check_caps(config, caps)

@@ -35,11 +35,11 @@ from videoautoarena.runs.rating.method import (
 )
 from videoautoarena.scoring.fitting.bradley_terry import MEAN, SCALE, K, play_elo
 from videoautoarena.scoring.fitting.counts import (
+    BattleRows,
     Cells,
     Floats,
     Ints,
-    Rows,
-    Tally,
+    ModelTally,
     count_cells,
     count_rows,
     select_models,
@@ -57,13 +57,13 @@ from videoautoarena.scoring.ratings.covariates import (
 )
 from videoautoarena.scoring.ratings.ratings import (
     Anchor,
-    Endless,
-    Fit,
+    ComponentFit,
+    NoFiniteStrength,
     Ratings,
     chances_better,
     rate,
 )
-from videoautoarena.scoring.ratings.ratings import Method as How
+from videoautoarena.scoring.ratings.ratings import FitMethod as How
 from videoautoarena.scoring.texts.style import standardise
 
 COMFORTABLE_VIDEOS = 50
@@ -107,7 +107,7 @@ class Bouts:
 class Control(NamedTuple):
     """Position and style beside the strengths of one component."""
 
-    fit: Fit
+    fit: ComponentFit
     """With these terms, whether or not the ratings are of it."""
     found: Identification
 
@@ -121,7 +121,7 @@ class RatedBouts:
     cells: Cells
     """With videos where they are known, whatever the intervals are made of."""
     ratings: Ratings
-    counts: Tally
+    counts: ModelTally
     units: Floats
     """What one unit of each style covariate is; 0 of those that never differ."""
     elo: Floats | None
@@ -147,7 +147,7 @@ def rate_bouts(bouts: Bouts, method: RatingMethod) -> RatedBouts:
     """
     try:
         return _rate_bouts(bouts, method)
-    except Endless as endless:
+    except NoFiniteStrength as endless:
         raise BadInput(no_finite_rating([bouts.names[k] for k in endless.models])) from None
 
 
@@ -161,7 +161,7 @@ def rate_as_in_paper(bouts: Bouts, method: RatingMethod) -> RatedBouts:
         return rate_bouts(bouts, method)
     try:
         return replace(_rate_bouts(bouts, replace(method, fit="mle")), remark=PLAIN)
-    except Endless as endless:
+    except NoFiniteStrength as endless:
         named = _some([bouts.names[k] for k in endless.models])
         remark = ENDLESS.format(named)
         return replace(_rate_bouts(bouts, replace(method, fit="firth")), remark=remark)
@@ -182,7 +182,9 @@ def _rate_bouts(bouts: Bouts, method: RatingMethod) -> RatedBouts:
     how = how_of(method, bouts.names)
     alone = method.intervals == "battle"
     units = np.empty(0)
-    battles: Cells | Rows = Cells(cells.models, cells.i, cells.j, cells.counts) if alone else cells
+    battles: Cells | BattleRows = (
+        Cells(cells.models, cells.i, cells.j, cells.counts) if alone else cells
+    )
     cluster = None if alone else bouts.video
     if bouts.weight is not None:
         cluster = np.arange(len(bouts.a)) if cluster is None else cluster
@@ -204,7 +206,9 @@ def _rate_bouts(bouts: Bouts, method: RatingMethod) -> RatedBouts:
     )
 
 
-def _rate_controlled(rows: Rows, battles: Cells | Rows, how: How) -> tuple[Ratings, list[Control]]:
+def _rate_controlled(
+    rows: BattleRows, battles: Cells | BattleRows, how: How
+) -> tuple[Ratings, list[Control]]:
     """The ratings of each component with the terms of `rows` taken out where these are identified.
 
     Elsewhere they are those of `battles`, the same ones without these terms.
@@ -475,7 +479,9 @@ def _terms(rated: RatedBouts, component: int) -> Terms:
     )
 
 
-def _effects(rated: RatedBouts, fit: Fit) -> tuple[Term | None, dict[str, Term | None] | None]:
+def _effects(
+    rated: RatedBouts, fit: ComponentFit
+) -> tuple[Term | None, dict[str, Term | None] | None]:
     """What position and style are worth in one component."""
     assert fit.terms is not None
     worth = worth_of(fit.terms.gamma, half_widths(fit.errors, fit.spread.effective))

@@ -18,7 +18,7 @@ from videoautoarena.runs.rating.finding import ENOUGH, SURE, figure_json
 from videoautoarena.runs.rating.fit import number_names
 from videoautoarena.runs.run.rundir.weaknesses import Fought, Look, Looks
 from videoautoarena.scoring.fitting.counts import Ints
-from videoautoarena.scoring.intervals.proportions import Contrast, Counts, measure_contrast
+from videoautoarena.scoring.intervals.proportions import ClusterCounts, Contrast, measure_contrast
 
 LEAST_ANSWERS = 2
 """Of a theme; what was found in fewer answers is no theme."""
@@ -158,8 +158,10 @@ class _Tallies:
         """Return how a model differs from all others in a theme."""
         hits = self.shown[model, theme]
         sizes = self.looked[model]
-        rest = Counts(self.shown[:, theme].sum(axis=0) - hits, self.looked.sum(axis=0) - sizes)
-        return measure_contrast(Counts(hits, sizes), rest)
+        rest = ClusterCounts(
+            self.shown[:, theme].sum(axis=0) - hits, self.looked.sum(axis=0) - sizes
+        )
+        return measure_contrast(ClusterCounts(hits, sizes), rest)
 
     def others_n(self, model: int, theme: int) -> int:
         """Return how many answers of the others show a theme."""

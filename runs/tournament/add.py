@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from videoautoarena.agents.limits.budget import Caps
+from videoautoarena.agents.limits.budget import SpendCaps
 from videoautoarena.agents.models.registry import check_keys
 from videoautoarena.graph.slot_ids import joining_of, place_of
 from videoautoarena.memory.records.errors import BadInput
@@ -17,7 +17,7 @@ from videoautoarena.runs.console.progress.events import Listeners, Say
 from videoautoarena.runs.console.progress.listeners import gather
 from videoautoarena.runs.formats.terminal import safe
 from videoautoarena.runs.formats.words import in_full, written_as
-from videoautoarena.runs.run.config.agreement import Trust, agreed, remember
+from videoautoarena.runs.run.config.agreement import RunTrust, agreed, remember
 from videoautoarena.runs.run.config.arena_file import arena_file
 from videoautoarena.runs.run.config.cast import (
     OFFLINE_EXAMINER,
@@ -60,7 +60,7 @@ class AddRequest:
     config: Path | None = None
     videos: Path | None = None
     """Where the videos are, if they moved."""
-    caps: Caps = NO_CAPS
+    caps: SpendCaps = NO_CAPS
     fsync: bool = False
     trust: str | None = None
     """The digest of what is agreed to of the run's file."""
@@ -128,7 +128,7 @@ def _open(out: Path, request: AddRequest, say: Say, *, has_engine: bool) -> Open
         # Elsewhere every model of the run is set up, whether it is called or not.
         judging = (request.model, *found.config.judges)
         called = tuple(found.config.cast) if has_engine else judging
-        trust = Trust(request.config, request.trust)
+        trust = RunTrust(request.config, request.trust)
         allowed = agreed(found.config, called, out=out, stored=stored, trust=trust)
         if folder is None or not folder.is_dir():
             where = "does not say where its videos are" if folder is None else "has lost its videos"

@@ -32,7 +32,7 @@ from videoautoarena.runs.run.config.run_config import RunConfig
 from videoautoarena.runs.run.rundir.slots import Lineup, newcomers_among, next_generation
 from videoautoarena.runs.run.rundir.waves import Waves
 from videoautoarena.scoring.design.pairing import (
-    Pick,
+    DrawnPair,
     count_pairs,
     deal,
     find_place,
@@ -250,13 +250,13 @@ class Draws:
             swap=config.swap == "all" or self._u("swap", place.id) < config.swap,
         )
 
-    def _pick(self, slot: Slot, n: int, basis: int | None) -> Pick:
+    def _pick(self, slot: Slot, n: int, basis: int | None) -> DrawnPair:
         if self._config.pairing == "round-robin":
             deck = find_place(slot.ordinal, n).deck
             if (deck, n) not in self._decks:
                 cards = range(count_pairs(n))
                 self._decks[deck, n] = [self._u("deck", f"{deck}-{card}") for card in cards]
-            return Pick(deal(slot.ordinal, n, keys=self._decks[deck, n]), 1.0)
+            return DrawnPair(deal(slot.ordinal, n, keys=self._decks[deck, n]), 1.0)
         drawn_by = _lineage(slot) if self._config.pairing == "keep-pair" else slot.id
         u = self._u("pair", drawn_by)
         return (

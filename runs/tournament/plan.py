@@ -15,7 +15,7 @@ from math import inf
 from textwrap import wrap
 from typing import Any, ClassVar, NamedTuple
 
-from videoautoarena.agents.limits.budget import Caps
+from videoautoarena.agents.limits.budget import SpendCaps
 from videoautoarena.agents.limits.estimates import LABEL_TOKENS, frame_tokens, output_limit
 from videoautoarena.agents.limits.prices import TABLE, cost_of, most_usd, price_of
 from videoautoarena.agents.models.registry import Model
@@ -616,7 +616,7 @@ def money_notice(plan: Plan) -> Iterator[str]:
         )
 
 
-def cap_notice(plan: Plan, caps: Caps, spent: Caps) -> Iterator[str]:
+def cap_notice(plan: Plan, caps: SpendCaps, spent: SpendCaps) -> Iterator[str]:
     """Yield what is to be known of caps of which less is left than one call may take."""
     if not plan.lines:
         return

@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import NamedTuple, Protocol
 
 from videoautoarena.agents.calls.ask import Asker
-from videoautoarena.agents.limits.budget import CappedBudget, Caps
+from videoautoarena.agents.limits.budget import CappedBudget, SpendCaps
 from videoautoarena.agents.limits.outages import PATIENCE_S, Outage
-from videoautoarena.agents.limits.prices import NOTHING, Sum
+from videoautoarena.agents.limits.prices import NOTHING, MoneyAndTokens
 from videoautoarena.graph.context import Arena, always
 from videoautoarena.graph.slot_ids import base_of
 from videoautoarena.memory.records.records import Battle, Draw, Frames
@@ -35,7 +35,7 @@ from videoautoarena.runs.console.progress.events import (
 )
 from videoautoarena.runs.console.progress.interrupts import until_done
 from videoautoarena.runs.console.progress.local_state import KeptWaits
-from videoautoarena.runs.run.config.stopping_rule import Reading, keep_met, kept_rule
+from videoautoarena.runs.run.config.stopping_rule import RuleReading, keep_met, kept_rule
 from videoautoarena.runs.run.inputs.facts import stored_facts
 from videoautoarena.runs.run.inputs.users import personas_of
 from videoautoarena.runs.run.rundir.budget import NO_CAPS, Budget, kept_caps
@@ -88,8 +88,8 @@ class Finished:
     """An endpoint that was waited for in vain stopped it."""
     faulty: tuple[Faulty, ...] = ()
     """Contestants that forfeit more often than is accepted."""
-    caps: Caps = NO_CAPS
-    needed: Sum = NOTHING
+    caps: SpendCaps = NO_CAPS
+    needed: MoneyAndTokens = NOTHING
     """Where a cap stopped it, what has to be more than was spent for the next call to fit."""
     spent: Spent = NOTHING_SPENT
     """By the whole run, in all its processes."""
@@ -102,7 +102,7 @@ class Finished:
         return self.outlook.is_stopped
 
     @property
-    def reading(self) -> Reading | None:
+    def reading(self) -> RuleReading | None:
         """What the run's stopping rule saw last."""
         return self.outlook.reading
 
@@ -124,9 +124,9 @@ class Early(NamedTuple):
     is_capped: bool = False
     gone: Outage | None = None
     """An endpoint that was waited for in vain."""
-    needed: Sum = NOTHING
+    needed: MoneyAndTokens = NOTHING
     """What a cap had to be for the next call."""
-    met: Reading | None = None
+    met: RuleReading | None = None
     """What met a rule that may stop the run."""
 
 
@@ -147,7 +147,7 @@ class Limits:
     """Model calls under way at once."""
     max_void: float = 0.05
     """Share of void slots that is accepted."""
-    caps: Caps = NO_CAPS
+    caps: SpendCaps = NO_CAPS
     """What was asked for; what was not leaves the run's as they are."""
     patience_s: float = PATIENCE_S
     """How long an endpoint is waited for that cannot be reached."""
@@ -257,7 +257,7 @@ def _count_forfeits(store: Store) -> Forfeits:
     return Forfeits.of(store, superseded=Tally.of(store).superseded)
 
 
-def _beginning(run: Opened, out: Path, caps: Caps) -> RunBegun:
+def _beginning(run: Opened, out: Path, caps: SpendCaps) -> RunBegun:
     stored = Run(out, run.store)
     config = run.config
     return RunBegun(

@@ -8,7 +8,7 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-from videoautoarena.agents.limits.budget import Caps
+from videoautoarena.agents.limits.budget import SpendCaps
 from videoautoarena.agents.models.registry import check_keys
 from videoautoarena.agents.prompting.prompts import PromptSet
 from videoautoarena.memory.records.errors import BadInput
@@ -80,7 +80,7 @@ def simulate(
     refuse_missing(settings.config.sampling)
     with ExitStack() as undo:
         store = undo.enter_context(_reopened(out, open_options)) if exists else None
-        caps = Caps(settings.max_usd, settings.max_tokens)
+        caps = SpendCaps(settings.max_usd, settings.max_tokens)
         caps = merged_caps(kept_caps(store) if store else NO_CAPS, caps)
         check_caps(settings.config, caps)
         found = gather_usable(videos, say, open_options.found)
@@ -239,5 +239,5 @@ def _money_lines(run: Opened, plan: Plan | None) -> Iterator[str]:
         yield f"cap on the whole run: {describe_caps(caps)}; it stays in force until changed"
     if caps and plan is not None:
         spent = run.store.journal.spent()
-        taken = Caps(spent.usd, spent.input_tokens + spent.output_tokens)
+        taken = SpendCaps(spent.usd, spent.input_tokens + spent.output_tokens)
         yield from cap_notice(plan, caps, taken)

@@ -19,7 +19,7 @@ _Z = float(ndtri(0.5 + LEVEL / 2.0))
 
 
 @dataclass(frozen=True, eq=False)
-class Board:
+class RankedBoard:
     """What one leaderboard says of n models, each array of shape (n,)."""
 
     rating: Floats
@@ -36,7 +36,7 @@ class Board:
         return not bool(np.isnan(self.low).any() or np.isnan(self.high).any())
 
 
-class Correlation(NamedTuple):
+class RankCorrelation(NamedTuple):
     """Of two boards, -1 to 1, NaN with fewer than three models or where a board knows no order."""
 
     value: float
@@ -46,7 +46,7 @@ class Correlation(NamedTuple):
     high: float
 
 
-class Orders(NamedTuple):
+class PairOrders(NamedTuple):
     """Pairs of models."""
 
     alike: int
@@ -55,7 +55,7 @@ class Orders(NamedTuple):
     """Pairs that a board, or both, hold equal."""
 
 
-class Apart(NamedTuple):
+class PairSeparation(NamedTuple):
     """What the intervals say of all pairs of models; NaN where a board gives none."""
 
     pairs: int
@@ -71,7 +71,7 @@ class Apart(NamedTuple):
     way round) and 0 (not apart on both)."""
 
 
-class Brier(NamedTuple):
+class BrierScore(NamedTuple):
     """Mean squared error of the first board's chances against the order of the second."""
 
     value: float
@@ -80,18 +80,18 @@ class Brier(NamedTuple):
     """Pairs that the second board orders."""
 
 
-class Comparison(NamedTuple):
+class BoardComparison(NamedTuple):
     """All of it."""
 
-    spearman: Correlation
-    kendall: Correlation
-    pearson: Correlation
-    orders: Orders
-    apart: Apart
-    brier: Brier
+    spearman: RankCorrelation
+    kendall: RankCorrelation
+    pearson: RankCorrelation
+    orders: PairOrders
+    apart: PairSeparation
+    brier: BrierScore
 
 
-def compare_boards(first: Board, second: Board) -> Comparison:
+def compare_boards(first: RankedBoard, second: RankedBoard) -> BoardComparison:
     """Return how far two boards of the same models, in the same order, agree.
 
     Raises:
@@ -104,7 +104,7 @@ def compare_boards(first: Board, second: Board) -> Comparison:
         raise ValueError("boards can be compared over the same models only")
     a = first.rating
     b = second.rating
-    return Comparison(
+    return BoardComparison(
         spearman=correlate_ranks(a, b),
         kendall=correlate_orders(a, b),
         pearson=correlate_ratings(a, b),
@@ -114,7 +114,7 @@ def compare_boards(first: Board, second: Board) -> Comparison:
     )
 
 
-def correlate_ranks(a: Floats, b: Floats) -> Correlation:
+def correlate_ranks(a: Floats, b: Floats) -> RankCorrelation:
     """Return Spearman's correlation; equal ratings share the mean of their ranks.
 
     Source: Bonett and Wright (2000), Psychometrika 65, for the interval.
@@ -125,7 +125,7 @@ def correlate_ranks(a: Floats, b: Floats) -> Correlation:
     return _bounded(value, lambda r: (1.0 + r * r / 2.0) / (n - 3), least=4, models=n, step=step)
 
 
-def correlate_orders(a: Floats, b: Floats) -> Correlation:
+def correlate_orders(a: Floats, b: Floats) -> RankCorrelation:
     """Return Kendall's tau-b, which takes pairs that are equal on a board out of its reckoning.
 
     Source: Fieller, Hartley and Pearson (1957), Biometrika 44, for the variance in the interval;
@@ -141,7 +141,7 @@ def correlate_orders(a: Floats, b: Floats) -> Correlation:
     )
 
 
-def correlate_ratings(a: Floats, b: Floats) -> Correlation:
+def correlate_ratings(a: Floats, b: Floats) -> RankCorrelation:
     """Return Pearson's correlation.
 
     Source: Fisher (1921), Metron 1, for the interval.
@@ -150,14 +150,14 @@ def correlate_ratings(a: Floats, b: Floats) -> Correlation:
     return _bounded(_pearson(a, b), lambda _: 1.0 / (n - 3), least=4, models=n)
 
 
-def count_orders(a: Floats, b: Floats) -> Orders:
+def count_orders(a: Floats, b: Floats) -> PairOrders:
     """Return how many pairs two boards order alike, and how many the other way round."""
     upper = np.triu_indices(len(a), 1)
     both = np.sign(a[:, None] - a[None, :])[upper] * np.sign(b[:, None] - b[None, :])[upper]
-    return Orders(*(int((both == sign).sum()) for sign in (1, -1, 0)))
+    return PairOrders(*(int((both == sign).sum()) for sign in (1, -1, 0)))
 
 
-def find_turned(first: Board, second: Board) -> Ints:
+def find_turned(first: RankedBoard, second: RankedBoard) -> Ints:
     """Return the pairs that are apart on both boards and ordered the other way round.
 
     Shape (pairs, 2): the model above on the first, and the one above on the second.
@@ -165,7 +165,7 @@ def find_turned(first: Board, second: Board) -> Ints:
     return np.argwhere((_apart(first) > 0) & (_apart(second) < 0)).astype(np.int64)
 
 
-def compare_intervals(first: Board, second: Board) -> Apart:
+def compare_intervals(first: RankedBoard, second: RankedBoard) -> PairSeparation:
     """Return how many pairs the intervals part, and whether the boards then agree.
 
     Source: Li and others (2024), arXiv 2406.11939, section 3; Chou and others (2025), VisionArena,
@@ -178,7 +178,7 @@ def compare_intervals(first: Board, second: Board) -> Apart:
     both = one * two
     parted = int(np.abs(both).sum()) if known else 0
     alike = int((both > 0).sum())
-    return Apart(
+    return PairSeparation(
         pairs=pairs,
         first=_share(float(np.abs(one).sum()), pairs if first.has_intervals else 0),
         second=_share(float(np.abs(two).sum()), pairs if second.has_intervals else 0),
@@ -188,7 +188,7 @@ def compare_intervals(first: Board, second: Board) -> Apart:
     )
 
 
-def score_chances(first: Board, second: Board) -> Brier:
+def score_chances(first: RankedBoard, second: RankedBoard) -> BrierScore:
     """Return how well the first board's chances predict the order of the second.
 
     Where the first board does not say how likely one model is better than another, it follows from
@@ -202,10 +202,10 @@ def score_chances(first: Board, second: Board) -> Brier:
     ahead = np.sign(second.rating[:, None] - second.rating[None, :])[upper]
     ordered = (ahead != 0) & np.isfinite(chances)
     errors = chances[ordered] - (ahead[ordered] > 0)
-    return Brier(_share(float((errors**2).sum()), len(errors)), len(errors))
+    return BrierScore(_share(float((errors**2).sum()), len(errors)), len(errors))
 
 
-def chances_of(board: Board) -> Floats:
+def chances_of(board: RankedBoard) -> Floats:
     """Return how likely each model is better than each other by their intervals, shape (n, n).
 
     0.5 where an interval has no end, NaN where one is not given, also on the diagonal.
@@ -221,7 +221,7 @@ def chances_of(board: Board) -> Floats:
     return chance
 
 
-def _check(board: Board) -> None:
+def _check(board: RankedBoard) -> None:
     if not np.isfinite(board.rating).all():
         raise ValueError("a rating is not finite; leave models without one out")
     if (board.low > board.high).any():
@@ -230,21 +230,21 @@ def _check(board: Board) -> None:
 
 def _bounded(
     value: float, variance: Callable[[float], float], *, least: int, models: int, step: float = 0.0
-) -> Correlation:
+) -> RankCorrelation:
     """A correlation with its interval on Fisher's scale.
 
     Ranks in full agreement have no spread of their own, so that full agreement is taken as half a
     `step`, the least change there can be, below it: a few models in order are not certainty.
     """
     if models < LEAST_MODELS or math.isnan(value):
-        return Correlation(math.nan, math.nan, math.nan)
+        return RankCorrelation(math.nan, math.nan, math.nan)
     if models < least:
-        return Correlation(value, -1.0, 1.0)
+        return RankCorrelation(value, -1.0, 1.0)
     most = 1.0 - max(step / 2.0, 1e-12)
     held = min(max(value, -most), most)
     half = _Z * math.sqrt(variance(held))
     low, high = (math.tanh(math.atanh(held) + side * half) for side in (-1.0, 1.0))
-    return Correlation(value, min(low, value), max(high, value))
+    return RankCorrelation(value, min(low, value), max(high, value))
 
 
 def _mean_ranks(x: Floats) -> Floats:
@@ -271,7 +271,7 @@ def _unit(x: Floats) -> Floats:
     return np.asarray(x / np.linalg.norm(x), dtype=np.float64)
 
 
-def _apart(board: Board) -> Ints:
+def _apart(board: RankedBoard) -> Ints:
     """1 where i stands wholly above j, -1 where wholly below, 0 where their intervals meet."""
     above = board.low[:, None] > board.high[None, :]
     return above.astype(np.int64) - above.T.astype(np.int64)

@@ -14,13 +14,18 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from videoautoarena.scoring.fitting.counts import Floats, Ints, number
-from videoautoarena.scoring.intervals.proportions import Share, Spread, measure_share, read_clusters
+from videoautoarena.scoring.intervals.proportions import (
+    Share,
+    ShareSpread,
+    measure_share,
+    read_clusters,
+)
 from videoautoarena.scoring.intervals.sandwich import LEVEL
 
 MISSING = -1
 
 
-class Agreement(NamedTuple):
+class RaterAgreement(NamedTuple):
     """How far two agree, each with its 95 % interval and the units it stands on."""
 
     share: Share
@@ -37,7 +42,7 @@ class _Disagreement(NamedTuple):
     expected: Floats
 
 
-def agree(first: ArrayLike, second: ArrayLike, cluster: ArrayLike | None = None) -> Agreement:
+def agree(first: ArrayLike, second: ArrayLike, cluster: ArrayLike | None = None) -> RaterAgreement:
     """Return how far two raters agree on the units that both rated.
 
     Args:
@@ -61,7 +66,7 @@ def agree(first: ArrayLike, second: ArrayLike, cluster: ArrayLike | None = None)
     rows = int(group.max(initial=-1)) + 1
     counted = np.bincount(key, minlength=rows * size * size)
     tables = counted.reshape(rows, size, size).astype(np.float64)
-    return Agreement(measure_share(one == two, cluster), _corrected(tables, _cohen, len(one)))
+    return RaterAgreement(measure_share(one == two, cluster), _corrected(tables, _cohen, len(one)))
 
 
 def krippendorff(ratings: ArrayLike, cluster: ArrayLike | None = None) -> Share:
@@ -151,7 +156,7 @@ def _corrected(tables: Floats, of: Callable[[Floats], _Disagreement], units: int
     spread = observed * (1.0 - observed)
     as_many = spread / error**2 if error > 0.0 and spread > 0.0 else float(clusters)
     worth = min(as_many, float(whole.sum()))
-    scatter = Spread(observed, worth, clusters, start=1.0, slope=-1.0 / expected)
+    scatter = ShareSpread(observed, worth, clusters, start=1.0, slope=-1.0 / expected)
     return Share(value, np.nan, np.nan, units, scatter).at(LEVEL)
 
 

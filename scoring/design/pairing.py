@@ -21,28 +21,28 @@ from scipy.special import expit, ndtr
 
 from videoautoarena.scoring.fitting.bradley_terry import join
 from videoautoarena.scoring.fitting.counts import Cells, Floats, Ints, select_models
-from videoautoarena.scoring.fitting.newton import Point, climb, one_blas_thread
+from videoautoarena.scoring.fitting.newton import LikelihoodPoint, climb, one_blas_thread
 from videoautoarena.scoring.fitting.separation import find_components
 from videoautoarena.scoring.intervals.sandwich import gap_variances
 
 PROPENSITY_DECIMALS = 6
 
 
-class Pick(NamedTuple):
+class DrawnPair(NamedTuple):
     """A pair drawn: its row in `roster_pairs`, and how likely that unordered pair was."""
 
     pair: int
     propensity: float
 
 
-class Place(NamedTuple):
+class DeckPlace(NamedTuple):
     """Where a slot stands when pairs are dealt: which deck, and how many cards are above it."""
 
     deck: int
     card: int
 
 
-class Seats(NamedTuple):
+class SeatPair(NamedTuple):
     """Roster indices of the model read first and of the model read second."""
 
     a: int
@@ -62,7 +62,7 @@ def roster_pairs(n: int) -> NDArray[np.int64]:
     return np.array(list(combinations(range(n), 2)), dtype=np.int64)
 
 
-def pick_uniform(u: float, n: int) -> Pick:
+def pick_uniform(u: float, n: int) -> DrawnPair:
     """Return the pair that `u` falls on when all pairs of `n` models are equally wide.
 
     The propensity is rounded to 1e-6.
@@ -73,10 +73,10 @@ def pick_uniform(u: float, n: int) -> Pick:
     pairs = count_pairs(n)
     # A number just below 1 may round up to `pairs` in the product.
     pair = min(int(_in_unit(u) * pairs), pairs - 1)
-    return Pick(pair, round(1.0 / pairs, PROPENSITY_DECIMALS))
+    return DrawnPair(pair, round(1.0 / pairs, PROPENSITY_DECIMALS))
 
 
-def find_place(ordinal: int, n: int) -> Place:
+def find_place(ordinal: int, n: int) -> DeckPlace:
     """Return the deck and card of the slot `ordinal`, counted from 0; a deck holds every pair once.
 
     Raises:
@@ -84,7 +84,7 @@ def find_place(ordinal: int, n: int) -> Place:
     """
     if ordinal < 0:
         raise ValueError(f"slot {ordinal} is before the first; ordinals count from 0")
-    return Place(*divmod(ordinal, count_pairs(n)))
+    return DeckPlace(*divmod(ordinal, count_pairs(n)))
 
 
 def deal(ordinal: int, n: int, *, keys: ArrayLike) -> int:
@@ -105,7 +105,7 @@ def deal(ordinal: int, n: int, *, keys: ArrayLike) -> int:
     return int(np.argsort(order, kind="stable")[card])
 
 
-def take_seats(pair: int, n: int, *, u: float) -> Seats:
+def take_seats(pair: int, n: int, *, u: float) -> SeatPair:
     """Return who is read first: the earlier in the roster when `u` is below one half.
 
     Raises:
@@ -114,7 +114,7 @@ def take_seats(pair: int, n: int, *, u: float) -> Seats:
     if not 0 <= pair < count_pairs(n):
         raise ValueError(f"there is no pair {pair}; {n} models have {count_pairs(n)}")
     first, second = (int(index) for index in roster_pairs(n)[pair])
-    return Seats(first, second) if _in_unit(u) < 0.5 else Seats(second, first)
+    return SeatPair(first, second) if _in_unit(u) < 0.5 else SeatPair(second, first)
 
 
 def _in_unit(u: float) -> float:
@@ -179,7 +179,7 @@ def measure_overlap(cells: Cells) -> Floats:
     return np.asarray(overlap[pairs[:, 0], pairs[:, 1]], dtype=np.float64)
 
 
-def pick_weighted(u: float, weights: ArrayLike) -> Pick:
+def pick_weighted(u: float, weights: ArrayLike) -> DrawnPair:
     """Return the pair that `u` falls on when every pair is as wide as its weight.
 
     `u` counts in steps of one millionth. The weights are whole numbers that sum to `WHOLE`.
@@ -197,7 +197,7 @@ def pick_weighted(u: float, weights: ArrayLike) -> Pick:
         raise ValueError(f"weights must sum to {WHOLE}")
     # The largest number below 1 still falls short of `WHOLE` in the product.
     pair = int(np.searchsorted(ends, int(u * WHOLE), side="right"))
-    return Pick(pair, int(widths[pair]) / WHOLE)
+    return DrawnPair(pair, int(widths[pair]) / WHOLE)
 
 
 def _overlap(part: Cells) -> Floats:
@@ -213,7 +213,7 @@ def _overlap(part: Cells) -> Floats:
     return np.asarray(ndtr(-np.abs(theta[:, None] - theta[None, :]) / error), dtype=np.float64)
 
 
-def _look(part: Cells, theta: Floats) -> Point:
+def _look(part: Cells, theta: Floats) -> LikelihoodPoint:
     """What is known of these strengths; the prior follows Davidson and Solomon (1973)."""
     gap = theta[part.i] - theta[part.j]
     battles = part.battles
@@ -226,7 +226,7 @@ def _look(part: Cells, theta: Floats) -> Point:
     gradient -= np.bincount(part.j, missing, part.models)
     curvature = join(part, battles * chance * (1.0 - chance))
     curvature += np.diag(_PRIOR * alone * (1.0 - alone))
-    return Point(float(height), np.asarray(gradient, dtype=np.float64), curvature)
+    return LikelihoodPoint(float(height), np.asarray(gradient, dtype=np.float64), curvature)
 
 
 def _share_half(parts: Ints) -> Ints:

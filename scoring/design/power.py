@@ -28,7 +28,7 @@ _DRAWS = 1000
 
 
 @dataclass(frozen=True)
-class Ladder:
+class StrengthLadder:
     """Models a known way apart, and the judge who is to find out."""
 
     strength: Floats
@@ -45,7 +45,7 @@ class Ladder:
 
 
 @dataclass(frozen=True)
-class Course:
+class PlayPlan:
     """How a tournament is played."""
 
     is_mixed: bool = True
@@ -62,7 +62,7 @@ class Course:
     little; 0 weighs anew for every wave."""
 
 
-class Look(NamedTuple):
+class InterimResult(NamedTuple):
     """What a tournament shows after some battles."""
 
     theta: Floats
@@ -91,7 +91,7 @@ class Look(NamedTuple):
         return bool((np.diff(self.theta) < 0.0).all())
 
 
-class Estimate(NamedTuple):
+class SimulatedFigure(NamedTuple):
     """A figure found by simulation, with the 95 % interval of the simulation's own error."""
 
     value: float
@@ -100,7 +100,9 @@ class Estimate(NamedTuple):
     high: float
 
 
-def make_ladder(models: int, gap: float, *, ties: float = 0.07, quirk: float = 0.5) -> Ladder:
+def make_ladder(
+    models: int, gap: float, *, ties: float = 0.07, quirk: float = 0.5
+) -> StrengthLadder:
     """Return equally spaced models whose measured ratings, of endless battles, are `gap` apart.
 
     Videos that suit one or the other hide part of what models differ by, so the strengths are as
@@ -119,11 +121,11 @@ def make_ladder(models: int, gap: float, *, ties: float = 0.07, quirk: float = 0
         return float(expit(step + offset) @ share - expit(gap / SCALE))
 
     step = brentq(surplus, 0.0, (gap / SCALE + 1.0) * (10.0 + 10.0 * quirk))
-    return Ladder(np.asarray(-step * np.arange(models), dtype=np.float64), ties, quirk)
+    return StrengthLadder(np.asarray(-step * np.arange(models), dtype=np.float64), ties, quirk)
 
 
 def play(
-    ladder: Ladder, course: Course, *, seed: int | Sequence[int], at: Sequence[int]
+    ladder: StrengthLadder, course: PlayPlan, *, seed: int | Sequence[int], at: Sequence[int]
 ) -> Iterator[Cells]:
     """Yield the battles of a tournament, clustered by video, at ascending numbers of battles.
 
@@ -162,7 +164,7 @@ def play(
         yield count_cells(a, b, outcome=halves / 2, models=models, cluster=video)
 
 
-def judge(ladder: Ladder, rng: np.random.Generator, sides: Ints, *, quirks: Floats) -> Ints:
+def judge(ladder: StrengthLadder, rng: np.random.Generator, sides: Ints, *, quirks: Floats) -> Ints:
     """Return the half points of the first of each two: 0, 1 or 2.
 
     With a judge who is never blind, ties take as much from wins as from losses and are rarer the
@@ -184,22 +186,24 @@ def judge(ladder: Ladder, rng: np.random.Generator, sides: Ints, *, quirks: Floa
     return np.where(u < won, 2, np.where(u < won + tie, 1, 0)).astype(np.int64)
 
 
-def look(cells: Cells) -> Look:
+def look(cells: Cells) -> InterimResult:
     """Return what a tournament shows; the models stand in their true order."""
     components = find_components(cells)
     n = cells.models
     battles = round(float(cells.counts.sum()))
     if not components or len(components[0]) < n:
         nobody = np.full((n, n), np.inf)
-        return Look(np.zeros(n), nobody, battles, float(cells.clusters), NOTHING_KNOWN)
+        return InterimResult(np.zeros(n), nobody, battles, float(cells.clusters), NOTHING_KNOWN)
     one_sided = find_one_sided(cells)
     theta = fit_strengths(cells, likelihood="firth")
     spread = measure_spread(cells, theta, one_sided=one_sided)
     separation = NOTHING_KNOWN if one_sided.any() else separate(theta, spread)
-    return Look(theta, gap_errors(spread), battles, spread.effective, separation)
+    return InterimResult(theta, gap_errors(spread), battles, spread.effective, separation)
 
 
-def battles_needed(hits: Floats, at: Sequence[int], *, power: float, seed: int = 0) -> Estimate:
+def battles_needed(
+    hits: Floats, at: Sequence[int], *, power: float, seed: int = 0
+) -> SimulatedFigure:
     """Return after how many battles a share first reaches `power`, between looks by their logs.
 
     `hits`, shape (T, looks), is the share of each tournament at each look, and `at` the battles at
@@ -210,7 +214,7 @@ def battles_needed(hits: Floats, at: Sequence[int], *, power: float, seed: int =
     found = np.sort([_first(hits[rows].mean(axis=0), at, power) for rows in drawn])
     low = found[round(0.025 * _DRAWS)]
     high = found[round(0.975 * _DRAWS)]
-    return Estimate(_first(hits.mean(axis=0), at, power), float(low), float(high))
+    return SimulatedFigure(_first(hits.mean(axis=0), at, power), float(low), float(high))
 
 
 def separable_gap(
@@ -244,7 +248,7 @@ def _first(share: Floats, at: Sequence[int], power: float) -> float:
     return float(at[k - 1] * (at[k] / at[k - 1]) ** part)
 
 
-def _videos(course: Course, wave: int) -> Ints:
+def _videos(course: PlayPlan, wave: int) -> Ints:
     """The videos of a wave, one for each battle."""
     turn = wave // course.rounds
     size = course.block

@@ -20,7 +20,7 @@ from videoautoarena.scoring.fitting.separation import (
     find_one_sided,
 )
 from videoautoarena.scoring.intervals import sandwich
-from videoautoarena.scoring.intervals.sandwich import Spread
+from videoautoarena.scoring.intervals.sandwich import StrengthSpread
 
 WRONG = 0.05
 """At most this share of the runs that stop once their order is apart ends with a wrong order."""
@@ -97,7 +97,9 @@ def measure_separation(cells: Cells, *, wrong: float = WRONG) -> Separation:
     return apart._replace(width=found.width)
 
 
-def _separate_extremes(cells: Cells, theta: Floats, spread: Spread, *, wrong: float) -> Separation:
+def _separate_extremes(
+    cells: Cells, theta: Floats, spread: StrengthSpread, *, wrong: float
+) -> Separation:
     """Of a component in which some models lost or won every battle; the width is left open."""
     ends = find_extremes(cells, theta)
     if ends is None:
@@ -118,7 +120,7 @@ def _separate_extremes(cells: Cells, theta: Floats, spread: Spread, *, wrong: fl
     return min(found, key=lambda one: one.ratio / one.bound)
 
 
-def separate(theta: Floats, spread: Spread, *, wrong: float = WRONG) -> Separation:
+def separate(theta: Floats, spread: StrengthSpread, *, wrong: float = WRONG) -> Separation:
     """Return what `measure_separation` does, of strengths that can all be compared."""
     width = SCALE * float(np.add(*sandwich.place_reaches(spread)).mean())
     errors = sandwich.gap_errors(spread)

@@ -15,7 +15,7 @@ from scipy.special import expit
 
 from videoautoarena.scoring.fitting import newton
 from videoautoarena.scoring.fitting.counts import Cells, Floats, read_battles
-from videoautoarena.scoring.fitting.newton import Likelihood, Point
+from videoautoarena.scoring.fitting.newton import Likelihood, LikelihoodPoint
 
 SCALE = 400.0 / float(np.log(10.0))
 """Rating points per nat: 400 points are odds of ten to one."""
@@ -46,7 +46,7 @@ def fit_strengths(
     battles = cells.battles
     points = cells.points
 
-    def look(theta: Floats) -> Point:
+    def look(theta: Floats) -> LikelihoodPoint:
         return _look(cells, theta, battles=battles, points=points, likelihood=likelihood)
 
     with newton.one_blas_thread():
@@ -102,7 +102,7 @@ def to_ratings(theta: Floats) -> Floats:
 
 def _look(
     cells: Cells, theta: Floats, *, battles: Floats, points: Floats, likelihood: Likelihood
-) -> Point:
+) -> LikelihoodPoint:
     gap = theta[cells.i] - theta[cells.j]
     chance = expit(gap)
     weight = battles * chance * (1.0 - chance)
@@ -120,7 +120,7 @@ def _look(
         matrix = pin_mean(join(cells, weight + hat * chance * (1.0 - chance)))
     gradient = np.bincount(cells.i, missing, cells.models)
     gradient -= np.bincount(cells.j, missing, cells.models)
-    return Point(height, np.asarray(gradient, dtype=np.float64), matrix)
+    return LikelihoodPoint(height, np.asarray(gradient, dtype=np.float64), matrix)
 
 
 K = 4.0

@@ -19,7 +19,7 @@ POINTS: Floats = np.array([0.0, 0.5, 1.0])
 """What the model `i` of a cell gets for a loss, a tie and a win."""
 
 
-class Battles(NamedTuple):
+class BattleArrays(NamedTuple):
     """Battles one by one, each array of shape (B,)."""
 
     a: Ints
@@ -30,7 +30,7 @@ class Battles(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Parts:
+class ClusterParts:
     """The same battles cut further, by cluster."""
 
     cluster: Ints
@@ -52,7 +52,7 @@ class Cells:
     """Shape (P,), the higher index of the pair."""
     counts: Floats
     """Shape (P, 3): losses, ties and wins of `i`."""
-    parts: Parts | None = None
+    parts: ClusterParts | None = None
     """None where battles count as independent of each other."""
     squares: Floats | None = None
     """Shape (P,), the sum of the squared weights of a pair's battles; None where each weighs 1."""
@@ -114,14 +114,14 @@ def count_cells(
         width = max(len(pair), 1)
         part, row = number(group * width + cell)
         of_part = count_outcomes(row, halves, rows=len(part), weight=worth)
-        parts = Parts(part // width, part % width, of_part)
+        parts = ClusterParts(part // width, part % width, of_part)
     squares = None if worth is None else sum_squares(cell, worth, rows=len(pair))
     return Cells(models, pair // models, pair % models, counts, parts, squares)
 
 
 def read_battles(
     a: ArrayLike, b: ArrayLike, *, outcome: ArrayLike, models: int, cluster: ArrayLike | None
-) -> Battles:
+) -> BattleArrays:
     """Return what `count_cells` was given, checked.
 
     Raises:
@@ -139,10 +139,10 @@ def read_battles(
         raise ValueError("a, b, outcome and cluster must be equally long")
     if (first == second).any():
         raise ValueError(f"row {int(np.argmax(first == second))} is a model against itself")
-    return Battles(first, second, halves, None if cluster is None else group)
+    return BattleArrays(first, second, halves, None if cluster is None else group)
 
 
-def read_weights(weight: ArrayLike | None, battles: Battles) -> Floats | None:
+def read_weights(weight: ArrayLike | None, battles: BattleArrays) -> Floats | None:
     """Return the weights of battles, checked.
 
     Raises:
@@ -193,7 +193,7 @@ def select_models(cells: Cells, members: Ints) -> Cells:
         row = np.cumsum(keep) - 1
         mine = keep[parts.cell]
         _, cluster = number(parts.cluster[mine])
-        parts = Parts(cluster, row[parts.cell[mine]], parts.counts[mine])
+        parts = ClusterParts(cluster, row[parts.cell[mine]], parts.counts[mine])
     return Cells(
         len(members),
         place[cells.i[keep]],
@@ -229,7 +229,7 @@ def _read_whole(values: ArrayLike, name: str) -> Ints:
     return array.astype(np.int64)
 
 
-class Tally(NamedTuple):
+class ModelTally(NamedTuple):
     """Counts of each model, each of shape (models,)."""
 
     battles: Ints
@@ -240,7 +240,7 @@ class Tally(NamedTuple):
     """In [0, 1]; NaN for a model without a battle."""
 
 
-def tally(cells: Cells) -> Tally:
+def tally(cells: Cells) -> ModelTally:
     """Return the counts of each model, and its win rate.
 
     The win rate is the mean over the opponents it met of wins / battles; a tie is in the
@@ -257,7 +257,7 @@ def tally(cells: Cells) -> Tally:
     rate = np.full(cells.models, np.nan)
     np.divide(shares, opponents, out=rate, where=opponents > 0)
     sums = np.rint([wins + losses + ties, wins, losses, ties]).astype(np.int64)
-    return Tally(sums[0], sums[1], sums[2], sums[3], win_rate=rate)
+    return ModelTally(sums[0], sums[1], sums[2], sums[3], win_rate=rate)
 
 
 def sum_seats(cells: Cells, of_i: Floats, of_j: Floats) -> Floats:
@@ -267,7 +267,7 @@ def sum_seats(cells: Cells, of_i: Floats, of_j: Floats) -> Floats:
 
 
 @dataclass(frozen=True, eq=False)
-class Rows:
+class BattleRows:
     """Battles in rows of equal ones, seats kept apart."""
 
     models: int
@@ -299,7 +299,7 @@ def count_rows(
     cluster: ArrayLike | None = None,
     seat: bool = False,
     weight: ArrayLike | None = None,
-) -> Rows:
+) -> BattleRows:
     """Return battles as rows; the arguments are those of `count_cells` and two more.
 
     `x`, shape (B, K), holds covariates of a less those of b. `seat` puts a covariate of 1 before
@@ -334,10 +334,10 @@ def count_rows(
     if seat:
         given = np.column_stack([np.ones(len(first)), given])
     squares = None if worth is None else sum_squares(place, worth, rows=len(counts))
-    return Rows(models, first, second, counts, given, group, squares)
+    return BattleRows(models, first, second, counts, given, group, squares)
 
 
-def to_cells(rows: Rows) -> Cells:
+def to_cells(rows: BattleRows) -> Cells:
     """Return the battles as cells, without their covariates."""
     low = np.minimum(rows.i, rows.j)
     high = np.maximum(rows.i, rows.j)
@@ -347,15 +347,15 @@ def to_cells(rows: Rows) -> Cells:
     if rows.cluster is None:
         return cells
     part, place = number(rows.cluster * max(len(pair), 1) + cell)
-    parts = Parts(part // max(len(pair), 1), part % max(len(pair), 1), _sum(place, counts))
+    parts = ClusterParts(part // max(len(pair), 1), part % max(len(pair), 1), _sum(place, counts))
     return Cells(cells.models, cells.i, cells.j, cells.counts, parts)
 
 
-def select_rows(rows: Rows, members: Ints) -> Rows:
+def select_rows(rows: BattleRows, members: Ints) -> BattleRows:
     """Return the battles among `members` alone, with index k standing for `members[k]`."""
     place = place_among(members, rows.models)
     keep = (place[rows.i] >= 0) & (place[rows.j] >= 0)
-    return Rows(
+    return BattleRows(
         len(members),
         place[rows.i[keep]],
         place[rows.j[keep]],

@@ -37,7 +37,7 @@ _KEPT, _FAST = 6, 0.1
 _ROUNDING = 1e-13
 
 
-class Point(NamedTuple):
+class LikelihoodPoint(NamedTuple):
     """What is known of some parameters."""
 
     height: float
@@ -47,7 +47,7 @@ class Point(NamedTuple):
     """What a step divides by, shape (k, k)."""
 
 
-class _Memory(NamedTuple):
+class _StepMemory(NamedTuple):
     """The last steps that were taken, and how the step then changed: Anderson's acceleration.
 
     Source: Walker and Ni (2011), SIAM J. Numer. Anal. 49.
@@ -74,7 +74,7 @@ class _Memory(NamedTuple):
 
 
 def climb(
-    look: Callable[[Floats], Point],
+    look: Callable[[Floats], LikelihoodPoint],
     start: Floats,
     *,
     likelihood: Likelihood,
@@ -92,7 +92,7 @@ def climb(
     """
     phi = start
     here = look(start)
-    memory = _Memory([], [])
+    memory = _StepMemory([], [])
     step = _solve(here)
     size = np.inf
     for _ in range(steps):
@@ -131,13 +131,13 @@ def invert(factor: Floats) -> Floats:
 
 
 def _climb(
-    look: Callable[[Floats], Point],
+    look: Callable[[Floats], LikelihoodPoint],
     phi: Floats,
     *,
     step: Floats,
-    here: Point,
+    here: LikelihoodPoint,
     likelihood: Likelihood,
-) -> tuple[Floats, Point]:
+) -> tuple[Floats, LikelihoodPoint]:
     """The step taken, halved for as long as it leads downhill."""
     size = float(np.abs(step).max())
     share = min(1.0, _LONGEST / size) if likelihood == "firth" else 1.0
@@ -150,15 +150,15 @@ def _climb(
         share /= 2.0
 
 
-def _floor(here: Point) -> float:
+def _floor(here: LikelihoodPoint) -> float:
     return here.height - _ROUNDING * abs(here.height)
 
 
-def _solve(here: Point) -> Floats:
+def _solve(here: LikelihoodPoint) -> Floats:
     return np.asarray(dpotrs(factorise(here.curvature), here.gradient)[0], dtype=np.float64)
 
 
-def _try(look: Callable[[Floats], Point], phi: Floats) -> Point | None:
+def _try(look: Callable[[Floats], LikelihoodPoint], phi: Floats) -> LikelihoodPoint | None:
     """What is known of these parameters; None where they lie too far apart for floats."""
     try:
         return look(phi)

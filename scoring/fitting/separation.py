@@ -50,7 +50,7 @@ def find_one_sided(cells: Cells) -> NDArray[np.bool_]:
     return np.asarray(sizes[labels] < largest, dtype=np.bool_)
 
 
-class Open(NamedTuple):
+class OpenSides(NamedTuple):
     """By how much a model's strength is left open, each of shape (models,).
 
     1 where nothing bounds it, and between that and 0 where fewer points than FEW_POINTS do.
@@ -64,7 +64,7 @@ FEW_POINTS = 5.0
 """From so many points on they bound a strength as well as its error says."""
 
 
-def find_open(cells: Cells, one_sided: NDArray[np.bool_]) -> Open:
+def find_open(cells: Cells, one_sided: NDArray[np.bool_]) -> OpenSides:
     """Return on which side the battles leave the strength of each model open, and by how much.
 
     Below it is where the group of a one-sided model took no point from another, above it where it
@@ -89,7 +89,7 @@ def find_open(cells: Cells, one_sided: NDArray[np.bool_]) -> Open:
     few, fell = (np.clip(1.0 - of / FEW_POINTS, 0.0, 1.0) for of in (points, lost))
     below = np.where(one_sided, ~took | both, few)
     above = np.where(one_sided, ~gave | both, fell)
-    return Open(below.astype(np.float64), above.astype(np.float64))
+    return OpenSides(below.astype(np.float64), above.astype(np.float64))
 
 
 def _label(cells: Cells, *, strong: bool) -> Ints:
@@ -106,7 +106,7 @@ def _label(cells: Cells, *, strong: bool) -> Ints:
     return np.asarray(labels, dtype=np.int64)
 
 
-class Extreme(NamedTuple):
+class ExtremeModel(NamedTuple):
     """A model with an end of the order to itself."""
 
     model: int
@@ -119,15 +119,15 @@ class Extreme(NamedTuple):
     were as strong as its neighbour; from 0 on."""
 
 
-class Ends(NamedTuple):
+class ComponentEnds(NamedTuple):
     """A component and its extremes."""
 
     body: Ints
     """The models that are left without them, ascending: one, or several."""
-    extremes: list[Extreme]
+    extremes: list[ExtremeModel]
 
 
-def find_extremes(cells: Cells, theta: Floats) -> Ends | None:
+def find_extremes(cells: Cells, theta: Floats) -> ComponentEnds | None:
     """Take models that lost or won every battle away, one after the other; None where others stay.
 
     Others are groups of which one never took a point from the other.
@@ -148,7 +148,7 @@ def find_extremes(cells: Cells, theta: Floats) -> Ends | None:
         body = np.delete(body, found[0])
     if len(body) > 1 and find_one_sided(select_models(cells, body)).any():
         return None
-    return Ends(body, list(_weigh(cells, body, theta=theta, taken=taken)))
+    return ComponentEnds(body, list(_weigh(cells, body, theta=theta, taken=taken)))
 
 
 def find_evident(
@@ -198,7 +198,7 @@ def _find(part: Cells) -> tuple[int, bool] | None:
 
 def _weigh(
     cells: Cells, body: Ints, *, theta: Floats, taken: list[tuple[int, bool]]
-) -> list[Extreme]:
+) -> list[ExtremeModel]:
     """Weigh each against the one that is last, on its side, of those taken after it and the body.
 
     What was taken later has no strength, so only battles with itself speak then.
@@ -208,14 +208,14 @@ def _weigh(
     last = {False: int(body[np.argmin(theta[body])]), True: int(body[np.argmax(theta[body])])}
     found = []
     for model, is_first in reversed(taken):
-        one = Extreme(model, last[is_first], is_first, 0.0)
+        one = ExtremeModel(model, last[is_first], is_first, 0.0)
         evidence = _evidence(cells, one, one.neighbour, strength=strength)
         found.append(one._replace(evidence=evidence))
         last[is_first] = model
     return found[::-1]
 
 
-def _evidence(cells: Cells, one: Extreme, against: int, *, strength: Floats) -> float:
+def _evidence(cells: Cells, one: ExtremeModel, against: int, *, strength: Floats) -> float:
     """The logarithm of how unlikely the battles of `one` are for a model as strong as `against`."""
     mine = (cells.i == one.model) | (cells.j == one.model)
     rival = np.where(cells.i == one.model, cells.j, cells.i)

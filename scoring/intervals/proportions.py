@@ -13,7 +13,7 @@ from videoautoarena.scoring.fitting.counts import Floats, Ints, number
 from videoautoarena.scoring.intervals.sandwich import LEVEL, check_level, half_widths
 
 
-class Spread(NamedTuple):
+class ShareSpread(NamedTuple):
     """What the interval of a figure is made of: Wilson's of a share that it is a line of."""
 
     share: float
@@ -28,7 +28,7 @@ class Spread(NamedTuple):
     """By how much the figure goes up with the share from 0 to 1."""
 
 
-class _Figure(NamedTuple):
+class _ShareFigure(NamedTuple):
     value: float
     """NaN where there is nothing to say it from, as `low` and `high`."""
     low: float
@@ -37,14 +37,14 @@ class _Figure(NamedTuple):
     """Units: battles, judgings or pairs."""
 
 
-class Share(_Figure):
+class Share(_ShareFigure):
     """A figure, its 95 % interval and what it stands on: four values, as a tuple."""
 
-    spread: Spread | None = None
+    spread: ShareSpread | None = None
     """None where nothing says how far it scatters, as of one cluster."""
 
     def __new__(
-        cls, value: float, low: float, high: float, n: int, spread: Spread | None = None
+        cls, value: float, low: float, high: float, n: int, spread: ShareSpread | None = None
     ) -> Self:
         """Return it with what its interval is made of beside the four."""
         share = super().__new__(cls, value, low, high, n)
@@ -188,7 +188,7 @@ def measure_difference(hits: ArrayLike, is_in: ArrayLike, cluster: ArrayLike) ->
     least = float((held * (1.0 - held) / (sizes + 2.0)).sum())
     variance = max(float(sums @ sums) * every / (every - 1), least)
     share = (float(held[0] - held[1]) + 1.0) / 2.0
-    spread = Spread(
+    spread = ShareSpread(
         (value + 1.0) / 2.0, 4.0 * share * (1.0 - share) / variance, clusters, -1.0, 2.0
     )
     return Share(value, -1.0, 1.0, few, spread).at(LEVEL)
@@ -244,7 +244,7 @@ def _of_clusters(value: float, hits: Floats, sizes: Ints, *, most: int, level: f
         return NOTHING
     if len(sizes) < 2:
         return Share(value, 0.0, 1.0, units)
-    spread = Spread(value, min(_worth(hits, sizes), most), len(sizes))
+    spread = ShareSpread(value, min(_worth(hits, sizes), most), len(sizes))
     return Share(value, *bound_share(*spread[:3], level=level), units, spread)
 
 
@@ -344,7 +344,7 @@ def _joined(one: float, two: float, together: float) -> float:
     return float(np.sqrt(max(one**2 + two**2 + 2.0 * together * one * two, 0.0)))
 
 
-class Counts(NamedTuple):
+class ClusterCounts(NamedTuple):
     """Units of one side by cluster, each of shape (clusters,)."""
 
     hits: Ints
@@ -391,7 +391,7 @@ class Contrast:
         return int(low > 0.0) - int(high < 0.0)
 
 
-def measure_contrast(one: Counts, other: Counts) -> Contrast:
+def measure_contrast(one: ClusterCounts, other: ClusterCounts) -> Contrast:
     """Return by how much the share of hits of one side exceeds that of the other.
 
     The distances of the bounds of both shares from their values are put together as standard errors
@@ -415,7 +415,7 @@ def measure_contrast(one: Counts, other: Counts) -> Contrast:
     return Contrast(first, second, min(together, together * max(1.0 - 2.0 / clusters, 0.0)))
 
 
-def _deviations(side: Counts) -> Floats:
+def _deviations(side: ClusterCounts) -> Floats:
     """Return by how many hits each cluster lies above what was to be expected of its size."""
     share = float(side.hits.sum()) / float(side.sizes.sum())
     return np.asarray(side.hits - share * side.sizes, dtype=np.float64)

@@ -30,7 +30,7 @@ _RIDGE = 0.01
 cannot tell the covariance of many models."""
 
 
-class Lead(NamedTuple):
+class ModelOrder(NamedTuple):
     """What the differences of comparable models say of their order; shapes (n,) and (n, n)."""
 
     place: Ints
@@ -45,7 +45,7 @@ class Lead(NamedTuple):
     """How many errors a model must be behind another to be no candidate for the best."""
 
 
-class Bounds(NamedTuple):
+class ErrorBounds(NamedTuple):
     """How many errors differences of equal models hardly ever exceed."""
 
     behind: Floats
@@ -67,7 +67,7 @@ def lead_of(
     level: float = LEVEL,
     simultaneous: bool = False,
     seed: int = 0,
-) -> Lead:
+) -> ModelOrder:
     """Return who may be best and which places each model may have.
 
     A model may be best unless it is behind some other by more errors of the difference than it
@@ -120,12 +120,12 @@ def lead_of(
     worst = n - bounds_row.sum(axis=1)
     is_behind = best > 1 if simultaneous else beats.any(axis=0)
     apart = bounds_column.T | bounds_row
-    return Lead(place, best, worst, np.logical_not(is_behind), apart, bound)
+    return ModelOrder(place, best, worst, np.logical_not(is_behind), apart, bound)
 
 
 def _bounds(
     covariance: Floats, freedom: float, *, typical: float, share: float, seed: int
-) -> Bounds:
+) -> ErrorBounds:
     """The bounds that equal models cross with a probability of `share`.
 
     `typical` is the mean variance of a difference.
@@ -136,7 +136,7 @@ def _bounds(
         one = float(stdtrit(freedom, 1.0 - share / (n - 1)))
         two = float(stdtrit(freedom, 1.0 - wary / (2 * (n - 1))))
         every = float(stdtrit(freedom, 1.0 - share / (n * (n - 1))))
-        return Bounds(np.full(n, one), np.full(n, two), every)
+        return ErrorBounds(np.full(n, one), np.full(n, two), every)
     own = gap_variances(covariance)
     ridge = 0.5 * _RIDGE * typical
     root = np.linalg.cholesky(covariance + ridge * np.eye(n))
@@ -155,7 +155,7 @@ def _bounds(
     scale = np.sqrt(rng.chisquare(freedom, _DRAWS) / freedom)[:, None]
     behind /= scale
     either /= scale
-    return Bounds(
+    return ErrorBounds(
         np.quantile(behind, 1.0 - share, axis=0),
         np.quantile(either, 1.0 - wary, axis=0),
         float(np.quantile(either.max(axis=1), 1.0 - share)),

@@ -23,7 +23,7 @@ from videoautoarena.scoring.fitting.bradley_terry import (
 )
 from videoautoarena.scoring.fitting.counts import POINTS, Cells, Floats, Ints, sum_seats
 from videoautoarena.scoring.fitting.newton import one_blas_thread
-from videoautoarena.scoring.fitting.separation import Open, find_open
+from videoautoarena.scoring.fitting.separation import OpenSides, find_open
 
 _FELT = 0.1
 """Clusters that hold less than this part of what is known of any direction draw nothing that
@@ -140,7 +140,7 @@ _ENOUGH = 8
 _UNLIKELY = 0.01
 
 
-class Spread(NamedTuple):
+class StrengthSpread(NamedTuple):
     """How the strengths of one component scatter about the truth, against the zero of the scale.
 
     The three matrices are covariances in nats^2, each of shape (n, n); `hold_up` makes one variance
@@ -161,7 +161,7 @@ class Spread(NamedTuple):
     seen: Ints
     """Shape (n,), in how many of them each model was seen."""
     one_sided: NDArray[np.bool_]
-    open: Open
+    open: OpenSides
     """On which sides nothing bounds those that are."""
     zero: Floats
     """Shape (n,), how much each model counts in the mean that is zero, 1 in all."""
@@ -169,7 +169,7 @@ class Spread(NamedTuple):
 
 def measure_spread(
     cells: Cells, theta: Floats, *, one_sided: NDArray[np.bool_] | None = None
-) -> Spread:
+) -> StrengthSpread:
     """Return how the strengths of one component scatter that `fit_strengths` returned.
 
     Source: Huber (1967), 5th Berkeley Symposium 1; Liang and Zeger (1986), Biometrika 73.
@@ -201,13 +201,13 @@ def measure_spread(
     )
 
 
-def select_spread(spread: Spread, members: Ints) -> Spread:
+def select_spread(spread: StrengthSpread, members: Ints) -> StrengthSpread:
     """Return the spread of some of the models, against the mean of these; none are one-sided."""
     grid = np.ix_(members, members)
     none = np.zeros(len(members), dtype=np.bool_)
     zero = spread.zero[members] / spread.zero[members].sum()
     robust, least, prior = (against_zero(matrix[grid], zero) for matrix in spread[:3])
-    return Spread(
+    return StrengthSpread(
         robust,
         least,
         prior,
@@ -215,7 +215,7 @@ def select_spread(spread: Spread, members: Ints) -> Spread:
         spread.effective,
         spread.seen[members],
         none,
-        Open(spread.open.below[members], spread.open.above[members]),
+        OpenSides(spread.open.below[members], spread.open.above[members]),
         zero,
     )
 
@@ -230,16 +230,16 @@ def make_spread(
     effective: float,
     seen: Ints,
     one_sided: NDArray[np.bool_],
-    open: Open,
+    open: OpenSides,
     zero: Floats,
-) -> Spread:
+) -> StrengthSpread:
     """Return the spread of a sandwich and the inverse information in it.
 
     `alone` is what independent battles would have where their weights differ; else it is `bread`.
     """
     more = clusters / (clusters - 1) if clusters > 1 else 1.0
     least = bread if alone is None else alone
-    return Spread(
+    return StrengthSpread(
         sandwich * more, least * dispersion, bread, clusters, effective, seen, one_sided, open, zero
     )
 
@@ -260,7 +260,7 @@ def hold_up(robust: Floats, least: Floats, *, seen: Ints, clusters: int) -> Floa
     return np.where(trusted, robust, np.maximum(robust, least))
 
 
-def place_errors(spread: Spread) -> Floats:
+def place_errors(spread: StrengthSpread) -> Floats:
     """Return the standard error of each strength against the zero of its component, in nats.
 
     Infinite with fewer than two clusters, which say nothing of another one.
@@ -274,7 +274,7 @@ def place_errors(spread: Spread) -> Floats:
     return np.sqrt(np.where(spread.one_sided, wider, variance))
 
 
-def gap_errors(spread: Spread) -> Floats:
+def gap_errors(spread: StrengthSpread) -> Floats:
     """Return the standard error of each difference of two strengths, shape (n, n), in nats."""
     n = len(spread.one_sided)
     if spread.clusters < 2:
@@ -290,7 +290,7 @@ def gap_errors(spread: Spread) -> Floats:
     return np.sqrt(np.maximum(np.where(either, wider, variance), 0.0))
 
 
-def chance_better(theta: Floats, spread: Spread) -> Floats:
+def chance_better(theta: Floats, spread: StrengthSpread) -> Floats:
     """Return how likely each model i is stronger than each j, shape (n, n).
 
     From the difference of the two and its error, by Student's t: 0.975 where
@@ -303,13 +303,15 @@ def chance_better(theta: Floats, spread: Spread) -> Floats:
     return np.asarray(stdtr(max(spread.effective - 1.0, 1.0), ratio), dtype=np.float64)
 
 
-def place_reaches(spread: Spread, *, level: float = LEVEL) -> tuple[Floats, Floats]:
+def place_reaches(spread: StrengthSpread, *, level: float = LEVEL) -> tuple[Floats, Floats]:
     """Return how far the interval of each strength reaches down and up, in nats."""
     half = half_widths(place_errors(spread), spread.effective, level=level)
     return open_reaches(half, spread, level=level)
 
 
-def open_reaches(half: Floats, spread: Spread, *, level: float = LEVEL) -> tuple[Floats, Floats]:
+def open_reaches(
+    half: Floats, spread: StrengthSpread, *, level: float = LEVEL
+) -> tuple[Floats, Floats]:
     """Return how far intervals reach down and up that are `half` wide but on open sides.
 
     Of a model without a point the penalised likelihood falls on the open side as slowly as half its
@@ -327,7 +329,7 @@ def open_reaches(half: Floats, spread: Spread, *, level: float = LEVEL) -> tuple
 def half_widths(errors: Floats, clusters: float, *, level: float = LEVEL) -> Floats:
     """Return half the width of each interval: Student's t with `clusters` - 1 degrees.
 
-    Clusters are counted as `Spread.effective` counts them; infinite widths with fewer than two.
+    Clusters are counted as `StrengthSpread.effective` counts them; infinite with fewer than two.
 
     Raises:
         ValueError: `level` is not between 0 and 1.

@@ -1,4 +1,4 @@
-"""Choice items as values, laid out as arrays, and what is wrong with them.
+"""Choice items as arrays: what is wrong with them, and what their texts and keys give away.
 
 Items are laid out in an order of their own, and options within an item by their text, so that no
 figure hangs on how a file listed them; only places of options do.
@@ -37,7 +37,7 @@ Flaw = Literal[
 
 
 @dataclass(frozen=True)
-class Item:
+class ChoiceItem:
     """A question with options."""
 
     question: str
@@ -60,14 +60,14 @@ class Item:
         return self.key is not None and 0 <= self.key < len(self.options)
 
 
-class Defect(NamedTuple):
+class ItemDefect(NamedTuple):
     """What is wrong, and with which items by their place in the list: one, or those that repeat."""
 
     flaw: Flaw
     items: tuple[int, ...]
 
 
-class Layout(NamedTuple):
+class ItemLayout(NamedTuple):
     """n items and their N options, one item after another; at first those k with a key."""
 
     given: Ints
@@ -98,7 +98,7 @@ def words(text: str) -> list[str]:
     return _WORD.findall(unicodedata.normalize("NFC", text).casefold())
 
 
-def lay_out(items: Sequence[Item]) -> Layout:
+def lay_out(items: Sequence[ChoiceItem]) -> ItemLayout:
     """Return the items that are asked, laid out."""
     given = [i for i, item in enumerate(items) if item.asked]
     given.sort(key=lambda i: (not items[i].keyed, _rank(items[i])))
@@ -110,7 +110,7 @@ def lay_out(items: Sequence[Item]) -> Layout:
     options = [x.options[k] for x, order in zip(kept, orders, strict=True) for k in order]
     numbers: dict[str, int] = {}
     texts = [numbers.setdefault(plain(text), len(numbers)) for text in options]
-    return Layout(
+    return ItemLayout(
         given=np.array(given, dtype=np.int64),
         start=start,
         size=size,
@@ -123,9 +123,9 @@ def lay_out(items: Sequence[Item]) -> Layout:
     )
 
 
-def find_defects(items: Sequence[Item]) -> tuple[Defect, ...]:
+def find_defects(items: Sequence[ChoiceItem]) -> tuple[ItemDefect, ...]:
     """Return what is wrong with each item, and then which of them repeat each other."""
-    alone = [Defect(flaw, (i,)) for i, item in enumerate(items) for flaw in _flaws(item)]
+    alone = [ItemDefect(flaw, (i,)) for i, item in enumerate(items) for flaw in _flaws(item)]
     return (
         *alone,
         *_repeats("video and question repeat", items, of=_by_video),
@@ -133,13 +133,13 @@ def find_defects(items: Sequence[Item]) -> tuple[Defect, ...]:
     )
 
 
-def _rank(item: Item) -> tuple[object, ...]:
+def _rank(item: ChoiceItem) -> tuple[object, ...]:
     right = item.options[item.key] if item.keyed and item.key is not None else ""
     alike = (item.question, sorted(item.options), item.task, item.video, right)
     return (*alike, item.options)
 
 
-def _flaws(item: Item) -> list[Flaw]:
+def _flaws(item: ChoiceItem) -> list[Flaw]:
     found: list[Flaw] = []
     if item.key is not None and not 0 <= item.key < len(item.options):
         found.append("key is no option")
@@ -153,20 +153,20 @@ def _flaws(item: Item) -> list[Flaw]:
 
 
 def _repeats(
-    flaw: Flaw, items: Sequence[Item], *, of: Callable[[Item], Hashable | None]
-) -> list[Defect]:
+    flaw: Flaw, items: Sequence[ChoiceItem], *, of: Callable[[ChoiceItem], Hashable | None]
+) -> list[ItemDefect]:
     places: dict[Hashable, list[int]] = defaultdict(list)
     for i, item in enumerate(items):
         if (mark := of(item)) is not None:
             places[mark].append(i)
-    return [Defect(flaw, tuple(same)) for same in places.values() if len(same) > 1]
+    return [ItemDefect(flaw, tuple(same)) for same in places.values() if len(same) > 1]
 
 
-def _by_video(item: Item) -> Hashable | None:
+def _by_video(item: ChoiceItem) -> Hashable | None:
     return (item.video, plain(item.question)) if item.video else None
 
 
-def _by_options(item: Item) -> Hashable:
+def _by_options(item: ChoiceItem) -> Hashable:
     return plain(item.question), frozenset(map(plain, item.options))
 
 
@@ -180,14 +180,14 @@ _ROUNDING = 1e-13
 """What adding up in the frequency domain may be off by."""
 
 
-class Tails(NamedTuple):
+class TailChances(NamedTuple):
     """How likely keys drawn evenly give a probe at least, and at most, what it earned."""
 
     above: float
     below: float
 
 
-def measure_tails(hit: Ints, shared: Ints, offered: Ints) -> Tails:
+def measure_tails(hit: Ints, shared: Ints, offered: Ints) -> TailChances:
     """Return both tails of a probe's credits.
 
     Args:
@@ -198,17 +198,17 @@ def measure_tails(hit: Ints, shared: Ints, offered: Ints) -> Tails:
     said = shared < offered
     hit, shared, chance = hit[said], shared[said], shared[said] / offered[said]
     if len(hit) == 0:
-        return Tails(1.0, 1.0)
+        return TailChances(1.0, 1.0)
     parts = int(np.lcm.reduce(shared)) if shared.max() <= _WIDEST else _FINEST
     low = parts // shared
     high = -(-parts // shared)
     earned = int((hit * low).sum())
     missed = int(((1 - hit) * low).sum())
     # At most so much is earned just where at least so much is missed.
-    return Tails(_at_least(earned, high, chance), _at_least(missed, high, 1.0 - chance))
+    return TailChances(_at_least(earned, high, chance), _at_least(missed, high, 1.0 - chance))
 
 
-def measure_rough_tails(credits: Floats, offered: Ints) -> Tails:
+def measure_rough_tails(credits: Floats, offered: Ints) -> TailChances:
     """Return both tails as if of options that share a pick one had been drawn.
 
     That scatters more than the credits do; what they fall short of a whole number of is given to
@@ -219,7 +219,7 @@ def measure_rough_tails(credits: Floats, offered: Ints) -> Tails:
         np.arange(len(one)) < round_off(credits.sum() + slack)
         for round_off, slack in ((np.floor, _SLACK), (np.ceil, -_SLACK))
     )
-    return Tails(
+    return TailChances(
         measure_tails(few.astype(np.int64), one, offered).above,
         measure_tails(many.astype(np.int64), one, offered).below,
     )
@@ -251,7 +251,7 @@ _STEPS = 50
 _STILL = 1e-9
 
 
-def measure_leaks(layout: Layout, picks: Floats, fold: Ints) -> Floats:
+def measure_leaks(layout: ItemLayout, picks: Floats, fold: Ints) -> Floats:
     """Return the chance of the right option of each item by what probes pick, shape (k,).
 
     A conditional logit of the key on the picks, learned from the other parts of the items, so that
@@ -273,13 +273,13 @@ def measure_leaks(layout: Layout, picks: Floats, fold: Ints) -> Floats:
     return np.asarray(chances[layout.key], dtype=np.float64)
 
 
-def _share_out(layout: Layout, scores: Floats) -> Floats:
+def _share_out(layout: ItemLayout, scores: Floats) -> Floats:
     """Return the chance of each option: exponentials of scores, of an item 1 together."""
     raised = np.exp(scores - np.maximum.reduceat(scores, layout.start)[layout.owner])
     return np.asarray(raised / np.add.reduceat(raised, layout.start)[layout.owner])
 
 
-def _fit(layout: Layout, picks: Floats, counted: Floats) -> Floats:
+def _fit(layout: ItemLayout, picks: Floats, counted: Floats) -> Floats:
     """Return what each probe's pick is worth, held to 0 as by a normal prior of unit variance."""
     weights = np.zeros(picks.shape[1])
     right = np.zeros(len(picks))
@@ -302,7 +302,7 @@ _UNSEEN, _ONE = 0.25, 1.0
 """An option never offered elsewhere is right one time in four, as firmly as one offer says."""
 
 
-class Picks(NamedTuple):
+class ProbePicks(NamedTuple):
     """What a probe picks; several rows where keys were drawn several times."""
 
     top: Ints
@@ -321,19 +321,19 @@ class Picks(NamedTuple):
         return earned / self.shared
 
 
-def pick(scores: Floats, layout: Layout) -> Picks:
+def pick(scores: Floats, layout: ItemLayout) -> ProbePicks:
     """Return which options have the highest score of their item; alike ones share it."""
     best = np.maximum.reduceat(scores, layout.start, axis=-1)
     top = (scores >= best[..., layout.owner] - _SAME).astype(np.int64)
-    return Picks(top, np.add.reduceat(top, layout.start, axis=-1))
+    return ProbePicks(top, np.add.reduceat(top, layout.start, axis=-1))
 
 
-def score_length(layout: Layout) -> Floats:
+def score_length(layout: ItemLayout) -> Floats:
     """Return how many characters each option has."""
     return np.array([len(option) for option in layout.options], dtype=np.float64)
 
 
-def score_overlap(layout: Layout) -> Floats:
+def score_overlap(layout: ItemLayout) -> Floats:
     """Return the share of each option's words that the question has, too; 0 without a word."""
     asked = [set(words(question)) for question in layout.questions]
     said = [set(words(option)) for option in layout.options]
@@ -345,7 +345,7 @@ def score_overlap(layout: Layout) -> Floats:
     )
 
 
-def score_centre(layout: Layout) -> Floats:
+def score_centre(layout: ItemLayout) -> Floats:
     """Return how much each option is like the others of its item.
 
     Two are alike by the share of words that stand at the same place in both, counted from the front
@@ -356,7 +356,7 @@ def score_centre(layout: Layout) -> Floats:
     return np.array([near for start, end in ends for near in _nearness(said[start:end])])
 
 
-def score_rates(layout: Layout, labels: Ints, keys: Ints) -> Floats:
+def score_rates(layout: ItemLayout, labels: Ints, keys: Ints) -> Floats:
     """Return how often what an option is labelled with was right in the other items.
 
     That is (right + 1/4) / (offered + 1), the own item left out, shape (draws, N).
@@ -378,7 +378,7 @@ def score_rates(layout: Layout, labels: Ints, keys: Ints) -> Floats:
     return np.asarray((won + _UNSEEN) / (elsewhere + _ONE), dtype=np.float64)
 
 
-def measure_unevenness(layout: Layout, labels: Ints, keys: Ints) -> Floats:
+def measure_unevenness(layout: ItemLayout, labels: Ints, keys: Ints) -> Floats:
     """Return how unevenly right answers spread over labels offered twice or more, (draws,).
 
     Squares of right answers beyond expectation, each over its variance if keys are drawn evenly.
@@ -394,7 +394,7 @@ def measure_unevenness(layout: Layout, labels: Ints, keys: Ints) -> Floats:
     return np.asarray(((right - hoped) ** 2 / scatter).sum(axis=1), dtype=np.float64)
 
 
-def _keyed(layout: Layout, keys: Ints) -> int:
+def _keyed(layout: ItemLayout, keys: Ints) -> int:
     """Return how many options the items with a key have; they come first."""
     return int(layout.size[: keys.shape[1]].sum())
 

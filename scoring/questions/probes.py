@@ -25,12 +25,12 @@ from videoautoarena.scoring.questions.items import (
     FOUND,
     GIVEN_AWAY,
     LOOK,
-    Defect,
-    Item,
-    Layout,
-    Picks,
+    ChoiceItem,
+    ItemDefect,
+    ItemLayout,
+    ProbePicks,
     Reading,
-    Tails,
+    TailChances,
     find_defects,
     lay_out,
     measure_leaks,
@@ -54,7 +54,7 @@ def cut_folds(items: int, seed: int) -> Ints:
     return np.random.default_rng(seed).permutation(items) % max(min(FOLDS, items), 1)
 
 
-def describe(layout: Layout) -> Any:
+def describe(layout: ItemLayout) -> Any:
     """Return the features of each option, sparse, shape (N, features).
 
     Words and pairs of words by TF-IDF, length against the other options of the item, the share of
@@ -69,7 +69,7 @@ def describe(layout: Layout) -> Any:
     return hstack([_weigh_words(layout), csr_matrix(others)]).tocsr()
 
 
-def classify(layout: Layout, features: Any, fold: Ints) -> Floats:
+def classify(layout: ItemLayout, features: Any, fold: Ints) -> Floats:
     """Return how right each option looks to what was learned from the other parts, shape (N,).
 
     By logistic regression of scikit-learn; all the same where nothing is there to learn from.
@@ -88,7 +88,7 @@ def classify(layout: Layout, features: Any, fold: Ints) -> Floats:
     return scores
 
 
-def learn_linearly(layout: Layout, features: Any, fold: Ints) -> Floats:
+def learn_linearly(layout: ItemLayout, features: Any, fold: Ints) -> Floats:
     """Return the map from keys to how right options look to what is learned, shape (N, N).
 
     It is to be applied to 1 for a right option and 0 for a wrong one, less the chance of either;
@@ -111,7 +111,7 @@ def learn_linearly(layout: Layout, features: Any, fold: Ints) -> Floats:
     return found
 
 
-def _splits(layout: Layout, fold: Ints) -> Iterator[tuple[Ints, Ints]]:
+def _splits(layout: ItemLayout, fold: Ints) -> Iterator[tuple[Ints, Ints]]:
     """Yield the options to learn from and those to score, for each part that leaves any."""
     of = fold[layout.owner]
     for part in range(int(fold.max(initial=-1)) + 1):
@@ -121,7 +121,7 @@ def _splits(layout: Layout, fold: Ints) -> Iterator[tuple[Ints, Ints]]:
             yield train, test
 
 
-def _weigh_words(layout: Layout) -> Any:
+def _weigh_words(layout: ItemLayout) -> Any:
     from sklearn.feature_extraction.text import TfidfVectorizer
 
     said = [_grams(option) for option in layout.options]
@@ -138,13 +138,13 @@ def _grams(text: str) -> list[str]:
 PROBES = ("longest", "shortest", "place", "prior", "overlap", "centre", "classifier")
 DRAWS = 999
 """Of keys, where they may be drawn again: enough for p = .001."""
-_BY_TEXT: dict[str, Callable[[Layout], Floats]] = {
+_BY_TEXT: dict[str, Callable[[ItemLayout], Floats]] = {
     "longest": score_length,
     "shortest": lambda layout: -score_length(layout),
     "overlap": score_overlap,
     "centre": score_centre,
 }
-_LABELS: dict[str, Callable[[Layout], Ints]] = {
+_LABELS: dict[str, Callable[[ItemLayout], Ints]] = {
     "place": lambda layout: layout.place,
     "prior": lambda layout: layout.text,
 }
@@ -182,7 +182,7 @@ class ProbeResult:
     """Shape (items given,), of each item 0 to 1; NaN of those without a key."""
 
 
-class Report(NamedTuple):
+class ProbeReport(NamedTuple):
     """What a set of items gives away."""
 
     n: int
@@ -193,22 +193,22 @@ class Report(NamedTuple):
     """Shape (items given,), how likely the probes found name the key; NaN without one."""
     given_away: NDArray[np.bool_]
     """Shape (items given,), where that is more than one half."""
-    defects: tuple[Defect, ...]
+    defects: tuple[ItemDefect, ...]
 
 
-class _Set(NamedTuple):
+class _ProbedItems(NamedTuple):
     """Items ready to be probed, and how often their keys are drawn again."""
 
-    items: Sequence[Item]
-    layout: Layout
+    items: Sequence[ChoiceItem]
+    layout: ItemLayout
     fold: Ints
     draws: int
     seed: int
 
 
 def probe_items(
-    items: Sequence[Item], *, probes: Collection[str] = PROBES, draws: int = 0, seed: int = 0
-) -> Report:
+    items: Sequence[ChoiceItem], *, probes: Collection[str] = PROBES, draws: int = 0, seed: int = 0
+) -> ProbeReport:
     """Return what the items give away to each of the probes.
 
     Args:
@@ -227,7 +227,7 @@ def probe_items(
     layout = ready.layout
     leak = np.full(len(items), np.nan)
     if len(layout.key) == 0:
-        return Report(0, (), leak, np.zeros(len(items), np.bool_), find_defects(items))
+        return ProbeReport(0, (), leak, np.zeros(len(items), np.bool_), find_defects(items))
     found = [(_pick(ready, name), name) for name in PROBES if name in probes]
     results = tuple(_find(ready, picks, name) for picks, name in found)
     speaking = [
@@ -238,15 +238,15 @@ def probe_items(
     told = np.column_stack([*speaking, np.empty((len(layout.owner), 0))])
     leak[layout.given[: len(layout.key)]] = measure_leaks(layout, told, ready.fold)
     away = np.nan_to_num(leak) > GIVEN_AWAY
-    return Report(len(layout.given), results, leak, away, find_defects(items))
+    return ProbeReport(len(layout.given), results, leak, away, find_defects(items))
 
 
-def _prepare(items: Sequence[Item], draws: int, seed: int) -> _Set:
+def _prepare(items: Sequence[ChoiceItem], draws: int, seed: int) -> _ProbedItems:
     layout = lay_out(items)
-    return _Set(items, layout, cut_folds(len(layout.given), seed), draws, seed)
+    return _ProbedItems(items, layout, cut_folds(len(layout.given), seed), draws, seed)
 
 
-def _pick(ready: _Set, name: str) -> Picks:
+def _pick(ready: _ProbedItems, name: str) -> ProbePicks:
     layout = ready.layout
     if name in _BY_TEXT:
         return pick(_BY_TEXT[name](layout), layout)
@@ -256,7 +256,7 @@ def _pick(ready: _Set, name: str) -> Picks:
     return pick(rates[0], layout)
 
 
-def _find(ready: _Set, picks: Picks, name: str) -> ProbeResult:
+def _find(ready: _ProbedItems, picks: ProbePicks, name: str) -> ProbeResult:
     layout = ready.layout
     earned = picks.earn(layout.key)
     credits = np.full(len(ready.items), np.nan)
@@ -276,7 +276,7 @@ def _find(ready: _Set, picks: Picks, name: str) -> ProbeResult:
     )
 
 
-def _tell_tails(layout: Layout, picks: Picks, name: str) -> Tails:
+def _tell_tails(layout: ItemLayout, picks: ProbePicks, name: str) -> TailChances:
     """Return the tails that follow from the sizes of items and picks alone."""
     k = len(layout.key)
     hit = picks.hits(layout.key)
@@ -288,7 +288,7 @@ def _tell_tails(layout: Layout, picks: Picks, name: str) -> Tails:
     return measure_rough_tails(hit / shared, size)
 
 
-def _read(ready: _Set, name: str, *, tails: Tails, known: Tails) -> Reading:
+def _read(ready: _ProbedItems, name: str, *, tails: TailChances, known: TailChances) -> Reading:
     if tails.above <= FOUND:
         return "found"
     if name in _LABELS and known.below <= FOUND:
@@ -301,7 +301,7 @@ def _read(ready: _Set, name: str, *, tails: Tails, known: Tails) -> Reading:
     return "look" if tails.above <= LOOK else "clean"
 
 
-def _evenness(ready: _Set, name: str) -> float:
+def _evenness(ready: _ProbedItems, name: str) -> float:
     """Return how likely keys drawn evenly spread over texts or places as evenly as these do."""
     layout = ready.layout
     labels = _LABELS[name](ready.layout)
@@ -310,7 +310,7 @@ def _evenness(ready: _Set, name: str) -> float:
     return _rank(np.concatenate(drawn) <= here + _SLACK)
 
 
-def _redraw(ready: _Set, name: str, earned: Floats) -> Tails:
+def _redraw(ready: _ProbedItems, name: str, earned: Floats) -> TailChances:
     """Return the tails by draws of keys, on each of which the probe is fitted again."""
     layout = ready.layout
     if name == "classifier":
@@ -324,10 +324,10 @@ def _redraw(ready: _Set, name: str, earned: Floats) -> Tails:
                 for keys in _draw_keys(ready, ready.draws)
             ]
         )
-    return Tails(_rank(drawn >= here - _SLACK), _rank(drawn <= here + _SLACK))
+    return TailChances(_rank(drawn >= here - _SLACK), _rank(drawn <= here + _SLACK))
 
 
-def _redraw_classifier(ready: _Set) -> tuple[float, Floats]:
+def _redraw_classifier(ready: _ProbedItems) -> tuple[float, Floats]:
     """Return what the classifier's linear form earns, and what by each draw of keys."""
     if len(ready.layout.given) > MOST_LEARNED:
         draw = np.random.default_rng([ready.seed, 2])
@@ -350,7 +350,7 @@ def _rank(as_far: NDArray[np.bool_]) -> float:
     return float((1 + as_far.sum()) / (1 + len(as_far)))
 
 
-def _draw_keys(ready: _Set, draws: int) -> Iterator[Ints]:
+def _draw_keys(ready: _ProbedItems, draws: int) -> Iterator[Ints]:
     """Yield keys drawn evenly, shape (some draws, k), until there are so many."""
     layout = ready.layout
     draw = np.random.default_rng([ready.seed, 1])

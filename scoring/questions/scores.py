@@ -1,4 +1,4 @@
-"""Accuracy by task and the mean over tasks, with intervals that know videos.
+"""Accuracy by task and over tasks, with intervals that know videos, and what is nearly as good.
 
 A mean over tasks counts each task alike, however many items it has: M-Avg of tasks answered by
 choice, G-Avg of tasks answered in words. A mean over items is another figure and none of these.
@@ -16,19 +16,19 @@ from videoautoarena.scoring.fitting.counts import Floats, Ints, number
 from videoautoarena.scoring.intervals.proportions import (
     NOTHING,
     Share,
-    Spread,
+    ShareSpread,
     bound_share,
     measure_mean,
     measure_share,
     read_clusters,
 )
-from videoautoarena.scoring.ratings.differences import Lead, measure_lead
+from videoautoarena.scoring.ratings.differences import PairedLead, measure_lead
 
 _ENDLESS = 1_000_000_000
 """Degrees with which Student's t is the normal curve."""
 
 
-class Tasks(NamedTuple):
+class TaskMeans(NamedTuple):
     """What the items of several tasks come to, tasks in the order of their numbers."""
 
     tasks: tuple[Share, ...]
@@ -58,7 +58,7 @@ def measure_accuracy(right: ArrayLike, video: ArrayLike | None = None) -> Share:
     units = read_clusters(video, np.shape(right))
     if found.n < 2 or len(np.unique(units)) < found.n:
         return found
-    spread = Spread(found.value, found.n, _ENDLESS)
+    spread = ShareSpread(found.value, found.n, _ENDLESS)
     return Share(found.value, *bound_share(*spread[:3]), found.n, spread)
 
 
@@ -68,7 +68,7 @@ def measure_tasks(
     video: ArrayLike | None = None,
     *,
     chance: ArrayLike | None = None,
-) -> Tasks:
+) -> TaskMeans:
     """Return the accuracy on each task, and the mean over tasks.
 
     Args:
@@ -83,7 +83,7 @@ def measure_tasks(
     return _measure(measure_accuracy, right, task, video, chance=chance)
 
 
-def measure_scores(score: ArrayLike, task: ArrayLike, video: ArrayLike | None = None) -> Tasks:
+def measure_scores(score: ArrayLike, task: ArrayLike, video: ArrayLike | None = None) -> TaskMeans:
     """Return the mean score on each task, on any scale, and the mean over tasks.
 
     Raises:
@@ -126,7 +126,7 @@ def _measure(
     video: ArrayLike | None,
     *,
     chance: ArrayLike | None,
-) -> Tasks:
+) -> TaskMeans:
     values = np.asarray(points, dtype=np.float64)
     groups = read_clusters(video, values.shape)
     names, place = number(read_clusters(task, values.shape))
@@ -137,7 +137,7 @@ def _measure(
     figures = [of(values[mask], groups[mask]) for mask in masks]
     chances = tuple(float(guess[mask].mean()) for mask in masks)
     mean = average(figures, _link(values, place, groups))
-    return Tasks(tuple(figures), mean, chances, float(np.mean(chances)) if chances else np.nan)
+    return TaskMeans(tuple(figures), mean, chances, float(np.mean(chances)) if chances else np.nan)
 
 
 def _link(values: Floats, task: Ints, groups: Ints) -> Floats:
@@ -162,14 +162,14 @@ MARGIN = 0.02
 _SAME = 1e-12
 
 
-class Choice(NamedTuple):
+class SettingChoice(NamedTuple):
     """The settings by their place in what was given."""
 
     best: int
     """Of the highest mean; of several, the cheapest."""
     cheapest: int
     """Of those that are not shown to lie further behind the best than the margin."""
-    leads: tuple[Lead, ...]
+    leads: tuple[PairedLead, ...]
     """Of each setting over the best, item by item: none above 0; that of the best is 0 for sure."""
 
 
@@ -179,7 +179,7 @@ def choose_cheapest(
     video: ArrayLike | None = None,
     *,
     margin: float = MARGIN,
-) -> Choice:
+) -> SettingChoice:
     """Return the cheapest setting whose difference from the best has a bound above -margin.
 
     The bound is the lower end of the 95 % interval of the paired difference, so what is chosen is
@@ -204,12 +204,12 @@ def choose_cheapest(
     order = np.lexsort((-means, prices))
     best = next(int(k) for k in order if means[k] >= means.max() - _SAME)
     leads = tuple(
-        Lead(0.0, 0.0, 0.0, rows.shape[1], np.nan) if k == best
+        PairedLead(0.0, 0.0, 0.0, rows.shape[1], np.nan) if k == best
         else measure_lead(row, rows[best], video)
         for k, row in enumerate(rows)
     )  # fmt: skip
     cheapest = next(int(k) for k in order if leads[k].low > -margin)
-    return Choice(best, cheapest, leads)
+    return SettingChoice(best, cheapest, leads)
 
 
 def share_hit(sampled: ArrayLike, frames: int, length: int) -> float:

@@ -25,7 +25,7 @@ _BELIEVED = 3.0
 
 
 @dataclass(frozen=True, eq=False)
-class Sample:
+class UnitSample:
     """Units with their figures, and which of them belong together."""
 
     values: Floats
@@ -34,7 +34,7 @@ class Sample:
     """Shape (units,). A number that stands in both samples is one cluster, such as a video."""
 
 
-class Difference(NamedTuple):
+class SampleDifference(NamedTuple):
     """What a test of two samples found."""
 
     p: float | None
@@ -62,7 +62,9 @@ class _Blocks:
     """Blocks whose cluster is on one side."""
 
 
-def compare_samples(one: Sample, other: Sample, *, rounds: int, seed: int) -> Difference:
+def compare_samples(
+    one: UnitSample, other: UnitSample, *, rounds: int, seed: int
+) -> SampleDifference:
     """Return whether two samples differ in any column, by a permutation of whole clusters.
 
     Each cluster counts once, with the mean of its units. The figure of a column is the difference
@@ -96,7 +98,7 @@ def compare_samples(one: Sample, other: Sample, *, rounds: int, seed: int) -> Di
     is_binary, tested = _often_enough(one.values, other.values)
     blocks, clusters = _gather(one, other, tested, is_binary[tested])
     if min(clusters) < LEAST_CLUSTERS or not tested.any():
-        return Difference(None, columns, clusters)
+        return SampleDifference(None, columns, clusters)
     found = _figures(blocks, blocks.side[None, :])[0]
     rng = np.random.default_rng(seed)
     over = np.zeros(len(found), dtype=np.int64)
@@ -112,7 +114,7 @@ def compare_samples(one: Sample, other: Sample, *, rounds: int, seed: int) -> Di
         most = _figures(blocks, sides).max(axis=1) + 1e-9
         over += (most[:, None] >= found).sum(axis=0)
     columns[tested] = (1.0 + over) / (1.0 + rounds)
-    return Difference(float(np.nanmin(columns)), columns, clusters)
+    return SampleDifference(float(np.nanmin(columns)), columns, clusters)
 
 
 def hold_error(ps: ArrayLike) -> Floats:
@@ -153,7 +155,7 @@ def _often_enough(one: Floats, other: Floats) -> tuple[NDArray[np.bool_], NDArra
 
 
 def _gather(
-    one: Sample, other: Sample, tested: NDArray[np.bool_], is_binary: NDArray[np.bool_]
+    one: UnitSample, other: UnitSample, tested: NDArray[np.bool_], is_binary: NDArray[np.bool_]
 ) -> tuple[_Blocks, tuple[int, int]]:
     values = np.concatenate([one.values, other.values])[:, tested]
     side = np.arange(len(values)) < len(one.values)
@@ -227,7 +229,7 @@ _REST = 1e-8
 """The largest slope that is still rest."""
 
 
-class Calibrated(NamedTuple):
+class CalibratedWeights(NamedTuple):
     """Weights, and how near they come to what was asked."""
 
     weights: Floats
@@ -236,7 +238,7 @@ class Calibrated(NamedTuple):
     """Shape (cells,), the weighted share of each cell."""
 
 
-def calibrate(cells: ArrayLike, shares: ArrayLike, *, cap: float) -> Calibrated:
+def calibrate(cells: ArrayLike, shares: ArrayLike, *, cap: float) -> CalibratedWeights:
     """Return weights by which each cell holds its share, as nearly as the cap allows.
 
     Of all such weights they are those nearest to 1. Where every unit stands in one cell they are
@@ -274,7 +276,9 @@ def calibrate(cells: ArrayLike, shares: ArrayLike, *, cap: float) -> Calibrated:
         return float(share @ _weigh(along + by, cap)) - 1.0
 
     found = _weigh(along + float(brentq(over, -furthest, furthest, xtol=1e-14)), cap)
-    return Calibrated(found[kind.ravel()], np.asarray((share * found) @ kinds, dtype=np.float64))
+    return CalibratedWeights(
+        found[kind.ravel()], np.asarray((share * found) @ kinds, dtype=np.float64)
+    )
 
 
 def effective_units(weights: ArrayLike) -> float:

@@ -17,17 +17,17 @@ from scipy.special import expit, ndtr, stdtrit
 
 from videoautoarena.scoring.fitting.bradley_terry import fit_strengths
 from videoautoarena.scoring.fitting.counts import (
+    BattleRows,
     Cells,
     Floats,
-    Rows,
     select_models,
     select_rows,
     to_cells,
 )
 from videoautoarena.scoring.fitting.newton import Likelihood, one_blas_thread
 from videoautoarena.scoring.fitting.separation import find_components
-from videoautoarena.scoring.intervals.sandwich import Spread
-from videoautoarena.scoring.ratings.covariates import Terms, fit_terms
+from videoautoarena.scoring.intervals.sandwich import StrengthSpread
+from videoautoarena.scoring.ratings.covariates import FittedTerms, fit_terms
 
 ROUNDS = 1000
 _AT_REST, _PULLED, _FAINT = 1e-4, 1e-8, 0.01
@@ -260,7 +260,12 @@ def _reaches_all(edges: NDArray[np.float32]) -> NDArray[np.bool_]:
 
 
 def bootstrap_terms(
-    rows: Rows, terms: Terms, *, rounds: int = ROUNDS, seed: int = 0, likelihood: Likelihood = "mle"
+    rows: BattleRows,
+    terms: FittedTerms,
+    *,
+    rounds: int = ROUNDS,
+    seed: int = 0,
+    likelihood: Likelihood = "mle",
 ) -> Floats:
     """Return what `bootstrap` does, of battles with terms, one fit after another.
 
@@ -273,7 +278,7 @@ def bootstrap_terms(
     return made
 
 
-def _fit_drawn(drawn: Rows, terms: Terms, likelihood: Likelihood) -> Floats:
+def _fit_drawn(drawn: BattleRows, terms: FittedTerms, likelihood: Likelihood) -> Floats:
     theta = terms.theta.copy()
     there = drawn.counts.sum(axis=1) > 0
     met = replace(
@@ -297,7 +302,9 @@ def _fit_drawn(drawn: Rows, terms: Terms, likelihood: Likelihood) -> Floats:
     return np.asarray(theta - theta.mean(), dtype=np.float64)
 
 
-def expanded_percentiles(drawn: Floats, spread: Spread, *, level: float) -> tuple[Floats, Floats]:
+def expanded_percentiles(
+    drawn: Floats, spread: StrengthSpread, *, level: float
+) -> tuple[Floats, Floats]:
     """Return the bounds that draws give, a little outside: few clusters scatter too little.
 
     Source: Hesterberg (2015), The American Statistician 69, expanded percentiles.
@@ -308,7 +315,7 @@ def expanded_percentiles(drawn: Floats, spread: Spread, *, level: float) -> tupl
     return low, high
 
 
-def _draw_rows(rows: Rows, rng: np.random.Generator) -> Floats:
+def _draw_rows(rows: BattleRows, rng: np.random.Generator) -> Floats:
     if rows.cluster is not None:
         times = draw_clusters(rows.clusters, rng, rounds=1)[0]
         return np.asarray(rows.counts * times[rows.cluster][:, None], dtype=np.float64)

@@ -19,12 +19,12 @@ from scipy.special import expit
 
 from videoautoarena.scoring.fitting import newton
 from videoautoarena.scoring.fitting.bradley_terry import SCALE, information_weights
-from videoautoarena.scoring.fitting.counts import POINTS, Floats, Ints, Rows, to_cells
-from videoautoarena.scoring.fitting.newton import Likelihood, Point, one_blas_thread
+from videoautoarena.scoring.fitting.counts import POINTS, BattleRows, Floats, Ints, to_cells
+from videoautoarena.scoring.fitting.newton import Likelihood, LikelihoodPoint, one_blas_thread
 from videoautoarena.scoring.fitting.separation import find_open
 from videoautoarena.scoring.intervals import sandwich as sandwiches
 from videoautoarena.scoring.intervals.sandwich import (
-    Spread,
+    StrengthSpread,
     against_zero,
     cluster_meat,
     sum_pull,
@@ -52,7 +52,7 @@ _FLAT = 1e-9
 _TIE = np.array([0.0, 1.0, 0.0])
 
 
-class Terms(NamedTuple):
+class FittedTerms(NamedTuple):
     """A fit."""
 
     theta: Floats
@@ -81,12 +81,12 @@ class Identification(NamedTuple):
 
 
 def fit_terms(
-    rows: Rows,
+    rows: BattleRows,
     *,
     davidson: bool = False,
     likelihood: Likelihood = "mle",
-    start: Terms | None = None,
-) -> Terms:
+    start: FittedTerms | None = None,
+) -> FittedTerms:
     """Return strengths and terms of greatest likelihood, penalised or plain.
 
     Where the battles say nothing of a term, since a model always had the same seat, or two
@@ -112,30 +112,25 @@ def fit_terms(
     if start is not None and (start.log_nu is None) != davidson:
         phi[:k] = np.concatenate([start.theta, start.gamma])
     with one_blas_thread():
-        fitted, held = _maximise_held(rows, phi, likelihood, flat)
+        held = flat
+        if not held:
+            try:
+                fitted = _maximise(rows, phi, likelihood, 0.0)
+                held = _is_flat(rows, fitted)
+            except ArithmeticError:
+                if len(phi) == rows.models:
+                    raise
+                held = True
+        if held:
+            fitted = _maximise(rows, phi, likelihood, PRIOR_SD**-2)
     theta = fitted[: rows.models]
     log_nu = float(fitted[-1]) if davidson else None
-    return Terms(theta - theta.mean(), fitted[rows.models : k], log_nu, held)
-
-
-def _maximise_held(
-    rows: Rows, phi: Floats, likelihood: Likelihood, flat: bool
-) -> tuple[Floats, bool]:
-    """The greatest likelihood, and whether it took the prior."""
-    if not flat:
-        try:
-            fitted = _maximise(rows, phi, likelihood, 0.0)
-            if not _is_flat(rows, fitted):
-                return fitted, False
-        except ArithmeticError:
-            if len(phi) == rows.models:
-                raise
-    return _maximise(rows, phi, likelihood, PRIOR_SD**-2), True
+    return FittedTerms(theta - theta.mean(), fitted[rows.models : k], log_nu, held)
 
 
 def measure_terms(
-    rows: Rows, terms: Terms, *, one_sided: NDArray[np.bool_]
-) -> tuple[Spread, Floats]:
+    rows: BattleRows, terms: FittedTerms, *, one_sided: NDArray[np.bool_]
+) -> tuple[StrengthSpread, Floats]:
     """Return how the strengths scatter, and the standard errors of the terms in nats.
 
     The errors are those of `gamma` and, where it was fitted, of `log_nu` behind them: the sandwich,
@@ -175,7 +170,9 @@ def measure_terms(
     return spread, np.sqrt(variance)
 
 
-def identify(rows: Rows, terms: Terms, errors: Floats, *, effective: float) -> Identification:
+def identify(
+    rows: BattleRows, terms: FittedTerms, errors: Floats, *, effective: float
+) -> Identification:
     """Return how well the battles of one group tell its terms from the strengths.
 
     Style that is a model's own trademark cannot be told from its strength. The inflation is that of
@@ -185,7 +182,7 @@ def identify(rows: Rows, terms: Terms, errors: Floats, *, effective: float) -> I
         rows: the battles that were fitted; covariates with a root mean square of 1.
         terms: the fit.
         errors: of its terms, as `measure_terms` gives them.
-        effective: clusters, as `Spread.effective` counts them.
+        effective: clusters, as `StrengthSpread.effective` counts them.
 
     Source: Fox and Monette (1992), J. Am. Stat. Assoc. 87, for several coefficients together.
     """
@@ -193,28 +190,23 @@ def identify(rows: Rows, terms: Terms, errors: Floats, *, effective: float) -> I
     half = SCALE * sandwiches.half_widths(errors[:width], effective)
     if width == 0:
         return Identification(0.0, 1.0)
-    return Identification(float(half.max()), np.inf if terms.held else _inflation(rows, terms))
-
-
-def _inflation(rows: Rows, terms: Terms) -> float:
-    """The largest ratio of a difference's variance beside the covariates to that without them.
-
-    Both are of the information at the fit, so that the ratio says nothing but how alike covariates
-    and models are: never below 1, and the same for a hundred times the battles.
-    """
+    if terms.held:
+        return Identification(float(half.max()), np.inf)
     n = rows.models
-    k = rows.models + rows.x.shape[1]
     tail = [] if terms.log_nu is None else [terms.log_nu]
+    # Both variances are of the information at the fit, so that their ratio says nothing but how
+    # alike covariates and models are: never below 1, and the same for a hundred times the battles.
     matrix = _information(rows, np.concatenate([terms.theta, terms.gamma, tail]), 0.0)
-    without = np.delete(np.arange(len(matrix)), np.arange(n, k))
+    without = np.delete(np.arange(len(matrix)), np.arange(n, n + width))
     with one_blas_thread():
         beside = sandwiches.gap_variances(inv(matrix)[:n, :n])
         alone = sandwiches.gap_variances(inv(matrix[np.ix_(without, without)])[:n, :n])
     pairs = ~np.eye(n, dtype=np.bool_)
-    return float((beside[pairs] / alone[pairs]).max(initial=1.0))
+    inflation = float((beside[pairs] / alone[pairs]).max(initial=1.0))
+    return Identification(float(half.max()), inflation)
 
 
-def _alone(rows: Rows, phi: Floats, *, bread: Floats) -> Floats:
+def _alone(rows: BattleRows, phi: Floats, *, bread: Floats) -> Floats:
     """What independent battles would have, beside the dispersion."""
     if rows.squares is None:
         return bread
@@ -250,7 +242,7 @@ class _Chances(NamedTuple):
         return np.asarray(self.tie * (1.0 - self.tie), dtype=np.float64)
 
 
-def _chances(rows: Rows, phi: Floats) -> _Chances:
+def _chances(rows: BattleRows, phi: Floats) -> _Chances:
     k = rows.models + rows.x.shape[1]
     gap = phi[rows.i] - phi[rows.j] + rows.x @ phi[rows.models : k]
     if len(phi) == k:
@@ -262,14 +254,14 @@ def _chances(rows: Rows, phi: Floats) -> _Chances:
     return _Chances(np.exp(gap - norm) + tie / 2.0, tie, norm)
 
 
-def _maximise(rows: Rows, phi: Floats, likelihood: Likelihood, ridge: float) -> Floats:
-    def look(phi: Floats) -> Point:
+def _maximise(rows: BattleRows, phi: Floats, likelihood: Likelihood, ridge: float) -> Floats:
+    def look(phi: Floats) -> LikelihoodPoint:
         return _look(rows, phi, likelihood, ridge)
 
     return newton.climb(look, phi, likelihood=likelihood, steps=_STEPS, tolerance=1e-10)
 
 
-def _is_flat(rows: Rows, phi: Floats) -> bool:
+def _is_flat(rows: BattleRows, phi: Floats) -> bool:
     """Whether there is a direction, of terms at least in part, of which the battles say nothing."""
     if len(phi) == rows.models:
         return False
@@ -280,7 +272,7 @@ def _is_flat(rows: Rows, phi: Floats) -> bool:
     return bool(np.linalg.eigvalsh(matrix / np.outer(scale, scale))[0] < _FLAT)
 
 
-def _look(rows: Rows, phi: Floats, likelihood: Likelihood, ridge: float) -> Point:
+def _look(rows: BattleRows, phi: Floats, likelihood: Likelihood, ridge: float) -> LikelihoodPoint:
     n = rows.models
     k = rows.models + rows.x.shape[1]
     chances = _chances(rows, phi)
@@ -305,10 +297,10 @@ def _look(rows: Rows, phi: Floats, likelihood: Likelihood, ridge: float) -> Poin
     if len(phi) > k:
         gradient[-1] = untied.sum()
     gradient[n:] -= ridge * phi[n:]
-    return Point(height, gradient, matrix)
+    return LikelihoodPoint(height, gradient, matrix)
 
 
-class _Lift(NamedTuple):
+class _Penalty(NamedTuple):
     """What the penalty adds: to the height, and to points, ties and weight of one battle a row."""
 
     height: float
@@ -317,7 +309,7 @@ class _Lift(NamedTuple):
     hat: Floats
 
 
-def _lift(rows: Rows, phi: Floats, matrix: Floats, *, chances: _Chances) -> _Lift:
+def _lift(rows: BattleRows, phi: Floats, matrix: Floats, *, chances: _Chances) -> _Penalty:
     """Half the log-determinant of the information, and its slope by third moments of a battle."""
     n = rows.models
     factor = newton.factorise(matrix)
@@ -331,7 +323,7 @@ def _lift(rows: Rows, phi: Floats, matrix: Floats, *, chances: _Chances) -> _Lif
     share = np.stack([1.0 - chances.mean - chances.tie / 2.0, chances.tie,
                       chances.mean - chances.tie / 2.0])  # fmt: skip
     squares = share * (gaps * points**2 + 2.0 * joint * points * ties + alone * ties**2)
-    return _Lift(
+    return _Penalty(
         height,
         0.5 * (squares * points).sum(axis=0),
         0.5 * (squares * ties).sum(axis=0),
@@ -339,7 +331,7 @@ def _lift(rows: Rows, phi: Floats, matrix: Floats, *, chances: _Chances) -> _Lif
     )
 
 
-def _variances(rows: Rows, around: Floats) -> tuple[Floats, Floats, Floats]:
+def _variances(rows: BattleRows, around: Floats) -> tuple[Floats, Floats, Floats]:
     """Of each row's gap, of it with the tie term, and of that, each of shape (R,)."""
     n = rows.models
     width = rows.x.shape[1]
@@ -356,7 +348,9 @@ def _variances(rows: Rows, around: Floats) -> tuple[Floats, Floats, Floats]:
     return gaps, across[:, -1] + x @ around[n : n + width, -1], np.full(len(i), own[-1])
 
 
-def _information(rows: Rows, phi: Floats, ridge: float, *, weight: Floats | float = 1.0) -> Floats:
+def _information(
+    rows: BattleRows, phi: Floats, ridge: float, *, weight: Floats | float = 1.0
+) -> Floats:
     """Minus the Hessian, the common level of the strengths pinned; each battle counts `weight`."""
     n = rows.models
     chances = _chances(rows, phi)
@@ -371,7 +365,7 @@ def _information(rows: Rows, phi: Floats, ridge: float, *, weight: Floats | floa
     return matrix
 
 
-def _assemble(rows: Rows, size: int, weight: Floats, *, both: Floats, own: Floats) -> Floats:
+def _assemble(rows: BattleRows, size: int, weight: Floats, *, both: Floats, own: Floats) -> Floats:
     """The sum over rows of a symmetric form in (points, tie), carried to the parameters."""
     n = rows.models
     k = rows.models + rows.x.shape[1]
@@ -392,14 +386,14 @@ def _assemble(rows: Rows, size: int, weight: Floats, *, both: Floats, own: Float
     return matrix
 
 
-def _dispersion(rows: Rows, phi: Floats) -> float:
+def _dispersion(rows: BattleRows, phi: Floats) -> float:
     """Squared residuals of the points over their expectation, one even battle added to both."""
     chances = _chances(rows, phi)
     found = float((rows.counts * (POINTS - chances.mean[:, None]) ** 2).sum())
     return (found + 0.25) / (float(rows.counts.sum(axis=1) @ chances.spread) + 0.25)
 
 
-def _meat(rows: Rows, phi: Floats, bread: Floats) -> tuple[Floats, float]:
+def _meat(rows: BattleRows, phi: Floats, bread: Floats) -> tuple[Floats, float]:
     """The sum of outer products of the scores, and the effective clusters."""
     chances = _chances(rows, phi)
     points = POINTS - chances.mean[:, None]
@@ -413,7 +407,7 @@ def _meat(rows: Rows, phi: Floats, bread: Floats) -> tuple[Floats, float]:
 
 
 def _cluster_meat(
-    rows: Rows, phi: Floats, bread: Floats, *, points: Floats, tied: Floats
+    rows: BattleRows, phi: Floats, bread: Floats, *, points: Floats, tied: Floats
 ) -> tuple[Floats, float]:
     """As `measure_spread` does it."""
     assert rows.cluster is not None

@@ -10,10 +10,10 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import expit, stdtr, stdtrit
 
 from videoautoarena.scoring.fitting.counts import (
+    BattleRows,
     Cells,
     Floats,
     Ints,
-    Rows,
     number,
     select_models,
     select_rows,
@@ -28,11 +28,11 @@ from videoautoarena.scoring.ratings.bootstrap import (
     bootstrap_terms,
     expanded_percentiles,
 )
-from videoautoarena.scoring.ratings.covariates import Identification, Terms, identify
-from videoautoarena.scoring.ratings.ratings import Method, rate
+from videoautoarena.scoring.ratings.covariates import FittedTerms, Identification, identify
+from videoautoarena.scoring.ratings.ratings import FitMethod, rate
 
 
-class Gaps(NamedTuple):
+class AnchorGaps(NamedTuple):
     """What is known of each model against the anchor, each array of shape (models,)."""
 
     gap: Floats
@@ -43,7 +43,7 @@ class Gaps(NamedTuple):
     one_sided: NDArray[np.bool_]
     """Never won, or never lost: nothing bounds these on one side."""
     clusters: int
-    terms: Terms | None
+    terms: FittedTerms | None
     """What was fitted beside the strengths; None of `Cells`."""
     halves: Floats
     """Of the 95 % intervals of what was fitted beside them, in nats."""
@@ -51,10 +51,12 @@ class Gaps(NamedTuple):
     """How well the battles tell covariates from strengths; None without any."""
     errors: Floats
     """Of the differences of two, shape (models, models)."""
-    lead: ranks.Lead
+    lead: ranks.ModelOrder
 
 
-def measure_gaps(battles: Cells | Rows, anchor: int, *, rounds: int = 0, seed: int = 0) -> Gaps:
+def measure_gaps(
+    battles: Cells | BattleRows, anchor: int, *, rounds: int = 0, seed: int = 0
+) -> AnchorGaps:
     """Return the gaps of models that all met the anchor.
 
     By plain maximum likelihood, as arena-hard has them, but for one-sided models, who have no
@@ -65,7 +67,7 @@ def measure_gaps(battles: Cells | Rows, anchor: int, *, rounds: int = 0, seed: i
     Raises:
         ValueError: some model did not meet the anchor, not even over others.
     """
-    cells = to_cells(battles) if isinstance(battles, Rows) else battles
+    cells = to_cells(battles) if isinstance(battles, BattleRows) else battles
     components = find_components(cells)
     if len(components) != 1 or len(components[0]) != cells.models:
         raise ValueError("every model must have met the anchor")
@@ -77,7 +79,11 @@ def measure_gaps(battles: Cells | Rows, anchor: int, *, rounds: int = 0, seed: i
     if one_sided[anchor]:
         return found
     body = np.flatnonzero(~one_sided)
-    chosen = select_rows(battles, body) if isinstance(battles, Rows) else select_models(cells, body)
+    chosen = (
+        select_rows(battles, body)
+        if isinstance(battles, BattleRows)
+        else select_models(cells, body)
+    )
     plain = _measure(chosen, int(np.searchsorted(body, anchor)), "mle", **draw)
     for every, some in zip(found[:3], plain[:3], strict=True):
         every[body] = some
@@ -85,9 +91,9 @@ def measure_gaps(battles: Cells | Rows, anchor: int, *, rounds: int = 0, seed: i
 
 
 def _measure(
-    battles: Cells | Rows, anchor: int, likelihood: Likelihood, *, rounds: int, seed: int
-) -> Gaps:
-    ratings = rate(battles, Method(likelihood=likelihood))
+    battles: Cells | BattleRows, anchor: int, likelihood: Likelihood, *, rounds: int, seed: int
+) -> AnchorGaps:
+    ratings = rate(battles, FitMethod(likelihood=likelihood))
     (fit,), theta = ratings.fits, ratings.theta
     one_sided = np.asarray(ratings.one_sided, dtype=np.bool_)
     gap = np.asarray(theta - theta[anchor], dtype=np.float64)
@@ -99,7 +105,7 @@ def _measure(
     high = gap + over
     if rounds and fit.spread.clusters > 1:
         draw: Any = {"rounds": rounds, "seed": seed, "likelihood": likelihood}
-        if isinstance(battles, Rows):
+        if isinstance(battles, BattleRows):
             assert fit.terms is not None
             drawn = bootstrap_terms(battles, fit.terms, **draw)
         else:
@@ -111,13 +117,13 @@ def _measure(
         high = np.where(one_sided, np.maximum(high, most), most)
     halves = np.empty(0)
     control = None
-    if isinstance(battles, Rows) and fit.terms is not None:
+    if isinstance(battles, BattleRows) and fit.terms is not None:
         effective = fit.spread.effective
         halves = sandwich.half_widths(fit.errors, effective)
         if battles.x.shape[1]:
             control = identify(battles, fit.terms, fit.errors, effective=effective)
     (lead,) = ratings.leads
-    return Gaps(
+    return AnchorGaps(
         gap, low, high, one_sided, fit.spread.clusters, fit.terms, halves, control, errors, lead
     )
 
@@ -127,7 +133,7 @@ def to_win_rates(gaps: Floats) -> Floats:
     return np.asarray(expit(gaps), dtype=np.float64)
 
 
-class Lead(NamedTuple):
+class PairedLead(NamedTuple):
     """How far one is ahead of the other, -1 to 1, with its 95 % interval; NaN without a unit."""
 
     value: float
@@ -138,7 +144,9 @@ class Lead(NamedTuple):
     """How likely the first is better than the second, 0 to 1; NaN where nothing says so."""
 
 
-def measure_lead(first: ArrayLike, second: ArrayLike, cluster: ArrayLike | None = None) -> Lead:
+def measure_lead(
+    first: ArrayLike, second: ArrayLike, cluster: ArrayLike | None = None
+) -> PairedLead:
     """Return by how much the mean of `first` exceeds that of `second`, unit by unit.
 
     Only differences count, so that what makes a unit hard for both widens nothing. Two units more
@@ -162,17 +170,17 @@ def measure_lead(first: ArrayLike, second: ArrayLike, cluster: ArrayLike | None 
         raise ValueError("figures must be from 0 to 1")
     gaps = one - two
     if len(gaps) == 0:
-        return Lead(np.nan, np.nan, np.nan, 0, np.nan)
+        return PairedLead(np.nan, np.nan, np.nan, 0, np.nan)
     value, (distinct, place) = float(gaps.mean()), number(group)
     if len(distinct) < 2:
-        return Lead(value, -1.0, 1.0, len(gaps), np.nan)
+        return PairedLead(value, -1.0, 1.0, len(gaps), np.nan)
     clusters = len(distinct)
     units = len(gaps) + 2
     sums = np.bincount(place, gaps - value)
     error = np.sqrt((sums**2).sum() * clusters / (clusters - 1) + 1.0) / units
     centre = float(gaps.sum()) / units
     half = float(stdtrit(clusters - 1, 0.5 + LEVEL / 2.0)) * error
-    return Lead(
+    return PairedLead(
         value,
         float(max(-1.0, min(centre - half, value))),
         float(min(1.0, max(centre + half, value))),
@@ -189,7 +197,7 @@ class Standings(NamedTuple):
     errors: Floats
     """Of the differences of two, shape (models, models)."""
     clusters: int
-    lead: ranks.Lead
+    lead: ranks.ModelOrder
 
 
 def lead_on_units(
@@ -249,7 +257,7 @@ def lead_on_units(
     return Standings(mean, errors, clusters, lead)
 
 
-class _Summed(NamedTuple):
+class _ClusterSums(NamedTuple):
     mean: float
     deviations: Floats
     """Of the mean, by cluster."""
@@ -257,17 +265,19 @@ class _Summed(NamedTuple):
     """What a whole unit adds to the mean, at most."""
 
 
-def _sum_by_cluster(values: Floats, there: NDArray[np.bool_], group: Ints, tasks: Ints) -> _Summed:
+def _sum_by_cluster(
+    values: Floats, there: NDArray[np.bool_], group: Ints, tasks: Ints
+) -> _ClusterSums:
     """Return the mean over tasks of the units that are there, and how clusters deviate from it."""
     sizes = np.bincount(tasks[there])
     share = 1.0 / (np.count_nonzero(sizes) * sizes[tasks[there]])
     each = share * values[there]
     mean = float(each.sum())
     deviations = np.bincount(group[there], each - mean / len(each), minlength=int(group.max()) + 1)
-    return _Summed(mean, np.asarray(deviations, dtype=np.float64), float(share.max()))
+    return _ClusterSums(mean, np.asarray(deviations, dtype=np.float64), float(share.max()))
 
 
-def _paired_error(gaps: _Summed, gap: float, seen: int, clusters: int) -> float:
+def _paired_error(gaps: _ClusterSums, gap: float, seen: int, clusters: int) -> float:
     """Return the error of the difference of two models whose means lie `gap` apart.
 
     It is that by which `gap` is as many errors as the mean of the paired gaps is of its own.

@@ -22,12 +22,12 @@ from videoautoarena.scoring.fitting.counts import Cells, Floats, Ints, number, p
 from videoautoarena.scoring.fitting.newton import Likelihood, one_blas_thread
 from videoautoarena.scoring.fitting.separation import find_components, find_one_sided, find_open
 from videoautoarena.scoring.intervals import sandwich
-from videoautoarena.scoring.intervals.sandwich import Spread
+from videoautoarena.scoring.intervals.sandwich import StrengthSpread
 from videoautoarena.scoring.ratings.ratings import (
-    Endless,
-    Fit,
-    Fitted,
-    Method,
+    ComponentFit,
+    FitMethod,
+    FittedComponent,
+    NoFiniteStrength,
     Ratings,
     begin_ratings,
     place_members,
@@ -43,7 +43,7 @@ _FARTHEST = 20.0
 
 
 @dataclass(frozen=True, eq=False)
-class Judged:
+class JudgedBattles:
     """Battles that a judge decided, some of which people judged, too; each array of shape (B,)."""
 
     models: int
@@ -65,7 +65,7 @@ class Judged:
         return ~np.isnan(self.people)
 
 
-class Tuning(NamedTuple):
+class LabelTuning(NamedTuple):
     """How the verdicts of the judge were used in one component."""
 
     lam: float
@@ -78,17 +78,17 @@ class Tuning(NamedTuple):
     battles: int
 
 
-class Powered(NamedTuple):
+class LabelRatings(NamedTuple):
     """Ratings on the scale of people, and how the judge helped in each component."""
 
     ratings: Ratings
-    tunings: list[Tuning]
+    tunings: list[LabelTuning]
 
 
-class _Weighed(NamedTuple):
+class _WeighedBattles(NamedTuple):
     """Battles of one component with their weights; both weights sum to the number of labels."""
 
-    data: Judged
+    data: JudgedBattles
     by_judge: float
     """What one battle weighs as the judge sees it."""
     by_people: Floats
@@ -97,7 +97,7 @@ class _Weighed(NamedTuple):
     """Cluster of each battle, from 0 without gaps."""
 
 
-class _Scores(NamedTuple):
+class _LabelScores(NamedTuple):
     """Scores summed over clusters, each of shape (G, models)."""
 
     people: Floats
@@ -105,13 +105,15 @@ class _Scores(NamedTuple):
     """What one lambda of the judge adds."""
 
 
-def count_labels(data: Judged) -> Ints:
+def count_labels(data: JudgedBattles) -> Ints:
     """Return how many labelled battles each model has, shape (models,)."""
     seats = np.concatenate([data.a[data.is_labelled], data.b[data.is_labelled]])
     return np.bincount(seats, minlength=data.models)
 
 
-def rate_on_labels(data: Judged, method: Method, *, lam: float | None = None) -> Powered:
+def rate_on_labels(
+    data: JudgedBattles, method: FitMethod, *, lam: float | None = None
+) -> LabelRatings:
     """Return ratings that hold on the scale of those who labelled, with clustered intervals.
 
     The labelled battles must be a random subset: each drawn with its `chance`, whatever its answers
@@ -129,24 +131,6 @@ def rate_on_labels(data: Judged, method: Method, *, lam: float | None = None) ->
         of Angelopoulos, Duchi and Zrnic (2023), arXiv:2311.01453, here with clusters.
     """
     sandwich.check_level(method.level)
-    _check(data, lam)
-    every = _pair_up(data.models, data.a, data.b, np.ones(len(data.a)), data.judge)
-    components = find_components(every)
-    found = Powered(begin_ratings(data.models, components), [])
-    for members in components:
-        part = _weigh(_select(data, members))
-        labelled = _labelled_cells(part.data)
-        one_sided = find_one_sided(labelled)
-        if method.likelihood == "mle" and one_sided.any():
-            raise Endless(members[one_sided])
-        theta, fit, tuning = _fit(part, method.likelihood, lam, one_sided)
-        fitted = Fitted(theta, fit)
-        place_members(found.ratings, members, fitted, cells=labelled, method=method)
-        found.tunings.append(tuning)
-    return found
-
-
-def _check(data: Judged, lam: float | None) -> None:
     if lam is not None and not 0.0 <= lam <= 1.0:
         raise ValueError(f"lambda {lam} is not between 0 and 1")
     given = np.concatenate([data.judge, data.people[data.is_labelled]])
@@ -154,11 +138,25 @@ def _check(data: Judged, lam: float | None) -> None:
         raise ValueError("judge and people give a share from 0 to 1")
     if not ((data.chance > 0.0) & np.isfinite(data.chance)).all():
         raise ValueError("chances of being labelled must be above 0")
+    every = _pair_up(data.models, data.a, data.b, np.ones(len(data.a)), data.judge)
+    components = find_components(every)
+    found = LabelRatings(begin_ratings(data.models, components), [])
+    for members in components:
+        part = _weigh(data, members)
+        labelled = _labelled_cells(part.data)
+        one_sided = find_one_sided(labelled)
+        if method.likelihood == "mle" and one_sided.any():
+            raise NoFiniteStrength(members[one_sided])
+        theta, fit, tuning = _fit(part, method.likelihood, lam, one_sided)
+        fitted = FittedComponent(theta, fit)
+        place_members(found.ratings, members, fitted, cells=labelled, method=method)
+        found.tunings.append(tuning)
+    return found
 
 
 def _fit(
-    part: _Weighed, likelihood: Likelihood, lam: float | None, one_sided: NDArray[np.bool_]
-) -> tuple[Floats, Fit, Tuning]:
+    part: _WeighedBattles, likelihood: Likelihood, lam: float | None, one_sided: NDArray[np.bool_]
+) -> tuple[Floats, ComponentFit, LabelTuning]:
     with one_blas_thread():
         if lam is None:
             lam, theta = _tune(part, likelihood)
@@ -168,19 +166,27 @@ def _fit(
         scores = _score(part, theta)
         bread = _bread(part, theta, lam, zero)
         spread = _spread(part, scores, bread, lam=lam, theta=theta, one_sided=one_sided, zero=zero)
-        gain = _gain(scores, bread, lam)
+        tuned = scores.people + lam * scores.judge
+        alone = _variance(scores.people, scores.people, bread)
+        with_judge = _variance(tuned, tuned, bread)
+        gain = alone / with_judge if with_judge > 0.0 else np.nan
     sizes = int(part.data.is_labelled.sum()), len(part.data.a)
-    return centre(theta, zero), Fit(spread), Tuning(lam, gain, *sizes)
+    return centre(theta, zero), ComponentFit(spread), LabelTuning(lam, gain, *sizes)
 
 
-def _tune(part: _Weighed, likelihood: Likelihood) -> tuple[float, Floats]:
+def _tune(part: _WeighedBattles, likelihood: Likelihood) -> tuple[float, Floats]:
     """Return lambda and the strengths with it; the labels alone where the judge leads nowhere."""
     lam = 0.5
     even = np.full(part.data.models, 1.0 / part.data.models)
     try:
         for _ in range(_TUNINGS):
             theta = _strengths(part, lam, likelihood)
-            lam = _best_lambda(_score(part, theta), _bread(part, theta, lam, even))
+            scores = _score(part, theta)
+            bread = _bread(part, theta, lam, even)
+            # The summed variance of the strengths is a parabola in lambda.
+            across = _variance(scores.people, scores.judge, bread)
+            square = _variance(scores.judge, scores.judge, bread)
+            lam = min(max(-across / square, 0.0), 1.0) if square > 0.0 else 0.0
         return lam, _strengths(part, lam, likelihood)
     except ArithmeticError:
         # Corrected shares may lie outside 0 and 1, where no strengths have them.
@@ -189,36 +195,24 @@ def _tune(part: _Weighed, likelihood: Likelihood) -> tuple[float, Floats]:
         return lam, _strengths(part, lam, likelihood)
 
 
-def _best_lambda(scores: _Scores, bread: Floats) -> float:
-    """Where the summed variance of the strengths, a parabola in lambda, is least."""
-    weight = bread @ bread
-    across = float(((scores.people.T @ scores.judge) * weight).sum())
-    square = float(((scores.judge.T @ scores.judge) * weight).sum())
-    return min(max(-across / square, 0.0), 1.0) if square > 0.0 else 0.0
+def _variance(one: Floats, other: Floats, bread: Floats) -> float:
+    """Return what two sets of scores add to the summed variance of the strengths."""
+    return float(((one.T @ other) * (bread @ bread)).sum())
 
 
-def _gain(scores: _Scores, bread: Floats, lam: float) -> float:
-    with_judge = _trace(scores.people + lam * scores.judge, bread)
-    return _trace(scores.people, bread) / with_judge if with_judge > 0.0 else np.nan
-
-
-def _trace(scores: Floats, bread: Floats) -> float:
-    return float(((scores.T @ scores) * (bread @ bread)).sum())
-
-
-def _strengths(part: _Weighed, lam: float, likelihood: Likelihood) -> Floats:
+def _strengths(part: _WeighedBattles, lam: float, likelihood: Likelihood) -> Floats:
     theta = fit_strengths(_corrected_cells(part, lam), likelihood=likelihood)
     if np.ptp(theta) > _FARTHEST:
         raise ArithmeticError("strengths run away; corrected shares lie at or beyond 0 or 1")
     return theta
 
 
-def _bread(part: _Weighed, theta: Floats, lam: float, zero: Floats) -> Floats:
+def _bread(part: _WeighedBattles, theta: Floats, lam: float, zero: Floats) -> Floats:
     matrix = bradley_terry.information(_corrected_cells(part, lam), theta)
     return sandwich.against_zero(inv(bradley_terry.pin_mean(matrix)), zero)
 
 
-def _corrected_cells(part: _Weighed, lam: float) -> Cells:
+def _corrected_cells(part: _WeighedBattles, lam: float) -> Cells:
     """What the judge says of all battles less what it says of the labelled ones, plus the labels.
 
     Points of a pair may lie outside 0 and its battles; the fit takes no harm from that.
@@ -229,7 +223,7 @@ def _corrected_cells(part: _Weighed, lam: float) -> Cells:
     return _pair_up(data.models, data.a, data.b, judged + part.by_people, points)
 
 
-def _score(part: _Weighed, theta: Floats) -> _Scores:
+def _score(part: _WeighedBattles, theta: Floats) -> _LabelScores:
     """Each cluster's part in the sum that is zero at the strengths, its expectation taken off."""
     data = part.data
     people = part.by_people
@@ -237,36 +231,33 @@ def _score(part: _Weighed, theta: Floats) -> _Scores:
     wrong_judge = data.judge - chance
     wrong_people = np.nan_to_num(data.people - chance)
     every = np.full(len(people), part.by_judge)
-    return _Scores(
+    return _LabelScores(
         _sum_clusters(part, people, wrong_people),
         _sum_clusters(part, every, wrong_judge) - _sum_clusters(part, people, wrong_judge),
     )
 
 
-def _sum_clusters(part: _Weighed, weight: Floats, surplus: Floats) -> Floats:
+def _sum_clusters(part: _WeighedBattles, weight: Floats, surplus: Floats) -> Floats:
     """Sums of weighted scores by cluster, each less what its weight would have on average."""
     data = part.data
-    models = part.data.models
     rows = int(part.group.max()) + 1
     value = weight * surplus
-    start = part.group * models
-    sums = np.bincount(start + data.a, value, rows * models)
-    sums -= np.bincount(start + data.b, value, rows * models)
-    by_cluster = sums.reshape(rows, models)
+    entries = [(data.a, value), (data.b, -value)]
+    by_cluster = sandwich.sum_scores(part.group, entries, shape=(rows, data.models))
     share = np.bincount(part.group, weight, rows) / weight.sum()
     return np.asarray(by_cluster - share[:, None] * by_cluster.sum(axis=0), dtype=np.float64)
 
 
 def _spread(
-    part: _Weighed,
-    scores: _Scores,
+    part: _WeighedBattles,
+    scores: _LabelScores,
     bread: Floats,
     *,
     lam: float,
     theta: Floats,
     one_sided: NDArray[np.bool_],
     zero: Floats,
-) -> Spread:
+) -> StrengthSpread:
     """The sandwich over clusters that hold a label."""
     data = part.data
     whole = scores.people + lam * scores.judge
@@ -278,19 +269,32 @@ def _spread(
     clusters = int(has_label.sum())
     pull = _pull(part, theta, bread, lam)
     if sandwich.is_felt(pull):
-        whole = sandwich.without_pull(whole, bread, lambda along: _inform(part, theta, lam, along))
+        weights = _weights(part, theta, lam)
+
+        def inform(along: Floats) -> Floats:
+            """Return each cluster's information times its row of `along`, shape (G, models)."""
+            moved = weights * (along[part.group, data.a] - along[part.group, data.b])
+            entries = [(data.a, moved), (data.b, -moved)]
+            return sandwich.sum_scores(part.group, entries, shape=along.shape)
+
+        whole = sandwich.without_pull(whole, bread, inform)
         whole *= 1.0 - 1.0 / max(clusters, 2)
     more = clusters / (clusters - 1) if clusters > 1 else 1.0
     robust = bread @ (whole.T @ whole) @ bread * more
-    least = bread @ _battle_meat(part, theta, lam) @ bread
+    # The same of scores of battles, as if they were independent.
+    chance = expit(theta[data.a] - theta[data.b])
+    score = lam * (part.by_judge - part.by_people) * (data.judge - chance)
+    score += part.by_people * np.nan_to_num(data.people - chance)
+    cells = _pair_up(data.models, data.a, data.b, score**2, np.zeros(len(score)))
+    least = bread @ join(cells, cells.battles) @ bread
     effective = sandwich.effective_number(_pull(part, theta, bread, 0.0)[has_label])
     open = find_open(_labelled_cells(data), one_sided)
-    return Spread(
+    return StrengthSpread(
         robust, least, bread, clusters, effective, seen.sum(axis=0), one_sided, open, zero
     )
 
 
-def _weights(part: _Weighed, theta: Floats, lam: float) -> Floats:
+def _weights(part: _WeighedBattles, theta: Floats, lam: float) -> Floats:
     """The information of each battle."""
     data = part.data
     chance = expit(theta[data.a] - theta[data.b])
@@ -298,31 +302,13 @@ def _weights(part: _Weighed, theta: Floats, lam: float) -> Floats:
     return np.asarray(worth * chance * (1.0 - chance), dtype=np.float64)
 
 
-def _pull(part: _Weighed, theta: Floats, bread: Floats, lam: float) -> Floats:
+def _pull(part: _WeighedBattles, theta: Floats, bread: Floats, lam: float) -> Floats:
     across = sandwich.gap_variances(bread)[part.data.a, part.data.b]
     hat = _weights(part, theta, lam) * across
     return sandwich.sum_pull(part.group, hat, int(part.group.max()) + 1)
 
 
-def _inform(part: _Weighed, theta: Floats, lam: float, along: Floats) -> Floats:
-    """Each cluster's information times its row of `along`, shape (G, models)."""
-    a = part.data.a
-    b = part.data.b
-    moved = _weights(part, theta, lam) * (along[part.group, a] - along[part.group, b])
-    return sandwich.sum_scores(part.group, [(a, moved), (b, -moved)], shape=along.shape)
-
-
-def _battle_meat(part: _Weighed, theta: Floats, lam: float) -> Floats:
-    """The sum of outer products of the scores of battles, as if they were independent."""
-    data = part.data
-    chance = expit(theta[data.a] - theta[data.b])
-    score = lam * (part.by_judge - part.by_people) * (data.judge - chance)
-    score += part.by_people * np.nan_to_num(data.people - chance)
-    cells = _pair_up(data.models, data.a, data.b, score**2, np.zeros(len(score)))
-    return join(cells, cells.battles)
-
-
-def _labelled_cells(data: Judged) -> Cells:
+def _labelled_cells(data: JudgedBattles) -> Cells:
     mine = data.is_labelled
     return _pair_up(
         data.models, data.a[mine], data.b[mine], np.ones(int(mine.sum())), data.people[mine]
@@ -340,25 +326,23 @@ def _pair_up(models: int, a: Ints, b: Ints, battles: Floats, points: Floats) -> 
     return Cells(models, pair // models, pair % models, counts)
 
 
-def _select(data: Judged, members: Ints) -> Judged:
-    place = place_among(members, data.models)
-    keep = place[data.a] >= 0
-    return Judged(
+def _weigh(every: JudgedBattles, members: Ints) -> _WeighedBattles:
+    """Return the battles among `members` with their weights."""
+    place = place_among(members, every.models)
+    keep = place[every.a] >= 0
+    data = JudgedBattles(
         len(members),
-        place[data.a[keep]],
-        place[data.b[keep]],
-        data.judge[keep],
-        data.people[keep],
-        data.chance[keep],
-        data.cluster[keep],
+        place[every.a[keep]],
+        place[every.b[keep]],
+        every.judge[keep],
+        every.people[keep],
+        every.chance[keep],
+        every.cluster[keep],
     )
-
-
-def _weigh(data: Judged) -> _Weighed:
     labelled = data.is_labelled
     labels = int(labelled.sum())
     if labels < 2:
         raise ValueError("ratings on labels need two labelled battles in each component")
     weight = np.where(labelled, 1.0 / data.chance, 0.0)
     weight *= labels / weight.sum()
-    return _Weighed(data, labels / len(data.a), weight, number(data.cluster)[1])
+    return _WeighedBattles(data, labels / len(data.a), weight, number(data.cluster)[1])

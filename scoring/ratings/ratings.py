@@ -15,10 +15,10 @@ from videoautoarena.scoring.fitting.bradley_terry import (
     fit_strengths,
 )
 from videoautoarena.scoring.fitting.counts import (
+    BattleRows,
     Cells,
     Floats,
     Ints,
-    Rows,
     select_models,
     select_rows,
     to_cells,
@@ -30,14 +30,14 @@ from videoautoarena.scoring.fitting.separation import (
     find_one_sided,
 )
 from videoautoarena.scoring.intervals import sandwich
-from videoautoarena.scoring.intervals.ranks import Lead, lead_of
-from videoautoarena.scoring.intervals.sandwich import LEVEL, Spread
+from videoautoarena.scoring.intervals.ranks import ModelOrder, lead_of
+from videoautoarena.scoring.intervals.sandwich import LEVEL, StrengthSpread
 from videoautoarena.scoring.ratings.bootstrap import (
     bootstrap,
     bootstrap_terms,
     expanded_percentiles,
 )
-from videoautoarena.scoring.ratings.covariates import Terms, fit_terms, measure_terms
+from videoautoarena.scoring.ratings.covariates import FittedTerms, fit_terms, measure_terms
 
 
 class Anchor(NamedTuple):
@@ -48,14 +48,14 @@ class Anchor(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Method:
+class FitMethod:
     """How battles are rated."""
 
     level: float = LEVEL
     likelihood: Likelihood = "firth"
     """Bias-reduced, or plain maximum likelihood, which has no answer for one-sided models."""
     davidson: bool = False
-    """Fit how likely ties are; of `Rows` only."""
+    """Fit how likely ties are; of `BattleRows` only."""
     rounds: int = 0
     """Bootstrap rounds that make the intervals; 0 takes the sandwich."""
     seed: int = 0
@@ -64,29 +64,29 @@ class Method:
     anchor: Anchor | None = None
 
 
-PLAIN = Method()
+PLAIN = FitMethod()
 
 
-class Fit(NamedTuple):
+class ComponentFit(NamedTuple):
     """What was found beside the ratings in one component."""
 
-    spread: Spread
-    terms: Terms | None = None
+    spread: StrengthSpread
+    terms: FittedTerms | None = None
     """None of `Cells`."""
     errors: Floats = np.empty(0)
     """Of gamma, and of log_nu behind them where it was fitted; in nats."""
 
 
-class Fitted(NamedTuple):
+class FittedComponent(NamedTuple):
     """The strengths of one component, in nats."""
 
     theta: Floats
-    fit: Fit
+    fit: ComponentFit
     drawn: Floats | None = None
     """Strengths of redrawn tournaments, shape (rounds, models); None without a bootstrap."""
 
 
-class Endless(ArithmeticError):
+class NoFiniteStrength(ArithmeticError):
     """Plain maximum likelihood has no finite strengths: `models` are one-sided."""
 
     def __init__(self, models: Ints) -> None:
@@ -98,8 +98,8 @@ class Ratings(NamedTuple):
     """What is known of each model, each array of shape (models,)."""
 
     rating: Floats
-    """The mean by what is known of each model (`Spread.zero`) is 1000 in each component, or the
-    anchor what it is given; NaN for a model without a battle, as `low` and `high`."""
+    """The mean by what is known of each model (`StrengthSpread.zero`) is 1000 in each component, or
+    the anchor what it is given; NaN for a model without a battle, as `low` and `high`."""
     low: Floats
     """Infinite, as `high`, where the component has fewer than two clusters."""
     high: Floats
@@ -114,13 +114,13 @@ class Ratings(NamedTuple):
     """Independent pieces of evidence of each component."""
     theta: Floats
     """Strengths in nats, zero where the rating is 1000."""
-    fits: list[Fit]
+    fits: list[ComponentFit]
     """Of each component."""
-    leads: list[Lead]
+    leads: list[ModelOrder]
     """Who may be best and who is apart from whom, of each component; models as in it."""
 
 
-def rate(battles: Cells | Rows, method: Method = PLAIN) -> Ratings:
+def rate(battles: Cells | BattleRows, method: FitMethod = PLAIN) -> Ratings:
     """Return the ratings of all models; those of different components have no common scale.
 
     Raises:
@@ -131,24 +131,24 @@ def rate(battles: Cells | Rows, method: Method = PLAIN) -> Ratings:
     sandwich.check_level(method.level)
     if method.anchor is not None and not np.isfinite(method.anchor.rating):
         raise ValueError(f"an anchor's rating must be finite, not {method.anchor.rating}")
-    cells = to_cells(battles) if isinstance(battles, Rows) else battles
+    cells = to_cells(battles) if isinstance(battles, BattleRows) else battles
     components = find_components(cells)
     ratings = begin_ratings(cells.models, components)
     for members in components:
         part = select_models(cells, members)
         one_sided = find_one_sided(part)
         if method.likelihood == "mle" and one_sided.any():
-            raise Endless(members[one_sided])
-        if isinstance(battles, Rows):
+            raise NoFiniteStrength(members[one_sided])
+        if isinstance(battles, BattleRows):
             rows = select_rows(battles, members)
             terms = fit_terms(rows, davidson=method.davidson, likelihood=method.likelihood)
             spread, errors = measure_terms(rows, terms, one_sided=one_sided)
             theta = terms.theta
-            fit = Fit(spread, terms, errors)
+            fit = ComponentFit(spread, terms, errors)
         else:
             theta = fit_strengths(part, likelihood=method.likelihood)
             spread = sandwich.measure_spread(part, theta, one_sided=one_sided)
-            fit = Fit(spread)
+            fit = ComponentFit(spread)
         drawn = None
         if method.rounds and part.clusters > 1:
             how = {"rounds": method.rounds, "seed": method.seed}
@@ -156,7 +156,7 @@ def rate(battles: Cells | Rows, method: Method = PLAIN) -> Ratings:
                 drawn = bootstrap_terms(rows, fit.terms, likelihood=method.likelihood, **how)
             else:
                 drawn = bootstrap(part, theta, likelihood=method.likelihood, **how)
-        fitted = Fitted(centre(theta, spread.zero), fit, drawn)
+        fitted = FittedComponent(centre(theta, spread.zero), fit, drawn)
         place_members(ratings, members, fitted, cells=part, method=method)
     return ratings
 
@@ -181,7 +181,7 @@ def begin_ratings(models: int, components: list[Ints]) -> Ratings:
 
 
 def place_members(
-    ratings: Ratings, members: Ints, fitted: Fitted, *, cells: Cells, method: Method
+    ratings: Ratings, members: Ints, fitted: FittedComponent, *, cells: Cells, method: FitMethod
 ) -> None:
     """Fill the rows of `members`, the next component, from its fit and the battles behind it."""
     theta = fitted.theta
@@ -204,7 +204,7 @@ def place_members(
         array[members] = values
 
 
-def _lead(cells: Cells, fitted: Fitted, method: Method) -> Lead:
+def _lead(cells: Cells, fitted: FittedComponent, method: FitMethod) -> ModelOrder:
     """Who may be best, from the spread of the fit, or from that of what was drawn."""
     theta = fitted.theta
     spread = fitted.fit.spread
@@ -227,7 +227,9 @@ def _lead(cells: Cells, fitted: Fitted, method: Method) -> Lead:
     )
 
 
-def _bounds(fitted: Fitted, method: Method, *, fixed: int | None) -> tuple[Floats, Floats]:
+def _bounds(
+    fitted: FittedComponent, method: FitMethod, *, fixed: int | None
+) -> tuple[Floats, Floats]:
     """How far the interval reaches down and up from each strength, in nats.
 
     Against the zero of the scale, or against the model that is `fixed`, whose own has no width.
@@ -250,7 +252,7 @@ def _bounds(fitted: Fitted, method: Method, *, fixed: int | None) -> tuple[Float
     return np.where(stuck, under, down), np.where(stuck, over, up)
 
 
-def _reaches(spread: Spread, level: float, fixed: int | None) -> tuple[Floats, Floats]:
+def _reaches(spread: StrengthSpread, level: float, fixed: int | None) -> tuple[Floats, Floats]:
     if fixed is None:
         return sandwich.place_reaches(spread, level=level)
     errors = sandwich.gap_errors(spread)[:, fixed]

@@ -15,7 +15,7 @@ from tests.support.loopback import Loopback, serving
 from tests.support.manners import Manners, Mishap
 from tests.support.small_runs import battles_of, play, play_again
 from tests.support.whole_runs import KEY, battles, command, committed_keys, environment
-from videoautoarena.agents.limits.budget import Caps
+from videoautoarena.agents.limits.budget import SpendCaps
 from videoautoarena.graph.slot_ids import is_newcomer
 from videoautoarena.memory.records.records import Battle
 from videoautoarena.runs.cli.program.ending import ending, run_async
@@ -58,7 +58,9 @@ class Ground:
 
     def add(self, **limits: Any) -> Finished:
         told = Listeners(self.said.append, nobody)
-        request = AddRequest(NEW, config=self.config, caps=limits.get("caps", Caps(None, None)))
+        request = AddRequest(
+            NEW, config=self.config, caps=limits.get("caps", SpendCaps(None, None))
+        )
         return run_async(add(self.out, request, limits=Limits(**limits), listeners=told))
 
     def resume(self, *, retry_failed: bool = False) -> Finished:
@@ -122,12 +124,12 @@ def test_an_outage_makes_forfeits_and_voids_that_are_played_again_alone(ground: 
 
 def test_a_cap_stops_it_with_exit_code_four_and_a_higher_one_ends_it(ground: Ground) -> None:
     with ground.served():
-        spent = ground.add(caps=Caps(0.0001, None)).spent.usd
-        capped = ground.add(caps=Caps(spent * 1.25, None))
+        spent = ground.add(caps=SpendCaps(0.0001, None)).spent.usd
+        capped = ground.add(caps=SpendCaps(spent * 1.25, None))
         assert capped.is_capped
         assert capped.spent.usd <= spent * 1.25
         assert ending(capped, ground.out, as_json=False) == 4
-        done = ground.add(caps=Caps(float("inf"), None))
+        done = ground.add(caps=SpendCaps(float("inf"), None))
     assert ending(done, ground.out, as_json=False) == 0
     assert done.settled == done.total == 12
     assert play_again(ground.out).others == 0

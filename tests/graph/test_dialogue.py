@@ -12,15 +12,15 @@ import pytest
 from tests.support.asking import MODEL, Line, Pages, Script, load_bytes, run
 from tests.support.written_dialogues import good
 from videoautoarena.agents.calls.ask import Asker
-from videoautoarena.agents.calls.clients import Sending
+from videoautoarena.agents.calls.clients import OutgoingCall
 from videoautoarena.agents.prompting.fences import open_fences
 from videoautoarena.agents.prompting.prompts import PromptSet
 from videoautoarena.agents.roles.prompter import Prompter
 from videoautoarena.agents.roles.write_dialogue import Dialogist
 from videoautoarena.graph.dialogue import (
+    DialogueContext,
     DialogueState,
-    Made,
-    Workshop,
+    MadeDialogue,
     dialogue,
     keeps_secret,
     make_dialogue,
@@ -65,7 +65,7 @@ class Examiner:
         self.refused: list[Any] = []
         self.script = Script(self._speak)
 
-    def _speak(self, sending: Sending) -> Line:
+    def _speak(self, sending: OutgoingCall) -> Line:
         if sending.role == self._faults.get("fails"):
             return ProviderFailed("gone")
         said = getattr(self, f"_{sending.role}")(open_fences(sending.text)[1])
@@ -119,15 +119,15 @@ class Examiner:
         return {"items": [{"analysis": "It says so.", "answer": word} for word in words]}
 
 
-def shop_of(examiner: Examiner, pages: Pages | None = None, **more: Any) -> Workshop:
+def shop_of(examiner: Examiner, pages: Pages | None = None, **more: Any) -> DialogueContext:
     asker = Asker(pages or Pages(), load_bytes, make_client=examiner.script)
     prompter = Prompter(asker, PromptSet.load(dialogues=True))
     dialogist = Dialogist(prompter, MODEL, MEMORY, WHOLE, FRAMES)
-    return Workshop(dialogist, MODEL, "memory_recall", (5, 8), "d", **more)
+    return DialogueContext(dialogist, MODEL, "memory_recall", (5, 8), "d", **more)
 
 
-def made(examiner: Examiner, pages: Pages | None = None, **more: Any) -> Made:
-    found: Made = run(make_dialogue(shop_of(examiner, pages, **more)))
+def made(examiner: Examiner, pages: Pages | None = None, **more: Any) -> MadeDialogue:
+    found: MadeDialogue = run(make_dialogue(shop_of(examiner, pages, **more)))
     return found
 
 
@@ -346,7 +346,7 @@ def test_what_else_could_be_meant_is_tried_once_each() -> None:
 def test_dialogues_that_are_made_at_once_come_to_the_same() -> None:
     faults = ({}, {"amnesiac": RIGHT}, {"round": {"refers_to": None}, "tries": 1})
 
-    async def at_once() -> list[Made]:
+    async def at_once() -> list[MadeDialogue]:
         shops = [shop_of(Examiner(**each)) for each in faults]
         return list(await asyncio.gather(*map(make_dialogue, shops)))
 

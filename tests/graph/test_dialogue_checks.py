@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 
 from tests.support.written_dialogues import Rounds, good, written
 from videoautoarena.agents.prompting.contracts import RoundReply
-from videoautoarena.agents.roles.write_dialogue import Item, Validated
+from videoautoarena.agents.roles.write_dialogue import ChecklistQuestion, ItemValidation
 from videoautoarena.graph.dialogue_checks import (
     FALLS,
-    Frame,
+    DialogueRequirements,
     checklist_fault,
     find_fault,
     gives_away,
@@ -31,8 +31,8 @@ ABILITIES = (
 Spoil = Callable[[Rounds, int], tuple[Rounds, str]]
 
 
-def frame(ability: str) -> Frame:
-    return Frame(ability, bank=BANK, asked=["What was asked elsewhere?"])
+def frame(ability: str) -> DialogueRequirements:
+    return DialogueRequirements(ability, bank=BANK, asked=["What was asked elsewhere?"])
 
 
 def _last(rounds: Rounds, **change: Any) -> Rounds:
@@ -128,7 +128,7 @@ def test_each_of_fifty_spoilt_dialogues_is_refused_for_what_was_done_to_it(abili
 
 def test_words_that_name_nothing_and_bored_users_are_no_fault() -> None:
     rounds = _last(good("object_reference", 0), user="And what of the second thing you named?")
-    vague = Frame("object_reference", bank={"o1": "small dark thing"})
+    vague = DialogueRequirements("object_reference", bank={"o1": "small dark thing"})
     assert find_fault(rounds, vague) is None
     bored = _last(good("proactive_interaction", 0), about="elsewhere")
     assert find_fault(bored, frame("proactive_interaction")) is None
@@ -143,10 +143,10 @@ def test_what_stands_anywhere_but_in_the_answer_itself_is_given_away() -> None:
         assert gives_away([YES, NO], _last(rounds, **change), 3)
 
 
-YES = Item("Does it put it between 0:11 and 0:13?", True)
-NO = Item("Does it say 0:44?", False)
-GONE = Item("Does it say that this is not in the video?", True)
-KETTLE, SPOON = (Item(f"Does it name a {name}?", True) for name in ("kettle", "spoon"))
+YES = ChecklistQuestion("Does it put it between 0:11 and 0:13?", True)
+NO = ChecklistQuestion("Does it say 0:44?", False)
+GONE = ChecklistQuestion("Does it say that this is not in the video?", True)
+KETTLE, SPOON = (ChecklistQuestion(f"Does it name a {name}?", True) for name in ("kettle", "spoon"))
 
 
 @pytest.mark.parametrize(
@@ -169,7 +169,7 @@ KETTLE, SPOON = (Item(f"Does it name a {name}?", True) for name in ("kettle", "s
     ],
 )
 def test_a_checklist_asks_for_both_and_points_the_right_way(
-    ability: str, items: list[Item], reason: str | None
+    ability: str, items: list[ChecklistQuestion], reason: str | None
 ) -> None:
     rounds = good(ability, 0)
     fault = checklist_fault(items, rounds, scored(rounds)[-1], ability=ability)
@@ -179,17 +179,17 @@ def test_a_checklist_asks_for_both_and_points_the_right_way(
 def test_items_stay_that_the_reference_settles_and_no_other_says_again() -> None:
     again = YES._replace(text=YES.text.upper())
     items = [YES, again, NO, GONE, GONE._replace(text="Is it open, at all?")]
-    said = [Validated(True, None), Validated(True, None), Validated(False, None)]
-    said += [Validated(None, None), Validated(True, 1)]
+    said = [ItemValidation(True, None), ItemValidation(True, None), ItemValidation(False, None)]
+    said += [ItemValidation(None, None), ItemValidation(True, 1)]
     assert kept_items(items, said) == (YES, NO)
 
 
 def test_an_item_that_repeats_one_that_fell_stays() -> None:
     items = [GONE, YES, NO]
     again = YES._replace(text="Is it put there at 0:12?")
-    said = [Validated(None, None), Validated(True, 1), Validated(False, 3)]
+    said = [ItemValidation(None, None), ItemValidation(True, 1), ItemValidation(False, 3)]
     assert kept_items(items, said) == (YES, NO)
-    assert kept_items([YES, again], [Validated(True, 2), Validated(True, 1)]) == (YES,)
+    assert kept_items([YES, again], [ItemValidation(True, 2), ItemValidation(True, 1)]) == (YES,)
 
 
 BACK = (
@@ -243,14 +243,14 @@ ROUNDS = st.lists(
     ),
     max_size=9,
 )
-ITEMS = st.lists(st.builds(Item, st.text(max_size=60), st.booleans()), max_size=5)
-CHECKED = st.builds(Validated, st.none() | st.booleans(), st.none() | st.integers(1, 10**9))
+ITEMS = st.lists(st.builds(ChecklistQuestion, st.text(max_size=60), st.booleans()), max_size=5)
+CHECKED = st.builds(ItemValidation, st.none() | st.booleans(), st.none() | st.integers(1, 10**9))
 
 
 @settings(max_examples=30, deadline=None)
 @given(ROUNDS, st.sampled_from(ABILITIES), ITEMS, st.data())
 def test_no_dialogue_breaks_the_checks(
-    rounds: Rounds, ability: str, items: list[Item], data: st.DataObject
+    rounds: Rounds, ability: str, items: list[ChecklistQuestion], data: st.DataObject
 ) -> None:
     fault = find_fault(rounds, frame(ability))
     assert fault is None or fault.reason in FALLS

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from tests.support.told_facts import asked_of, planted
 from tests.support.written_dialogues import written
-from videoautoarena.agents.roles.write_dialogue import Item
+from videoautoarena.agents.roles.write_dialogue import ChecklistQuestion
 from videoautoarena.graph.dialogue_checks import gives_away
 from videoautoarena.graph.leaks import content, is_given_away, plain, values_in
 
@@ -151,16 +151,16 @@ def test_of_many_words_most_give_it_away() -> None:
 
 def test_what_the_question_means_in_full_is_no_value() -> None:
     one = written("What colour is it?", "The kettle is red.", explicit="What is the kettle like?")
-    items = [Item("Does it say that the kettle is red?", True)]
+    items = [ChecklistQuestion("Does it say that the kettle is red?", True)]
     assert gives_away(items, [written("And?", "Something red."), one], 2)
     assert not gives_away(items, [written("And?", "A kettle."), one], 2)
 
 
 def test_the_question_itself_may_give_its_answer_away_but_not_by_what_it_asks_with() -> None:
-    items = [Item(WINDOW, True), Item("Does it say 0:44?", False)]
+    items = [ChecklistQuestion(WINDOW, True), ChecklistQuestion("Does it say 0:44?", False)]
     rounds = [written("So?", "Well."), written("It falls at 0:12. When?", "At 0:12.")]
     assert gives_away(items, rounds, 2)
-    items[0] = Item("Does it say that it falls at 0:12?", True)
+    items[0] = ChecklistQuestion("Does it say that it falls at 0:12?", True)
     assert not gives_away(items, rounds, 2)
 
 

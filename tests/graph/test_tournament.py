@@ -9,7 +9,7 @@ from itertools import count
 import pytest
 
 from tests.support.stage import JUDGED, VIDEO, Stage, graded, not_harder
-from videoautoarena.agents.calls.clients import Sending
+from videoautoarena.agents.calls.clients import OutgoingCall
 from videoautoarena.agents.prompting.fences import open_fences
 from videoautoarena.graph.lineage import lineage
 from videoautoarena.graph.tournament import tournament
@@ -71,7 +71,7 @@ def test_an_evolver_reads_question_user_and_both_answers_of_the_last_battle() ->
 def test_a_question_refused_once_is_evolved_again_with_both_scores() -> None:
     users = set[str]()
 
-    def second_time(sending: Sending) -> str:
+    def second_time(sending: OutgoingCall) -> str:
         user = open_fences(sending.text)[1]["persona"]
         known = len(users)
         users.add(user)
@@ -99,7 +99,7 @@ def test_two_refusals_in_every_round_stay_within_the_recursion_limit() -> None:
 def test_a_contestant_without_an_answer_forfeits_and_the_next_round_asks_afresh() -> None:
     seats = dict[str, int]()
 
-    def one_silent(sending: Sending) -> str:
+    def one_silent(sending: OutgoingCall) -> str:
         """Say nothing to every second call, however often it is tried."""
         return "" if seats.setdefault(sending.key, len(seats)) % 2 else "A pan."
 
@@ -114,7 +114,7 @@ def test_a_contestant_without_an_answer_forfeits_and_the_next_round_asks_afresh(
 def test_a_contestant_whose_frames_are_lost_has_not_forfeited() -> None:
     seats = dict[str, int]()
 
-    def one_blind(sending: Sending) -> str | Exception:
+    def one_blind(sending: OutgoingCall) -> str | Exception:
         is_first = not seats.setdefault(sending.key, len(seats)) % 2
         return "A pan." if is_first else FramesChanged("other pictures")
 

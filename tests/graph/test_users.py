@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from tests.support.stage import LINES, Stage
-from videoautoarena.agents.calls.clients import Sending
+from videoautoarena.agents.calls.clients import OutgoingCall
 from videoautoarena.agents.prompting.contracts import KNOWN_LINES
 from videoautoarena.graph.slot_ids import DIVERSE_ASKS
 from videoautoarena.memory.records.records import Persona
@@ -34,13 +34,13 @@ def told(*asks: tuple[str, str, str]) -> Mapping[str, Any]:
     """Return a persona role that says one thing after the other."""
     numbers = count()
 
-    def say(_: Sending) -> str:
+    def say(_: OutgoingCall) -> str:
         return json.dumps({"personas": asks[next(numbers)]})
 
     return {"persona": say}
 
 
-def asks(stage: Stage) -> list[Sending]:
+def asks(stage: Stage) -> list[OutgoingCall]:
     return [sending for sending in stage.script.seen if sending.role == "persona"]
 
 
@@ -121,7 +121,7 @@ def test_two_brought_users_that_are_alike_are_nobody_elses_matter() -> None:
 def test_a_further_ask_that_fails_voids_the_video() -> None:
     numbers = count()
 
-    def say(_: Sending) -> str:
+    def say(_: OutgoingCall) -> str:
         return json.dumps({"personas": [NURSE] * 3}) if next(numbers) == 0 else "no"
 
     stage = Stage({"persona": say}, ways={"alike": repeated_users})

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 from videoautoarena.agents.calls.ask import Asker
-from videoautoarena.agents.calls.clients import Received, Sending
+from videoautoarena.agents.calls.clients import OutgoingCall, ReceivedReply
 from videoautoarena.agents.models.registry import Model
 from videoautoarena.agents.prompting.layout import Request
 from videoautoarena.agents.prompting.prompts import PromptSet
@@ -17,7 +17,7 @@ from videoautoarena.memory.records.digests import digest
 from videoautoarena.memory.records.records import CallRow, Frame, Frames, Intent, Nonce, Usage
 
 T = TypeVar("T")
-Line = str | Received | Exception
+Line = str | ReceivedReply | Exception
 MODEL = Model(alias="m", model="offline:hawk", max_frames=64)
 REMOTE = Model(alias="r", model="openai:gpt-4o", base_url="http://127.0.0.1:9/v1")
 
@@ -79,17 +79,17 @@ class Pages:
 class Script:
     """Clients that say one line after the other, whatever they are sent, and keep what they saw."""
 
-    def __init__(self, lines: Iterable[Line] | Callable[[Sending], Line]) -> None:
+    def __init__(self, lines: Iterable[Line] | Callable[[OutgoingCall], Line]) -> None:
         self._speak = lines if callable(lines) else None
         self._lines = iter(()) if callable(lines) else iter(lines)
-        self.seen: list[Sending] = []
+        self.seen: list[OutgoingCall] = []
         self.busy = self.most_busy = 0
 
     def __call__(self, _model: Model, _load: object) -> Script:
         """Play every model's client."""
         return self
 
-    async def send(self, sending: Sending) -> Received:
+    async def send(self, sending: OutgoingCall) -> ReceivedReply:
         """Say the next line; an exception is raised."""
         self.seen.append(sending)
         self.busy += 1
@@ -99,7 +99,9 @@ class Script:
         line = self._speak(sending) if self._speak else next(self._lines)
         if isinstance(line, Exception):
             raise line
-        return line if isinstance(line, Received) else Received(line, Usage(input_tokens=3))
+        return (
+            line if isinstance(line, ReceivedReply) else ReceivedReply(line, Usage(input_tokens=3))
+        )
 
     async def aclose(self) -> None:
         """Have nothing to close."""

@@ -9,7 +9,7 @@ from sklearn.linear_model import LogisticRegression
 
 from videoautoarena.scoring.design.pairing import roster_pairs
 from videoautoarena.scoring.fitting.bradley_terry import SCALE
-from videoautoarena.scoring.fitting.counts import Floats, Ints, Rows, count_rows
+from videoautoarena.scoring.fitting.counts import BattleRows, Floats, Ints, count_rows
 from videoautoarena.scoring.texts.style import compare_styles, standardise
 
 
@@ -36,7 +36,7 @@ class Styled(NamedTuple):
     """Shape (battles, 2), of both answers."""
 
     @property
-    def rows(self) -> Rows:
+    def rows(self) -> BattleRows:
         """As they are fitted, with one standard deviation of the length as the unit."""
         x, _ = standardise(compare_styles(self.sizes[:, :1], self.sizes[:, 1:]))
         models = int(max(self.a.max(), self.b.max())) + 1

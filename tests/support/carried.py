@@ -11,8 +11,8 @@ from pydantic import SecretStr
 from tests.support.asking import run
 from tests.support.bodies import Book, Kept
 from tests.support.film import Film
-from videoautoarena.agents.prompting.layout import AS_USUAL, Look
-from videoautoarena.agents.transport.splice import FrameBytes, Run, carrying, run_of
+from videoautoarena.agents.prompting.layout import AS_USUAL, ImageOptions
+from videoautoarena.agents.transport.splice import FrameBytes, FrameRun, carrying, run_of
 from videoautoarena.memory.records.records import Frames
 
 
@@ -27,14 +27,14 @@ def plain_chat(provider: str, book: Book) -> Any:
     )
 
 
-def run_for(film: Film, look: Look = AS_USUAL, frames: Frames | None = None) -> Run:
+def run_for(film: Film, look: ImageOptions = AS_USUAL, frames: Frames | None = None) -> FrameRun:
     """Return the run of a film's frames, loaded for it alone."""
     shown = frames or film.frames
     images = run(FrameBytes(film.load).images(film.video, [frame.digest for frame in shown.frames]))
     return run_of(shown, images, look)
 
 
-async def call(chat: Any, content: list[Any], carried: Run | None) -> None:
+async def call(chat: Any, content: list[Any], carried: FrameRun | None) -> None:
     """Make one call with `carried`, and close the connections."""
     try:
         with carrying(carried):
@@ -51,12 +51,12 @@ async def close(chat: Any) -> None:
         await chat.client.aio.aclose()
 
 
-def call_async(chat: Any, content: list[Any], carried: Run | None) -> None:
+def call_async(chat: Any, content: list[Any], carried: FrameRun | None) -> None:
     """Make one call from a loop of its own."""
     run(call(chat, content, carried))
 
 
-def call_sync(chat: Any, content: list[Any], carried: Run | None) -> None:
+def call_sync(chat: Any, content: list[Any], carried: FrameRun | None) -> None:
     """Make one call without a loop, and close the connections."""
     try:
         with carrying(carried):

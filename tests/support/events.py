@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from tests.support.runfiles import battle
-from videoautoarena.agents.calls.ask import Event
+from videoautoarena.agents.calls.ask import CallEvent
 from videoautoarena.memory.records.records import Battle, Judging, Nonce, Slot, Usage
 from videoautoarena.runs.console.progress.events import RunBegun
 
@@ -54,11 +54,11 @@ def call(
     *,
     ordinal: int = 0,
     **more: Any,
-) -> Event:
+) -> CallEvent:
     """Return an event of a call."""
     usage = Usage(input_tokens=100, output_tokens=10)
     nonce = Nonce(scope=scope, role=role, ordinal=ordinal)
-    return Event(kind, "offline:owl", nonce, **{"usage": usage, **more})
+    return CallEvent(kind, "offline:owl", nonce, **{"usage": usage, **more})
 
 
 def judged(slot: str, verdict: Any = "a", *, words: str = "A is right.", **changed: Any) -> Battle:

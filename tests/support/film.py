@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from tests.support.bodies import Kept
-from videoautoarena.agents.calls.clients import ChatClient, Received, Sending
+from videoautoarena.agents.calls.clients import ChatClient, OutgoingCall, ReceivedReply
 from videoautoarena.agents.models.registry import Model
 from videoautoarena.memory.records.records import Frame, Frames, Role
 
@@ -53,12 +53,12 @@ def model_at(provider: str, url: str, **settings: Any) -> Model:
 
 async def send(
     client: ChatClient, frames: Frames | None, *, text: str = "Well?", role: Role = "judge"
-) -> Received:
+) -> ReceivedReply:
     """Return what one call brings back."""
-    return await client.send(Sending("k" * 64, role, text, frames))
+    return await client.send(OutgoingCall("k" * 64, role, text, frames))
 
 
-async def send_once(model: Model, film: Film, *, frames: Frames | None = None) -> Received:
+async def send_once(model: Model, film: Film, *, frames: Frames | None = None) -> ReceivedReply:
     """Return what a new client's one call brings back."""
     client = ChatClient(model, film.load)
     try:

@@ -9,8 +9,8 @@ from typing import Any, TypeVar
 
 from tests.support.played import manifest
 from tests.support.runfiles import slot, video
-from videoautoarena.agents.limits.budget import Caps
-from videoautoarena.agents.limits.scheduler import Place, Wants
+from videoautoarena.agents.limits.budget import SpendCaps
+from videoautoarena.agents.limits.scheduler import EndpointKey, PlaceDemand
 from videoautoarena.memory.records.records import CallLimits, Nonce
 from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.cluster.jobs import Report
@@ -20,7 +20,7 @@ from videoautoarena.runs.run.rundir.budget import keep_caps
 
 T = TypeVar("T")
 LEASE_S = 10.0
-HOST: Place = ("127.0.0.1:8000", ("KEY",))
+HOST: EndpointKey = ("127.0.0.1:8000", ("KEY",))
 NONCE = Nonce(scope="v-p1-r0", role="judge", ordinal=2)
 
 
@@ -51,7 +51,7 @@ def config(**limits: Any) -> RunConfig:
 
 
 def busy(under_way: int, waiting: int, boot: str = "") -> Report:
-    wants = Wants(under_way, waiting)
+    wants = PlaceDemand(under_way, waiting)
     return Report(wants, {HOST: wants}, calls=0, boot=boot)
 
 
@@ -74,7 +74,7 @@ def capped_run(tmp_path: Path) -> Path:
     with Store.create(file, manifest()) as store:
         store.add_videos([video()])
         store.add_slots([slot()])
-        keep_caps(store, Caps(usd=1.0))
+        keep_caps(store, SpendCaps(usd=1.0))
     return file
 
 

@@ -9,9 +9,9 @@ from typing import Any
 
 from tests.support.asking import MODEL, Line, Pages, Script, frames_of, prompter_of, run
 from tests.support.canned import judged
-from videoautoarena.agents.calls.clients import Sending
+from videoautoarena.agents.calls.clients import OutgoingCall
 from videoautoarena.agents.prompting.fences import open_fences
-from videoautoarena.graph.context import Arena, Rules
+from videoautoarena.graph.context import Arena, TournamentRules
 from videoautoarena.graph.newcomer import play_newcomer
 from videoautoarena.graph.tournament import play
 from videoautoarena.memory.records.errors import UnusableVideo
@@ -41,13 +41,13 @@ EVOLVED = {
 MORE = " And after that?"
 
 
-def evolved(sending: Sending) -> str:
+def evolved(sending: OutgoingCall) -> str:
     """Ask the old question with one more part."""
     _, texts = open_fences(sending.text)
     return json.dumps({**EVOLVED, "question": texts["question"] + MORE})
 
 
-def graded(sending: Sending, *, step: float) -> str:
+def graded(sending: OutgoingCall, *, step: float) -> str:
     """Grade a question 3.0, and `step` more for each part."""
     _, texts = open_fences(sending.text)
     parts = {name: texts[name].count(MORE) for name in ("question_1", "question_2")}
@@ -56,17 +56,17 @@ def graded(sending: Sending, *, step: float) -> str:
     )
 
 
-def harder(sending: Sending) -> str:
+def harder(sending: OutgoingCall) -> str:
     """Grade the longer question as harder."""
     return graded(sending, step=0.1)
 
 
-def not_harder(sending: Sending) -> str:
+def not_harder(sending: OutgoingCall) -> str:
     """Grade the longer question as easier."""
     return graded(sending, step=-0.1)
 
 
-Say = Line | Callable[[Sending], Line] | Mapping[str, Any]
+Say = Line | Callable[[OutgoingCall], Line] | Mapping[str, Any]
 LINES: dict[str, Say] = {
     "examiner": {"account": "A man flips a pancake.", "category": "Cooking Recipes"},
     "persona": {"personas": ["A person who cooks.", "A person who eats.", "A person who reads."]},
@@ -116,7 +116,7 @@ class Stage:
         """Return the fenced texts that a role was sent, in order."""
         return [open_fences(s.text)[1] for s in self.script.seen if s.role == role]
 
-    def _speak(self, sending: Sending) -> Line:
+    def _speak(self, sending: OutgoingCall) -> Line:
         line = {**LINES, **self.lines}[sending.role]
         said = line(sending) if callable(line) else line
         return json.dumps(said) if isinstance(said, Mapping) else said
@@ -128,7 +128,7 @@ class Stage:
             examiner=MODEL,
             judges=(MODEL,),
             cast={name: MODEL.with_settings(alias=name) for name in ("left", "right")},
-            rules=Rules(rounds=self.rounds, **self.rules),
+            rules=TournamentRules(rounds=self.rounds, **self.rules),
             videos={VIDEO: _video()},
             prompts=prompter.prompts.digests,
             frames=self._frames,

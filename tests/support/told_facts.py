@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from tests.support.written_dialogues import Rounds, written
 from videoautoarena.agents.prompting.contracts import RoundReply
-from videoautoarena.agents.roles.write_dialogue import Item
+from videoautoarena.agents.roles.write_dialogue import ChecklistQuestion
 
 _COLOURS = "red blue green yellow brown purple orange pink grey turquoise"
 _THINGS = "lamp basket trumpet bottle ladder cherry brush umbrella candle shoe glass box"
@@ -164,7 +164,7 @@ def filled(random: Random) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def asked_of(seed: int) -> tuple[Rounds, int, list[Item], list[str]]:
+def asked_of(seed: int) -> tuple[Rounds, int, list[ChecklistQuestion], list[str]]:
     """Return a dialogue, the number of a scored round, its items, and what would give it away."""
     random = Random(seed)
     told, other = random.sample(TOLD, 2)
@@ -178,8 +178,8 @@ def asked_of(seed: int) -> tuple[Rounds, int, list[Item], list[str]]:
     explicit = _(told.explicit, known)
     one = written(user, _(told.reference, known), scored="yes", explicit=explicit)
     rounds.insert(number - 1, one)
-    items = [Item(_(text, known), True) for text in told.yes]
-    items += [Item(_(text, known), False) for text in told.no]
+    items = [ChecklistQuestion(_(text, known), True) for text in told.yes]
+    items += [ChecklistQuestion(_(text, known), False) for text in told.no]
     return rounds, number, items, [_(text, known) for text in told.leaks]
 
 

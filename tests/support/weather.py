@@ -12,7 +12,7 @@ from typing import Any
 from tests.support.asking import Pages, Status, load_bytes
 from tests.support.virtual import run_virtual
 from videoautoarena.agents.calls.ask import Asker
-from videoautoarena.agents.calls.clients import Received, Sending
+from videoautoarena.agents.calls.clients import OutgoingCall, ReceivedReply
 from videoautoarena.agents.models.registry import Model, parse_model
 from videoautoarena.agents.prompting.layout import Request
 from videoautoarena.memory.records.errors import CallFailed
@@ -87,7 +87,7 @@ class Sky:
         """Play every model's client."""
         return self
 
-    async def send(self, _sending: Sending) -> Received:
+    async def send(self, _sending: OutgoingCall) -> ReceivedReply:
         """Answer after a while, or refuse."""
         now_s = asyncio.get_running_loop().time()
         self.sent.append(now_s)
@@ -105,7 +105,7 @@ class Sky:
         finally:
             self.busy -= 1
         self.done.append(asyncio.get_running_loop().time())
-        return Received("words", Usage(input_tokens=100, output_tokens=10))
+        return ReceivedReply("words", Usage(input_tokens=100, output_tokens=10))
 
     async def aclose(self) -> None:
         """Have nothing to close."""

@@ -26,7 +26,7 @@ from videoautoarena.agents.offline.vision.looks import (
     look_of,
     looks_of,
 )
-from videoautoarena.agents.prompting.fences import Offer
+from videoautoarena.agents.prompting.fences import OfferedOptions
 
 _QUESTIONS: Mapping[str, tuple[str, ...]] = {
     "needle": (
@@ -108,7 +108,7 @@ def in_order(texts: Sequence[str]) -> str:
     return str(table("language", "tasks")["then"]).join(texts)
 
 
-def sought(offer: Offer) -> PictureSearch | None:
+def sought(offer: OfferedOptions) -> PictureSearch | None:
     """Return what a question of this form wants looked for; None for any other question."""
     asked = " ".join(offer.question.split())
     for text in _counted(asked):

@@ -47,7 +47,7 @@ from videoautoarena.agents.offline.vision.sequence import (
     most_of,
     sight_of,
 )
-from videoautoarena.agents.prompting.fences import LETTERS, Offer, Turn
+from videoautoarena.agents.prompting.fences import LETTERS, OfferedOptions, Turn
 
 _MOMENT_S = 0.5
 """Half the length of the stretch that is claimed around a single frame."""
@@ -160,7 +160,7 @@ _TELLING = 0.05
 """So far apart two options must be in what the frames say of them."""
 
 
-def choose(sent: ModelInput, offer: Offer) -> str:
+def choose(sent: ModelInput, offer: OfferedOptions) -> str:
     """Return a reply that names one option: of those that fit the frames best, or of them all."""
     dice = Dice("choice", sent.question, *(picture.digest.hex() for picture in sent.pictures))
     place = dice.one(options_left(sent, offer))
@@ -168,7 +168,7 @@ def choose(sent: ModelInput, offer: Offer) -> str:
     return said.format(letter=LETTERS[place], option=offer.options[place])
 
 
-def options_left(sent: ModelInput, offer: Offer) -> Sequence[int]:
+def options_left(sent: ModelInput, offer: OfferedOptions) -> Sequence[int]:
     """Return the places of the options between which these frames leave the choice."""
     every = range(len(offer.options))
     wanted = sought(offer)
@@ -183,7 +183,7 @@ def options_left(sent: ModelInput, offer: Offer) -> Sequence[int]:
     return SEARCHES[wanted.kind](wanted, shown) or every
 
 
-def _by_facts(seen: FrameSequence, offer: Offer) -> list[int]:
+def _by_facts(seen: FrameSequence, offer: OfferedOptions) -> list[int]:
     """Return the options whose claims these frames bear out best; none where they leave it open."""
     credits_ = rights(VideoPart(seen), offer)
     if not credits_ or max(credits_) - min(credits_) < _TELLING:
@@ -191,7 +191,7 @@ def _by_facts(seen: FrameSequence, offer: Offer) -> list[int]:
     return [place for place, one in enumerate(credits_) if max(credits_) - one < _TELLING]
 
 
-def rights(part: VideoPart, offer: Offer) -> list[float]:
+def rights(part: VideoPart, offer: OfferedOptions) -> list[float]:
     """Return how right each option is by these frames, 0 to 1; nothing where one makes no claim."""
     keys = understand(offer.question).keys
     found = []

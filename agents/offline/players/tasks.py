@@ -44,7 +44,7 @@ from videoautoarena.agents.offline.players.scoring import askable
 from videoautoarena.agents.offline.players.viewers import listed
 from videoautoarena.agents.offline.vision.frame_features import COLOURS, ModelInput
 from videoautoarena.agents.offline.vision.sequence import FrameSequence, sight_of
-from videoautoarena.agents.prompting.fences import CLOSING, LETTERS, Offer, offered
+from videoautoarena.agents.prompting.fences import CLOSING, LETTERS, OfferedOptions, offered
 
 OPTIONS = 4
 POINTS = (3, 6)
@@ -184,14 +184,14 @@ def _choices(
         options = _options(seen, keys, dice)
         question = phrase(FactRequest(keys), dice)
         said = _said(options, dice) if options else []
-        offer = Offer(question, tuple(said))
+        offer = OfferedOptions(question, tuple(said))
         if said and understand(question).keys == keys and _is_plain(VideoPart(seen), offer):
             left -= 1
             old.update(keys)
             yield {"question": question, "answer": said[0], "distractors": said[1:]}
 
 
-def _is_plain(part: VideoPart, offer: Offer) -> bool:
+def _is_plain(part: VideoPart, offer: OfferedOptions) -> bool:
     """Return whether the first option alone is borne out, as whoever reads it understands it."""
     found = rights(part, offer)
     return bool(found) and found[0] >= BORNE_OUT and max(found[1:]) <= (1 + REFUTED) / 2

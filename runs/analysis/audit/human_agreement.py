@@ -24,7 +24,12 @@ from videoautoarena.runs.rating.method import Rated
 from videoautoarena.runs.rating.question_ranking import QuestionRanking, rank_sources
 from videoautoarena.runs.rating.table import build, points_of
 from videoautoarena.runs.run.rundir.reader import Run
-from videoautoarena.scoring.agreement.rater_agreement import MISSING, Agreement, agree, krippendorff
+from videoautoarena.scoring.agreement.rater_agreement import (
+    MISSING,
+    RaterAgreement,
+    agree,
+    krippendorff,
+)
 from videoautoarena.scoring.fitting.bradley_terry import SCALE
 from videoautoarena.scoring.fitting.counts import Ints
 from videoautoarena.scoring.intervals.proportions import Share, measure_excess
@@ -115,7 +120,7 @@ class Compared(NamedTuple):
         """Those where both said who is better."""
         return self.among((self.people != TIE) & (self.judge != TIE))
 
-    def agreement(self) -> Agreement:
+    def agreement(self) -> RaterAgreement:
         """Return how far judges agree with people, clustered by video."""
         return agree(self.judge, self.people, self.video)
 

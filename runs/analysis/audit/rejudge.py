@@ -29,7 +29,7 @@ from videoautoarena.runs.rating.fit import number_names, share_of
 from videoautoarena.runs.rating.table import build
 from videoautoarena.runs.run.rundir.reader import Run, blind_lines, marks, open_run
 from videoautoarena.scoring.agreement.rank_agreement import correlate_orders, correlate_ranks
-from videoautoarena.scoring.agreement.rater_agreement import Agreement, agree
+from videoautoarena.scoring.agreement.rater_agreement import RaterAgreement, agree
 
 WORDS = ("a", "b", "tie")
 """What a battle comes to; ties of all kinds and splits are one word."""
@@ -290,7 +290,7 @@ def word_of(battle: Battle) -> str:
     return "tie" if battle.verdict in TIES else battle.verdict
 
 
-def agreement_of(both: Sequence[Both]) -> Agreement:
+def agreement_of(both: Sequence[Both]) -> RaterAgreement:
     """Return how far two verdicts on each battle agree, with videos as clusters."""
     run, other = (
         np.array([WORDS.index(word_of(pair[k])) for pair in both], dtype=np.int64) for k in (0, 1)

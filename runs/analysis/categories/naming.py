@@ -19,7 +19,7 @@ from videoautoarena.runs.console.progress.events import Listeners, nobody
 from videoautoarena.runs.formats.terminal import safe
 from videoautoarena.runs.jobs.job_run import RunJob, open_job_run
 from videoautoarena.runs.jobs.paid_job import ExpectedCalls
-from videoautoarena.runs.run.config.agreement import NO_TRUST, Trust
+from videoautoarena.runs.run.config.agreement import NO_TRUST, RunTrust
 from videoautoarena.runs.run.config.disclosure import REPAIR
 from videoautoarena.runs.tournament.plan import REPAIRED
 
@@ -64,7 +64,7 @@ async def name_topics(
     namer: str,
     *,
     say: Callable[[str], None],
-    trust: Trust = NO_TRUST,
+    trust: RunTrust = NO_TRUST,
 ) -> dict[str, str]:
     """Return a name for each topic, by the words that stand for it; no two have one name.
 

@@ -16,7 +16,7 @@ from videoautoarena.agents.models.registry import Model
 from videoautoarena.agents.offline.players.model import PANEL
 from videoautoarena.agents.prompting.layout import thinned
 from videoautoarena.agents.prompting.prompts import PromptSet
-from videoautoarena.agents.roles.classify import FRAMES, Classified, classify
+from videoautoarena.agents.roles.classify import FRAMES, Classification, classify
 from videoautoarena.agents.roles.prompter import Prompter
 from videoautoarena.memory.records.digests import canonical_json, digest
 from videoautoarena.memory.records.errors import BadInput, CallFailed
@@ -178,7 +178,7 @@ class TaggingJob(RunJob[Wanted, Tag]):
             )
         except CallFailed as why:
             is_failed = True
-            found = Classified(dict.fromkeys(QUESTION_CATEGORIES, "unknown"), str(why))
+            found = Classification(dict.fromkeys(QUESTION_CATEGORIES, "unknown"), str(why))
         return Tag(
             id=trial_id(item.first, item.generation),
             question=asked.id,

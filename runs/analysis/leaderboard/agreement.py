@@ -20,8 +20,8 @@ from videoautoarena.runs.formats.words import core
 from videoautoarena.runs.rating.finding import Finding, Told
 from videoautoarena.scoring.agreement.rank_agreement import (
     LEAST_MODELS,
-    Comparison,
-    Correlation,
+    BoardComparison,
+    RankCorrelation,
     compare_boards,
     find_turned,
 )
@@ -148,7 +148,7 @@ def _source(board: GivenBoard) -> Source:
     return Source(board.source, len(entries), has_intervals)
 
 
-def _order(found: Comparison, models: int) -> list[Finding]:
+def _order(found: BoardComparison, models: int) -> list[Finding]:
     orders = found.orders
     level = " ({level} more are tied on a board)" if orders.level else ""
     meanings = {
@@ -160,7 +160,7 @@ def _order(found: Comparison, models: int) -> list[Finding]:
         "pearson": ("Correlation of the ratings (Pearson)", "one means that the gaps agree, too"),
     }
     told = {"alike": orders.alike, "pairs": orders.alike + orders.turned, "level": orders.level}
-    each: list[tuple[str, Correlation, str, str]]
+    each: list[tuple[str, RankCorrelation, str, str]]
     each = [(key, getattr(found, key), *words) for key, words in meanings.items()]
     return [
         Finding(f"agree.{key}", *of[:3], models, _correlation(of, models, what, meaning), told=told)
@@ -168,7 +168,7 @@ def _order(found: Comparison, models: int) -> list[Finding]:
     ]
 
 
-def _correlation(found: Correlation, models: int, what: str, meaning: str) -> str:
+def _correlation(found: RankCorrelation, models: int, what: str, meaning: str) -> str:
     if models < LEAST_MODELS:
         return f"{what}: {{n:shared model}} are too few."
     if math.isnan(found.value):
@@ -186,7 +186,7 @@ def _grade(value: float) -> str:
     return next((words for least, words in _WORDS if value >= least), "hardly related")
 
 
-def _intervals(found: Comparison) -> list[Finding]:
+def _intervals(found: BoardComparison) -> list[Finding]:
     apart = found.apart
     brier = found.brier
     separable = (

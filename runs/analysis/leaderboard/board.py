@@ -41,12 +41,12 @@ from videoautoarena.runs.run.rundir.reader import (
 )
 from videoautoarena.scoring.ratings.prediction_powered import (
     LEAST_LABELS,
-    Judged,
-    Powered,
+    JudgedBattles,
+    LabelRatings,
     count_labels,
     rate_on_labels,
 )
-from videoautoarena.scoring.ratings.ratings import Endless
+from videoautoarena.scoring.ratings.ratings import NoFiniteStrength
 
 if TYPE_CHECKING:
     from videoautoarena.runs.analysis.audit.human_agreement import Spoken
@@ -166,7 +166,7 @@ def build_labelled(
     has_chance = np.array([id_ in people.chance for id_ in of.ids()], dtype=np.bool_)
     spoken_for = some_of(battles, ~decided | has_chance)
     ids = list(of.where(decided & has_chance).ids())
-    found: list[tuple[Judged, Powered, RatedBouts]] = []
+    found: list[tuple[JudgedBattles, LabelRatings, RatedBouts]] = []
 
     def on_labels(bouts: Bouts, method: RatingMethod) -> RatedBouts:
         judged = _join(bouts, ids, people)
@@ -192,7 +192,7 @@ def build_labelled(
     return replace(board, models=rows, settings=settings)
 
 
-def _labelling(powered: Powered, people: People) -> Labelling:
+def _labelling(powered: LabelRatings, people: People) -> Labelling:
     """Return how labels were used."""
     return Labelling(
         battles=sum(tuning.labels for tuning in powered.tunings),
@@ -205,10 +205,10 @@ def _labelling(powered: Powered, people: People) -> Labelling:
     )
 
 
-def _rate(judged: Judged, names: Sequence[str], method: RatingMethod) -> Powered:
+def _rate(judged: JudgedBattles, names: Sequence[str], method: RatingMethod) -> LabelRatings:
     try:
         return rate_on_labels(judged, how_of(method, names))
-    except Endless as endless:
+    except NoFiniteStrength as endless:
         raise BadInput(no_finite_rating([names[k] for k in endless.models])) from None
     except (ArithmeticError, ValueError):
         raise BadInput(
@@ -250,15 +250,17 @@ def _caveats(
     return found
 
 
-def _join(bouts: Bouts, ids: Sequence[str], people: People) -> Judged:
+def _join(bouts: Bouts, ids: Sequence[str], people: People) -> JudgedBattles:
     """The decided battles with what people say of them."""
     assert bouts.video is not None
     said = np.array([people.points.get(id_, np.nan) for id_ in ids], dtype=np.float64)
     chance = np.array([people.chance[id_] for id_ in ids], dtype=np.float64)
-    return Judged(len(bouts.names), bouts.a, bouts.b, bouts.points, said, chance, bouts.video)
+    return JudgedBattles(
+        len(bouts.names), bouts.a, bouts.b, bouts.points, said, chance, bouts.video
+    )
 
 
-def _refuse_few(judged: Judged, names: Sequence[str]) -> None:
+def _refuse_few(judged: JudgedBattles, names: Sequence[str]) -> None:
     counts = count_labels(judged)
     played = np.bincount(np.concatenate([judged.a, judged.b]), minlength=len(names)) > 0
     few = np.flatnonzero(played & (counts < LEAST_LABELS))

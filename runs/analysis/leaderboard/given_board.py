@@ -16,7 +16,7 @@ from videoautoarena.runs.formats.battle_table import as_number, is_gap, quoted, 
 from videoautoarena.runs.formats.files import unquote_formula
 from videoautoarena.runs.formats.words import composed
 from videoautoarena.runs.run.rundir.reader import counted
-from videoautoarena.scoring.agreement.rank_agreement import Board
+from videoautoarena.scoring.agreement.rank_agreement import RankedBoard
 
 RATINGS = ("rating", "score", "average")
 """Columns that may hold the rating; the first that is there does."""
@@ -66,14 +66,14 @@ class GivenBoard:
             },
         )
 
-    def of(self, names: Sequence[str]) -> Board:
+    def of(self, names: Sequence[str]) -> RankedBoard:
         """Return what it says of these models, all of them on it."""
         figures = np.array([self.entries[name] for name in names], dtype=np.float64)
         rating, low, high = figures.reshape(-1, 3).T
         better = None
         if all(name in self.better for name in names):
             better = np.array([[self.better[a].get(b, math.nan) for b in names] for a in names])
-        return Board(rating, low, high, better)
+        return RankedBoard(rating, low, high, better)
 
 
 def read_board(place: Path) -> GivenBoard:

@@ -12,7 +12,7 @@ import numpy as np
 from videoautoarena.memory.records.errors import WrongArgument
 from videoautoarena.runs.formats.record_json import record_json
 from videoautoarena.runs.rating.finding import figure_json
-from videoautoarena.scoring.design.power import Course, battles_needed, look, make_ladder, play
+from videoautoarena.scoring.design.power import PlayPlan, battles_needed, look, make_ladder, play
 from videoautoarena.scoring.fitting.counts import Floats
 from videoautoarena.scoring.intervals.proportions import measure_share
 
@@ -170,7 +170,7 @@ def _schedule(end: int) -> list[int]:
 def _play(question: Question, advance: Callable[[int], object]) -> Seen:
     """Play all tournaments side by side until every goal is reached at two looks running."""
     ladder = make_ladder(question.models, question.gap, ties=question.ties, quirk=question.quirk)
-    course = Course(
+    course = PlayPlan(
         is_mixed=question.pairing == "mix",
         users=USERS,
         rounds=question.rounds,

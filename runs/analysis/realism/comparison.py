@@ -16,7 +16,7 @@ from videoautoarena.runs.rating.finding import Figure, figure_json, figure_of
 from videoautoarena.runs.rating.fit import number_names
 from videoautoarena.scoring.fitting.counts import Floats, Ints
 from videoautoarena.scoring.intervals.proportions import measure_mean, measure_share
-from videoautoarena.scoring.questions.two_samples import Sample, compare_samples, hold_error
+from videoautoarena.scoring.questions.two_samples import UnitSample, compare_samples, hold_error
 from videoautoarena.scoring.texts.traits import FORMS
 
 SURE = 0.01
@@ -117,7 +117,7 @@ def _compare(
     theirs = cluster[len(known[0]) :]
     tested = _ranked(columns)
     test = compare_samples(
-        Sample(tested[0], ours), Sample(tested[1], theirs), rounds=rounds, seed=seed
+        UnitSample(tested[0], ours), UnitSample(tested[1], theirs), rounds=rounds, seed=seed
     )
     values = tuple(
         Value(

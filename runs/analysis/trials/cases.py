@@ -12,7 +12,7 @@ from itertools import islice
 from typing import Literal, NamedTuple
 
 from videoautoarena.agents.prompting.fences import attacked, attacks, constants, worded
-from videoautoarena.agents.roles.judge import Case
+from videoautoarena.agents.roles.judge import JudgeCase
 from videoautoarena.memory.records.digests import derive
 from videoautoarena.memory.records.records import DECIDED, Battle, Seats
 from videoautoarena.memory.store.evidence import TrialKind
@@ -123,7 +123,7 @@ async def _standing(
         name="",
         video=battle.video,
         frames=await material.run_frames.frames(battle.video),
-        case=Case(
+        case=JudgeCase(
             persona=battle.persona_text or "",
             question=battle.question or "",
             answer_a=battle.answer_a or "",

@@ -10,7 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar
 
-from videoautoarena.agents.roles.judge import Place, judge_once
+from videoautoarena.agents.roles.judge import JudgingPlace, judge_once
 from videoautoarena.agents.roles.prompter import Prompter
 from videoautoarena.memory.store.evidence import Trial, TrialKind
 from videoautoarena.runs.analysis.trials.cases import (
@@ -137,7 +137,7 @@ class TrialJob(RunJob[Wanted, Trial]):
             seating.model,
             frames=seating.case.frames,
             case=seating.case.case,
-            place=Place(seating.scope, 0, seating.seats),
+            place=JudgingPlace(seating.scope, 0, seating.seats),
         )
         return seating.trial(judging, item.generation, contracts=prompter.prompts.contracts)
 

@@ -13,7 +13,7 @@ from typing import Literal, NamedTuple
 
 from videoautoarena.agents.calls.clients import Load
 from videoautoarena.agents.models.registry import Model
-from videoautoarena.agents.roles.judge import Case
+from videoautoarena.agents.roles.judge import JudgeCase
 from videoautoarena.memory.records.digests import canonical_json, digest
 from videoautoarena.memory.records.errors import BadInput
 from videoautoarena.memory.records.records import Frames, Judging, Seats
@@ -114,7 +114,7 @@ class TrialCase:
     """Id of the run's video that it is about."""
     frames: Frames
     """What the judge is shown."""
-    case: Case
+    case: JudgeCase
     right: Literal["a", "b"] | None = None
     """See `memory.store.evidence.Trial`."""
     battle: str | None = None

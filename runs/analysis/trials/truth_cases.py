@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 
-from videoautoarena.agents.roles.judge import Case
+from videoautoarena.agents.roles.judge import JudgeCase
 from videoautoarena.memory.records.digests import derive
 from videoautoarena.memory.records.errors import UnusableVideo
 from videoautoarena.memory.records.records import Frames, Sampling, Video
@@ -192,7 +192,7 @@ def _cases(made: _Made, turn: int, language: str | None) -> Iterator[TrialCase]:
             made.pair.claims[which].said(form) for which, form in zip(order, forms, strict=True)
         ]
         persona = WORDS[language or ENGLISH].persona
-        case = Case(persona, made.pair.question, said[0], said[1], language=language)
+        case = JudgeCase(persona, made.pair.question, said[0], said[1], language=language)
         for seat, which in enumerate(order):
             clip = made.pair.clips[which]
             frames = made.shown[which]

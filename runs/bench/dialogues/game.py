@@ -20,7 +20,7 @@ from videoautoarena.agents.models.registry import Model
 from videoautoarena.agents.prompting.contracts import YesNo
 from videoautoarena.agents.prompting.fences import Turn
 from videoautoarena.agents.roles.answer import answer
-from videoautoarena.agents.roles.mark import Replied, check_off
+from videoautoarena.agents.roles.mark import ReplyWithChecklist, check_off
 from videoautoarena.memory.records.digests import digest
 from videoautoarena.memory.records.errors import CallFailed, FramesLost, UnusableVideo
 from videoautoarena.memory.records.records import Frames
@@ -131,7 +131,7 @@ class DialogueGame(Game[DialogueItem]):
         scope = f"{round_scope(item, number)}:{digest(text)[:12]}"
         asked = item.rounds[number - 1]
         items = tuple(check.text for check in asked.checklist)
-        case = Replied(asked.user, asked.reference, text, items)
+        case = ReplyWithChecklist(asked.user, asked.reference, text, items)
         try:
             async with self.prompter.asker.in_turn(scope):
                 return await check_off(self.prompter, self.judge, case=case, slot=scope)

@@ -54,7 +54,7 @@ from videoautoarena.runs.bench.score.task_points import (
     two_results,
 )
 from videoautoarena.runs.formats.battle_table import quoted
-from videoautoarena.scoring.questions.scores import Tasks, measure_accuracy, measure_tasks
+from videoautoarena.scoring.questions.scores import TaskMeans, measure_accuracy, measure_tasks
 from videoautoarena.scoring.texts.traits import BUCKET_NAMES
 
 ALL: tuple[Ability, ...] = (*ABILITIES, TWIN)
@@ -102,7 +102,7 @@ def dialogue_points(points: Mapping[Of, float]) -> dict[str, float]:
     return {qid: fmean(values) for qid, values in rounds.items()}
 
 
-def measured(items: Sequence[DialogueItem], points: Mapping[str, float]) -> Tasks | None:
+def measured(items: Sequence[DialogueItem], points: Mapping[str, float]) -> TaskMeans | None:
     """Return what dialogues come to by ability, in the order of ABILITIES, and the mean of those.
 
     None where none of them counts.

@@ -17,7 +17,7 @@ from videoautoarena.agents.models.registry import Model
 from videoautoarena.agents.prompting.contracts import SYSTEM
 from videoautoarena.agents.prompting.fences import with_options
 from videoautoarena.agents.prompting.prompts import PromptSet
-from videoautoarena.agents.roles.mark import CHECKER, Replied, Written
+from videoautoarena.agents.roles.mark import CHECKER, AnswerWithKey, ReplyWithChecklist
 from videoautoarena.agents.roles.prompter import Task, worded
 from videoautoarena.memory.records.calls import CHARACTERS
 from videoautoarena.memory.records.frame_policies import FPS
@@ -203,7 +203,7 @@ class Forecast:
             task = Task(role, None, scope_of(item), question=_asked(item))
         elif role in MARKS:
             said = " " * (CHARACTERS * DESCRIBED)
-            key = Written(item.question, item.answer or "", said, tuple(item.points))
+            key = AnswerWithKey(item.question, item.answer or "", said, tuple(item.points))
             task = Task(role, None, scope_of(item), texts=key.texts())
         else:
             return CHARACTERS * WORDS[role].text
@@ -300,7 +300,7 @@ def _of_round(item: DialogueItem, ask: Ask) -> Task:
     asked = item.rounds[ask.part - 1]
     if ask.role == CHECKER:
         items = tuple(check.text for check in asked.checklist)
-        texts = Replied(asked.user, asked.reference, _blank(asked), items).texts()
+        texts = ReplyWithChecklist(asked.user, asked.reference, _blank(asked), items).texts()
         return Task(ask.role, None, scope_of(item), texts=texts)
     is_own = ask.player is not None and ask.player.history == "own"
     before = item.rounds[: ask.part - 1]

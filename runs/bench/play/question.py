@@ -15,9 +15,9 @@ from typing import Generic, Literal, NamedTuple, TypeVar, cast
 
 from videoautoarena.agents.models.registry import Model
 from videoautoarena.agents.roles.judge import (
-    Case,
-    Compared,
-    Place,
+    ComparerView,
+    JudgeCase,
+    JudgingPlace,
     compare_once,
     judge_once,
     plurality,
@@ -40,7 +40,7 @@ from videoautoarena.runs.bench.play.game import Game, Outcome, Said, no_frames, 
 from videoautoarena.runs.run.rundir.context import all_done
 
 _OTHER: dict[Seats, Seats] = {"ab": "ba", "ba": "ab"}
-Found = TypeVar("Found", Judging, Compared)
+Found = TypeVar("Found", Judging, ComparerView)
 """What one judge says from one seating."""
 
 
@@ -140,7 +140,7 @@ class ReferenceGame(JudgedGame[Judging]):
                 judge,
                 frames=await self.looked_at(item, judge),
                 case=_case(item, reference, answered.text),
-                place=Place(scope, 0, seating.seats),
+                place=JudgingPlace(scope, 0, seating.seats),
             )
         except UnusableVideo as why:
             return Judging(
@@ -175,10 +175,10 @@ class ReferenceGame(JudgedGame[Judging]):
         return Outcome(rulings, same, "void" if is_void else "judged", _why(rulings))
 
 
-class AnchorGame(JudgedGame[Compared]):
+class AnchorGame(JudgedGame[ComparerView]):
     """Holds answers against those of an anchor, which is asked once, whoever is held against it."""
 
-    async def judging(self, answered: Answered, seating: Seating, judge: Model) -> Compared:
+    async def judging(self, answered: Answered, seating: Seating, judge: Model) -> ComparerView:
         """Return by how much the player's answer is better, from one seating."""
         item = answered.item
         player = answered.player
@@ -192,10 +192,10 @@ class AnchorGame(JudgedGame[Compared]):
                 judge,
                 frames=await self.looked_at(item, judge),
                 case=_case(item, answered.other, answered.text),
-                place=Place(scope, 0, seating.seats),
+                place=JudgingPlace(scope, 0, seating.seats),
             )
         except UnusableVideo as why:
-            return Compared(None, None, str(why))
+            return ComparerView(None, None, str(why))
         if found.is_failed:
             self.on_failed(scope)
         return found
@@ -207,7 +207,7 @@ class AnchorGame(JudgedGame[Compared]):
         return Outcome([ruling], [], "void" if said.is_ours else "forfeit", said.reason)
 
     def settled(
-        self, answered: Answered, found: Sequence[tuple[Seating, Sequence[Compared]]]
+        self, answered: Answered, found: Sequence[tuple[Seating, Sequence[ComparerView]]]
     ) -> Outcome:
         """Return a ruling a seating."""
         rulings = [_comparison(answered, seating, one) for seating, (one,) in found]
@@ -218,8 +218,8 @@ class AnchorGame(JudgedGame[Compared]):
         return Outcome(rulings, [same], "judged")
 
 
-def _case(item: Item, reference: str, answer: str) -> Case:
-    return Case(item.persona, item.question, reference, answer, language=item.language)
+def _case(item: Item, reference: str, answer: str) -> JudgeCase:
+    return JudgeCase(item.persona, item.question, reference, answer, language=item.language)
 
 
 def _why(rulings: Sequence[Ruling | Comparison]) -> str | None:
@@ -291,7 +291,7 @@ def _for_candidate(verdict: str) -> Literal["win", "tie", "loss"]:
     return "win" if verdict == "b" else "loss" if verdict == "a" else "tie"
 
 
-def _comparison(answered: Answered, seating: Seating, found: Compared) -> Comparison:
+def _comparison(answered: Answered, seating: Seating, found: ComparerView) -> Comparison:
     return Comparison(
         qid=answered.item.qid,
         verdict="void" if found.lead is None else DEGREES[found.lead],

@@ -16,7 +16,7 @@ from typing import Any, Literal
 from videoautoarena.agents.models.registry import Model
 from videoautoarena.agents.prompting.fences import LETTERS, with_options
 from videoautoarena.agents.prompting.prompts import PromptSet
-from videoautoarena.agents.roles.mark import MARKERS, Marks, Scale, Written, mark
+from videoautoarena.agents.roles.mark import MARKERS, AnswerMarks, AnswerWithKey, Scale, mark
 from videoautoarena.agents.roles.prompter import Prompter
 from videoautoarena.agents.roles.retrieve import share_of
 from videoautoarena.memory.records.digests import derive, digest
@@ -119,12 +119,12 @@ class TaskGame(Game[TaskItem]):
         other = self._other(item) if _sees_other(player) else None
         return other is None or self.run_frames.has(other)
 
-    async def marks(self, item: TaskItem, text: str) -> Marks:
+    async def marks(self, item: TaskItem, text: str) -> AnswerMarks:
         """Return what a judge gives a free answer; equal answers to one task are marked once."""
         if self.judge is None or item.answer is None:
             raise RuntimeError("a task was to be marked without a judge or a key")
         scope = f"{scope_of(item)}:mark:{digest(text)[:12]}"
-        case = Written(item.question, item.answer, text, tuple(item.points))
+        case = AnswerWithKey(item.question, item.answer, text, tuple(item.points))
         try:
             async with self.prompter.asker.in_turn(scope):
                 return await mark(

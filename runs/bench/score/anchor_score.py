@@ -56,7 +56,7 @@ from videoautoarena.runs.run.rundir.reader import SAW_NONE
 from videoautoarena.scoring.fitting.bradley_terry import MEAN, SCALE
 from videoautoarena.scoring.fitting.counts import Floats, Ints, count_cells, count_rows
 from videoautoarena.scoring.ratings.covariates import Identification
-from videoautoarena.scoring.ratings.differences import Gaps, measure_gaps, to_win_rates
+from videoautoarena.scoring.ratings.differences import AnchorGaps, measure_gaps, to_win_rates
 from videoautoarena.scoring.texts.style import FEATURES, compare_styles, measure_styles, standardise
 
 Intervals = Literal["clustered", "bootstrap"]
@@ -282,7 +282,7 @@ def _ranking(
     found: Sequence[Questions],
     rated: Sequence[int],
     *,
-    gaps: Gaps,
+    gaps: AnchorGaps,
     weight: float,
     is_controlled: bool,
 ) -> Ranking:
@@ -348,7 +348,7 @@ def _styles(
     return compare_styles(counts[mine], counts[theirs])
 
 
-def _gaps(games: _Games, *, models: int, way: Way) -> tuple[Gaps, Terms | None]:
+def _gaps(games: _Games, *, models: int, way: Way) -> tuple[AnchorGaps, Terms | None]:
     """Return the gaps to the anchor, and what style is worth where it was to be taken out.
 
     Where the games do not tell style from strength it is left in.
@@ -379,7 +379,7 @@ def _row(
     result: Anchored,
     found: Questions,
     *,
-    gaps: Gaps | None,
+    gaps: AnchorGaps | None,
     at: int | None,
     weight: float,
 ) -> AnchorRow:
@@ -416,7 +416,7 @@ def _row(
     )
 
 
-def _figures(gaps: Gaps | None, at: int | None) -> AnchorFigures:
+def _figures(gaps: AnchorGaps | None, at: int | None) -> AnchorFigures:
     if gaps is None or at is None:
         return AnchorFigures()
     nats = np.array([gaps.gap[at], gaps.low[at], gaps.high[at]])

@@ -105,7 +105,7 @@ def ranking_of(
     names: Sequence[str],
     scores: Floats,
     errors: Floats,
-    lead: ranks.Lead,
+    lead: ranks.ModelOrder,
     *,
     videos: int,
     seen: int | None = None,

@@ -46,7 +46,7 @@ from videoautoarena.runs.run.rundir.reader import SAW_NONE
 from videoautoarena.scoring.texts.traits import BUCKET_NAMES
 
 if TYPE_CHECKING:
-    from videoautoarena.scoring.ratings.differences import Lead
+    from videoautoarena.scoring.ratings.differences import PairedLead
 
 SCORE_SCHEMA = 1
 MOST_CHANCE = 0.05
@@ -436,7 +436,7 @@ def difference(items: Mapping[str, Item], a: Points, b: Points) -> Board:
     return _plain({**{name: 100 * value for name, value in bounds.items()}, "n": lead.n})
 
 
-def lead_of(items: Mapping[str, Item], a: Points, b: Points) -> Lead:
+def lead_of(items: Mapping[str, Item], a: Points, b: Points) -> PairedLead:
     """Return how far one model lies above another on those questions that count for both."""
     from videoautoarena.scoring.ratings.differences import measure_lead
 

@@ -39,7 +39,7 @@ from videoautoarena.runs.run.rundir.reader import counted
 from videoautoarena.scoring.questions.items import (
     GIVEN_AWAY,
     NO_OPTION,
-    Item,
+    ChoiceItem,
     find_defects,
     measure_tails,
 )
@@ -209,9 +209,9 @@ def _ladders(items: Sequence[TaskItem]) -> list[list[TaskItem]]:
     return list(found.values())
 
 
-def _item(item: TaskItem) -> Item:
+def _item(item: TaskItem) -> ChoiceItem:
     key = None if item.answer is None else min(item.keys, default=NO_OPTION)
-    return Item(item.question, tuple(item.options), key, item.task, item.video_id)
+    return ChoiceItem(item.question, tuple(item.options), key, item.task, item.video_id)
 
 
 def _defects(items: Sequence[TaskItem]) -> Iterator[Defect]:

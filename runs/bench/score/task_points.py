@@ -10,7 +10,7 @@ from typing import Any, Literal, NamedTuple, TypeVar
 import numpy as np
 
 from videoautoarena.agents.prompting.contracts import READINGS
-from videoautoarena.agents.roles.choose import Chosen, read_choice, read_published
+from videoautoarena.agents.roles.choose import OptionChoice, read_choice, read_published
 from videoautoarena.agents.roles.mark import LEAST, MOST
 from videoautoarena.memory.records.errors import BadInput, WrongArgument
 from videoautoarena.memory.records.records import Record
@@ -22,12 +22,12 @@ from videoautoarena.runs.formats.battle_table import quoted
 from videoautoarena.runs.formats.words import in_full
 from videoautoarena.scoring.intervals.proportions import Share
 from videoautoarena.scoring.questions.scores import (
-    Tasks,
+    TaskMeans,
     measure_accuracy,
     measure_scores,
     measure_tasks,
 )
-from videoautoarena.scoring.ratings.differences import Lead, measure_lead
+from videoautoarena.scoring.ratings.differences import PairedLead, measure_lead
 
 R = TypeVar("R", TaskResult, DialogueResult)
 End = Literal["right", "wrong", "unreadable", "forfeit", "scored", "unscored", "void"]
@@ -64,7 +64,9 @@ def ended(
     if line.end == "void":
         return Ended("void", None, reason=line.reason)
     if item.answer is None:
-        chosen = _chosen(item, line, reading, as_published) if item.is_choice else Chosen(None)
+        chosen = (
+            _chosen(item, line, reading, as_published) if item.is_choice else OptionChoice(None)
+        )
         return Ended("unscored", None, chosen.place, "no answer is known")
     if not item.is_choice:
         if line.end == "unscored":
@@ -87,7 +89,7 @@ def ended(
     return Ended("right" if is_right else "wrong", float(is_right), chosen.place)
 
 
-def _chosen(item: TaskItem, line: TaskLine, reading: int, as_published: bool) -> Chosen:
+def _chosen(item: TaskItem, line: TaskLine, reading: int, as_published: bool) -> OptionChoice:
     said = line.response or ""
     if as_published:
         return read_published(said, item.options)
@@ -153,7 +155,7 @@ def ended_items(
     }
 
 
-def measured(items: Sequence[TaskItem], points: Mapping[str, float]) -> Tasks | None:
+def measured(items: Sequence[TaskItem], points: Mapping[str, float]) -> TaskMeans | None:
     """Return what points by qid come to, tasks by their names; None of none."""
     asked = {item.qid: item for item in items if item.qid in points}
     if not asked:
@@ -240,7 +242,7 @@ def measure_gap(
     )
 
 
-def lead_figure(lead: Lead, scale: float, *, most: float) -> Figure:
+def lead_figure(lead: PairedLead, scale: float, *, most: float) -> Figure:
     """Return a lead times `scale` as it is printed, with bounds from -`most` to `most`."""
     value, low, high = (_known(min(max(scale * x, -most), most)) for x in lead[:3])
     return Figure(value=value, low=low, high=high, n=lead.n)

@@ -41,7 +41,7 @@ from videoautoarena.runs.bench.score.task_points import (
 )
 from videoautoarena.runs.formats.battle_table import quoted
 from videoautoarena.scoring.intervals.proportions import Share
-from videoautoarena.scoring.questions.scores import Tasks, measure_accuracy
+from videoautoarena.scoring.questions.scores import TaskMeans, measure_accuracy
 
 GROUPS = {
     "topic": "holistic", "anomaly": "holistic", "summary": "holistic",
@@ -310,7 +310,7 @@ def _figures(
     items: Sequence[TaskItem],
     ends: Mapping[str, Ended],
     points: Mapping[str, float],
-    found: Tasks | None,
+    found: TaskMeans | None,
 ) -> Iterator[TaskFigure]:
     names = sorted({item.task for item in items if item.qid in points})
     for place, task in enumerate(names if found else ()):

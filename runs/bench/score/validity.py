@@ -51,7 +51,7 @@ from videoautoarena.runs.rating.finding import Finding, alarms, raise_alarms
 from videoautoarena.scoring.agreement.rater_agreement import MISSING
 from videoautoarena.scoring.fitting.counts import Ints
 from videoautoarena.scoring.intervals.proportions import Share, measure_share
-from videoautoarena.scoring.ratings.differences import Lead
+from videoautoarena.scoring.ratings.differences import PairedLead
 
 _CAMPS = {"win": 0, "loss": 1, "tie": 2}
 
@@ -155,7 +155,7 @@ class _Given:
         """Return a model's score, 0 to 1."""
         return self.share((qid, won.average) for qid, won in self.points[model].items())
 
-    def lead(self, a: str, b: str) -> Lead:
+    def lead(self, a: str, b: str) -> PairedLead:
         """Return how far a model is above another on the questions of both, 0 to 1."""
         one, two = ({qid: won.average for qid, won in self.points[name].items()} for name in (a, b))
         return lead_of(self.bench.by_qid, one, two)

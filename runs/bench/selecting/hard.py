@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
 from videoautoarena.agents.roles.answer import answer
-from videoautoarena.agents.roles.judge import Case, judge, settle_verdict
+from videoautoarena.agents.roles.judge import JudgeCase, judge, settle_verdict
 from videoautoarena.agents.roles.prompter import Prompter
 from videoautoarena.memory.records.digests import unit_interval
 from videoautoarena.memory.records.errors import (
@@ -222,7 +222,7 @@ async def try_model(
         none: Verdict = "void" if is_void else ("forfeit_a" if own == "a" else "forfeit_b")
         return Tried(meeting.model, meeting.bad, none, reason=str(failure), is_lost=True)
     text = said.answer.text
-    case = Case(
+    case = JudgeCase(
         persona=battle.persona_text or "",
         question=battle.question or "",
         answer_a=text if own == "a" else battle.answer_a or "",

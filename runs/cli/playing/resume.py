@@ -40,11 +40,11 @@ def resume_command(out: Path, *, stage: RunStage, **typed: Any) -> int:
     A run that was begun elsewhere is not believed where it leads: --videos and arena.toml say so,
     or --trust-run agrees to what the refusal lists.
     """
-    from videoautoarena.runs.run.config.agreement import Trust
+    from videoautoarena.runs.run.config.agreement import RunTrust
     from videoautoarena.runs.run.rundir.opener import OpenOptions
     from videoautoarena.runs.tournament.simulate import Limits, resume
 
-    trust = Trust(typed.pop("config"), typed.pop("trust"))
+    trust = RunTrust(typed.pop("config"), typed.pop("trust"))
     limits = options.take(Limits, typed)
     open_options = options.take(OpenOptions, typed, trust=trust)
     return stage.play(

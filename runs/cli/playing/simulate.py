@@ -175,13 +175,13 @@ def simulate_command(
     if typed["config"] is None or typed["config"].is_file():
         arena_file(typed["config"])
 
-    from videoautoarena.runs.run.config.agreement import Trust
+    from videoautoarena.runs.run.config.agreement import RunTrust
     from videoautoarena.runs.run.config.run_config import Flags
     from videoautoarena.runs.run.rundir.opener import OpenOptions
     from videoautoarena.runs.tournament.simulate import simulate
 
     flags = options.take(Flags, typed)
-    open_options = OpenOptions(trust=Trust(flags.config, typed.pop("trust")), **typed)
+    open_options = OpenOptions(trust=RunTrust(flags.config, typed.pop("trust")), **typed)
     if plan:
         found = _planned(videos, out, flags, open_options, yes=yes)
         if found is None:

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from videoautoarena.runs.cluster.engine import RayEngine
     from videoautoarena.runs.console.progress.events import Listeners
     from videoautoarena.runs.jobs.paid_job import JobTally, OnDone
-    from videoautoarena.runs.run.config.stopping_rule import Reading
+    from videoautoarena.runs.run.config.stopping_rule import RuleReading
     from videoautoarena.runs.run.rundir.context import EarlyEnd
     from videoautoarena.runs.run.rundir.failures import Faulty
     from videoautoarena.runs.tournament.runner import Finished
@@ -297,7 +297,7 @@ class RunOutcome:
     forfeiting: Sequence[Faulty]
     """Contestants with at least 3 forfeits and a larger share than `--max-void`: `model`,
     `forfeits`, `battles` (voids aside) and the most frequent `reason`."""
-    until: Reading | None
+    until: RuleReading | None
     """Latest reading of [the stopping rule](#a-stopping-rule), or None."""
     cost_usd: float
     """Known cost of the whole run."""

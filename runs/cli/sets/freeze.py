@@ -103,13 +103,13 @@ class AskingBeforeFreeze:
         from videoautoarena.runs.analysis.categories.naming import name_topics
         from videoautoarena.runs.bench.format.schema import MANIFEST
         from videoautoarena.runs.bench.freeze.freeze import Told, topics_in
-        from videoautoarena.runs.run.config.agreement import Trust
+        from videoautoarena.runs.run.config.agreement import RunTrust
 
         if not (to / MANIFEST).is_file():
             # What is there may be this bench, whose names are known.
             self.check()
         topics = topics_in(self.out, self.selection, told or Told())
-        trust = Trust(self.asking.config, self.asking.trust)
+        trust = RunTrust(self.asking.config, self.asking.trust)
         names = ending.run_async(name_topics(self.out, topics, namer, say=say, trust=trust))
         return replace(extras, topic_names=names, topics_named_by=namer if names else None)
 

@@ -12,15 +12,15 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from videoautoarena.agents.calls.ask import Event
-from videoautoarena.agents.limits.budget import Caps
-from videoautoarena.agents.limits.outages import Outage, Wait
+from videoautoarena.agents.calls.ask import CallEvent
+from videoautoarena.agents.limits.budget import SpendCaps
+from videoautoarena.agents.limits.outages import Outage, ServerWait
 from videoautoarena.agents.transport.redaction import redacted
 from videoautoarena.memory.records.records import Battle, CallEnds, Draw, Slot
 from videoautoarena.memory.store.journal import NOTHING_SPENT, Spent
 from videoautoarena.runs.console.progress.local_state import Machines
 from videoautoarena.runs.formats.terminal import safe
-from videoautoarena.runs.run.config.stopping_rule import Reading
+from videoautoarena.runs.run.config.stopping_rule import RuleReading
 from videoautoarena.runs.run.rundir.budget import NO_CAPS
 from videoautoarena.runs.run.rundir.call_facts import FactCount
 from videoautoarena.runs.run.rundir.failures import Forfeits
@@ -46,7 +46,7 @@ class RunBegun:
     """Those that were settled before; to be counted or gone through on hearing this, not kept."""
     played_s: float = 0.0
     """For how long its process has been at it already; above 0 only for a follower."""
-    caps: Caps = NO_CAPS
+    caps: SpendCaps = NO_CAPS
     spent: Spent = NOTHING_SPENT
     """What its calls came to before, in all its processes."""
     facts: FactCount | None = None
@@ -78,7 +78,7 @@ class BattleSettled:
 class RuleRead:
     """A rule that may stop the run has looked at a wave."""
 
-    reading: Reading
+    reading: RuleReading
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,9 +118,9 @@ class RunEnded:
 
 
 RunEvent = (
-    Event
+    CallEvent
     | Outage
-    | Wait
+    | ServerWait
     | RunBegun
     | VideoWatched
     | PairDrawn
@@ -158,7 +158,7 @@ def nobody(_event: RunEvent) -> None:
     """Let an event pass."""
 
 
-def end_of(event: Event) -> CallEnds:
+def end_of(event: CallEvent) -> CallEnds:
     """Return how a finished call ended, to be counted."""
     return CallEnds(
         event.alias,
@@ -214,7 +214,7 @@ class FailureAlarm:
             self._settle(event.battle)
         if line := _what_was_learnt(event):
             self._say(line)
-        if not isinstance(event, Event) or event.alias in self._named:
+        if not isinstance(event, CallEvent) or event.alias in self._named:
             return
         if why := why_hopeless(event):
             self._named.add(event.alias)
@@ -249,7 +249,7 @@ class FailureAlarm:
 
 def why_hopeless(event: RunEvent) -> str | None:
     """Return why every later call of a model will fail, too; None where that is not so."""
-    if not isinstance(event, Event) or event.kind != "finished":
+    if not isinstance(event, CallEvent) or event.kind != "finished":
         return None
     fault = "http-401" if event.fault and _BAD_KEY in event.text else event.fault
     return HOPELESS.get(fault or "")
@@ -264,7 +264,7 @@ def pass_on(event: RunEvent, listeners: Listeners) -> str | None:
 
 
 def _what_was_learnt(event: RunEvent) -> str | None:
-    return safe(event.text) if isinstance(event, Event) and event.kind == "learnt" else None
+    return safe(event.text) if isinstance(event, CallEvent) and event.kind == "learnt" else None
 
 
 LEVEL = logging.WARNING

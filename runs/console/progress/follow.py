@@ -14,8 +14,8 @@ from pathlib import Path
 
 import numpy as np
 
-from videoautoarena.agents.calls.ask import Event
-from videoautoarena.agents.limits.outages import Wait
+from videoautoarena.agents.calls.ask import CallEvent
+from videoautoarena.agents.limits.outages import ServerWait
 from videoautoarena.memory.records.records import CallRow
 from videoautoarena.runs.console.progress.events import (
     BattleSettled,
@@ -102,13 +102,13 @@ class Follower:
         for address, since_s in list(self._waiting.items()):
             if address not in waiting:
                 del self._waiting[address]
-                self._hear_wait(Wait(address, "over", max(time.time() - since_s, 0.0)))
+                self._hear_wait(ServerWait(address, "over", max(time.time() - since_s, 0.0)))
         for address, one in waiting.items():
             if address not in self._waiting:
                 self._waiting[address] = one.since_s
                 self._hear_wait(one.wait)
 
-    def _hear_wait(self, wait: Wait) -> None:
+    def _hear_wait(self, wait: ServerWait) -> None:
         self._listeners.say(about_wait(wait))
         self._listeners.hear(wait)
 
@@ -173,7 +173,7 @@ class Follower:
             if draw is not None:
                 self._listeners.hear(PairDrawn(draw))
         self._listeners.hear(
-            Event(
+            CallEvent(
                 "finished",
                 row.alias,
                 row.nonce,

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from types import FrameType
 from typing import Any, Protocol
 
-from videoautoarena.agents.limits.outages import Outage, Wait
+from videoautoarena.agents.limits.outages import Outage, ServerWait
 from videoautoarena.memory.store.connection import ENDING
 from videoautoarena.runs.console.progress.events import CallsDraining, Listeners
 from videoautoarena.runs.console.progress.local_state import about_wait
@@ -34,7 +34,7 @@ class InFlight(Protocol):
         """Whether a cap is reached."""
 
     def announce(
-        self, on_empty: Callable[[], None], on_outage: Callable[[Outage | Wait], None]
+        self, on_empty: Callable[[], None], on_outage: Callable[[Outage | ServerWait], None]
     ) -> None:
         """Have it said when the cap is reached, and when an endpoint is gone, full or back."""
 
@@ -74,8 +74,8 @@ def _announce(asker: InFlight, listeners: Listeners) -> None:
         listeners.say(f"budget cap reached: finishing {calls} in flight")
         listeners.hear(CallsDraining(asker.under_way, is_capped=True))
 
-    def announce_outage(outage: Outage | Wait) -> None:
-        if isinstance(outage, Wait):
+    def announce_outage(outage: Outage | ServerWait) -> None:
+        if isinstance(outage, ServerWait):
             listeners.say(about_wait(outage))
             listeners.hear(outage)
             return

@@ -22,7 +22,7 @@ from rich.control import Control
 from rich.live import Live
 from rich.text import Text
 
-from videoautoarena.agents.calls.ask import Event
+from videoautoarena.agents.calls.ask import CallEvent
 from videoautoarena.memory.records.records import Battle
 from videoautoarena.runs.console.progress.events import (
     BattleSettled,
@@ -153,7 +153,7 @@ class FactLines:
         match event:
             case RunBegun(facts=facts) if facts is not None:
                 self._count = facts.copy()
-            case Event(kind="finished"):
+            case CallEvent(kind="finished"):
                 if self._count.add(end_of(event)):
                     self._say_new()
             case BattleSettled(battle):

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 from pydantic import TypeAdapter
 from typing_extensions import TypedDict
 
-from videoautoarena.agents.limits.outages import Wait
+from videoautoarena.agents.limits.outages import ServerWait
 from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.formats.terminal import safe
 from videoautoarena.runs.formats.words import spent
@@ -149,9 +149,9 @@ class Waiting(NamedTuple):
     reason: str
 
     @property
-    def wait(self) -> Wait:
+    def wait(self) -> ServerWait:
         """Return it as it was heard of where it began."""
-        return Wait(self.address, "waiting", 0.0, self.fault, self.reason)
+        return ServerWait(self.address, "waiting", 0.0, self.fault, self.reason)
 
     def line(self) -> str:
         """Return it as a line for a person."""
@@ -181,7 +181,7 @@ class KeptWaits:
 
     def hear(self, event: object) -> None:
         """Keep where a wait begins, and forget it where it ends."""
-        if not isinstance(event, Wait):
+        if not isinstance(event, ServerWait):
             return
         if event.state == "waiting":
             of_it = Waiting(event.address, time.time(), event.fault, event.reason)
@@ -199,7 +199,7 @@ def waiting_now(store: Store, process: int | None) -> list[Waiting]:
     return kept["servers"] if kept and kept["process"] == process else []
 
 
-def about_wait(wait: Wait) -> str:
+def about_wait(wait: ServerWait) -> str:
     """Return where calls wait, or waited, as a line for a person."""
     if wait.state == "over":
         return f"waiting at {safe(wait.address)} is over after {spent(wait.seconds)}"
@@ -207,6 +207,6 @@ def about_wait(wait: Wait) -> str:
     return f"waiting at {safe(wait.address)}{again}: {_refusal(wait)}; other work continues"
 
 
-def _refusal(wait: Wait) -> str:
+def _refusal(wait: ServerWait) -> str:
     status = wait.fault.removeprefix("http-")
     return f"it refuses calls for now ({status}): {one_line(wait.reason, LONGEST_REASON)}"

@@ -13,9 +13,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from videoautoarena.agents.calls.ask import Event
-from videoautoarena.agents.limits.budget import Caps
-from videoautoarena.agents.limits.outages import Outage, Wait
+from videoautoarena.agents.calls.ask import CallEvent
+from videoautoarena.agents.limits.budget import SpendCaps
+from videoautoarena.agents.limits.outages import Outage, ServerWait
 from videoautoarena.agents.transport.faults import UNREACHED
 from videoautoarena.graph.slot_ids import base_of, is_newcomer
 from videoautoarena.memory.records.records import Attempt, Battle, Role, Slot
@@ -23,7 +23,7 @@ from videoautoarena.memory.records.slots import Slots
 from videoautoarena.memory.store.journal import Spent
 from videoautoarena.runs.console.progress import events
 from videoautoarena.runs.console.progress.local_state import Machines
-from videoautoarena.runs.run.config.stopping_rule import Reading
+from videoautoarena.runs.run.config.stopping_rule import RuleReading
 from videoautoarena.runs.run.rundir.budget import NO_CAPS
 from videoautoarena.runs.run.rundir.call_facts import FactCount
 from videoautoarena.runs.run.rundir.slots import Lineup, lineages_of, newcomers_among
@@ -103,7 +103,7 @@ class RunSnapshot:
         """Addresses that refuse calls for now, since when, and with what."""
         self.facts = FactCount()
         """What is so of its calls and answers."""
-        self.reading: Reading | None = None
+        self.reading: RuleReading | None = None
         """What a rule that may stop it saw last."""
         self.machines: Machines | None = None
         """None where no cluster plays it."""
@@ -115,7 +115,7 @@ class RunSnapshot:
     def hear(self, event: events.RunEvent) -> None:
         """Take an event in."""
         match event:
-            case Event():
+            case CallEvent():
                 self._call(event)
             case events.RunBegun():
                 self._begin(event)
@@ -132,9 +132,9 @@ class RunSnapshot:
                 self.reading = reading
             case Machines():
                 self.machines = event
-            case Wait(address, "waiting", fault=fault):
+            case ServerWait(address, "waiting", fault=fault):
                 self.refusing[address] = (self.clock(), fault)
-            case Wait(address):
+            case ServerWait(address):
                 self.refusing.pop(address, None)
             case Outage(address, "waiting"):
                 self.awaited[address] = self.clock()
@@ -191,7 +191,7 @@ class RunSnapshot:
         return (self.clock() - self.heard_s) / self.fresh * (self.total - self.done)
 
     @property
-    def caps(self) -> Caps:
+    def caps(self) -> SpendCaps:
         """What may be spent on the whole run."""
         return self.run.caps if self.run else NO_CAPS
 
@@ -273,7 +273,7 @@ class RunSnapshot:
         flight.round = slot.round
         return flight
 
-    def _call(self, event: Event) -> None:
+    def _call(self, event: CallEvent) -> None:
         if event.kind == "learnt":
             return
         if event.kind in ("finished", "recalled"):
@@ -295,14 +295,14 @@ class RunSnapshot:
             flight.voices.pop(place, None)
             flight.after = event.nonce.role
 
-    def _count(self, event: Event) -> None:
+    def _count(self, event: CallEvent) -> None:
         self.failed += event.fault is not None
         if event.kind == "recalled":
             self.recalled += 1
             return
         self.calls += 1
         self.facts.add(events.end_of(event))
-        tries: tuple[Event | Attempt, ...] = (*event.attempts, event)
+        tries: tuple[CallEvent | Attempt, ...] = (*event.attempts, event)
         for attempt in tries:
             self.tokens_in += attempt.usage.input_tokens or 0
             self.tokens_out += attempt.usage.output_tokens or 0

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, ClassVar
 
-from videoautoarena.agents.limits.budget import Caps
+from videoautoarena.agents.limits.budget import SpendCaps
 from videoautoarena.memory.records import records
 from videoautoarena.memory.records.records import DECIDED, TIES, Intent
 from videoautoarena.memory.store.store import Store
@@ -27,7 +27,7 @@ from videoautoarena.runs.console.progress.local_state import (
 )
 from videoautoarena.runs.formats.record_json import SPREAD, fields_json, record_json
 from videoautoarena.runs.formats.terminal import safe
-from videoautoarena.runs.run.config.stopping_rule import Reading
+from videoautoarena.runs.run.config.stopping_rule import RuleReading
 from videoautoarena.runs.run.inputs.users import Users, users_of
 from videoautoarena.runs.run.rundir import reader
 from videoautoarena.runs.run.rundir.budget import describe_caps, kept_caps
@@ -124,7 +124,7 @@ class Status:
     """Files not used: `path` and `reason`."""
     endings: EndingCounts = field(metadata=SPREAD)
     costs: Costs = field(metadata=SPREAD)
-    caps: Caps
+    caps: SpendCaps
     outlook: Outlook
     """What is left, and how its stopping rule was met, or how near it is."""
     failed: int
@@ -282,7 +282,7 @@ class Status:
         return self.manifest.get("seed")
 
     @property
-    def until(self) -> Reading | None:
+    def until(self) -> RuleReading | None:
         """Latest reading of [the stopping rule](#a-stopping-rule), or None."""
         return self.outlook.reading
 

@@ -13,7 +13,7 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from videoautoarena.agents.calls.ask import Event
+from videoautoarena.agents.calls.ask import CallEvent
 from videoautoarena.agents.calls.replies import BadReply, read_reply
 from videoautoarena.agents.prompting.contracts import ExaminerReply
 from videoautoarena.memory.records.errors import BadInput
@@ -52,7 +52,7 @@ class Stories:
         match event:
             case RunBegun():
                 self._paths = dict(event.videos)
-            case Event(kind="finished" | "recalled") if event.nonce.role == "examiner":
+            case CallEvent(kind="finished" | "recalled") if event.nonce.role == "examiner":
                 self._examined(event)
             case BattleSettled(battle):
                 width = self._columns or shutil.get_terminal_size().columns
@@ -62,7 +62,7 @@ class Stories:
                 path = safe(self._paths.get(battle.video, battle.video))
                 self._say(f"\n{RULE[:width]}\n{path}\n{story(battle, width, is_first=is_first)}")
 
-    def _examined(self, event: Event) -> None:
+    def _examined(self, event: CallEvent) -> None:
         path = self._paths.get(event.nonce.scope, event.nonce.scope)
         words = _account(event.text) if event.fault is None else f"failed: {event.text}"
         width = self._columns or shutil.get_terminal_size().columns
@@ -138,7 +138,7 @@ class TraceFile:
 def as_json(event: RunEvent) -> dict[str, Any]:
     """Return an event in the shape of a line of `--trace FILE`."""
     match event:
-        case Event():
+        case CallEvent():
             return {"event": event.kind, **_call(event)}
         case RunBegun():
             shown = {"out": str(event.out), "slots": len(event.slots)}
@@ -171,7 +171,7 @@ EVENT_NAMES: dict[type, str] = {
 """What lines of a trace call events whose fields they hold as they are; others go by class."""
 
 
-def _call(event: Event) -> dict[str, Any]:
+def _call(event: CallEvent) -> dict[str, Any]:
     nonce = event.nonce
     facts = {"scope": nonce.scope, "role": nonce.role, "ordinal": nonce.ordinal}
     facts |= {"generation": nonce.generation, "model": event.alias, "fault": event.fault}

@@ -8,8 +8,8 @@ from typing import Any, NotRequired, TypedDict, cast
 from pydantic import JsonValue
 
 from videoautoarena.agents.prompting.contracts import RoundReply
-from videoautoarena.agents.roles.write_dialogue import Item
-from videoautoarena.graph.dialogue import Made
+from videoautoarena.agents.roles.write_dialogue import ChecklistQuestion
+from videoautoarena.graph.dialogue import MadeDialogue
 from videoautoarena.graph.dialogue_checks import denials
 from videoautoarena.runs.bench.format.schema import Authorship, Check, DialogueItem, Round
 
@@ -55,7 +55,7 @@ class RoundOrigin(TypedDict):
     """The same for each other thing that could be meant."""
 
 
-def entry_of(facts: Mapping[str, Any], made: Made) -> DialogueItem:
+def entry_of(facts: Mapping[str, Any], made: MadeDialogue) -> DialogueItem:
     """Return the line of a dialogue that passed; `facts` say of what and by whom."""
     video = facts["video"]
     clip = facts["clip"]
@@ -94,7 +94,9 @@ def entry_of(facts: Mapping[str, Any], made: Made) -> DialogueItem:
     return bare.model_copy(update={"qid": bare.own_qid()})
 
 
-def _round(one: RoundReply, made: Made, *, number: int, items: tuple[Item, ...]) -> Round:
+def _round(
+    one: RoundReply, made: MadeDialogue, *, number: int, items: tuple[ChecklistQuestion, ...]
+) -> Round:
     about: RoundOrigin = {}
     if items:
         about["tried"] = [dict(each) for each in made.tried if each["round"] == number]

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 from videoautoarena.agents.models.registry import Model
 from videoautoarena.agents.roles.prompter import Prompter
 from videoautoarena.agents.roles.write_dialogue import Dialogist
-from videoautoarena.graph.dialogue import Made, Workshop, make_dialogue
+from videoautoarena.graph.dialogue import DialogueContext, MadeDialogue, make_dialogue
 from videoautoarena.graph.dialogue_checks import TURNS, Fall
 from videoautoarena.memory.records.calls import Lost
 from videoautoarena.memory.records.clips import clips_of
@@ -271,14 +271,14 @@ class _OneVideo:
 
     async def _dialogue(
         self, clip: Clip, ability: Ability, asked: tuple[str, ...], slot: str
-    ) -> Made | None:
+    ) -> MadeDialogue | None:
         making, (fewest, most) = self.making, self.making.wish.turns
         dialogist = await self._dialogist(clip)
         if dialogist is None:
             return None
         drawn = unit_interval(making.wish.seed, "turns", slot)
         made = await make_dialogue(
-            Workshop(
+            DialogueContext(
                 dialogist=dialogist,
                 marker=making.examiner,
                 ability=ability,

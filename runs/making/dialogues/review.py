@@ -18,7 +18,7 @@ from typing import Any, NamedTuple, NotRequired, TypedDict, cast
 
 from pydantic import JsonValue
 
-from videoautoarena.agents.roles.write_dialogue import Item
+from videoautoarena.agents.roles.write_dialogue import ChecklistQuestion
 from videoautoarena.graph.dialogue_checks import denials
 from videoautoarena.memory.records.digests import digest
 from videoautoarena.memory.records.errors import BadInput
@@ -278,7 +278,9 @@ def _made(one: Round, checklist: Sequence[Mapping[str, str]]) -> dict[str, JsonV
     """Return how a round was made; its items that deny are found again where they are others."""
     if checklist == _checklist(one)["checklist"]:
         return one.made
-    found = denials([Item(check["text"], check["expected"] == "yes") for check in checklist])
+    found = denials(
+        [ChecklistQuestion(check["text"], check["expected"] == "yes") for check in checklist]
+    )
     rest = {name: held for name, held in one.made.items() if name != "denials"}
     return {**rest, "denials": list[JsonValue](found)} if found else rest
 

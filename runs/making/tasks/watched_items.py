@@ -17,7 +17,7 @@ from pydantic import JsonValue
 from videoautoarena.agents.offline.language.tables import Dice
 from videoautoarena.agents.prompting.contracts import OptionCheckerReply
 from videoautoarena.agents.prompting.fences import LETTERS
-from videoautoarena.agents.roles.write_tasks import Checked, Moment, Proposal, WatchedKind
+from videoautoarena.agents.roles.write_tasks import Moment, TaskCheck, TaskProposal, WatchedKind
 from videoautoarena.memory.records.digests import canonical_json, digest
 from videoautoarena.memory.records.records import Video
 from videoautoarena.runs.bench.format.schema import Authorship, TaskItem
@@ -81,7 +81,7 @@ class Draft(NamedTuple):
     """A task in the form in which it is checked again."""
 
     kind: WatchedKind
-    proposal: Proposal
+    proposal: TaskProposal
     options: tuple[str, ...] = ()
     """In the drawn order; empty for free words."""
 
@@ -97,7 +97,7 @@ class Draft(NamedTuple):
         return digest(canonical_json([self.kind, *said]))[:12]
 
 
-def drafted(kind: WatchedKind, proposal: Proposal, video: Video, *, seed: int) -> Draft:
+def drafted(kind: WatchedKind, proposal: TaskProposal, video: Video, *, seed: int) -> Draft:
     """Return a task with its options in an order that the seed draws."""
     if kind not in CHOICE:
         return Draft(kind, proposal)
@@ -106,7 +106,7 @@ def drafted(kind: WatchedKind, proposal: Proposal, video: Video, *, seed: int) -
     return Draft(kind, proposal, tuple(dice.shuffled(sorted((proposal.answer, *proposal.wrong)))))
 
 
-def find_fault(draft: Draft, video: Video, known: Sequence[Proposal]) -> Fall | None:
+def find_fault(draft: Draft, video: Video, known: Sequence[TaskProposal]) -> Fall | None:
     """Return what is wrong with the form of a task; `known` are those of its video so far."""
     said = draft.proposal
     if any(_is_again(said, other) for other in known):
@@ -120,7 +120,7 @@ def find_fault(draft: Draft, video: Video, known: Sequence[Proposal]) -> Fall | 
     return None if draft.kind not in TIMED or _is_moment(said.moment, video) else "moment"
 
 
-def settled(draft: Draft, checked: Checked) -> Proposal | Fall:
+def settled(draft: Draft, checked: TaskCheck) -> TaskProposal | Fall:
     """Return a task as the second ask leaves it, or why it falls."""
     said = draft.proposal
     reply = checked.reply
@@ -141,7 +141,7 @@ def settled(draft: Draft, checked: Checked) -> Proposal | Fall:
     return said._replace(points=points, answer=answer)
 
 
-def entry_of(draft: Draft, final: Proposal, video: Video, made: WatchedAsks) -> TaskItem:
+def entry_of(draft: Draft, final: TaskProposal, video: Video, made: WatchedAsks) -> TaskItem:
     """Return the line of an item that passed."""
     origin: WatchedOrigin = {"kind": draft.kind, "maker": WATCHER, **made}
     bare = TaskItem(
@@ -179,7 +179,7 @@ class WatchedOrigin(_Rules, WatchedAsks):
     """How an item that an examiner wrote came about, as `made` of its line says it."""
 
 
-def written_json(said: Proposal) -> dict[str, JsonValue]:
+def written_json(said: TaskProposal) -> dict[str, JsonValue]:
     """Return a task as it was written, for the record of how it was made."""
     found: dict[str, Any] = {"question": said.question}
     if said.wrong:
@@ -235,7 +235,7 @@ def _is_one_place(meant: Moment | None, found: Sequence[Moment]) -> bool:
     return min(end_s, meant[1]) - max(start_s, meant[0]) >= -SLACK_S
 
 
-def _is_again(said: Proposal, other: Proposal) -> bool:
+def _is_again(said: TaskProposal, other: TaskProposal) -> bool:
     """Return whether a task asks what another one asks."""
     if _plain(said.question) == _plain(other.question):
         return True

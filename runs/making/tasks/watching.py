@@ -18,11 +18,11 @@ from videoautoarena.agents.roles.prompter import Prompter
 from videoautoarena.agents.roles.write_tasks import (
     CHECKERS,
     WRITERS,
-    Checked,
-    Proposal,
+    TaskCheck,
+    TaskProposal,
     WatchedKind,
     Watcher,
-    Written,
+    WrittenTasks,
 )
 from videoautoarena.memory.records.digests import derive
 from videoautoarena.memory.records.errors import BadInput, CallFailed, UnusableVideo
@@ -153,7 +153,7 @@ class Watching:
             outcome.failures[part.video.id] = f"no frames: {why}"
             return outcome
         watcher = Watcher(self.prompter, self.examiner, frames)
-        known: list[Proposal] = []
+        known: list[TaskProposal] = []
         for ask in range(ASKS):
             lacking = part.wanted - len(outcome.items)
             try:
@@ -174,7 +174,11 @@ class Watching:
         return outcome
 
     async def _take(
-        self, watcher: Watcher, outcome: PartOutcome, written: Written, known: list[Proposal]
+        self,
+        watcher: Watcher,
+        outcome: PartOutcome,
+        written: WrittenTasks,
+        known: list[TaskProposal],
     ) -> None:
         """Have what was written checked, and keep what stays."""
         part = outcome.part
@@ -193,13 +197,15 @@ class Watching:
                 outcome.fallen["failed"] += 1
                 continue
             final = settled(draft, checked)
-            if isinstance(final, Proposal):
+            if isinstance(final, TaskProposal):
                 made = self._made(draft, written, checked)
                 outcome.items.append(entry_of(draft, final, part.video, made))
             else:
                 outcome.fallen[final] += 1
 
-    async def _check(self, watcher: Watcher, outcome: PartOutcome, draft: Draft) -> Checked | None:
+    async def _check(
+        self, watcher: Watcher, outcome: PartOutcome, draft: Draft
+    ) -> TaskCheck | None:
         scope = f"{outcome.part.scope}:{draft.digest}"
         said = draft.proposal
         try:
@@ -210,7 +216,7 @@ class Watching:
             outcome.failures[scope] = str(failure)
             return None
 
-    def _made(self, draft: Draft, written: Written, checked: Checked) -> WatchedAsks:
+    def _made(self, draft: Draft, written: WrittenTasks, checked: TaskCheck) -> WatchedAsks:
         """Return how an item came about: by whom, from which frames, and what both asks said."""
         prompts = self.prompter.prompts
         examiner = self.examiner

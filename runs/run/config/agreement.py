@@ -44,7 +44,7 @@ _MOST = 40
 """Places that can be asked about at once; a run has as many models at most."""
 
 
-class Agreement(Record):
+class TrustAgreement(Record):
     """Where frames may go, what is imported and sent along, and the folder they come from."""
 
     destinations: tuple[Destination, ...] = ()
@@ -61,14 +61,14 @@ class Agreement(Record):
         """Whether there is nothing to agree to."""
         return not self.destinations and self.videos is None
 
-    def covers(self, other: Agreement) -> bool:
+    def covers(self, other: TrustAgreement) -> bool:
         """Return whether who agreed to this has agreed to the other."""
         is_same = other.videos is None or other.videos == self.videos
         return is_same and all(one in self.destinations for one in other.destinations)
 
 
 @dataclass(frozen=True)
-class Trust:
+class RunTrust:
     """What this machine says now of a run that a command goes on with."""
 
     config: Path | None = None
@@ -77,7 +77,7 @@ class Trust:
     """What `--trust-run` names."""
 
 
-NO_TRUST = Trust()
+NO_TRUST = RunTrust()
 
 
 def agreed(
@@ -86,7 +86,7 @@ def agreed(
     *,
     out: Path,
     stored: Path | None = None,
-    trust: Trust = NO_TRUST,
+    trust: RunTrust = NO_TRUST,
 ) -> RunConfig:
     """Return a run's settings in which these models, and those who help them, may be called.
 
@@ -106,7 +106,7 @@ def agreed(
     still = [entry for entry in own.values() if entry.is_received]
     if stored is None:
         still = [entry for entry in still if _leads_away(entry)]
-    asked = Agreement(
+    asked = TrustAgreement(
         destinations=_places(entry.destination for entry in still),
         videos=None if stored is None else str(stored.absolute()),
     )
@@ -125,14 +125,14 @@ def remember(config: RunConfig, folder: Path | None, names: Iterable[str] | None
     Where nothing can be kept, later commands ask.
     """
     called = config.cast if names is None else names
-    agreement = Agreement(
+    agreement = TrustAgreement(
         destinations=_places(config.cast[name].destination for name in called),
         videos=_text(folder),
     )
     _keep(agreement)
 
 
-def _keep(agreement: Agreement) -> None:
+def _keep(agreement: TrustAgreement) -> None:
     if agreement.is_empty or agreement.digest in _read():
         return
     with suppress(OSError, RuntimeError), _writing() as file:
@@ -200,7 +200,7 @@ def _text(folder: Path | None) -> str | None:
     return text if text.encode(errors="replace").decode() == text else None
 
 
-def _check_places(out: Path, asked: Agreement) -> None:
+def _check_places(out: Path, asked: TrustAgreement) -> None:
     """Refuse what no arena.toml may hold: an address with a name before its host misleads."""
     for place in asked.destinations:
         if place.address is not None:
@@ -210,7 +210,7 @@ def _check_places(out: Path, asked: Agreement) -> None:
 
 
 def _question(
-    out: Path, asked: Agreement, cast: Mapping[str, CastEntry], *, typed: str | None
+    out: Path, asked: TrustAgreement, cast: Mapping[str, CastEntry], *, typed: str | None
 ) -> str:
     """Return the line that says where a run leads, and how to agree to it."""
     remedies = []
@@ -240,7 +240,7 @@ def _question(
     )
 
 
-def _is_known(asked: Agreement) -> bool:
+def _is_known(asked: TrustAgreement) -> bool:
     return any(one.covers(asked) for one in _read().values())
 
 
@@ -251,25 +251,25 @@ def _state() -> Path:
     return root / "videoautoarena" / "agreed.json"
 
 
-def _read() -> dict[str, Agreement]:
+def _read() -> dict[str, TrustAgreement]:
     """Return what was agreed to, by digest; nothing of what others could have written."""
     try:
         with _state().open("rb") as file:
             status = os.fstat(file.fileno())
             if status.st_uid != os.geteuid() or status.st_mode & 0o022:
                 return {}
-            lists = _Kept.model_validate_json(file.read()).lists
+            lists = _AgreementFile.model_validate_json(file.read()).lists
     # Where there is no home, Path.home() raises RuntimeError.
     except (OSError, RuntimeError, ValidationError):
         return {}
     return {one.digest: one for one in lists.values()}
 
 
-class _Kept(BaseModel):
+class _AgreementFile(BaseModel):
     """The file of agreements."""
 
     schema_version: Literal[1] = Field(default=1, alias="schema")
-    lists: dict[str, Agreement] = {}
+    lists: dict[str, TrustAgreement] = {}
 
 
 @contextmanager

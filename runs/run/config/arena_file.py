@@ -27,13 +27,13 @@ Share = Annotated[float, Field(ge=0, le=1)]
 Pairing = Literal["mix", "uniform", "round-robin", "keep-pair"]
 
 
-class Table(BaseModel):
+class FileTable(BaseModel):
     """A table of the file; unknown keys are refused."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
-class RetrievalTable(Table):
+class RetrievalTable(FileTable):
     """A model that is sent the clips of a video most like the question, and how they are found."""
 
     model: str
@@ -86,7 +86,7 @@ class ModelTable(ModelSpec):
         return value
 
 
-class RolesTable(Table):
+class RolesTable(FileTable):
     """Who plays."""
 
     models: tuple[str, ...] = ()
@@ -97,7 +97,7 @@ class RolesTable(Table):
     """One name or a list; without it the examiner judges."""
 
 
-class RunTable(Table):
+class RunTable(FileTable):
     """Settings of a run; a flag beats each of them."""
 
     rounds: int | None = Field(default=None, ge=1)
@@ -140,7 +140,7 @@ class RunTable(Table):
     """A rule that stops the run early, as `--until`."""
 
 
-class SamplingTable(Table):
+class SamplingTable(FileTable):
     """Which frames of a video are looked at; a flag beats each of them."""
 
     policy: PolicyName | None = None
@@ -159,7 +159,7 @@ class SamplingTable(Table):
     """What reads the files, as `--decoder`."""
 
 
-class ArenaFile(Table):
+class ArenaFile(FileTable):
     """The whole file."""
 
     models: dict[str, ModelTable] = {}

@@ -34,7 +34,7 @@ OPEN_PARAMETERS: Mapping[str, Any] = {"temperature": 0.7, "max_tokens": 2048}
 """With which an open model answers that names none of its own."""
 
 
-class Turned(NamedTuple):
+class TurnedChoice(NamedTuple):
     """A choice that the preset turns back."""
 
     choice: str
@@ -47,7 +47,7 @@ class Turned(NamedTuple):
     """Runs that began with the preset in an earlier version were played as `here` says."""
 
 
-class Left(NamedTuple):
+class LeftChoice(NamedTuple):
     """A choice that stays as it is here, preset or not."""
 
     choice: str
@@ -56,90 +56,90 @@ class Left(NamedTuple):
 
 
 TURNED = (
-    Turned(
+    TurnedChoice(
         "frames of examiner and judge",
         "at most 128, evenly over the video",
         "the same; `[sampling]` of the file gives way",
         ("sampling.policy", "sampling.frames"),
     ),
-    Turned(
+    TurnedChoice(
         "frames of a contestant",
         "at most 64",
         "64, or `max_frames` of its table",
         ("cast.max_frames",),
     ),
-    Turned(
+    TurnedChoice(
         "shape of a frame",
         "stretched to 512 x 512; JPEG quality, which is not stated, 85",
         "aspect ratio kept, 512 on the longer side; quality 85",
         ("sampling.fit", "sampling.size_px", "sampling.quality"),
     ),
-    Turned(
+    TurnedChoice(
         "subtitles",
         "sent with the frames",
         "the same; `subtitles` of the file gives way",
         ("subtitles",),
     ),
-    Turned(
+    TurnedChoice(
         "users",
         "three a video, however alike; no language is named",
         "the same; `diverse` and `languages` of the file give way",
         ("diverse", "languages"),
         is_later=True,
     ),
-    Turned(
+    TurnedChoice(
         "what users and first questions are made from",
         "the frames, and for a question the user",
         "the examiner's account of the video, too",
         ("prompts.persona", "prompts.questioner"),
         is_later=True,
     ),
-    Turned(
+    TurnedChoice(
         "what the judge writes",
         "four analyses and a verdict",
         "an answer of its own first, a verdict on each standard, too; it may abstain",
         ("contracts", "prompts.judge"),
         is_later=True,
     ),
-    Turned(
+    TurnedChoice(
         "grades of difficulty",
         "whole numbers from 1 to 5",
         "one decimal, with an anchor for each number",
         ("contracts", "prompts.grader"),
         is_later=True,
     ),
-    Turned(
+    TurnedChoice(
         "which new question passes",
         "one with a higher overall grade",
         "also one with an equal overall grade and a higher sum of the four others",
         ("rules.overall_only",),
     ),
-    Turned(
+    TurnedChoice(
         "what a harder question is made from",
         "frames, user, question and both answers",
         "the judge's analyses, too",
         ("rules.share_analyses", "prompts.evolver"),
     ),
-    Turned(
+    TurnedChoice(
         "who meets",
         "a pair drawn uniformly, which keeps its lineage and its seats",
         "a pair and its seats drawn for each question, more often one whose order is open",
         ("pairing", "rules.fixed_seats"),
     ),
-    Turned(
+    TurnedChoice(
         "order of the answers",
         "judged once, in one order",
         "a tenth of the battles is judged in both, as an audit",
         ("swap",),
     ),
-    Turned(
+    TurnedChoice(
         "how open models answer",
         "temperature 0.7, at most 2,048 tokens",
         "their server's temperature, at most 4,096 tokens, as all other models",
         ("cast.parameters",),
         is_later=True,
     ),
-    Turned(
+    TurnedChoice(
         "ratings",
         "plain maximum likelihood of Bradley and Terry's model",
         "the same with Firth's penalty, which is finite for all",
@@ -148,62 +148,62 @@ TURNED = (
     ),
 )
 LEFT = (
-    Left(
+    LeftChoice(
         "words of the prompts",
         "its own; that of a contestant is not printed",
         "written anew; `--prompts` takes others. One system text stands before all of them",
     ),
-    Left(
+    LeftChoice(
         "form of replies",
         "headed sections of text; a tie's kind is not in the last line",
         "one JSON object, mended once; both kinds of tie, rated alike",
     ),
-    Left(
+    LeftChoice(
         "account of the video",
         "none",
         "still written, one call a video, for the category that slices go by; no role reads it",
     ),
-    Left(
+    LeftChoice(
         "instants of frames",
         "not stated; its code takes at most one a second, from the left",
         "from the first frame to the last, in short videos, too; a contestant's are some of these",
     ),
-    Left(
+    LeftChoice(
         "how examiner and judge reply",
         "not stated; its code asks for temperature 0 and at most 4,096 tokens",
         "as their server does, or by `parameters` of their tables",
     ),
-    Left(
+    LeftChoice(
         "number of rounds",
         "not stated",
         "3, or `--rounds`",
     ),
-    Left(
+    LeftChoice(
         "order of the two questions graded",
         "not stated",
         "drawn",
     ),
-    Left(
+    LeftChoice(
         "what follows a refused question",
         "not stated; its code refuses none",
         "the evolver is asked once more, then the questioner, who knows what was asked",
     ),
-    Left(
+    LeftChoice(
         "calls that fail",
         "not stated; its code keeps an empty text",
         "a forfeit or a void, never rated",
     ),
-    Left(
+    LeftChoice(
         "models without a finite rating",
         "not stated",
         "Firth's penalty for the whole board, which then says so",
     ),
-    Left(
+    LeftChoice(
         "scale and intervals",
         "the mean of all models is 1000; no intervals",
         "1000 is the mean weighted by what is known; intervals by video. Differences are the same",
     ),
-    Left(
+    LeftChoice(
         "benches",
         "judged by the same prompt, the reference first",
         "by the usual contracts, from both seats",

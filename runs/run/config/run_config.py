@@ -236,7 +236,7 @@ def _undefined(name: str) -> StoreError:
 
 
 @dataclass(frozen=True)
-class Settings:
+class RunSettings:
     """A resolved run and what may change from one process to the next."""
 
     config: RunConfig
@@ -260,7 +260,7 @@ class Settings:
     """A file that says what the videos are, or "none"; None: the one beside them."""
 
 
-def resolve(flags: Flags) -> Settings:
+def resolve(flags: Flags) -> RunSettings:
     """Return the settings that flags, preset, file and defaults amount to.
 
     Raises:
@@ -296,7 +296,7 @@ def resolve(flags: Flags) -> Settings:
         sampling=choose_sampling(vars(flags), file.sampling, is_paper=is_paper),
         **run["config"],
     )
-    return Settings(config=config, assumed_cast=is_assumed, **run["process"])
+    return RunSettings(config=config, assumed_cast=is_assumed, **run["process"])
 
 
 def preset_of(flags: Flags, file: ArenaFile) -> Literal["paper"] | None:

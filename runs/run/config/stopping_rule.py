@@ -39,7 +39,7 @@ _INTERVALS = {
 }
 
 
-class Rule(NamedTuple):
+class StoppingRule(NamedTuple):
     """When a run stops early."""
 
     kind: Literal["separated", "ci", "battles"]
@@ -60,10 +60,10 @@ class Rule(NamedTuple):
         return _INTERVALS[self.kind]
 
 
-class Reading(NamedTuple):
+class RuleReading(NamedTuple):
     """What a rule saw in the battles up to a wave."""
 
-    rule: Rule
+    rule: StoppingRule
     """As given: `separated`, `ci=POINTS` or `battles=N`."""
     wave: int
     """Latest wave it looked at, from 0; the first that met it, if any did."""
@@ -109,36 +109,36 @@ class Reading(NamedTuple):
         return {**self._asdict(), "rule": str(self.rule), "promise": self.promise}
 
 
-def parse_rule(text: str) -> Rule | None:
+def parse_rule(text: str) -> StoppingRule | None:
     """Return the rule that a text names, None where it lifts one; BadInput where it names none."""
     kind, _, figure = text.strip().partition("=")
     if not figure and kind in (LIFTED, "separated"):
-        return Rule("separated") if kind == "separated" else None
+        return StoppingRule("separated") if kind == "separated" else None
     try:
         size = float(figure)
     except ValueError:
         size = math.nan
     if kind == "ci" and 0 < size < math.inf:
-        return Rule("ci", size)
+        return StoppingRule("ci", size)
     if kind == "battles" and size >= 1 and size == size // 1 < math.inf:
-        return Rule("battles", size)
+        return StoppingRule("battles", size)
     raise BadInput(f"--until {text!a} is not a rule; give {FORMS}")
 
 
-class _Written(TypedDict):
+class _StoredRule(TypedDict):
     rule: str
     met: dict[str, Any] | None
 
 
-_WRITTEN = TypeAdapter(_Written)
-_READING = TypeAdapter(Reading)
+_WRITTEN = TypeAdapter(_StoredRule)
+_READING = TypeAdapter(RuleReading)
 
 
-class Kept(NamedTuple):
+class KeptRule(NamedTuple):
     """What a run's file says of its rule."""
 
-    rule: Rule | None = None
-    met: Reading | None = None
+    rule: StoppingRule | None = None
+    met: RuleReading | None = None
     """How it was met when the run was last played."""
 
 
@@ -148,31 +148,31 @@ def keep_rule(store: Store, text: str | None) -> None:
         return
     rule = parse_rule(text)
     if rule != kept_rule(store).rule:
-        _put(store, Kept(rule))
+        _put(store, KeptRule(rule))
 
 
-def keep_met(store: Store, met: Reading | None) -> None:
+def keep_met(store: Store, met: RuleReading | None) -> None:
     """Write down how a run's rule was met, or that it was not."""
     kept = kept_rule(store)
     if kept.met != met:
         _put(store, kept._replace(met=met))
 
 
-def kept_rule(store: Store) -> Kept:
+def kept_rule(store: Store) -> KeptRule:
     """Return the rule of a run; StoreError where it is damaged."""
     said = store.file_as(_WRITTEN, UNTIL_FILE)
     if said is None:
-        return Kept()
+        return KeptRule()
     try:
         rule = parse_rule(said["rule"])
         if rule is None or said["met"] is None:
-            return Kept(rule)
-        return Kept(rule, _READING.validate_python({**said["met"], "rule": rule}))
+            return KeptRule(rule)
+        return KeptRule(rule, _READING.validate_python({**said["met"], "rule": rule}))
     except (BadInput, ValidationError):
         raise StoreError(f"what the run's file holds as {UNTIL_FILE} cannot be read") from None
 
 
-def _put(store: Store, kept: Kept) -> None:
+def _put(store: Store, kept: KeptRule) -> None:
     met = None if kept.met is None else kept.met._asdict()
     if met is not None:
         del met["rule"]

@@ -33,7 +33,7 @@ from videoautoarena.runs.formats.terminal import safe
 from videoautoarena.scoring.texts.traits import near_duplicates
 
 if TYPE_CHECKING:
-    from videoautoarena.runs.run.config.run_config import RunConfig, Settings
+    from videoautoarena.runs.run.config.run_config import RunConfig, RunSettings
     from videoautoarena.video.folder.find import Findings, Places
 
 
@@ -276,7 +276,7 @@ def merged_users(kept: Sequence[UserFile | None]) -> UserFile | None:
 
 
 def with_users(
-    settings: Settings, found: Findings, folder: Path
+    settings: RunSettings, found: Findings, folder: Path
 ) -> tuple[RunConfig, UserFile | None]:
     """Return the configuration of a run that begins, and the users brought to it; or BadInput."""
     if settings.personas is None:

@@ -10,7 +10,7 @@ from typing import Annotated, Literal, NamedTuple
 
 from pydantic import Field, TypeAdapter
 
-from videoautoarena.agents.limits.budget import CappedBudget, Caps, SpendOrder
+from videoautoarena.agents.limits.budget import CappedBudget, SpendCaps, SpendOrder
 from videoautoarena.agents.limits.estimates import (
     SEEN_FRAMES,
     Estimates,
@@ -22,9 +22,9 @@ from videoautoarena.agents.limits.estimates import (
 )
 from videoautoarena.agents.limits.prices import (
     REFUSED,
-    Boundless,
+    MoneyAndTokens,
+    NoSpendCap,
     SpendCap,
-    Sum,
     cost_of,
     is_own,
     most_usd,
@@ -41,30 +41,30 @@ from videoautoarena.runs.run.rundir.call_facts import limits_of
 
 CAPS_FILE = "local/caps"
 """The caps that were given last; no part of the run."""
-NO_CAPS = Caps()
+NO_CAPS = SpendCaps()
 _Cap = Annotated[float, Field(ge=0, allow_inf_nan=False)] | None
 _CAPS = TypeAdapter(dict[Literal["usd", "tokens"], _Cap])
 
 
-def kept_caps(store: Store) -> Caps:
+def kept_caps(store: Store) -> SpendCaps:
     """Return the caps that were given last: they hold until others are."""
-    return Caps(**(store.file_as(_CAPS, CAPS_FILE) or {}))
+    return SpendCaps(**(store.file_as(_CAPS, CAPS_FILE) or {}))
 
 
-def merged_caps(kept: Caps, asked: Caps) -> Caps:
+def merged_caps(kept: SpendCaps, asked: SpendCaps) -> SpendCaps:
     """Return the caps that hold from now on; an infinite one lifts what was kept."""
     both = (old if new is None else new for old, new in zip(kept, asked, strict=True))
-    return Caps(*(None if cap is None or math.isinf(cap) else cap for cap in both))
+    return SpendCaps(*(None if cap is None or math.isinf(cap) else cap for cap in both))
 
 
-def describe_caps(caps: Caps) -> str:
+def describe_caps(caps: SpendCaps) -> str:
     """Return caps in words: `$2.00 and 5,000 tokens`."""
     usd = [f"${caps.usd:,.2f}"] if caps.usd is not None else []
     tokens = [f"{caps.tokens:,.0f} tokens"] if caps.tokens is not None else []
     return " and ".join(usd + tokens)
 
 
-def keep_caps(store: Store, caps: Caps) -> None:
+def keep_caps(store: Store, caps: SpendCaps) -> None:
     """Write down which caps hold from now on."""
     if caps != kept_caps(store):
         store.put_file(CAPS_FILE, json.dumps(caps._asdict()), replace=True)
@@ -84,7 +84,7 @@ def unpriced(config: RunConfig) -> list[str]:
     return [alias for alias in config.cast if price_of(config.model_of(alias)) is None]
 
 
-def check_caps(config: RunConfig, caps: Caps) -> None:
+def check_caps(config: RunConfig, caps: SpendCaps) -> None:
     """Raise BadInput for a cap in dollars where a model or its service tier has no price."""
     if caps.usd is None:
         return
@@ -111,8 +111,8 @@ def check_caps(config: RunConfig, caps: Caps) -> None:
 class Budget:
     """What a process may spend."""
 
-    caps: Caps = NO_CAPS
-    spend_cap: SpendCap = field(default_factory=Boundless)
+    caps: SpendCaps = NO_CAPS
+    spend_cap: SpendCap = field(default_factory=NoSpendCap)
     estimates: Estimates = field(default_factory=Estimates)
 
     @classmethod
@@ -133,7 +133,7 @@ class Budget:
         return cls(caps, CappedBudget(caps, estimates, spent=spent, spend_order=order), estimates)
 
 
-def spent_so_far(config: RunConfig, journal: Journal) -> Sum:
+def spent_so_far(config: RunConfig, journal: Journal) -> MoneyAndTokens:
     """Return what counts against a cap: what calls cost, or may have where nobody says."""
     known = journal.spent(besides="offline:*")
     total = summed(known.usd, known.input_tokens + known.output_tokens)
@@ -156,11 +156,11 @@ def spent_so_far(config: RunConfig, journal: Journal) -> Sum:
     return total
 
 
-def _unreported_of(one: CallRow | Attempt, model: Model | None, most: _Most) -> Sum:
+def _unreported_of(one: CallRow | Attempt, model: Model | None, most: _Most) -> MoneyAndTokens:
     """Return what one try may have come to beyond the cost and the tokens that it reports."""
     tokens = most.tokens if one.usage.total is None else 0
     if one.cost_usd is not None:
-        return Sum(0, tokens)
+        return MoneyAndTokens(0, tokens)
     counted = cost_of(model, one.usage).usd if model else None
     known = (usd for usd in (counted, one.may_have_cost_usd, most.usd) if usd is not None)
     return summed(next(known, None), tokens)

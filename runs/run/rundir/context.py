@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from functools import partial
 from typing import NamedTuple, Protocol, TypeVar
 
-from videoautoarena.agents.calls.ask import Asker, Event
+from videoautoarena.agents.calls.ask import Asker, CallEvent
 from videoautoarena.agents.calls.clients import Load
 from videoautoarena.agents.limits.outages import Outage
 from videoautoarena.agents.prompting.prompts import PromptSet
 from videoautoarena.agents.roles.prompter import Prompter
 from videoautoarena.agents.roles.prompter import all_done as all_done
-from videoautoarena.graph.context import Arena, Rules
+from videoautoarena.graph.context import Arena, TournamentRules
 from videoautoarena.memory.records.records import Video
 from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.run.config.run_config import RunConfig
@@ -65,7 +65,7 @@ class EarlyEnd:
 
     def note(self, event: object, why: str | None) -> bool:
         """Take note of why a model can do no more, if so; return whether nothing more is asked."""
-        if not why or self.hopeless or not isinstance(event, Event):
+        if not why or self.hopeless or not isinstance(event, CallEvent):
             return False
         self.hopeless = f"{event.alias}: {why}: {event.text}"
         return True
@@ -114,7 +114,7 @@ async def no_frames(_video: str, _digests: list[str]) -> list[bytes]:
 
 
 def asker_of(
-    calling: Calling, budget: Budget, *, pace: Pace, hear: Callable[[Event], None]
+    calling: Calling, budget: Budget, *, pace: Pace, hear: Callable[[CallEvent], None]
 ) -> Asker:
     """Return what makes the calls of a process, within what it may spend."""
     return Asker(
@@ -130,14 +130,14 @@ def asker_of(
 
 
 def draining_asker(
-    calling: Calling, ending: EarlyEnd, *, pace: Pace, hear: Callable[[Event], str | None]
+    calling: Calling, ending: EarlyEnd, *, pace: Pace, hear: Callable[[CallEvent], str | None]
 ) -> Asker:
     """Return an asker that sends nothing more once a model can do no more, and notes it.
 
     `hear` says of an event why its model can do no more, if so.
     """
 
-    def listen(event: Event) -> None:
+    def listen(event: CallEvent) -> None:
         if ending.note(event, hear(event)):
             asker.drain()
 
@@ -164,7 +164,7 @@ def assemble(
         examiner=config.model_of(config.examiner),
         judges=tuple(config.model_of(alias) for alias in config.judges),
         cast={alias: config.model_of(alias) for alias in config.models},
-        rules=Rules(
+        rules=TournamentRules(
             rounds=config.rounds,
             overall_only=config.rules.overall_only,
             share_analyses=config.rules.share_analyses,

@@ -11,7 +11,7 @@ from pathlib import Path
 from shlex import quote
 from typing import Any
 
-from videoautoarena.agents.limits.budget import Caps
+from videoautoarena.agents.limits.budget import SpendCaps
 from videoautoarena.agents.prompting.prompts import PromptSet
 from videoautoarena.graph.slot_ids import PERSONAS, slot_id
 from videoautoarena.memory.records.errors import BadInput, ForeignRun
@@ -21,10 +21,10 @@ from videoautoarena.memory.records.standards import PAPER_CONTRACTS
 from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.formats.terminal import safe
 from videoautoarena.runs.formats.words import in_full, written_as
-from videoautoarena.runs.run.config.agreement import NO_TRUST, Trust, is_agreed_folder
+from videoautoarena.runs.run.config.agreement import NO_TRUST, RunTrust, is_agreed_folder
 from videoautoarena.runs.run.config.arena_file import arena_file
 from videoautoarena.runs.run.config.cast import as_begun
-from videoautoarena.runs.run.config.run_config import Flags, RunConfig, Settings
+from videoautoarena.runs.run.config.run_config import Flags, RunConfig, RunSettings
 from videoautoarena.runs.run.config.stopping_rule import keep_rule
 from videoautoarena.runs.run.inputs.facts import (
     NO_FACTS,
@@ -68,7 +68,7 @@ class OpenOptions:
     """Play again what ended void or forfeit because a call had failed."""
     fsync: bool = False
     """Wait with every commit until the disk has it."""
-    caps: Caps | None = None
+    caps: SpendCaps | None = None
     """What may be spent from now on, written down before anything else; None: as before."""
     until: str | None = None
     """Which rule may stop it early from now on; None: as before."""
@@ -78,7 +78,7 @@ class OpenOptions:
     """What a file says of the videos; None: it was not read, for a run that has its own."""
     facts_file: str | None = None
     """The file that was named to say so, or "none"."""
-    trust: Trust = NO_TRUST
+    trust: RunTrust = NO_TRUST
     """What is said now of a run that somebody else may have written."""
 
 
@@ -143,7 +143,7 @@ def begin(
 def go_on(
     run: Run,
     begun: RunConfig,
-    asked: Settings | None,
+    asked: RunSettings | None,
     *,
     prompts: PromptSet | None,
     found: Findings,
@@ -345,7 +345,9 @@ def allowed_as_begun(out: Path, flags: Flags) -> Flags:
     return replace(flags, allow_blind_referee=bool(kept.blind_referees))
 
 
-def configured(out: Path, kept: RunConfig, asked: Settings | None, *, generation: int) -> RunConfig:
+def configured(
+    out: Path, kept: RunConfig, asked: RunSettings | None, *, generation: int
+) -> RunConfig:
     """Return the run's configuration with what may change; who joins is of `generation`."""
     if asked is None:
         return kept

@@ -25,7 +25,7 @@ from videoautoarena.memory.store.connection import lock_of, real_file
 from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.formats.terminal import safe
 from videoautoarena.runs.formats.words import length, spent
-from videoautoarena.runs.run.config.stopping_rule import Reading, kept_rule, parse_rule
+from videoautoarena.runs.run.config.stopping_rule import RuleReading, kept_rule, parse_rule
 from videoautoarena.runs.run.inputs.facts import NO_FACTS, Facts, stored_facts
 from videoautoarena.runs.run.rundir.slots import Lineup
 
@@ -117,7 +117,7 @@ class Run:
         return BattlesOf(self, self.outlines)
 
     @cached_property
-    def stop(self) -> Reading | None:
+    def stop(self) -> RuleReading | None:
         """What met the rule that ended the run before its last slot; None where none did."""
         # Rules look at ratings, whose imports cost more than reading most runs.
         from videoautoarena.runs.run.rundir.waves import look_ahead

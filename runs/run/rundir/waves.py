@@ -21,7 +21,7 @@ from videoautoarena.memory.records.records import TIES, Battle, Slot
 from videoautoarena.memory.records.slots import Ints as Numbers
 from videoautoarena.memory.records.slots import Slots
 from videoautoarena.memory.store.store import Ending, Store
-from videoautoarena.runs.run.config.stopping_rule import Reading, Rule, kept_rule
+from videoautoarena.runs.run.config.stopping_rule import RuleReading, StoppingRule, kept_rule
 from videoautoarena.runs.run.rundir.slots import Lineup, Tally, newcomers_among, numbered, places_of
 from videoautoarena.scoring.fitting.counts import Cells, Ints, count_cells
 
@@ -181,7 +181,7 @@ def _numbered_waves(parts: Sequence[Numbers]) -> tuple[list[Wave], Numbers]:
     return [Wave(*wave) for wave in zip(*on_reading, strict=True)], number
 
 
-def read_rule(config: RunConfig, waves: Waves, rule: Rule, wave: int) -> Reading:
+def read_rule(config: RunConfig, waves: Waves, rule: StoppingRule, wave: int) -> RuleReading:
     """Return what a rule sees in the battles up to a wave, which must be settled."""
     from videoautoarena.scoring.design.stopping import measure_separation
 
@@ -189,10 +189,10 @@ def read_rule(config: RunConfig, waves: Waves, rule: Rule, wave: int) -> Reading
     cells = waves.cells(wave, len(models))
     battles = round(float(cells.battles.sum()))
     if rule.kind == "battles":
-        return Reading(rule, wave, battles, battles >= rule.size)
+        return RuleReading(rule, wave, battles, battles >= rule.size)
     found = measure_separation(cells)
     pair = None if found.pair is None else (models[found.pair[0]], models[found.pair[1]])
-    return Reading(
+    return RuleReading(
         rule,
         wave,
         battles,
@@ -208,7 +208,11 @@ class Watch:
     """Looks at a run's waves as they are settled, and says which slots are still played."""
 
     def __init__(
-        self, rule: Rule, config: RunConfig, waves: Waves, on_reading: Callable[[Reading], None]
+        self,
+        rule: StoppingRule,
+        config: RunConfig,
+        waves: Waves,
+        on_reading: Callable[[RuleReading], None],
     ) -> None:
         """Take a rule, what it looks at, and what is called with what it saw last."""
         self.rule = rule
@@ -216,11 +220,11 @@ class Watch:
         self._waves = waves
         self._on_reading = on_reading
         self._looked = 0
-        self.latest: Reading | None = None
+        self.latest: RuleReading | None = None
         """Of the last wave that was looked at; it is the one that met the rule, if any did."""
 
     @property
-    def met(self) -> Reading | None:
+    def met(self) -> RuleReading | None:
         """The first reading that meets the rule."""
         return self.latest if self.latest and self.latest.is_met else None
 
@@ -249,8 +253,8 @@ class Outlook(NamedTuple):
     """Slots that are not settled."""
     due: int
     """Those of them that would be played now."""
-    rule: Rule | None = None
-    reading: Reading | None = None
+    rule: StoppingRule | None = None
+    reading: RuleReading | None = None
     """Of the wave that met the rule, else of the latest; None without a rule or a settled wave."""
 
     @property

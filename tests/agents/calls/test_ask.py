@@ -24,8 +24,8 @@ from tests.support.asking import (
     run,
 )
 from tests.support.virtual import run_virtual
-from videoautoarena.agents.calls.ask import Asker, Event, journal_key
-from videoautoarena.agents.calls.clients import Received, Sending
+from videoautoarena.agents.calls.ask import Asker, CallEvent, journal_key
+from videoautoarena.agents.calls.clients import OutgoingCall, ReceivedReply
 from videoautoarena.agents.models.registry import Model
 from videoautoarena.agents.prompting.contracts import SYSTEM
 from videoautoarena.memory.records import errors
@@ -46,7 +46,7 @@ class Bench:
     def __init__(self, *lines: Line, journal: Pages | None = None, **settings: Any) -> None:
         self.script = Script(lines)
         self.journal = journal or Pages()
-        self.events: list[Event] = []
+        self.events: list[CallEvent] = []
         self.waited: list[float] = []
         self.asker = Asker(
             self.journal,
@@ -292,7 +292,7 @@ class Slow(Script):
         super().__init__(lambda _: "words")
         self._seconds = seconds
 
-    async def send(self, sending: Sending) -> Received:
+    async def send(self, sending: OutgoingCall) -> ReceivedReply:
         await asyncio.sleep(self._seconds)
         return await super().send(sending)
 

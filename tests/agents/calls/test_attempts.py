@@ -24,7 +24,7 @@ from tests.support.asking import (
 from tests.support.virtual import run_virtual
 from videoautoarena.agents.calls.ask import Asker, journal_key
 from videoautoarena.agents.calls.attempts import tokens_of
-from videoautoarena.agents.calls.clients import Received, Sending
+from videoautoarena.agents.calls.clients import OutgoingCall, ReceivedReply
 from videoautoarena.agents.calls.retry import pause_s
 from videoautoarena.agents.models.registry import Model
 from videoautoarena.agents.prompting.layout import Request, thinned
@@ -46,7 +46,7 @@ class Picky:
         self.reason = reason
         self.script = Script(self._speak)
 
-    def _speak(self, sending: Sending) -> Line:
+    def _speak(self, sending: OutgoingCall) -> Line:
         count = len(sending.frames.frames) if sending.frames else 0
         return Status(413, body={"message": self.reason}) if count > self.most else f"{count} seen"
 
@@ -120,7 +120,7 @@ def test_a_turn_that_is_given_back_unused_takes_no_tokens_of_a_minute() -> None:
     sent_s = list[float]()
     requests = [request_of(ordinal=n, frames=frames_of(8)) for n in range(2)]
 
-    def speak(sending: Sending) -> Line:
+    def speak(sending: OutgoingCall) -> Line:
         sent_s.append(asyncio.get_running_loop().time())
         return server._speak(sending)
 
@@ -245,7 +245,7 @@ def test_a_server_without_room_is_asked_for_fifteen_minutes() -> None:
 
 def test_a_reply_that_a_filter_took_away_is_no_empty_one() -> None:
     class Filtering(Script):
-        async def send(self, sending: Sending) -> Received:
+        async def send(self, sending: OutgoingCall) -> ReceivedReply:
             return replace(await super().send(sending), ending="content_filter")
 
     journal = Pages()
@@ -275,7 +275,7 @@ def test_a_reply_that_a_filter_took_away_is_no_empty_one() -> None:
 def test_the_end_of_a_reply_says_what_it_is_and_whether_another_try_may_help(
     text: str, refusal: str, ending: str, kind: str | None, tries: int
 ) -> None:
-    script = Script(lambda _: Received(text, Usage(), ending, refusal))
+    script = Script(lambda _: ReceivedReply(text, Usage(), ending, refusal))
     journal = Pages()
     asker = Asker(journal, load_bytes, make_client=script, pause=no_pause)
     with suppress(CallFailed):
@@ -294,7 +294,7 @@ def test_the_end_of_a_reply_says_what_it_is_and_whether_another_try_may_help(
 def test_an_empty_reply_says_that_all_its_words_stand_among_the_thoughts(
     ending: str, why: str
 ) -> None:
-    script = Script(lambda _: Received("", Usage(), ending, has_thoughts=True))
+    script = Script(lambda _: ReceivedReply("", Usage(), ending, has_thoughts=True))
     journal = Pages()
     asker = Asker(journal, load_bytes, make_client=script, pause=no_pause)
     with pytest.raises(EmptyReply, match=f"all words stand in reasoning_content; {why}"):

@@ -13,7 +13,7 @@ from tests.support.asking import REMOTE, Pages, Script, frames_of, load_bytes, r
 from tests.support.film import PROVIDERS, Film, model_at
 from tests.support.loopback import always, serving
 from videoautoarena.agents.calls.ask import Asker
-from videoautoarena.agents.calls.clients import ChatClient, Sending, received
+from videoautoarena.agents.calls.clients import ChatClient, OutgoingCall, received
 from videoautoarena.agents.models.registry import Model, parse_model
 from videoautoarena.agents.prompting.layout import fragment, label, messages, thinned
 from videoautoarena.memory.records.records import Frame, Usage
@@ -71,7 +71,7 @@ def test_the_loader_is_asked_for_what_is_sent_and_no_more() -> None:
         return [b"jpeg"] * len(digests)
 
     client = ChatClient(PARROT, note)
-    run(client.send(Sending("k", "contestant", "Well?", thinned(frames_of(9), 4))))
+    run(client.send(OutgoingCall("k", "contestant", "Well?", thinned(frames_of(9), 4))))
     assert asked == [("0123456789ab", 4)]
 
 

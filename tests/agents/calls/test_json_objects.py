@@ -6,18 +6,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from videoautoarena.agents.calls.json_objects import DEEPEST, Reader, Twice
+from videoautoarena.agents.calls.json_objects import DEEPEST, DoubleValue, ObjectReader
 
 BROKEN = "{ "
 """A beginning of an object that comes to nothing, and makes the reader look more closely."""
 
 
 def first(text: str) -> dict[str, Any] | None:
-    return Reader(text).object_at(0)
+    return ObjectReader(text).object_at(0)
 
 
 def closely(text: str) -> dict[str, Any] | None:
-    reader = Reader(BROKEN + text)
+    reader = ObjectReader(BROKEN + text)
     assert reader.object_at(0) is None
     return reader.object_at(len(BROKEN))
 
@@ -29,7 +29,7 @@ def closely(text: str) -> dict[str, Any] | None:
         ("{}", {}),
         ('{"a": "two\nlines"}', {"a": "two\nlines"}),
         ('{"a": NaN, "b": 1e999, "c": -Infinity}', {"a": None, "b": None, "c": None}),
-        ('{"a": 1, "a": 1, "b": 1, "b": 2}', {"a": 1, "b": Twice("b")}),
+        ('{"a": 1, "a": 1, "b": 1, "b": 2}', {"a": 1, "b": DoubleValue("b")}),
         ('{"a": ' + "[" * DEEPEST + "]" * DEEPEST + "}", None),
     ],
 )
@@ -56,7 +56,7 @@ def test_a_bad_escape_is_named_with_its_place_and_the_object_has_an_end(
     text: str, said: str
 ) -> None:
     for before in ("", BROKEN):
-        reader = Reader(before + text + ' and {"more": 1}')
+        reader = ObjectReader(before + text + ' and {"more": 1}')
         reader.object_at(0)
         if before:
             assert reader.bad_escape is None
@@ -78,7 +78,7 @@ def test_a_bad_escape_is_named_with_its_place_and_the_object_has_an_end(
     ],
 )
 def test_a_backslash_is_blamed_only_where_it_alone_is_wrong(text: str) -> None:
-    reader = Reader(text)
+    reader = ObjectReader(text)
     reader.object_at(0)
     assert reader.bad_escape is None
 

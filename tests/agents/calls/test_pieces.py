@@ -11,7 +11,7 @@ import pytest
 from tests.support.asking import Pages, load_bytes, no_pause, request_of, run
 from tests.support.bodies import HttpReply, Kept, keeping
 from videoautoarena.agents.calls.ask import Asker
-from videoautoarena.agents.calls.clients import Count, together
+from videoautoarena.agents.calls.clients import PieceCount, together
 from videoautoarena.agents.models.registry import parse_model
 from videoautoarena.memory.records.records import CallRow, Price, Usage
 
@@ -156,7 +156,7 @@ def test_a_count_that_is_none_spoils_no_reply(said: Any) -> None:
 
 @pytest.mark.parametrize("factor", [2, 7])
 def test_ten_times_as_many_pieces_that_repeat_themselves_count_the_same(factor: int) -> None:
-    counts = [Count(90, said, 90 + said, {}, {}, has_text=True) for said in (3, 7, 11)]
+    counts = [PieceCount(90, said, 90 + said, {}, {}, has_text=True) for said in (3, 7, 11)]
     repeated = [count for count in counts for _ in range(factor)]
     assert together(repeated, characters=40) == together(counts, characters=40)._replace(
         has_text=False

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ConfigDict
 
-from videoautoarena.agents.calls.json_objects import Reader
+from videoautoarena.agents.calls.json_objects import ObjectReader
 from videoautoarena.agents.calls.replies import (
     MOST_FAULTS,
     PLACEHOLDERS,
@@ -232,7 +232,7 @@ def test_what_json_reads_is_read_alike(value: dict[str, Any]) -> None:
 
 @given(TROUBLE)
 def test_no_more_than_a_few_looks_are_taken_at_a_character(text: str) -> None:
-    reader = Reader(text)
+    reader = ObjectReader(text)
     for start in range(len(text)):
         if text[start] == "{":
             reader.object_at(start)

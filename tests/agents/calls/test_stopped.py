@@ -9,9 +9,9 @@ import pytest
 from tests.support.asking import REMOTE, Pages, Script, Status, load_bytes, request_of, run
 from tests.support.virtual import run_virtual
 from videoautoarena.agents.calls.ask import Asker
-from videoautoarena.agents.calls.clients import Received, Sending
+from videoautoarena.agents.calls.clients import OutgoingCall, ReceivedReply
 from videoautoarena.agents.limits.estimates import Estimates
-from videoautoarena.agents.transport.deadlines import Stopped
+from videoautoarena.agents.transport.deadlines import StandstillTimeout
 from videoautoarena.memory.records.errors import BadInput
 from videoautoarena.memory.records.records import Intent, Lost, Price
 
@@ -23,7 +23,7 @@ class Slow(Script):
         super().__init__(lambda _: "words")
         self._seconds = seconds
 
-    async def send(self, sending: Sending) -> Received:
+    async def send(self, sending: OutgoingCall) -> ReceivedReply:
         await asyncio.sleep(self._seconds)
         return await super().send(sending)
 
@@ -103,7 +103,7 @@ def test_a_call_that_is_stopped_while_its_intent_is_written_leaves_none() -> Non
 
 
 def test_what_a_stop_cut_off_stays_listed_though_its_call_is_made_again() -> None:
-    late = Stopped("no reply was there yet after the machine slept for 3600 s")
+    late = StandstillTimeout("no reply was there yet after the machine slept for 3600 s")
     script = Script([TimeoutError("nothing came back"), late, "words"])
     journal = Pages()
     asker = Asker(journal, load_bytes, make_client=script, pause=lambda _s: asyncio.sleep(0))

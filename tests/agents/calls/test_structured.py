@@ -16,7 +16,7 @@ import pytest
 from tests.support.asking import Pages, load_bytes, no_pause, request_of
 from tests.support.loopback import Loopback, always, serving
 from tests.support.manners import Limits, Manners
-from videoautoarena.agents.calls.ask import Asker, Event, journal_key
+from videoautoarena.agents.calls.ask import Asker, CallEvent, journal_key
 from videoautoarena.agents.calls.replies import read_reply
 from videoautoarena.agents.limits.estimates import Estimates
 from videoautoarena.agents.limits.server_limits import ServerLimits
@@ -71,7 +71,7 @@ class Run:
         self.learnt: list[Learnt] = []
         self.said: list[str] = []
 
-    def _hear(self, event: Event) -> None:
+    def _hear(self, event: CallEvent) -> None:
         if event.kind == "learnt":
             self.said.append(event.text)
 

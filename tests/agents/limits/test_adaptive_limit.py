@@ -177,7 +177,7 @@ def test_a_call_of_before_the_storm_does_not_end_it() -> None:
 def adaptive_limit_of(
     turns: Scheduler, model: str = "openai:x", **settings: Any
 ) -> AdaptiveLimit | None:
-    return turns.line(Model(alias="a", model=model, **settings)).gate
+    return turns.queue_of(Model(alias="a", model=model, **settings)).gate
 
 
 def test_models_behind_one_address_and_key_share_a_gate() -> None:

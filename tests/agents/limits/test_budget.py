@@ -12,16 +12,16 @@ from hypothesis import strategies as st
 
 from tests.support.asking import Pages, frames_of, load_bytes, request_of, run
 from videoautoarena.agents.calls.ask import Asker
-from videoautoarena.agents.calls.clients import Received, Sending
-from videoautoarena.agents.limits.budget import CappedBudget, Caps, Reserve, cost_of_try
+from videoautoarena.agents.calls.clients import OutgoingCall, ReceivedReply
+from videoautoarena.agents.limits.budget import CallReserve, CappedBudget, SpendCaps, cost_of_try
 from videoautoarena.agents.limits.estimates import (
     OUTPUT_AT_MOST,
+    CallBound,
     Estimates,
-    Most,
     may_be_charged,
     output_limit,
 )
-from videoautoarena.agents.limits.prices import Sum
+from videoautoarena.agents.limits.prices import MoneyAndTokens
 from videoautoarena.agents.models.registry import Model
 from videoautoarena.agents.prompting.layout import Request
 from videoautoarena.memory.records.errors import ProviderFailed
@@ -60,14 +60,14 @@ def failed(kind: str, **told: Any) -> Attempt:
 
 
 def spend_cap(usd: float | None = None, tokens: int | None = None) -> CappedBudget:
-    return CappedBudget(Caps(usd, tokens), Estimates())
+    return CappedBudget(SpendCaps(usd, tokens), Estimates())
 
 
 def dollars(of: CappedBudget) -> float:
     return of.spent.nano / 1e9
 
 
-async def soon(task: asyncio.Task[Reserve | None]) -> bool:
+async def soon(task: asyncio.Task[CallReserve | None]) -> bool:
     """Say whether a task has ended once everybody had a turn."""
     for _ in range(5):
         await asyncio.sleep(0)
@@ -157,7 +157,7 @@ def test_a_call_that_is_cancelled_keeps_nothing(when: str) -> None:
             await second
         if when == "waiting":
             of.settle(first, row(0))
-        assert of.held == Sum()
+        assert of.held == MoneyAndTokens()
         assert await of.hold(MODEL, request_of()) is not None
 
     run(play())
@@ -210,7 +210,7 @@ def test_tokens_that_nobody_counted_are_all_that_were_held_though_a_gateway_says
     None
 ):
     free = row(None).model_copy(update={"cost_usd": 0.0, "cost_from": "provider"})
-    assert cost_of_try(free, Sum(500, 70)) == Sum(0, 70)
+    assert cost_of_try(free, MoneyAndTokens(500, 70)) == MoneyAndTokens(0, 70)
 
 
 def test_a_try_that_tells_cost_or_tokens_is_counted_at_those_and_else_at_its_most() -> None:
@@ -228,7 +228,7 @@ def test_a_try_that_tells_cost_or_tokens_is_counted_at_those_and_else_at_its_mos
         assert (dollars(of), of.spent.tokens) == (13, 8 + most)
         assert of.held == hold.size
         of.settle(hold, None)
-        assert of.held == Sum()
+        assert of.held == MoneyAndTokens()
 
     run(play())
 
@@ -244,7 +244,7 @@ def test_a_try_that_may_have_been_charged_is_counted_before_the_next_one() -> No
         assert dollars(of) == 10
         assert not await of.renew(hold, failed("timeout"))
         of.settle(hold, None)
-        assert (dollars(of), of.held) == (20, Sum())
+        assert (dollars(of), of.held) == (20, MoneyAndTokens())
 
     run(play())
 
@@ -285,14 +285,14 @@ class Costly:
     def __call__(self, _model: Model, _load: object) -> Costly:
         return self
 
-    async def send(self, _sending: Sending) -> Received:
+    async def send(self, _sending: OutgoingCall) -> ReceivedReply:
         for _ in range(self._random.randrange(4)):
             await asyncio.sleep(0)
         tokens = self._random.randrange(11)
         self.charged += tokens
         if self._random.random() < self._faults:
             raise TimeoutError("nothing came back")
-        return Received("yes", Usage(input_tokens=1, output_tokens=tokens))
+        return ReceivedReply("yes", Usage(input_tokens=1, output_tokens=tokens))
 
     async def aclose(self) -> None:
         """Have nothing to close."""
@@ -311,7 +311,7 @@ def test_the_cap_is_never_exceeded_and_never_left_with_room_for_a_call(
     async def play() -> None:
         client = Costly(seed, faults)
         estimates = Estimates()
-        of = CappedBudget(Caps(float(cap)), estimates)
+        of = CappedBudget(SpendCaps(float(cap)), estimates)
         asker = Asker(
             Pages(),
             load_bytes,
@@ -339,7 +339,7 @@ def test_the_cap_is_never_exceeded_and_never_left_with_room_for_a_call(
         assert client.charged <= dollars(of) <= cap
         assert asker.is_broke or is_done
         assert is_done or dollars(of) > cap - 10
-        assert of.held == Sum()
+        assert of.held == MoneyAndTokens()
 
     run(play())
 
@@ -368,7 +368,7 @@ def test_a_setting_of_the_user_beats_what_was_seen() -> None:
 def test_a_call_without_a_limit_on_its_output_may_come_to_a_stated_one() -> None:
     free = Model(alias="r", model="openai:x", price=MODEL.price)
     judge = Request("judge", "", None, Nonce(scope="v-p1-r0", role="judge"))
-    assert Estimates().most(free, judge) == Most(
+    assert Estimates().most(free, judge) == CallBound(
         Estimates().most(MODEL, judge).tokens - 10 + OUTPUT_AT_MOST, float(OUTPUT_AT_MOST)
     )
 

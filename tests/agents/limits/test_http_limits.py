@@ -15,9 +15,9 @@ from tests.support.asking import Pages, frames_of, load_bytes, no_pause, request
 from tests.support.loopback import Loopback, Manners, Mishap, always, serving
 from tests.support.manners import Limits
 from videoautoarena.agents.calls.ask import Asker
-from videoautoarena.agents.calls.clients import ChatClient, Sending
+from videoautoarena.agents.calls.clients import ChatClient, OutgoingCall
 from videoautoarena.agents.models.registry import Model, parse_model
-from videoautoarena.agents.transport.faults import Garbled
+from videoautoarena.agents.transport.faults import GarbledAnswer
 from videoautoarena.memory.records.errors import BadInput
 from videoautoarena.memory.records.records import CallRow, Usage
 
@@ -148,8 +148,8 @@ def test_pieces_without_a_last_one_are_no_reply(monkeypatch: pytest.MonkeyPatch)
     settings = {"base_url": "http://127.0.0.1:9/v1", "parameters": {"stream": True}}
     client = ChatClient(parse_model("openai:m", settings), load_bytes)
     monkeypatch.setitem(client.__dict__, "_chat", Chat())
-    with pytest.raises(Garbled, match="the last of them did not come"):
-        run(client.send(Sending("k", "contestant", "Well?", None)))
+    with pytest.raises(GarbledAnswer, match="the last of them did not come"):
+        run(client.send(OutgoingCall("k", "contestant", "Well?", None)))
 
 
 @pytest.mark.parametrize(

@@ -25,8 +25,8 @@ from tests.support.asking import (
 )
 from tests.support.virtual import run_virtual
 from videoautoarena.agents.calls.ask import Asker
-from videoautoarena.agents.calls.clients import Received, Sending
-from videoautoarena.agents.limits.budget import CappedBudget, Caps
+from videoautoarena.agents.calls.clients import OutgoingCall, ReceivedReply
+from videoautoarena.agents.limits.budget import CappedBudget, SpendCaps
 from videoautoarena.agents.limits.estimates import Estimates
 from videoautoarena.agents.limits.outages import (
     LONGEST_GAP_S,
@@ -34,11 +34,11 @@ from videoautoarena.agents.limits.outages import (
     PATIENCE_S,
     UNPROVEN_S,
     Contact,
-    Endpoint,
+    EndpointWatch,
     Outage,
 )
 from videoautoarena.agents.models.registry import Model
-from videoautoarena.agents.transport.deadlines import Stopped
+from videoautoarena.agents.transport.deadlines import StandstillTimeout
 from videoautoarena.memory.records.errors import CallFailed, ProviderFailed
 from videoautoarena.memory.records.records import CallRow, Price, Usage
 
@@ -68,7 +68,7 @@ class Room:
     house: House
     address: str
 
-    async def send(self, _sending: Sending) -> Received:
+    async def send(self, _sending: OutgoingCall) -> ReceivedReply:
         loop = asyncio.get_running_loop()
         house = self.house
         house.sent.append((self.address, loop.time()))
@@ -77,7 +77,7 @@ class Room:
         if any(start <= loop.time() < end for start, end in house.gone.get(self.address, [])):
             raise httpx.ConnectError("[Errno 111] Connection refused")
         await asyncio.sleep(house.takes_s)
-        return Received("words", Usage(input_tokens=3, output_tokens=1))
+        return ReceivedReply("words", Usage(input_tokens=3, output_tokens=1))
 
     async def aclose(self) -> None:
         """Have nothing to close."""
@@ -270,7 +270,7 @@ def test_one_call_at_a_time_looks_and_never_later_than_patience_ends(
     steps: list[tuple[Contact, float]],
 ) -> None:
     heard: list[Outage] = []
-    endpoint = Endpoint("host", 900.0, lambda _address: True, heard.append)
+    endpoint = EndpointWatch("host", 900.0, lambda _address: True, heard.append)
     now_s = 0.0
     for contact, wait_s in steps:
         opens_s = endpoint.opens_at(now_s)
@@ -298,7 +298,7 @@ def test_a_call_that_finds_out_a_limit_keeps_no_money_from_others_while_nobody_i
     class Starting:
         """Too small, then gone, then a port without a server, then there again."""
 
-        async def send(self, sending: Sending) -> Received:
+        async def send(self, sending: OutgoingCall) -> ReceivedReply:
             assert sending.frames is not None
             count = len(sending.frames.frames)
             now_s = asyncio.get_running_loop().time()
@@ -308,7 +308,7 @@ def test_a_call_that_finds_out_a_limit_keeps_no_money_from_others_while_nobody_i
                 raise Status(413, body={"message": "Request entity too large"})
             if now_s < 20:
                 raise httpx.ConnectError("refused") if now_s < 5 else httpx.ReadError("reset")
-            return Received("words", Usage(input_tokens=3, output_tokens=1))
+            return ReceivedReply("words", Usage(input_tokens=3, output_tokens=1))
 
         async def aclose(self) -> None:
             """Have nothing to close."""
@@ -320,7 +320,7 @@ def test_a_call_that_finds_out_a_limit_keeps_no_money_from_others_while_nobody_i
             estimates=limits,
             make_client=lambda _model, _load: Starting(),
             concurrency=4,
-            spend_cap=CappedBudget(Caps(tokens=most * 4.5), limits),
+            spend_cap=CappedBudget(SpendCaps(tokens=most * 4.5), limits),
             patience_s=PATIENCE_S,
         )
         work = asyncio.gather(*(asker.ask_row(model, request) for request in requests))
@@ -335,7 +335,7 @@ def test_a_turn_that_is_given_back_unused_does_not_keep_a_run_from_draining() ->
     class Small:
         """Too small for eight frames; in the turn of the loop that says so somebody interrupts."""
 
-        async def send(self, _sending: Sending) -> Received:
+        async def send(self, _sending: OutgoingCall) -> ReceivedReply:
             await asyncio.sleep(0.01)
             asyncio.get_running_loop().call_soon(askers[0].drain)
             raise Status(413, body={"message": "Request entity too large"})
@@ -360,7 +360,7 @@ def test_a_turn_that_is_given_back_unused_does_not_keep_a_run_from_draining() ->
 @pytest.mark.parametrize("stop_s", [0.0, 5000.0])
 def test_an_endpoint_is_not_given_up_for_as_long_as_nobody_looked(stop_s: float) -> None:
     heard: list[Outage] = []
-    endpoint = Endpoint("there", PATIENCE_S, lambda _address: True, heard.append)
+    endpoint = EndpointWatch("there", PATIENCE_S, lambda _address: True, heard.append)
     endpoint.leave("unreached", 0.0, is_look=endpoint.enter())
     now_s = 0.0
     for look in range(200):
@@ -376,7 +376,7 @@ def test_an_endpoint_is_not_given_up_for_as_long_as_nobody_looked(stop_s: float)
 
 def test_a_look_that_a_stop_cut_off_tells_nothing_of_the_endpoint() -> None:
     refused = httpx.ConnectError("refused")
-    late = Stopped("the machine slept for 3600 s")
+    late = StandstillTimeout("the machine slept for 3600 s")
     script = Script([refused, late, refused, "words"])
     heard = list[Outage]()
 

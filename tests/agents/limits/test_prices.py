@@ -9,7 +9,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from videoautoarena.agents.limits.prices import Cost, Sum, cost_of, most_usd, price_of, summed
+from videoautoarena.agents.limits.prices import (
+    CallCost,
+    MoneyAndTokens,
+    cost_of,
+    most_usd,
+    price_of,
+    summed,
+)
 from videoautoarena.agents.models.registry import Model
 from videoautoarena.memory.records.records import Price, Usage
 
@@ -37,7 +44,7 @@ def test_cached_and_written_tokens_are_part_of_the_input_and_thought_ones_of_the
 
 def test_what_the_provider_says_beats_every_price() -> None:
     usage = Usage(input_tokens=1, output_tokens=1)
-    assert cost_of(model("openai", "x", price=OWN), usage, 0.25) == Cost(0.25, "provider")
+    assert cost_of(model("openai", "x", price=OWN), usage, 0.25) == CallCost(0.25, "provider")
 
 
 def test_the_table_knows_the_big_providers() -> None:
@@ -122,9 +129,9 @@ def test_an_offline_model_costs_nothing() -> None:
 
 
 def test_unknown_tokens_or_price_are_unknown_costs_and_never_free() -> None:
-    assert cost_of(model("openai", "gpt-4o"), Usage(input_tokens=5)) == Cost(None, None)
+    assert cost_of(model("openai", "gpt-4o"), Usage(input_tokens=5)) == CallCost(None, None)
     unknown = model("openai", "mystery")
-    assert cost_of(unknown, Usage(input_tokens=5, output_tokens=5)) == Cost(None, None)
+    assert cost_of(unknown, Usage(input_tokens=5, output_tokens=5)) == CallCost(None, None)
     assert most_usd(unknown, input_tokens=5, output_tokens=5) is None
 
 
@@ -144,8 +151,8 @@ def test_no_split_of_the_tokens_costs_more_than_the_most(
 
 
 def test_no_cost_is_rounded_away() -> None:
-    assert summed(1e-12, 5) == Sum(1, 5)
-    assert summed(0.1 + 0.2, 0) == Sum(300_000_001, 0)
+    assert summed(1e-12, 5) == MoneyAndTokens(1, 5)
+    assert summed(0.1 + 0.2, 0) == MoneyAndTokens(300_000_001, 0)
 
 
 def test_a_figure_of_cached_tokens_that_cannot_be_makes_no_cost_negative() -> None:

@@ -8,7 +8,7 @@ from itertools import pairwise
 import pytest
 
 from tests.support.virtual import VirtualLoop, run_virtual
-from videoautoarena.agents.limits.scheduler import Loan, Scheduler, Turn, Wants
+from videoautoarena.agents.limits.scheduler import LimitLoan, PlaceDemand, Scheduler, SendTurn
 from videoautoarena.agents.models.registry import Model
 from videoautoarena.agents.transport.deadlines import BEAT_S, deadline
 from videoautoarena.memory.records.records import CallLimits
@@ -22,8 +22,8 @@ def limited(**limits: float) -> Model:
     return Model(alias="l", model="openai:l", base_url="http://far/v1", limits=CallLimits(**limits))
 
 
-async def take(turns: Scheduler, model: Model) -> Turn:
-    return await turns.take(turns.line(model), 0.0)
+async def take(turns: Scheduler, model: Model) -> SendTurn:
+    return await turns.take(turns.queue_of(model), 0.0)
 
 
 def stand_still(seconds: float) -> None:
@@ -86,7 +86,7 @@ def test_the_ceiling_holds_over_all_endpoints() -> None:
 def test_models_behind_one_address_keep_to_the_least_of_their_ceilings() -> None:
     for models in ((limited(concurrency=2), FAR), (FAR, limited(concurrency=2))):
         turns = Scheduler(8)
-        gates = [turns.line(model).gate for model in models]
+        gates = [turns.queue_of(model).gate for model in models]
         assert [gate.ceiling for gate in gates if gate] == [2, 2]
 
 
@@ -109,7 +109,7 @@ def test_a_cancelled_waiter_leaves_no_place_taken() -> None:
         for task in waiting:
             if not task.cancelled():
                 turns.give_back(task.result())
-        gate = turns.line(FAR).gate
+        gate = turns.queue_of(FAR).gate
         assert gate is not None
         return turns.under_way, gate.under_way
 
@@ -117,7 +117,7 @@ def test_a_cancelled_waiter_leaves_no_place_taken() -> None:
 
 
 def test_who_was_cancelled_in_line_wants_nothing_any_more() -> None:
-    async def wanted() -> Wants:
+    async def wanted() -> PlaceDemand:
         turns = Scheduler(1)
         await take(turns, FAR)
         waiting = [asyncio.create_task(take(turns, FAR)) for _ in range(3)]
@@ -129,7 +129,7 @@ def test_who_was_cancelled_in_line_wants_nothing_any_more() -> None:
             task.cancel()
         return found
 
-    assert run_virtual(wanted()) == Wants(1, 2)
+    assert run_virtual(wanted()) == PlaceDemand(1, 2)
 
 
 def test_of_those_who_wait_the_lowest_rank_goes_first_whatever_its_endpoint() -> None:
@@ -138,7 +138,7 @@ def test_of_those_who_wait_the_lowest_rank_goes_first_whatever_its_endpoint() ->
         went = list[str]()
 
         async def go(model: Model, name: str, rank: int) -> None:
-            turn = await turns.take(turns.line(model), 0.0, rank=rank)
+            turn = await turns.take(turns.queue_of(model), 0.0, rank=rank)
             went.append(name)
             await asyncio.sleep(1)
             turns.give_back(turn)
@@ -172,7 +172,7 @@ async def refused(turns: Scheduler, *, hint_s: float, own_s: float) -> float:
     turn = await take(turns, FAR)
     turn.outcome = "refused"
     turns.give_back(turn)
-    return await turns.rest(turn.line, hint_s, at_least_s=own_s)
+    return await turns.wait_out(turn.queue, hint_s, at_least_s=own_s)
 
 
 async def taken(turns: Scheduler, model: Model) -> None:
@@ -229,7 +229,7 @@ def test_a_cancelled_rest_is_forgotten() -> None:
         await asyncio.sleep(1)
         resting.cancel()
         await asyncio.gather(resting, return_exceptions=True)
-        return len(turns.line(FAR).resting)
+        return len(turns.queue_of(FAR).paused)
 
     assert run_virtual(forgotten()) == 0
 
@@ -256,18 +256,18 @@ def test_what_is_lent_is_all_that_is_used_and_less_of_it_ends_with_what_is_under
         turns = Scheduler(100)
         asked = list[int]()
         turns.on_waiting = lambda: asked.append(1)
-        turns.lend(Loan(0, {}, {}))
+        turns.lend(LimitLoan(0, {}, {}))
         place = (FAR.endpoint, FAR.key_names)
         waiting = [asyncio.create_task(take(turns, FAR)) for _ in range(6)]
         await settle()
         seen = [turns.under_way, len(asked), turns.wants()[1][place].waiting]
-        turns.lend(Loan(4, {place: 2}, {}))
+        turns.lend(LimitLoan(4, {place: 2}, {}))
         await settle()
         seen.append(turns.under_way)
-        turns.lend(Loan(4, {place: 5}, {}))
+        turns.lend(LimitLoan(4, {place: 5}, {}))
         await settle()
         seen.append(turns.under_way)
-        turns.lend(Loan(1, {place: 5}, {}))
+        turns.lend(LimitLoan(1, {place: 5}, {}))
         for task in waiting[:3]:
             turns.give_back(task.result())
         await settle()
@@ -284,11 +284,11 @@ def test_a_model_that_is_first_called_while_nothing_is_lent_keeps_nobody_out_lat
     async def count() -> int:
         turns = Scheduler(8)
         place = (FAR.endpoint, FAR.key_names)
-        turns.lend(Loan(8, {place: 8}, {}))
-        turns.line(FAR)
-        turns.lend(Loan(0, {}, {}))
-        turns.line(FAR.with_settings(alias="another", model="openai:another"))
-        turns.lend(Loan(8, {place: 8}, {}))
+        turns.lend(LimitLoan(8, {place: 8}, {}))
+        turns.queue_of(FAR)
+        turns.lend(LimitLoan(0, {}, {}))
+        turns.queue_of(FAR.with_settings(alias="another", model="openai:another"))
+        turns.lend(LimitLoan(8, {place: 8}, {}))
         waiting = [asyncio.create_task(take(turns, FAR)) for _ in range(6)]
         await settle()
         for task in waiting:
@@ -303,8 +303,8 @@ def test_a_share_of_declared_rates_is_kept_to() -> None:
         turns = Scheduler(8)
         model = limited(requests_per_minute=60)
         place = (model.endpoint, model.key_names)
-        turns.line(model)
-        turns.lend(Loan(8, {place: 8}, {place: 0.25}))
+        turns.queue_of(model)
+        turns.lend(LimitLoan(8, {place: 8}, {place: 0.25}))
         await take(turns, model)
         await take(turns, model)
         return asyncio.get_running_loop().time()
@@ -327,7 +327,7 @@ def test_a_stop_is_no_slowness_of_a_server() -> None:
             if round_ > 2:
                 asyncio.get_running_loop().call_later(0.6, stand_still, stop_s)
             await asyncio.gather(*[call() for _ in range(64)])
-        gate = turns.line(FAR).gate
+        gate = turns.queue_of(FAR).gate
         return gate.limit if gate else 0.0
 
     assert run_virtual(places(75.0)) == run_virtual(places(0.0))

@@ -22,9 +22,9 @@ from tests.support.asking import (
     request_of,
     run,
 )
-from videoautoarena.agents.calls.ask import Asker, Event, journal_key
-from videoautoarena.agents.calls.clients import Received, Sending
-from videoautoarena.agents.limits.budget import CappedBudget, Caps
+from videoautoarena.agents.calls.ask import Asker, CallEvent, journal_key
+from videoautoarena.agents.calls.clients import OutgoingCall, ReceivedReply
+from videoautoarena.agents.limits.budget import CappedBudget, SpendCaps
 from videoautoarena.agents.limits.estimates import Estimates
 from videoautoarena.agents.limits.server_limits import ServerLimits
 from videoautoarena.agents.models.registry import Model, parse_model
@@ -43,7 +43,7 @@ PLACE = {"model": REMOTE.resolved, "endpoint": REMOTE.endpoint}
 class Server:
     """Answers what `refuse` lets pass, and what was learnt of it is kept as in a run."""
 
-    refuse: Callable[[Sending], Exception | None]
+    refuse: Callable[[OutgoingCall], Exception | None]
     limits: ServerLimits = field(default_factory=ServerLimits)
     model: Model = REMOTE
     tokens: Sequence[int] = ()
@@ -57,13 +57,13 @@ class Server:
         self.limits.keep = lambda learnt: setattr(self, "kept", learnt)
         self.kept: list[Learnt] = []
 
-    def _speak(self, sending: Sending) -> Line:
+    def _speak(self, sending: OutgoingCall) -> Line:
         if (wrong := self.refuse(sending)) is not None:
             return wrong
         said = self._left.pop(0) if self._left else 8
-        return Received(f"{images(sending)} seen", Usage(input_tokens=3, output_tokens=said))
+        return ReceivedReply(f"{images(sending)} seen", Usage(input_tokens=3, output_tokens=said))
 
-    def hear(self, event: Event) -> None:
+    def hear(self, event: CallEvent) -> None:
         if event.kind == "learnt":
             self.said.append(event.text)
 
@@ -84,7 +84,7 @@ class Server:
         return [images(sending) for sending in self.script.seen]
 
 
-def images(sending: Sending) -> int:
+def images(sending: OutgoingCall) -> int:
     return len(sending.frames.frames) if sending.frames else 0
 
 
@@ -93,7 +93,7 @@ def asks(count: int, frames: int = 64, first: int = 0) -> list[Request]:
     return [request_of(frames=frames_of(frames), ordinal=2 * n) for n in places]
 
 
-def taking(most: int, words: str = TOO_MANY) -> Callable[[Sending], Exception | None]:
+def taking(most: int, words: str = TOO_MANY) -> Callable[[OutgoingCall], Exception | None]:
     refusal = Status(400, body={"message": words.format(most)})
     return lambda sending: refusal if images(sending) > most else None
 
@@ -137,7 +137,7 @@ def test_one_call_alone_finds_out_how_far_frames_must_be_halved() -> None:
 
 
 def test_who_finds_that_out_and_fails_keeps_nobody_waiting() -> None:
-    def refuse(sending: Sending) -> Exception | None:
+    def refuse(sending: OutgoingCall) -> Exception | None:
         if images(sending) > 16:
             return Status(413)
         return Status(403) if sending.key == journal_key(REMOTE, asks(1)[0]) else None
@@ -151,14 +151,14 @@ def test_who_finds_that_out_and_fails_keeps_nobody_waiting() -> None:
 def test_who_finds_that_out_and_is_cancelled_keeps_nobody_waiting() -> None:
     begun = asyncio.Event()
 
-    async def hang(sending: Sending) -> Received:
+    async def hang(sending: OutgoingCall) -> ReceivedReply:
         server.script.seen.append(sending)
         if images(sending) > 8:
             raise Status(413)
         if sending.key == journal_key(REMOTE, asks(1)[0]):
             begun.set()
             await asyncio.Event().wait()
-        return Received("seen", Usage())
+        return ReceivedReply("seen", Usage())
 
     server = Server(taking(8))
     server.script.send = hang  # type: ignore[method-assign]
@@ -219,7 +219,7 @@ def test_another_server_of_the_same_model_is_another_matter() -> None:
 
 
 def test_a_text_that_is_too_long_by_itself_teaches_nothing() -> None:
-    def refuse(sending: Sending) -> Exception | None:
+    def refuse(sending: OutgoingCall) -> Exception | None:
         return Status(413) if sending.text == "long" else None
 
     server = Server(refuse)
@@ -231,7 +231,7 @@ def test_a_text_that_is_too_long_by_itself_teaches_nothing() -> None:
 
 
 def test_a_size_that_was_taken_is_halved_for_one_call_alone_and_the_next_time_for_all() -> None:
-    def refuse(sending: Sending) -> Exception | None:
+    def refuse(sending: OutgoingCall) -> Exception | None:
         return Status(413) if sending.text == "long" and images(sending) > 32 else None
 
     server = Server(refuse)
@@ -255,10 +255,10 @@ def test_a_stand_in_is_never_sent_less() -> None:
     assert server.counts == [64]
 
 
-def knowing(*fields: str) -> Callable[[Sending], Exception | None]:
+def knowing(*fields: str) -> Callable[[OutgoingCall], Exception | None]:
     """Refuse a limit of tokens by any other name, as Mistral does."""
 
-    def refuse(sending: Sending) -> Exception | None:
+    def refuse(sending: OutgoingCall) -> Exception | None:
         name = sending.token_field or "nothing"
         return None if name in fields else Status(422, body={"detail": UNKNOWN % name})
 
@@ -379,7 +379,7 @@ def test_a_reply_beyond_its_limit_is_told_once_and_as_much_is_set_aside_from_the
 def test_a_cap_holds_within_what_was_under_way_when_the_limit_was_first_broken() -> None:
     server = Server(lambda _: None, model=PRICED, tokens=[30] * 99)
     estimates = Estimates(limits=server.limits)
-    spend_cap = CappedBudget(Caps(usd=100.0), estimates)
+    spend_cap = CappedBudget(SpendCaps(usd=100.0), estimates)
     asker = Asker(
         server.journal,
         load_bytes,
@@ -401,10 +401,10 @@ def test_a_cap_holds_within_what_was_under_way_when_the_limit_was_first_broken()
     assert sum(row.cost_usd or 0.0 for row in rows) == 30.0 * len(rows) <= 100.0 + 2 * 20.0
 
 
-def longer_than(limit: int, each: int, text: int) -> Callable[[Sending], Exception | None]:
+def longer_than(limit: int, each: int, text: int) -> Callable[[OutgoingCall], Exception | None]:
     """Refuse with 429 and both numbers what takes more tokens than a minute has."""
 
-    def refuse(sending: Sending) -> Exception | None:
+    def refuse(sending: OutgoingCall) -> Exception | None:
         asked = text + each * images(sending)
         words = f"Request too large on tokens per min (TPM): Limit {limit}, Requested {asked}."
         return Status(429, body={"message": words}) if asked > limit else None

@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 
 from tests.support.asking import Pages, load_bytes, request_of, run
 from videoautoarena.agents.calls.ask import Asker
-from videoautoarena.agents.calls.clients import Received, Sending
-from videoautoarena.agents.limits.budget import ENOUGH, CappedBudget, Caps, SpendOrder
+from videoautoarena.agents.calls.clients import OutgoingCall, ReceivedReply
+from videoautoarena.agents.limits.budget import ENOUGH, CappedBudget, SpendCaps, SpendOrder
 from videoautoarena.agents.limits.estimates import Estimates
-from videoautoarena.agents.limits.prices import Sum
+from videoautoarena.agents.limits.prices import MoneyAndTokens
 from videoautoarena.agents.models.registry import Model
 from videoautoarena.memory.records.records import Nonce, Price, Usage
 
@@ -30,8 +30,8 @@ CALLS = 4
 """Of a battle here, one after the other."""
 
 
-def usd(amount: float) -> Sum:
-    return Sum(int(amount * 1e9), 0)
+def usd(amount: float) -> MoneyAndTokens:
+    return MoneyAndTokens(int(amount * 1e9), 0)
 
 
 def spend_order(battles: int, likely: float) -> SpendOrder:
@@ -56,14 +56,14 @@ def test_what_battles_came_to_takes_the_place_of_what_was_expected() -> None:
         of.begin(place)
         of.pay(place, usd(place + 1))
         of.end(f"s{place}")
-    assert of.need(ENOUGH, Sum()) == usd(ENOUGH)
+    assert of.need(ENOUGH, MoneyAndTokens()) == usd(ENOUGH)
 
 
 def test_a_battle_that_ended_without_a_call_makes_room_and_teaches_nothing() -> None:
     of = spend_order(9, likely=10)
     for place in range(8):
         of.end(f"s{place}")
-    assert of.need(8, Sum()) == usd(10)
+    assert of.need(8, MoneyAndTokens()) == usd(10)
 
 
 def test_a_scope_that_nobody_knows_comes_first_and_begins_nothing() -> None:
@@ -84,11 +84,11 @@ class Odd:
     def __call__(self, _model: Model, _load: object) -> Odd:
         return self
 
-    async def send(self, _sending: Sending) -> Received:
+    async def send(self, _sending: OutgoingCall) -> ReceivedReply:
         for _ in range(self._random.randrange(4)):
             await asyncio.sleep(0)
         tokens = self._random.randint(*self._tokens)
-        return Received("yes", Usage(input_tokens=1, output_tokens=tokens))
+        return ReceivedReply("yes", Usage(input_tokens=1, output_tokens=tokens))
 
     async def aclose(self) -> None:
         """Have nothing to close."""
@@ -108,7 +108,7 @@ class Played:
         self._late = random.Random(battles)
         self.order = spend_order(battles, likely)
         estimates = Estimates()
-        self.spend_cap = CappedBudget(Caps(cap), estimates, spend_order=self.order)
+        self.spend_cap = CappedBudget(SpendCaps(cap), estimates, spend_order=self.order)
         self.asker = Asker(
             Pages(),
             load_bytes,
@@ -168,7 +168,7 @@ def test_it_ends_with_the_battles_or_with_the_money_whatever_was_expected(
     assert spent <= cap
     assert is_whole == (len(played.settled) == 20)
     assert is_whole or spent > cap - 10
-    assert played.spend_cap.held == Sum()
+    assert played.spend_cap.held == MoneyAndTokens()
 
 
 @pytest.mark.parametrize("places", [1, 16])
@@ -189,7 +189,7 @@ def test_a_cap_settles_about_its_share_of_the_battles_and_the_first_ones(
 def test_a_call_of_a_battle_that_is_begun_goes_before_an_earlier_one_that_is_not() -> None:
     async def play() -> list[str]:
         order = spend_order(3, likely=0)
-        spend_cap = CappedBudget(Caps(25), Estimates(), spend_order=order)
+        spend_cap = CappedBudget(SpendCaps(25), Estimates(), spend_order=order)
         held = [await spend_cap.hold(DEAR, request_of(scope="s2")) for _ in range(2)]
         went = list[str]()
 

@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 
 from tests.support.virtual import run_virtual
-from videoautoarena.agents.limits.outages import FIRST_CALM_S, LEAST_S, Wait, Waits
+from videoautoarena.agents.limits.outages import FIRST_CALM_S, LEAST_S, ServerWait, ServerWaits
 
 HOST = "host:1"
 Story = Callable[["Told"], Awaitable[None]]
@@ -22,15 +22,15 @@ class Told:
     before: dict[str, float] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        self.waits = Waits(self._hear)
+        self.waits = ServerWaits(self._hear)
 
-    def _hear(self, wait: Wait) -> None:
+    def _hear(self, wait: ServerWait) -> None:
         self.heard.append((wait.state, wait.seconds, asyncio.get_running_loop().time()))
 
     async def refuse(self, call: str, pause_s: float) -> None:
         """Refuse a call, and let its pause pass."""
         before_s = self.before.get(call, 0.0)
-        wait = Wait(HOST, "waiting", pause_s, "http-429", "slow down")
+        wait = ServerWait(HOST, "waiting", pause_s, "http-429", "slow down")
         self.waits.refused(wait, call, before_s=before_s)
         self.before[call] = before_s + pause_s
         await asyncio.sleep(pause_s)

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from videoautoarena.agents.prompting.fences import CLOSING, Offer, offered, with_options
+from videoautoarena.agents.prompting.fences import CLOSING, OfferedOptions, offered, with_options
 
 lines = st.text(st.characters(exclude_categories=["C", "Z"]), min_size=1, max_size=20)
 
@@ -22,12 +22,12 @@ def test_options_stand_on_lines_of_their_own_behind_their_letters() -> None:
 
 @given(question=lines, options=st.lists(lines, min_size=2, max_size=6))
 def test_what_was_worded_is_read_again(question: str, options: list[str]) -> None:
-    assert offered(with_options(question, options)) == Offer(question, tuple(options))
+    assert offered(with_options(question, options)) == OfferedOptions(question, tuple(options))
 
 
 def test_a_question_that_holds_options_of_its_own_keeps_them() -> None:
     question = "Which is it?\n(A) a cat\n(B) a dog"
-    assert offered(with_options(question, ["x", "y"])) == Offer(question, ("x", "y"))
+    assert offered(with_options(question, ["x", "y"])) == OfferedOptions(question, ("x", "y"))
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ from langchain_core.outputs import ChatGeneration, ChatResult
 from pydantic import ConfigDict, Field, SecretStr, ValidationError
 
 from tests.support.asking import frames_of, load_bytes
-from videoautoarena.agents.calls.clients import ChatClient, Sending
+from videoautoarena.agents.calls.clients import ChatClient, OutgoingCall
 from videoautoarena.agents.models.registry import build_chat_model, check_keys, parse_model
 from videoautoarena.agents.providers.declared import Declaration
 from videoautoarena.memory.records.errors import BadInput
@@ -114,7 +114,7 @@ def test_what_a_role_adds_elsewhere_is_left_to_the_class() -> None:
 
 def test_frames_are_standard_blocks_and_the_key_a_header_where_it_is_declared() -> None:
     frames = frames_of(3)
-    sending = Sending("abc", "contestant", "Look.", frames)
+    sending = OutgoingCall("abc", "contestant", "Look.", frames)
 
     async def said(**declaration: Any) -> str:
         client = ChatClient(parse(**declaration), load_bytes)

@@ -11,11 +11,11 @@ from tests.support.asking import MODEL, Pages, Script, load_bytes, run
 from videoautoarena.agents.calls.ask import Asker
 from videoautoarena.agents.prompting.fences import attacked, attacks, open_fences
 from videoautoarena.agents.prompting.prompts import PromptSet
-from videoautoarena.agents.roles.mark import Replied, check_off
+from videoautoarena.agents.roles.mark import ReplyWithChecklist, check_off
 from videoautoarena.agents.roles.prompter import Prompter
 from videoautoarena.memory.records.errors import CallFailed
 
-CASE = Replied(
+CASE = ReplyWithChecklist(
     "And after it?",
     "The goat drinks.",
     "A goat drinks water.",
@@ -27,7 +27,7 @@ def said(*answers: Any) -> str:
     return json.dumps({"items": [{"analysis": "so", "answer": one} for one in answers]})
 
 
-def asked(*lines: str, case: Replied = CASE) -> tuple[tuple[str, ...], Script]:
+def asked(*lines: str, case: ReplyWithChecklist = CASE) -> tuple[tuple[str, ...], Script]:
     script = Script(lines)
     prompter = Prompter(Asker(Pages(), load_bytes, make_client=script), PromptSet.load(bench=True))
     return run(check_off(prompter, MODEL, case=case, slot="set-q1:r2:a")), script
@@ -61,7 +61,9 @@ def test_the_marker_is_shown_the_case_and_neither_a_frame_nor_what_is_expected()
 @pytest.mark.parametrize("attack", attacks(), ids=lambda attack: attack.name)
 def test_no_reply_leaves_its_fence(attack: Any) -> None:
     text = attacked(CASE.reply, attack, question=CASE.question)
-    _, script = asked(said("yes", "no"), case=Replied(CASE.question, "A.", text, CASE.items))
+    _, script = asked(
+        said("yes", "no"), case=ReplyWithChecklist(CASE.question, "A.", text, CASE.items)
+    )
     blocks = open_fences(script.seen[0].text)[1]
     assert blocks["answer"] == text
     assert blocks.keys() == {"question", "reference", "checklist", "answer"}

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from videoautoarena.agents.prompting.fences import LETTERS
-from videoautoarena.agents.roles.choose import Chosen, read_choice, read_published
+from videoautoarena.agents.roles.choose import OptionChoice, read_choice, read_published
 
 ANIMALS = ("a cat sleeps", "a dog runs", "a bird sings", "two cats and a dog")
 NUMBERS = ("3", "4", "12", "2")
@@ -214,7 +214,7 @@ UNREAD = {
 
 @pytest.mark.parametrize(("reply", "place"), READ.items())
 def test_a_choice_is_read_in_free_words(reply: str, place: int) -> None:
-    assert read_choice(reply, ANIMALS) == Chosen(place)
+    assert read_choice(reply, ANIMALS) == OptionChoice(place)
 
 
 @pytest.mark.parametrize(("reply", "why"), UNREAD.items())
@@ -295,7 +295,7 @@ def test_of_a_reply_that_was_cut_off_only_what_it_says_it_chose_counts(
 
 
 def test_both_names_of_what_repeats_are_no_contradiction() -> None:
-    assert read_choice("A or C", ("the same", "another", "the same")) == Chosen(0)
+    assert read_choice("A or C", ("the same", "another", "the same")) == OptionChoice(0)
 
 
 WRAPS = (
@@ -320,7 +320,7 @@ def test_a_letter_reads_back_from_whatever_it_is_wrapped_in(
     place: int, wrap: str, lead: str, end: str
 ) -> None:
     options = [f"option number {word}" for word in ("one", "two", "three", "four", "five", "six")]
-    assert read_choice(lead + wrap.format(LETTERS[place]) + end, options) == Chosen(place)
+    assert read_choice(lead + wrap.format(LETTERS[place]) + end, options) == OptionChoice(place)
 
 
 @given(
@@ -351,7 +351,7 @@ def test_any_text_is_read_or_has_a_reason(reply: str, options: list[str]) -> Non
 def test_the_full_text_of_an_option_names_it(words: list[str], place: int) -> None:
     texts = [" ".join(words[2 * n :][:2]) for n in range(4)]
     for said in (texts[place], f"{texts[place].capitalize()}.", f"I see {texts[place]} there."):
-        assert read_choice(said, texts) == Chosen(place)
+        assert read_choice(said, texts) == OptionChoice(place)
 
 
 @pytest.mark.parametrize("piece", ["(A) ", "<answer>", "the answer is ", "\\boxed{", "not ", "B. "])

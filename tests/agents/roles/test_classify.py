@@ -11,7 +11,7 @@ from videoautoarena.agents.calls.ask import Asker
 from videoautoarena.agents.prompting.prompts import PromptSet
 from videoautoarena.agents.roles.classify import (
     FRAMES,
-    Classified,
+    Classification,
     classify,
     name_topic,
     read_categories,
@@ -35,7 +35,7 @@ def said(reply: str) -> dict[str, str]:
     return {name: word for name, word in found.items() if word != "unknown"}
 
 
-def asked(*lines: str | Exception) -> tuple[Classified, Script]:
+def asked(*lines: str | Exception) -> tuple[Classification, Script]:
     script = Script(lines)
     prompts = PromptSet.load(categories=True)
     prompter = Prompter(Asker(Pages(), load_bytes, make_client=script), prompts)

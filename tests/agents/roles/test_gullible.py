@@ -17,7 +17,7 @@ from videoautoarena.agents.prompting import prompts
 from videoautoarena.agents.prompting.fences import Attack, attacked, attacks
 from videoautoarena.agents.prompting.prompts import PromptSet
 from videoautoarena.agents.roles import prompter as desks
-from videoautoarena.agents.roles.judge import Case, Place, judge_once
+from videoautoarena.agents.roles.judge import JudgeCase, JudgingPlace, judge_once
 from videoautoarena.agents.roles.prompter import Prompter
 from videoautoarena.memory.records.records import Seats
 
@@ -55,8 +55,8 @@ async def _judged(model: Model, kit: Sequence[Attack]) -> dict[tuple[str, Seats]
 
     async def one(attack: Attack, seats: Seats) -> str:
         theirs = attacked("A carrot.", attack, question=QUESTION)
-        case = Case("A cook.", QUESTION, answer_a=theirs, answer_b="An onion, diced.")
-        place = Place(attack.name, 0, seats)
+        case = JudgeCase("A cook.", QUESTION, answer_a=theirs, answer_b="An onion, diced.")
+        place = JudgingPlace(attack.name, 0, seats)
         said = await judge_once(prompter, model, frames=frames_of(2), case=case, place=place)
         assert said.reason is None
         return said.verdict

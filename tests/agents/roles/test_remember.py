@@ -17,7 +17,7 @@ from PIL import Image
 
 from tests.support.asking import MODEL, Line, Pages, Script, load_bytes, run
 from videoautoarena.agents.calls.ask import Asker
-from videoautoarena.agents.calls.clients import Sending
+from videoautoarena.agents.calls.clients import OutgoingCall
 from videoautoarena.agents.prompting.fences import open_fences
 from videoautoarena.agents.prompting.prompts import PromptSet
 from videoautoarena.agents.roles.prompter import Prompter
@@ -85,7 +85,7 @@ def recall(
     """What is remembered where the examiner says what `say` gives."""
     reel = Reel(colours)
 
-    def speak(sending: Sending) -> Line:
+    def speak(sending: OutgoingCall) -> Line:
         span = reel.spans[sending.frames.video] if sending.frames else None
         said = say(sending.role, span, open_fences(sending.text)[1])
         return said if isinstance(said, Exception) else json.dumps(said)
@@ -253,11 +253,11 @@ def test_a_call_that_failed_leaves_out_what_it_would_have_said_and_is_named(role
         assert [one.scenes for one in memory.objects] == [(1, 3)]
 
 
-def blocks_of(sending: Sending) -> dict[str, str]:
+def blocks_of(sending: OutgoingCall) -> dict[str, str]:
     return open_fences(sending.text)[1]
 
 
-def merges(script: Script) -> list[Sending]:
+def merges(script: Script) -> list[OutgoingCall]:
     return [one for one in script.seen if one.role == "scene_merger"]
 
 

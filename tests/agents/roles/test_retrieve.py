@@ -17,13 +17,13 @@ from hypothesis import strategies as st
 from tests.support.asking import Line, Pages, Script, frames_of, prompter_of, run
 from tests.support.looks import TEXTS, film
 from videoautoarena.agents.calls.ask import Asker
-from videoautoarena.agents.calls.clients import Received, Sending
+from videoautoarena.agents.calls.clients import OutgoingCall, ReceivedReply
 from videoautoarena.agents.models.registry import Model, Retrieval
 from videoautoarena.agents.offline.language.tables import Dice
 from videoautoarena.agents.offline.language.tasks import word_needle
 from videoautoarena.agents.prompting.fences import with_options
 from videoautoarena.agents.prompting.prompts import PromptSet
-from videoautoarena.agents.roles.answer import Answered, answer
+from videoautoarena.agents.roles.answer import ContestantAnswer, answer
 from videoautoarena.agents.roles.choose import read_choice
 from videoautoarena.agents.roles.prompter import Prompter
 from videoautoarena.agents.roles.retrieve import LONGEST_CAPTION, best, clips_of
@@ -40,11 +40,11 @@ WORDS = MOLE.with_settings(retrieval=replace(PAIRS, captioner=CAPTIONER))
 Numbers = st.lists(st.floats(-4, 4, width=16), min_size=3, max_size=3)
 
 
-def vectors(*like: int, broken: int | None = None) -> Callable[[Sending], Line]:
+def vectors(*like: int, broken: int | None = None) -> Callable[[OutgoingCall], Line]:
     """Return a script: the clips that begin at these frames are like every question."""
     digests = {frame.digest: place for place, frame in enumerate(frames_of(64).frames)}
 
-    def speak(sending: Sending) -> Line:
+    def speak(sending: OutgoingCall) -> Line:
         first = digests[sending.frames.frames[0].digest] if sending.frames else None
         if sending.role == "captioner":
             return f"clip {first}"
@@ -62,7 +62,7 @@ def vectors(*like: int, broken: int | None = None) -> Callable[[Sending], Line]:
 class Late(Script):
     """Says nothing at once, and all else later."""
 
-    async def send(self, sending: Sending) -> Received:
+    async def send(self, sending: OutgoingCall) -> ReceivedReply:
         received = await super().send(sending)
         for _ in range(20 * bool(received.text)):
             await asyncio.sleep(0)
@@ -79,7 +79,7 @@ def said(
 
 async def asked_of(
     prompter: Prompter, model: Model = MOLE, *, slot: str = SLOT, seat: Literal[0, 1] = 0
-) -> Answered:
+) -> ContestantAnswer:
     question = "What is thrown?"
     return await answer(
         prompter, model, frames=frames_of(12), question=question, slot=slot, seat=seat
@@ -223,7 +223,7 @@ def test_two_that_look_for_the_same_clips_at_once_pay_once() -> None:
     script = Script(vectors(8, 2))
     prompter = prompter_of(script)
 
-    async def both() -> list[Answered]:
+    async def both() -> list[ContestantAnswer]:
         return await asyncio.gather(asked_of(prompter, seat=0), asked_of(prompter, seat=1))
 
     one, other = run(both())
@@ -238,7 +238,7 @@ def test_a_slot_that_is_played_again_beside_a_first_one_pays_for_no_clip_twice()
         prompter_of(script), generations=lambda scope: (0, 1) if scope == again else (0,)
     )
 
-    async def both() -> list[Answered]:
+    async def both() -> list[ContestantAnswer]:
         return await asyncio.gather(asked_of(prompter, slot=again), asked_of(prompter))
 
     run(both())

@@ -13,7 +13,7 @@ from videoautoarena.agents.prompting.contracts import OptionCheckerReply, PointC
 from videoautoarena.agents.prompting.fences import attacked, attacks, open_fences
 from videoautoarena.agents.prompting.prompts import PromptSet
 from videoautoarena.agents.roles.prompter import Prompter
-from videoautoarena.agents.roles.write_tasks import Proposal, WatchedKind, Watcher, Written
+from videoautoarena.agents.roles.write_tasks import TaskProposal, WatchedKind, Watcher, WrittenTasks
 from videoautoarena.memory.records.errors import CallFailed
 
 PLOT = {
@@ -33,7 +33,7 @@ def watcher(*lines: Any) -> tuple[Watcher, Script]:
     return Watcher(Prompter(asker, PromptSet.load(writers=True)), MODEL, frames_of(4)), script
 
 
-def written(kind: WatchedKind, *lines: Any, count: int = 3) -> tuple[Written, Script]:
+def written(kind: WatchedKind, *lines: Any, count: int = 3) -> tuple[WrittenTasks, Script]:
     one, script = watcher(*lines)
     return run(one.write(kind, count=count, asked=["Who sings?"], slot="tasks-x", ask=0)), script
 
@@ -45,13 +45,13 @@ def blocks_of(script: Script, call: int = 0) -> dict[str, str]:
 def test_tasks_are_read_with_their_blanks_folded_and_no_more_than_were_wanted() -> None:
     found, script = written("plot", {"items": [PLOT, {**PLOT, "question": "Two"}, PLOT]}, count=2)
     wrong = ("A table", "A lamp", "A bed")
-    first = Proposal("What is carried away?", "A red chair", wrong, moment=(3.0, 4.5))
+    first = TaskProposal("What is carried away?", "A red chair", wrong, moment=(3.0, 4.5))
     assert found.proposals == (first, first._replace(question="Two"))
     assert found.times == (0.0, 0.5, 1.0, 1.5)
     assert blocks_of(script) == {"count": "2", "asked": '["Who sings?"]'}
     summed, script = written("summary", {"items": [SUMMARY]})
     assert summed.proposals == (
-        Proposal("Sum it up.", "A man walks.", (), ("He walks", "He sits")),
+        TaskProposal("Sum it up.", "A man walks.", (), ("He walks", "He sits")),
     )
     assert blocks_of(script) == {"asked": '["Who sings?"]'}
 
@@ -91,7 +91,7 @@ def test_a_second_ask_sees_neither_what_was_meant_nor_where() -> None:
 def test_points_are_checked_one_by_one_and_each_has_its_word() -> None:
     shown = [{"analysis": "so", "shown": word} for word in ("yes", "NO")]
     form = {"moments": [], "reference": shown[0], "names": "yes"}
-    said = Proposal("Sum it up.", "A man walks.", (), ("He walks", "He sits"))
+    said = TaskProposal("Sum it up.", "A man walks.", (), ("He walks", "He sits"))
     one, script = watcher({**form, "points": shown[:1]}, {**form, "points": shown})
     checked = run(one.check_points(said, slot="tasks-x:2"))
     assert isinstance(checked.reply, PointCheckerReply)
@@ -108,7 +108,7 @@ def test_a_point_is_shown_or_it_is_not(said: Any) -> None:
     form = {"moments": [], "points": [shown], "reference": shown, "names": "no"}
     one, _ = watcher(form, form)
     with pytest.raises(CallFailed):
-        run(one.check_points(Proposal("Sum it up.", "A.", (), ("He walks",)), slot="x"))
+        run(one.check_points(TaskProposal("Sum it up.", "A.", (), ("He walks",)), slot="x"))
 
 
 def test_no_text_of_a_task_leaves_its_fence() -> None:

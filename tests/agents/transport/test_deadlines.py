@@ -19,7 +19,7 @@ from videoautoarena.agents.transport.deadlines import (
     READ_S,
     WAKE_S,
     Deadline,
-    Stopped,
+    StandstillTimeout,
     asleep_s,
     boot_s,
     deadline,
@@ -78,7 +78,9 @@ def test_after_a_long_stop_sockets_are_read_for_a_second_more(
 ) -> None:
     at_s, why = cut_off((began_s, stop_s))
     assert at_s == pytest.approx(began_s + stop_s + READ_S, abs=BEAT_S)
-    assert why.startswith("Stoppedno reply was there yet after the process stood still for ")
+    assert why.startswith(
+        "StandstillTimeoutno reply was there yet after the process stood still for "
+    )
     assert int(why.split()[-2]) == pytest.approx(stop_s, abs=1)
 
 
@@ -171,7 +173,7 @@ def test_what_a_machine_waited_for_as_it_slept_is_not_waited_for(
 ) -> None:
     at_s, why = slept(sleep, 3600.0, limit_s=300.0)
     assert at_s == pytest.approx(3.0 + WAKE_S, abs=BEAT_S)
-    assert why == "Stoppedno reply was there yet after the machine slept for 3600 s"
+    assert why == "StandstillTimeoutno reply was there yet after the machine slept for 3600 s"
 
 
 def test_a_sleep_makes_no_try_longer(sleep: Callable[[float], None]) -> None:
@@ -220,7 +222,7 @@ def test_a_time_out_of_something_else_stays_what_it_is() -> None:
 
     with pytest.raises(TimeoutError, match="of a client") as raised:
         run_virtual(raise_one())
-    assert not isinstance(raised.value, Stopped)
+    assert not isinstance(raised.value, StandstillTimeout)
 
 
 def test_no_heart_beats_where_nothing_is_under_way() -> None:

@@ -10,7 +10,7 @@ from videoautoarena.agents.calls.retry import fault_of, gives_up
 from videoautoarena.agents.limits.estimates import may_be_charged
 from videoautoarena.agents.transport.answers import is_filtered
 from videoautoarena.agents.transport.faults import (
-    Garbled,
+    GarbledAnswer,
     Nature,
     demands_stream,
     excess_of,
@@ -181,16 +181,16 @@ def test_what_a_server_said_in_the_body_alone_counts() -> None:
 
 
 def test_an_error_behind_status_200_is_still_read() -> None:
-    fault = fault_of(Garbled("ValueError: {'type': 'exceed_context_size_error'}"))
+    fault = fault_of(GarbledAnswer("ValueError: {'type': 'exceed_context_size_error'}"))
     assert fault is not None
     assert fault.kind == "too-large"
-    plain = fault_of(Garbled("JSONDecodeError: Expecting value"))
+    plain = fault_of(GarbledAnswer("JSONDecodeError: Expecting value"))
     assert plain is not None
     assert (plain.kind, plain.nature) == ("malformed", "transient")
 
 
 def test_an_answer_that_cannot_be_read_is_asked_for_three_times() -> None:
-    fault = fault_of(Garbled("JSONDecodeError: Expecting value"))
+    fault = fault_of(GarbledAnswer("JSONDecodeError: Expecting value"))
     assert fault is not None
     garbled = Attempt(kind="malformed", reason="", waited_s=1.0)
     other = Attempt(kind="http-500", reason="", waited_s=1.0)

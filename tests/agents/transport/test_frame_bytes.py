@@ -10,11 +10,13 @@ import pytest
 
 from tests.support.asking import run
 from tests.support.film import Film
-from videoautoarena.agents.transport.splice import Encoded, FrameBytes, Load
+from videoautoarena.agents.transport.splice import EncodedFrame, FrameBytes, Load
 from videoautoarena.memory.records.errors import FramesChanged
 
 
-async def shown(shelf: FrameBytes, film: Film, digests: list[str] | None = None) -> list[Encoded]:
+async def shown(
+    shelf: FrameBytes, film: Film, digests: list[str] | None = None
+) -> list[EncodedFrame]:
     return await shelf.images(film.video, film.digests if digests is None else digests)
 
 

@@ -15,7 +15,7 @@ from langchain_google_genai import chat_models as gemini
 from langchain_openai.chat_models import base as langchain_openai
 
 from videoautoarena.agents.calls.retry import fault_of
-from videoautoarena.agents.transport.faults import Fault, Garbled
+from videoautoarena.agents.transport.faults import CallFault, GarbledAnswer
 from videoautoarena.agents.transport.server_words import error_in_text
 
 HERE = Path(__file__).parent
@@ -33,7 +33,7 @@ def raised(row: dict[str, Any]) -> Exception:
     """Return what reaches the retries: the client's own exception, as LangChain passes it on."""
     body = row["body"] if isinstance(row["body"], str) else json.dumps(row["body"])
     if row["status"] == 200:
-        return Garbled("ValueError", error_in_text(body))
+        return GarbledAnswer("ValueError", error_in_text(body))
     answer = httpx2.Response(row["status"], text=body, request=httpx2.Request("POST", PATH))
     try:
         if row["server"] == "Google Gemini":
@@ -68,13 +68,13 @@ def _raise_as_gemini(answer: httpx2.Response) -> None:
         gemini._handle_server_error(error)
 
 
-def fault_for(row: dict[str, Any]) -> Fault:
+def fault_for(row: dict[str, Any]) -> CallFault:
     fault = fault_of(raised(row))
     assert fault is not None
     return fault
 
 
-def meaning(fault: Fault) -> set[str]:
+def meaning(fault: CallFault) -> set[str]:
     """Return the words of the tables that a fault answers to."""
     if fault.nature == "too-large":
         return {"too-large", "images", f"images {fault.most_images}"}

@@ -20,7 +20,7 @@ from videoautoarena.agents.models.registry import build_chat_model
 from videoautoarena.agents.prompting.contracts import SYSTEM
 from videoautoarena.agents.prompting.layout import (
     AS_USUAL,
-    Look,
+    ImageOptions,
     cue_blocks,
     messages,
     short_messages,
@@ -33,7 +33,7 @@ SPOKEN = (
     cue(0.6, 0.9, "ünïcode 視 \U0001f980 \u2028 end"),
     cue(1.2, 3.0, "behind the last frame"),
 )
-LOOKS = [AS_USUAL, Look("low"), Look(None, True), Look("high", True)]
+LOOKS = [AS_USUAL, ImageOptions("low"), ImageOptions(None, True), ImageOptions("high", True)]
 
 
 @pytest.fixture(params=PROVIDERS)
@@ -47,7 +47,7 @@ def book() -> Iterator[Book]:
         yield kept
 
 
-def laid_out(film: Film, frames: Frames, look: Look = AS_USUAL) -> list[Any]:
+def laid_out(film: Film, frames: Frames, look: ImageOptions = AS_USUAL) -> list[Any]:
     return messages(
         SYSTEM,
         "Wéll?",
@@ -61,7 +61,7 @@ def laid_out(film: Film, frames: Frames, look: Look = AS_USUAL) -> list[Any]:
 @pytest.mark.parametrize("look", LOOKS)
 @pytest.mark.parametrize("spoken", [(), SPOKEN])
 def test_openai_is_sent_the_very_bytes_of_the_plain_way(
-    book: Book, look: Look, spoken: tuple[Any, ...]
+    book: Book, look: ImageOptions, spoken: tuple[Any, ...]
 ) -> None:
     film = Film()
     frames = titled(film.frames, *spoken) if spoken else film.frames
@@ -79,7 +79,7 @@ def test_gemini_is_sent_what_means_the_same(book: Book, spoken: tuple[Any, ...])
     frames = titled(film.frames, *spoken) if spoken else film.frames
     run(call(plain_chat("google_genai", book), laid_out(film, frames), None))
     plain = sent(book)
-    look = Look("high", is_marked=True)
+    look = ImageOptions("high", is_marked=True)
     carried = run_for(film, look, frames)
     chat = build_chat_model(model_at("google_genai", book.url))
     run(call(chat, short_messages(SYSTEM, carried.key, "Wéll?"), carried))
@@ -131,7 +131,7 @@ def test_a_body_holds_the_very_bytes_of_the_shelf_and_no_copy_of_them() -> None:
     spaced=st.booleans(),
 )
 def test_whatever_the_cues_say_the_body_is_json_with_the_parts_in_their_order(
-    texts: list[str], count: int, look: Look, spaced: bool
+    texts: list[str], count: int, look: ImageOptions, spaced: bool
 ) -> None:
     film = Film(count=count, size_bytes=10)
     cues = [cue(place / 2, place / 2, text) for place, text in enumerate(texts)]

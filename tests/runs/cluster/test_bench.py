@@ -19,7 +19,7 @@ from tests.support.one_loop import OneLoop
 from tests.support.small_benches import calls_of, freeze_ground
 from tests.support.task_sets import choice, free, write_set
 from tests.support.whole_runs import write_config
-from videoautoarena.agents.limits.budget import Caps
+from videoautoarena.agents.limits.budget import SpendCaps
 from videoautoarena.runs.analysis.trials.trial import Leave
 from videoautoarena.runs.bench.format.reader import open_bench
 from videoautoarena.runs.bench.kinds.scorings import scoring_of
@@ -162,13 +162,13 @@ def test_a_cap_ends_a_bench_early_and_a_higher_one_goes_on(ground: Path, tmp_pat
     alone, shared = (Path(shutil.copytree(ground / "choice", tmp_path / name)) for name in "ab")
     play(alone, how)
     cap = sum(row.may_have_cost_usd or 0 for row in calls_of(alone)) / 2
-    low = replace(how, caps=Caps(usd=cap), engine=OneLoop())
+    low = replace(how, caps=SpendCaps(usd=cap), engine=OneLoop())
     tally = play(shared, low).tally
     assert tally.is_capped
     assert not tally.is_interrupted
     assert tally.done < tally.total
     assert 0 < sum(row.may_have_cost_usd or 0 for row in calls_of(shared)) <= cap
-    assert play(shared, replace(how, caps=Caps(usd=1.0), engine=OneLoop())).results
+    assert play(shared, replace(how, caps=SpendCaps(usd=1.0), engine=OneLoop())).results
     assert results_of(shared) == results_of(alone)
     assert {row.key for row in calls_of(shared)} == {row.key for row in calls_of(alone)}
 

@@ -11,7 +11,7 @@ import pytest
 
 from tests.support.clips import draw_folder
 from tests.support.task_sets import choice, write_set
-from videoautoarena.agents.calls.ask import Event
+from videoautoarena.agents.calls.ask import CallEvent
 from videoautoarena.memory.records.records import Nonce
 from videoautoarena.memory.store.shares import Unit
 from videoautoarena.runs.bench.play.calls import load_prompts
@@ -123,9 +123,9 @@ def test_a_job_that_fails_ends_those_under_way() -> None:
     assert ended == ["a"]
 
 
-def finished(alias: str, fault: str | None) -> Event:
+def finished(alias: str, fault: str | None) -> CallEvent:
     nonce = Nonce(scope="bench-0", role="contestant")
-    return Event("finished", alias, nonce, fault=fault, text="no credit")
+    return CallEvent("finished", alias, nonce, fault=fault, text="no credit")
 
 
 def test_a_model_that_can_do_no_more_drains_all_workers_once() -> None:

@@ -22,7 +22,7 @@ from tests.support.lending import (
     opened,
     run,
 )
-from videoautoarena.agents.limits.scheduler import Wants
+from videoautoarena.agents.limits.scheduler import PlaceDemand
 from videoautoarena.runs.cluster.lender import Lender, limits_in, shared
 
 
@@ -55,10 +55,10 @@ def test_a_lease_runs_on_while_the_machine_sleeps(
 
 
 def test_places_are_parted_equally_and_the_rest_goes_to_who_can_use_it() -> None:
-    many = Wants(0, 100)
+    many = PlaceDemand(0, 100)
     assert shared(12, many, wants=[many, many], held=0) == 4
-    assert shared(12, many, wants=[Wants(1, 0), Wants(1, 0)], held=2) == 10
-    assert shared(12, Wants(0, 1), wants=[many, many], held=8) == 1
+    assert shared(12, many, wants=[PlaceDemand(1, 0), PlaceDemand(1, 0)], held=2) == 10
+    assert shared(12, PlaceDemand(0, 1), wants=[many, many], held=8) == 1
     assert shared(12, many, wants=[many], held=12) == 0
 
 
@@ -70,7 +70,7 @@ def test_places_are_parted_equally_and_the_rest_goes_to_who_can_use_it() -> None
 def test_no_more_than_there_is_is_ever_lent_whoever_asks_when(
     capacity: int, wants: list[tuple[int, int]], order: list[int]
 ) -> None:
-    asked = [Wants(*one) for one in wants]
+    asked = [PlaceDemand(*one) for one in wants]
     held = [0] * len(asked)
     for turn in order:
         mine = turn % len(asked)

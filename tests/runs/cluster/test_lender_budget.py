@@ -9,7 +9,7 @@ import pytest
 
 from tests.support.lending import LEASE_S, NONCE, Clock, busy, capped_run, lending, nonce_of, run
 from tests.support.runfiles import battle, call, intent, slot
-from videoautoarena.agents.limits.prices import Sum, summed
+from videoautoarena.agents.limits.prices import MoneyAndTokens, summed
 from videoautoarena.memory.records.records import Attempt, Usage
 from videoautoarena.memory.store.shares import Unit
 from videoautoarena.memory.store.store import Store
@@ -40,7 +40,7 @@ def test_what_a_dead_worker_may_have_spent_counts_and_what_it_did_not_send_is_fr
         await lender.enlist("b", "node")
         # 0.4 of a dollar may be spent, so that 0.6 are left and no more.
         assert await lender.hold("b", 1, nonce_of(3), summed(0.6, 10)) is not None
-        await lender.settle("b", 1, Sum())
+        await lender.settle("b", 1, MoneyAndTokens())
         assert await lender.hold("b", 2, nonce_of(3), summed(0.61, 10)) is None
 
     run(live())
@@ -61,7 +61,7 @@ def test_what_a_dead_worker_had_written_down_counts_as_that_says(path: Path) -> 
             assert await lender.is_gone("a")
         await lender.enlist("b", "node")
         assert await lender.hold("b", 1, nonce_of(3), summed(0.75, 10)) is not None
-        await lender.settle("b", 1, Sum())
+        await lender.settle("b", 1, MoneyAndTokens())
         assert await lender.hold("b", 2, nonce_of(3), summed(0.76, 10)) is None
 
     run(live())
@@ -166,7 +166,7 @@ def test_a_call_that_waits_for_money_gets_none_once_its_worker_is_gone(path: Pat
         assert await lender.is_gone("dead")
         await asyncio.wait({waiting}, timeout=0.05)
         assert waiting.cancelled()
-        await lender.settle("alive", 1, Sum())
+        await lender.settle("alive", 1, MoneyAndTokens())
         assert await lender.hold("alive", 2, nonce_of(3), summed(0.9, 10)) is not None
 
     run(live())
@@ -232,7 +232,7 @@ def test_tries_that_were_left_over_before_a_life_say_nothing_of_one_under_way(pa
             lender._purse.look()
             # Two tries are lost at 0.25 each, and the third has come back and cost 0.125.
             assert await lender.hold("a", 1, nonce_of(5), summed(0.375, 10)) is not None
-            await lender.settle("a", 1, Sum())
+            await lender.settle("a", 1, MoneyAndTokens())
             assert await lender.hold("a", 2, nonce_of(6), summed(0.376, 10)) is None
 
     run(live())
@@ -272,7 +272,7 @@ def test_a_message_about_money_counts_once_however_often_it_comes(path: Path) ->
         await lender.settle("a", 1, summed(0.1, 4))
         await lender.settle("a", 1, summed(0.1, 4))
         assert await lender.hold("a", 2, NONCE, summed(0.7, 10)) is not None
-        await lender.settle("a", 2, Sum())
+        await lender.settle("a", 2, MoneyAndTokens())
         assert await lender.hold("a", 3, NONCE, summed(0.71, 10)) is None
 
     run(live())

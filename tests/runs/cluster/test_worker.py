@@ -20,7 +20,7 @@ from tests.support.runfiles import battle
 from tests.support.small_runs import TRIO, battles_of, play, play_again
 from tests.support.whole_runs import battles
 from videoautoarena.agents.calls.ask import Asker
-from videoautoarena.agents.limits.scheduler import Loan
+from videoautoarena.agents.limits.scheduler import LimitLoan
 from videoautoarena.agents.prompting.prompts import PromptSet
 from videoautoarena.memory.records.errors import StoreError
 from videoautoarena.memory.store.forwarding import CLAIM, Claim, CutOff, ForwardingWriter
@@ -226,7 +226,7 @@ def test_a_worker_believes_in_a_lease_from_when_it_asked_whenever_the_answer_com
     async def slow(method: str, *_values: Any) -> Any:
         assert method == "renew"
         clock.now_s += LEASE_S
-        return Lease(LEASE_S, Loan(1, {}, {}), "first")
+        return Lease(LEASE_S, LimitLoan(1, {}, {}), "first")
 
     async def live() -> None:
         ended = list[str]()

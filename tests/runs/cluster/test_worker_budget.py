@@ -6,7 +6,7 @@ import asyncio
 from typing import Any
 
 from videoautoarena.agents.limits.estimates import Estimates
-from videoautoarena.agents.limits.prices import Sum
+from videoautoarena.agents.limits.prices import MoneyAndTokens
 from videoautoarena.agents.models.registry import Model
 from videoautoarena.agents.prompting.layout import Request
 from videoautoarena.memory.records.records import Attempt, Nonce, Price
@@ -24,9 +24,9 @@ class Books:
 
     def __init__(self) -> None:
         self.boot = "first"
-        self.held = dict[int, Sum]()
+        self.held = dict[int, MoneyAndTokens]()
         self.settled: list[int] = []
-        self.paid: list[tuple[int, Sum, Sum]] = []
+        self.paid: list[tuple[int, MoneyAndTokens, MoneyAndTokens]] = []
         """Step, cost, and what is set aside for the next try."""
 
     def die(self) -> None:

@@ -13,7 +13,7 @@ import pytest
 from tests.support.clips import draw_folder
 from tests.support.small_runs import TRIO, play, toml
 from tests.support.typed import Terminal
-from videoautoarena.agents.limits.budget import Caps
+from videoautoarena.agents.limits.budget import SpendCaps
 from videoautoarena.memory.records.records import Attempt, CallRow, Nonce, Role, Usage
 from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.run.config.run_config import Flags, RunConfig, resolve
@@ -211,12 +211,12 @@ def test_a_plan_tells_what_its_run_can_tell_apart(tmp_path: Path) -> None:
 def test_a_cap_that_one_call_may_exceed_is_named_before_the_run(config: RunConfig) -> None:
     plan = plan_of(config, Work(first=3, later=0, videos=1))
     # The judge's text is the longest: 24,000 tokens, 10 frames of 112, and 1,000 of output.
-    (usd,) = cap_notice(plan, Caps(0.05, None), Caps(0.02, 0))
+    (usd,) = cap_notice(plan, SpendCaps(0.05, None), SpendCaps(0.02, 0))
     assert usd.startswith("one call to e as judge may cost up to $0.0351, and $0.0300 of the cap")
-    (tokens,) = cap_notice(plan, Caps(None, 30_000), Caps(0.0, 4_000))
+    (tokens,) = cap_notice(plan, SpendCaps(None, 30_000), SpendCaps(0.0, 4_000))
     assert "as judge may take up to 26,120 tokens, and 26,000 of the cap are left" in tokens
-    assert not [*cap_notice(plan, Caps(0.0552, 30_120), Caps(0.02, 4_000))]
-    assert not [*cap_notice(plan, Caps(None, None), Caps(9.0, 9))]
+    assert not [*cap_notice(plan, SpendCaps(0.0552, 30_120), SpendCaps(0.02, 4_000))]
+    assert not [*cap_notice(plan, SpendCaps(None, None), SpendCaps(9.0, 9))]
 
 
 def test_no_run_makes_more_calls_than_its_plan_said(tmp_path: Path) -> None:
@@ -261,7 +261,7 @@ def test_a_plan_tells_no_tokens_of_stand_ins_which_nobody_bills() -> None:
     assert {line["input_tokens"] for line in told["lines"]} == {None}
     lines = list(as_lines(plan, 80))
     assert all(" - " in line for line in lines if line.startswith(("offline:", "all ")))
-    assert not list(cap_notice(plan, Caps(tokens=1), Caps(0.0, 0)))
+    assert not list(cap_notice(plan, SpendCaps(tokens=1), SpendCaps(0.0, 0)))
 
 
 def test_beside_stand_ins_a_plan_sums_the_tokens_that_are_billed(tmp_path: Path) -> None:

@@ -15,8 +15,8 @@ from tests.support.clips import draw_folder
 from tests.support.runfiles import battle, video
 from tests.support.small_runs import TRIO
 from tests.support.witness import kept_from_writing, stored
-from videoautoarena.agents.calls.ask import Asker, Event, journal_key
-from videoautoarena.agents.limits.budget import Caps
+from videoautoarena.agents.calls.ask import Asker, CallEvent, journal_key
+from videoautoarena.agents.limits.budget import SpendCaps
 from videoautoarena.agents.prompting.prompts import PromptSet
 from videoautoarena.memory.records.digests import write_body
 from videoautoarena.memory.records.records import Slot
@@ -69,7 +69,7 @@ class Ears:
             self.settled.add(event.battle.id)
         elif isinstance(event, PairDrawn):
             assert stored(self.out, "draws", event.draw.slot) == write_body(event.draw)
-        elif isinstance(event, Event) and event.nonce.role == "contestant":
+        elif isinstance(event, CallEvent) and event.nonce.role == "contestant":
             assert stored(self.out, "draws", event.nonce.scope) is not None
 
 
@@ -229,4 +229,4 @@ def test_connections_are_closed_when_a_run_is_over(
 
 
 def test_what_nobody_says_is_sixteen_calls_at_once_and_five_voids_in_a_hundred() -> None:
-    assert Limits() == Limits(concurrency=16, max_void=0.05, caps=Caps())
+    assert Limits() == Limits(concurrency=16, max_void=0.05, caps=SpendCaps())

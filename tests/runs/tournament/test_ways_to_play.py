@@ -19,7 +19,7 @@ from tests.support.runfiles import video
 from tests.support.small_runs import TRIO, battles_of, play, play_again, toml
 from tests.support.stage import Stage
 from videoautoarena.agents.calls.ask import Asker
-from videoautoarena.agents.calls.clients import Sending
+from videoautoarena.agents.calls.clients import OutgoingCall
 from videoautoarena.agents.prompting.fences import open_fences
 from videoautoarena.agents.prompting.prompts import SLOTS, PromptSet
 from videoautoarena.memory.records.records import Battle, Video
@@ -211,7 +211,7 @@ def test_thirty_videos_are_played_with_two_blocks_open_at_most(
     begun: set[int] = set()
     stage = Stage()
 
-    def speak(sending: Sending) -> str:
+    def speak(sending: OutgoingCall) -> str:
         assert sending.frames is not None
         block = blocks[sending.frames.video]
         if block not in begun:

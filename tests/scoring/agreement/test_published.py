@@ -17,7 +17,7 @@ from tests.support.published import (
     VIDEO_ARENA_BY_DURATION,
 )
 from videoautoarena.scoring.agreement.rank_agreement import (
-    Board,
+    RankedBoard,
     compare_boards,
     correlate_orders,
     correlate_ranks,
@@ -29,8 +29,8 @@ ELO, WINS, BENCH = np.array(list(VIDEO_ARENA.values())).T
 EVERYBODY = list(BENCH_GPT)
 
 
-def board(table: dict[str, tuple[float, float, float]]) -> Board:
-    return Board(*np.array([table[name] for name in EVERYBODY]).T)
+def board(table: dict[str, tuple[float, float, float]]) -> RankedBoard:
+    return RankedBoard(*np.array([table[name] for name in EVERYBODY]).T)
 
 
 def against_arena(table: dict[str, tuple[float, float, float]]) -> tuple[Floats, Floats]:

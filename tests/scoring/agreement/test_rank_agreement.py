@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from videoautoarena.scoring.agreement.rank_agreement import (
-    Board,
+    RankedBoard,
     chances_of,
     compare_boards,
     compare_intervals,
@@ -26,10 +26,10 @@ from videoautoarena.scoring.fitting.counts import Floats
 RATINGS = st.lists(st.tuples(st.integers(-9, 9), st.integers(-9, 9)), min_size=3, max_size=25)
 
 
-def board(*ratings: float, half: float | None = None) -> Board:
+def board(*ratings: float, half: float | None = None) -> RankedBoard:
     rating = np.array(ratings, dtype=np.float64)
     width = np.full(len(rating), np.nan if half is None else half)
-    return Board(rating, rating - width, rating + width)
+    return RankedBoard(rating, rating - width, rating + width)
 
 
 def split(pairs: list[tuple[int, int]]) -> tuple[Floats, Floats]:
@@ -157,7 +157,7 @@ def test_intervals_without_end_part_nobody_and_predict_nothing() -> None:
 
 def test_a_brier_score_is_the_mean_squared_error_of_the_chances() -> None:
     chances = np.array([[np.nan, 0.9, 0.8], [0.1, np.nan, 0.6], [0.2, 0.4, np.nan]])
-    knows = Board(*(np.array([3.0, 2.0, 1.0]) for _ in range(3)), better=chances)
+    knows = RankedBoard(*(np.array([3.0, 2.0, 1.0]) for _ in range(3)), better=chances)
     found = score_chances(knows, board(3, 1, 2))
     assert found == (pytest.approx((0.1**2 + 0.2**2 + 0.6**2) / 3), 3)
 
@@ -189,6 +189,6 @@ def test_ratings_near_the_end_of_what_numbers_hold_are_no_trouble() -> None:
         (board(1, 2), board(1, 2, half=-1), "below its beginning"),
     ],
 )
-def test_what_is_no_pair_of_boards_is_refused(one: Board, two: Board, why: str) -> None:
+def test_what_is_no_pair_of_boards_is_refused(one: RankedBoard, two: RankedBoard, why: str) -> None:
     with pytest.raises(ValueError, match=why):
         compare_boards(one, two)

@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from videoautoarena.scoring.design.power import (
-    Course,
-    Ladder,
+    PlayPlan,
+    StrengthLadder,
     battles_needed,
     judge,
     look,
@@ -22,10 +22,10 @@ from videoautoarena.scoring.fitting.counts import Floats
 from videoautoarena.scoring.fitting.separation import find_components
 from videoautoarena.scoring.ratings.ratings import rate
 
-ALIKE = Course(is_mixed=False)
+ALIKE = PlayPlan(is_mixed=False)
 
 
-def judged(ladder: Ladder, *, battles: int = 200_000, seed: int = 0) -> Floats:
+def judged(ladder: StrengthLadder, *, battles: int = 200_000, seed: int = 0) -> Floats:
     """Half points of the better of two in many battles, each about a video of its own."""
     rng = np.random.default_rng(seed)
     sides = np.tile([0, 1], (battles, 1))
@@ -59,7 +59,7 @@ def test_the_formula_of_a_gap_agrees_with_simulated_tournaments(models: int, poi
     at = [63 * k for k in (2, 3, 4, 5, 6, 8, 10, 13, 17, 22, 28, 36, 46)]
     ladder = make_ladder(models, points, ties=0.07, quirk=0.5)
     hits = np.array(
-        [[look(c).apart.mean() for c in play(ladder, Course(), seed=s, at=at)] for s in range(30)]
+        [[look(c).apart.mean() for c in play(ladder, PlayPlan(), seed=s, at=at)] for s in range(30)]
     )
     battles = round(battles_needed(hits, at, power=0.8).value)
     gap = separable_gap(models, battles=battles, videos=battles // 9)
@@ -89,19 +89,19 @@ def test_neighbours_win_as_often_as_the_gap_says_whatever_hides_it(
 
 
 def test_ties_among_equals_are_as_frequent_as_asked() -> None:
-    points = judged(Ladder(np.zeros(2), ties=0.2, quirk=0.0))
+    points = judged(StrengthLadder(np.zeros(2), ties=0.2, quirk=0.0))
     assert (points == 1).mean() == pytest.approx(0.2, abs=0.004)
     assert points.mean() == pytest.approx(1.0, abs=0.01)
 
 
 def test_a_judge_who_errs_now_and_then_makes_gaps_smaller() -> None:
-    points = judged(Ladder(np.array([8.0, 0.0]), ties=0.1, quirk=0.0, blind=0.13)) / 2
+    points = judged(StrengthLadder(np.array([8.0, 0.0]), ties=0.1, quirk=0.0, blind=0.13)) / 2
     assert (points == 0.5).mean() == pytest.approx(0.1, abs=0.004)
     assert points.mean() == pytest.approx(0.05 + 0.9 * 0.87, abs=0.004)
 
 
 def test_the_seat_read_first_favours_neither_in_the_end() -> None:
-    points = judged(Ladder(np.zeros(2), quirk=0.0, seat=1.0))
+    points = judged(StrengthLadder(np.zeros(2), quirk=0.0, seat=1.0))
     assert points.mean() == pytest.approx(1.0, abs=0.01)
 
 
@@ -109,43 +109,46 @@ def test_new_videos_come_block_by_block_and_stay_for_its_rounds() -> None:
     clusters = [
         cells.clusters
         for cells in play(
-            Ladder(np.zeros(3)), Course(block=5, users=2, rounds=3), seed=1, at=[10, 30, 31, 60]
+            StrengthLadder(np.zeros(3)),
+            PlayPlan(block=5, users=2, rounds=3),
+            seed=1,
+            at=[10, 30, 31, 60],
         )
     ]
     assert clusters == [5, 5, 10, 10]
 
 
 def test_few_videos_are_played_again() -> None:
-    few = Course(block=21, videos=4)
-    (cells,) = play(Ladder(np.zeros(3)), few, seed=1, at=[400])
+    few = PlayPlan(block=21, videos=4)
+    (cells,) = play(StrengthLadder(np.zeros(3)), few, seed=1, at=[400])
     assert cells.clusters == 4
     assert cells.battles.sum() == 408
 
 
 def test_the_same_seed_plays_the_same_tournament() -> None:
     ladder = make_ladder(4, 50.0)
-    one, two, other = (next(play(ladder, Course(), seed=s, at=[200])) for s in (3, 3, 4))
+    one, two, other = (next(play(ladder, PlayPlan(), seed=s, at=[200])) for s in (3, 3, 4))
     assert (one.counts == two.counts).all()
     assert not np.array_equal(one.counts, other.counts)
 
 
 def test_the_first_two_waves_know_nothing() -> None:
-    ladder = Ladder(np.array([3.0, 0.0, -3.0]))
+    ladder = StrengthLadder(np.array([3.0, 0.0, -3.0]))
     at = [63, 126]
-    mixed = list(play(ladder, Course(), seed=5, at=at))
+    mixed = list(play(ladder, PlayPlan(), seed=5, at=at))
     alike = list(play(ladder, ALIKE, seed=5, at=at))
     assert all((a.counts == b.counts).all() for a, b in zip(mixed, alike, strict=True))
 
 
 def test_a_mixed_course_plays_close_pairs_more_often() -> None:
-    ladder = Ladder(np.array([3.0, 0.1, 0.0]), quirk=0.0)
-    (mixed,) = play(ladder, Course(), seed=5, at=[2000])
+    ladder = StrengthLadder(np.array([3.0, 0.1, 0.0]), quirk=0.0)
+    (mixed,) = play(ladder, PlayPlan(), seed=5, at=[2000])
     (alike,) = play(ladder, ALIKE, seed=5, at=[2000])
     assert mixed.battles[2] > 1.5 * alike.battles[2]
 
 
 def test_a_look_shows_what_the_table_shows() -> None:
-    (cells,) = play(make_ladder(3, 200.0), Course(), seed=0, at=[600])
+    (cells,) = play(make_ladder(3, 200.0), PlayPlan(), seed=0, at=[600])
     seen = look(cells)
     table = rate(cells)
     assert seen.theta == pytest.approx(fit_strengths(cells, likelihood="firth"))
@@ -155,7 +158,7 @@ def test_a_look_shows_what_the_table_shows() -> None:
 
 
 def test_models_that_never_met_show_nothing() -> None:
-    (cells,) = play(make_ladder(9, 30.0), Course(block=1, users=2), seed=0, at=[2])
+    (cells,) = play(make_ladder(9, 30.0), PlayPlan(block=1, users=2), seed=0, at=[2])
     assert len(find_components(cells)[0]) < 9
     seen = look(cells)
     assert not seen.is_right

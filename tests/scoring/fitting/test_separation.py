@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 
 from tests.support.tournament import fought
 from videoautoarena.scoring.fitting.bradley_terry import fit_strengths
-from videoautoarena.scoring.fitting.separation import Ends, Extreme, find_extremes
+from videoautoarena.scoring.fitting.separation import ComponentEnds, ExtremeModel, find_extremes
 
 
-def peel(text: str, *strengths: float) -> Ends | None:
+def peel(text: str, *strengths: float) -> ComponentEnds | None:
     """The extremes, with these strengths of the first models and fitted ones of the rest."""
     cells = fought(text)
     theta = fit_strengths(cells, likelihood="firth")
@@ -35,7 +35,9 @@ def test_a_battle_with_a_stronger_model_counts_less() -> None:
     # B beats A in a quarter of their battles, so an equal of B would lose to A in three of four.
     peeled = peel("A>B*9 B>A*3 A>C*5 B>C*7", log(3), 0.0)
     assert peeled is not None
-    assert peeled.extremes == [Extreme(2, 1, False, pytest.approx(7 * log(2) + 5 * log(4 / 3)))]
+    assert peeled.extremes == [
+        ExtremeModel(2, 1, False, pytest.approx(7 * log(2) + 5 * log(4 / 3)))
+    ]
 
 
 def test_of_battles_about_one_video_the_mean_counts() -> None:
@@ -47,7 +49,7 @@ def test_of_battles_about_one_video_the_mean_counts() -> None:
 def test_whoever_won_everything_is_weighed_against_the_strongest() -> None:
     peeled = peel("B>C*9 C>B*3 A>B*5 A>C*7", 9.0, log(3), 0.0)
     assert peeled is not None
-    assert peeled.extremes == [Extreme(0, 1, True, pytest.approx(5 * log(2) + 7 * log(4 / 3)))]
+    assert peeled.extremes == [ExtremeModel(0, 1, True, pytest.approx(5 * log(2) + 7 * log(4 / 3)))]
 
 
 def test_two_that_lost_everything_and_never_met_are_not_told_apart() -> None:

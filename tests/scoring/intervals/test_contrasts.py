@@ -8,16 +8,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from videoautoarena.scoring.intervals.proportions import (
+    ClusterCounts,
     Contrast,
-    Counts,
     measure_contrast,
     measure_counts,
     measure_share,
 )
 
 
-def counts(hits: list[int], sizes: list[int]) -> Counts:
-    return Counts(np.array(hits), np.array(sizes))
+def counts(hits: list[int], sizes: list[int]) -> ClusterCounts:
+    return ClusterCounts(np.array(hits), np.array(sizes))
 
 
 @given(st.lists(st.tuples(st.integers(0, 5), st.integers(0, 5)), min_size=1, max_size=12))
@@ -103,7 +103,9 @@ def _drawn(rng: np.random.Generator, gap: float, *, videos: int) -> Contrast:
     one = np.full(videos, 4)
     rest = np.full(videos, 16)
     first = rng.binomial(one, np.clip(ease + gap, 0, 1))
-    return measure_contrast(Counts(first, one), Counts(rng.binomial(rest, ease), rest))
+    return measure_contrast(
+        ClusterCounts(first, one), ClusterCounts(rng.binomial(rest, ease), rest)
+    )
 
 
 @pytest.mark.parametrize("videos", [10, 30])

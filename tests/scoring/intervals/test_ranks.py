@@ -10,14 +10,16 @@ from scipy.stats import t as student
 
 from benchmarks.leads import KINDS, faults, hold
 from tests.support.tournament import fought
-from videoautoarena.scoring.intervals.ranks import Lead, lead_of, videos_needed
-from videoautoarena.scoring.ratings.ratings import Method, rate
+from videoautoarena.scoring.intervals.ranks import ModelOrder, lead_of, videos_needed
+from videoautoarena.scoring.ratings.ratings import FitMethod, rate
 
 MANY = 1e6
 """Degrees of freedom at which Student's t is the normal distribution."""
 
 
-def independent(gaps: list[float], *, freedom: float = MANY, simultaneous: bool = False) -> Lead:
+def independent(
+    gaps: list[float], *, freedom: float = MANY, simultaneous: bool = False
+) -> ModelOrder:
     """Return the lead of models whose strengths have independent errors of one over sqrt 2.
 
     So the error of each difference is 1, and gaps are in errors.
@@ -146,7 +148,7 @@ def test_groups_that_never_took_a_point_from_each_other_are_not_apart() -> None:
 
 def test_draws_of_a_bootstrap_say_who_is_apart_as_the_sandwich_does() -> None:
     text = " ".join(f"A>B*3@{k} A>C*3@{k} B>C*2@{k} C>B*2@{k} B>A@{k} C>A@{k}" for k in range(40))
-    drawn = rate(fought(text), Method(rounds=200)).leads[0]
+    drawn = rate(fought(text), FitMethod(rounds=200)).leads[0]
     plain = rate(fought(text)).leads[0]
     assert drawn.may_be_best.tolist() == plain.may_be_best.tolist() == [True, False, False]
 

@@ -8,7 +8,7 @@ from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.linear_model import LogisticRegression
 
 from tests.support.choice_sets import plant
-from videoautoarena.scoring.questions.items import NO_OPTION, Item, lay_out
+from videoautoarena.scoring.questions.items import NO_OPTION, ChoiceItem, lay_out
 from videoautoarena.scoring.questions.probes import (
     SOFTNESS,
     classify,
@@ -76,14 +76,16 @@ def test_parts_are_of_equal_size_and_none_is_empty() -> None:
 
 
 def test_where_there_is_nothing_to_learn_from_all_options_look_the_same() -> None:
-    layout = lay_out([Item("q", ("a", "b"), 0)])
+    layout = lay_out([ChoiceItem("q", ("a", "b"), 0)])
     assert not classify(layout, describe(layout), cut_folds(1, 0)).any()
-    empty = lay_out([Item("", ("", "?"), 0), Item("", ("!", ""), 1)])
+    empty = lay_out([ChoiceItem("", ("", "?"), 0), ChoiceItem("", ("!", ""), 1)])
     assert describe(empty).shape == (4, 4)
 
 
 def test_other_items_whose_key_is_no_option_teach_nothing() -> None:
-    items = [Item(f"q{k}", ("a", "b", "c"), key) for k, key in enumerate((0, NO_OPTION, NO_OPTION))]
+    items = [
+        ChoiceItem(f"q{k}", ("a", "b", "c"), key) for k, key in enumerate((0, NO_OPTION, NO_OPTION))
+    ]
     layout = lay_out(items)
     scores = classify(layout, describe(layout), np.arange(3))
     assert [scores[layout.owner == item].any() for item in range(3)] == [False, True, True]

@@ -10,7 +10,7 @@ import pytest
 from tests.support.choice_sets import clean, count, needle, order, plant
 from videoautoarena.scoring.questions.items import (
     NO_OPTION,
-    Item,
+    ChoiceItem,
     lay_out,
     measure_unevenness,
     pick,
@@ -23,39 +23,41 @@ from videoautoarena.scoring.questions.items import (
 MIXED = [*clean(60, 3, (needle, order, count)), *plant("prior (repeated)", 60, 4)]
 
 
-def by_text(items: list[Item], scores: np.ndarray) -> dict[str, float]:
+def by_text(items: list[ChoiceItem], scores: np.ndarray) -> dict[str, float]:
     return dict(zip(lay_out(items).options, scores.tolist(), strict=True))
 
 
 def test_length_counts_characters_and_alike_ones_share() -> None:
-    layout = lay_out([Item("q", ("one", "three", "seven", "x"), 2), Item("r", ("a", "b"), 0)])
+    layout = lay_out(
+        [ChoiceItem("q", ("one", "three", "seven", "x"), 2), ChoiceItem("r", ("a", "b"), 0)]
+    )
     picks = pick(score_length(layout), layout)
     assert picks.shared.tolist() == [2, 2]
     assert picks.earn(layout.key).tolist() == [0.5, 0.5]
 
 
 def test_overlap_is_the_share_of_the_words_of_an_option() -> None:
-    items = [Item("Is the red car here?", ("Red car", "the car and a dog", "bus", ""), 0)]
+    items = [ChoiceItem("Is the red car here?", ("Red car", "the car and a dog", "bus", ""), 0)]
     found = by_text(items, score_overlap(lay_out(items)))
     assert found == pytest.approx({"Red car": 1.0, "the car and a dog": 0.4, "bus": 0.0, "": 0.0})
 
 
 def test_the_centre_is_what_the_others_were_made_of() -> None:
-    items = [Item("q", ("a b c d", "b a c d", "a c b d", "a b d c"), 0)]
+    items = [ChoiceItem("q", ("a b c d", "b a c d", "a c b d", "a b d c"), 0)]
     found = by_text(items, score_centre(lay_out(items)))
     assert max(found, key=lambda text: found[text]) == "a b c d"
     assert found["a b c d"] == pytest.approx(2 * 6 / 4)
 
 
 def test_a_word_more_at_the_front_leaves_an_option_near() -> None:
-    items = [Item("q", ("a man eats soup", "then a man eats soup", "eats a soup man"), 0)]
+    items = [ChoiceItem("q", ("a man eats soup", "then a man eats soup", "eats a soup man"), 0)]
     found = by_text(items, score_centre(lay_out(items)))
     assert min(found, key=lambda text: found[text]) == "eats a soup man"
 
 
 @pytest.mark.parametrize("label", ["text", "place"])
 def test_rates_are_those_of_the_other_items(label: str) -> None:
-    items = [*MIXED, Item("q", MIXED[0].options, NO_OPTION)]
+    items = [*MIXED, ChoiceItem("q", MIXED[0].options, NO_OPTION)]
     layout = lay_out(items)
     labels = layout.text if label == "text" else layout.place
     keys = np.stack([layout.key, layout.start[: len(layout.key)]])
@@ -70,7 +72,7 @@ def test_rates_are_those_of_the_other_items(label: str) -> None:
 
 
 def test_one_of_four_is_as_even_as_it_can_be() -> None:
-    items = [Item(f"{i}", ("a", "b", "c", "d"), i % 4) for i in range(40)]
+    items = [ChoiceItem(f"{i}", ("a", "b", "c", "d"), i % 4) for i in range(40)]
     layout = lay_out(items)
     even = layout.key
     skewed = layout.start

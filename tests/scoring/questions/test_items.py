@@ -4,11 +4,19 @@ from __future__ import annotations
 
 import pytest
 
-from videoautoarena.scoring.questions.items import NO_OPTION, Item, find_defects, lay_out, words
+from videoautoarena.scoring.questions.items import (
+    NO_OPTION,
+    ChoiceItem,
+    find_defects,
+    lay_out,
+    words,
+)
 
 
-def item(*options: str, key: int | None = 0, video: str = "", question: str = "What?") -> Item:
-    return Item(question, options, key, "t", video)
+def item(
+    *options: str, key: int | None = 0, video: str = "", question: str = "What?"
+) -> ChoiceItem:
+    return ChoiceItem(question, options, key, "t", video)
 
 
 @pytest.mark.parametrize(
@@ -23,7 +31,7 @@ def item(*options: str, key: int | None = 0, video: str = "", question: str = "W
         (item(*"abcdefg"), "more than six options"),
     ],
 )
-def test_a_defect_is_named_with_its_item(bad: Item, flaw: str) -> None:
+def test_a_defect_is_named_with_its_item(bad: ChoiceItem, flaw: str) -> None:
     good = item("x", "y", question="Which?")
     assert find_defects([good, bad]) == ((flaw, (1,)),)
 

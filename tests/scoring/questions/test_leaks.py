@@ -7,14 +7,20 @@ import pytest
 from scipy.optimize import minimize
 
 from tests.support.choice_sets import clean, plant
-from videoautoarena.scoring.questions.items import Item, lay_out, measure_leaks, pick, score_length
+from videoautoarena.scoring.questions.items import (
+    ChoiceItem,
+    lay_out,
+    measure_leaks,
+    pick,
+    score_length,
+)
 from videoautoarena.scoring.questions.probes import cut_folds, probe_items
 
 BY_TEXT = ("longest", "shortest", "overlap", "centre")
 
 
 def test_a_clean_set_gives_nothing_away() -> None:
-    items = [*clean(80, 2), Item("q", ("a", "b"), 0), Item("r", ("a", "b", "c"), 1)]
+    items = [*clean(80, 2), ChoiceItem("q", ("a", "b"), 0), ChoiceItem("r", ("a", "b", "c"), 1)]
     report = probe_items(items, probes=BY_TEXT)
     assert report.leak.tolist() == pytest.approx([0.25] * 80 + [1 / 2, 1 / 3])
     assert not report.given_away.any()
@@ -59,6 +65,6 @@ def test_weights_are_those_of_the_penalised_conditional_likelihood() -> None:
 
 
 def test_a_single_item_is_a_guess() -> None:
-    layout = lay_out([Item("q", ("a", "bb", "c"), 1)])
+    layout = lay_out([ChoiceItem("q", ("a", "bb", "c"), 1)])
     found = measure_leaks(layout, np.array([[0.0], [1.0], [0.0]]), cut_folds(1, 0))
     assert found.tolist() == pytest.approx([1 / 3])

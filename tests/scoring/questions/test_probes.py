@@ -27,13 +27,13 @@ from tests.support.choice_sets import (
     shuffled,
 )
 from videoautoarena.scoring.questions import probes
-from videoautoarena.scoring.questions.items import FOUND, NO_OPTION, Item
+from videoautoarena.scoring.questions.items import FOUND, NO_OPTION, ChoiceItem
 from videoautoarena.scoring.questions.probes import (
     DRAWS,
     LEARNED,
     PROBES,
+    ProbeReport,
     ProbeResult,
-    Report,
     probe_items,
 )
 
@@ -48,19 +48,21 @@ MIXED = (needle, order, count)
 needs_mlvu = pytest.mark.skipif(not MLVU.is_dir(), reason="MLVU's files are not at hand")
 
 
-def by_name(report: Report) -> dict[str, ProbeResult]:
+def by_name(report: ProbeReport) -> dict[str, ProbeResult]:
     return {result.probe: result for result in report.results}
 
 
 @cache
-def published(name: str) -> Report:
+def published(name: str) -> ProbeReport:
     rows = json.loads((MLVU / f"{name}.json").read_text())
     places = [
         row["candidates"].index(row["answer"]) if row["answer"] in row["candidates"] else NO_OPTION
         for row in rows
     ]
     items = [
-        Item(row["question"], tuple(row["candidates"]), place, row["question_type"], row["video"])
+        ChoiceItem(
+            row["question"], tuple(row["candidates"]), place, row["question_type"], row["video"]
+        )
         for row, place in zip(rows, places, strict=True)
     ]
     return probe_items(items)
@@ -95,7 +97,7 @@ def test_the_true_order_stands_in_the_middle_of_published_orders() -> None:
 @needs_mlvu
 def test_items_to_be_answered_in_words_have_no_option_and_are_not_probed() -> None:
     rows = json.loads((MLVU / "8_sub_scene.json").read_text())
-    report = probe_items([Item(row["question"], (), None, "", row["video"]) for row in rows])
+    report = probe_items([ChoiceItem(row["question"], (), None, "", row["video"]) for row in rows])
     assert (len(rows), report.n, report.results) == (201, 0, ())
 
 
@@ -170,7 +172,7 @@ def test_the_draws_of_a_large_set_are_made_on_a_part_of_it(
 
 def test_the_shortest_option_is_found_and_the_longest_then_lies_below_chance() -> None:
     # Of three lengths the key is the shortest in half of the items and never the longest.
-    items = [Item(f"{i}", ("a", "bb", "ccc"), i % 2) for i in range(60)]
+    items = [ChoiceItem(f"{i}", ("a", "bb", "ccc"), i % 2) for i in range(60)]
     found = by_name(probe_items(items, probes=["longest", "shortest"]))
     assert (found["longest"].share, found["shortest"].share) == (0.0, 0.5)
     assert found["longest"].reading == "balanced too exactly"
@@ -178,7 +180,7 @@ def test_the_shortest_option_is_found_and_the_longest_then_lies_below_chance() -
 
 
 def test_probes_that_look_at_no_key_are_exact() -> None:
-    items = [Item(f"{i}", ("aaa", "bb", "cc", "dd"), 0 if i % 3 else 1) for i in range(60)]
+    items = [ChoiceItem(f"{i}", ("aaa", "bb", "cc", "dd"), 0 if i % 3 else 1) for i in range(60)]
     found = by_name(probe_items(items, probes=["longest", "shortest"]))
     assert found["longest"].share == 40 / 60
     exact = binomtest(40, 60, 0.25, alternative="greater").pvalue
@@ -186,7 +188,7 @@ def test_probes_that_look_at_no_key_are_exact() -> None:
     assert found["longest"].chance == 0.25
 
 
-def figures(report: Report, names: list[str]) -> list[tuple[object, ...]]:
+def figures(report: ProbeReport, names: list[str]) -> list[tuple[object, ...]]:
     found = by_name(report)
     return [
         (name, round(found[name].share, 12), found[name].p, found[name].reading) for name in names
@@ -196,7 +198,7 @@ def figures(report: Report, names: list[str]) -> list[tuple[object, ...]]:
 @given(st.integers(0, 10**6))
 @settings(max_examples=3)
 def test_nothing_hangs_on_the_order_of_items(seed: int) -> None:
-    items = [*plant("longest", 40, 5), *clean(40, 6, MIXED), Item("q", ("a", "b"), NO_OPTION)]
+    items = [*plant("longest", 40, 5), *clean(40, 6, MIXED), ChoiceItem("q", ("a", "b"), NO_OPTION)]
     turn = np.random.default_rng(seed).permutation(len(items))
     one, other = (
         probe_items(order, draws=19) for order in (items, [items[k] for k in turn.tolist()])
@@ -225,12 +227,12 @@ def test_only_place_and_what_learns_it_hang_on_the_order_of_options(seed: int) -
     "items",
     [
         [],
-        [Item("q", ("a", "b"), None)],
-        [Item("q", ("a",), 0)],
-        [Item("q", ("a", "b"), NO_OPTION)],
+        [ChoiceItem("q", ("a", "b"), None)],
+        [ChoiceItem("q", ("a",), 0)],
+        [ChoiceItem("q", ("a", "b"), NO_OPTION)],
     ],
 )
-def test_nothing_is_said_of_items_without_a_key_or_a_choice(items: list[Item]) -> None:
+def test_nothing_is_said_of_items_without_a_key_or_a_choice(items: list[ChoiceItem]) -> None:
     report = probe_items(items, draws=9)
     assert (report.n, report.results, report.given_away.any()) == (0, (), False)
     assert np.isnan(report.leak).all()
@@ -239,15 +241,15 @@ def test_nothing_is_said_of_items_without_a_key_or_a_choice(items: list[Item]) -
 @pytest.mark.parametrize(
     "item",
     [
-        Item("q", ("yes", "no"), 1),
-        Item("", ("", ""), 0),
-        Item("哪一个？", ("红色的车", "蓝色的车", "🚗"), 2),
-        Item("\x00", ("\ud800", "\u202eabc", "?!"), 1),
-        Item("q", tuple("abcdefghij"), 9),
+        ChoiceItem("q", ("yes", "no"), 1),
+        ChoiceItem("", ("", ""), 0),
+        ChoiceItem("哪一个？", ("红色的车", "蓝色的车", "🚗"), 2),
+        ChoiceItem("\x00", ("\ud800", "\u202eabc", "?!"), 1),
+        ChoiceItem("q", tuple("abcdefghij"), 9),
     ],
 )
 @pytest.mark.parametrize("times", [1, 2, 7])
-def test_any_texts_are_probed(item: Item, times: int) -> None:
+def test_any_texts_are_probed(item: ChoiceItem, times: int) -> None:
     report = probe_items([item] * times, draws=9)
     assert [found.probe for found in report.results] == list(PROBES)
     for found in report.results:
@@ -259,7 +261,7 @@ def test_any_texts_are_probed(item: Item, times: int) -> None:
 
 def test_items_without_a_key_change_nothing_but_the_length_of_the_list() -> None:
     items = plant("prior", 60, 2)
-    more = [Item("x", ("a", "b"), None), *items, Item("y", ("c",), 0)]
+    more = [ChoiceItem("x", ("a", "b"), None), *items, ChoiceItem("y", ("c",), 0)]
     one = probe_items(items)
     other = probe_items(more)
     assert figures(one, list(PROBES)) == figures(other, list(PROBES))
@@ -267,7 +269,7 @@ def test_items_without_a_key_change_nothing_but_the_length_of_the_list() -> None
 
 
 def test_an_item_whose_key_is_no_option_is_offered_and_never_won() -> None:
-    items = [Item("p", ("a", "bb"), 1), Item("q", ("a", "cc"), 1)]
+    items = [ChoiceItem("p", ("a", "bb"), 1), ChoiceItem("q", ("a", "cc"), 1)]
     report = probe_items([*items, replace(items[0], key=NO_OPTION)], probes=["longest"])
     (found,) = report.results
     assert (report.n, found.share, found.credits.tolist()) == (3, 2 / 3, [1.0, 1.0, 0.0])

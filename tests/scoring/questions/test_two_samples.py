@@ -11,7 +11,7 @@ from scipy.stats import fisher_exact
 from videoautoarena.scoring.fitting.counts import Floats
 from videoautoarena.scoring.questions.two_samples import (
     LEAST_CLUSTERS,
-    Sample,
+    UnitSample,
     compare_samples,
     hold_error,
 )
@@ -19,11 +19,11 @@ from videoautoarena.scoring.questions.two_samples import (
 ROUNDS = 199
 
 
-def sample(values: object, each: int = 1, *, first: int = 0) -> Sample:
+def sample(values: object, each: int = 1, *, first: int = 0) -> UnitSample:
     """Return figures, `each` of which belong together."""
     read: Floats = np.array(values, dtype=np.float64)
     read = read.reshape(-1, 1) if read.ndim == 1 else read
-    return Sample(read, first + np.arange(len(read)) // each)
+    return UnitSample(read, first + np.arange(len(read)) // each)
 
 
 def test_holms_steps_are_those_of_his_example_by_hand() -> None:
@@ -128,10 +128,10 @@ def test_a_value_is_rare_by_what_the_smaller_sample_would_hold_of_it() -> None:
 
 
 def test_of_nothing_nothing_is_said() -> None:
-    nothing = Sample(np.empty((0, 2)), np.empty(0, dtype=np.int64))
+    nothing = UnitSample(np.empty((0, 2)), np.empty(0, dtype=np.int64))
     found = compare_samples(nothing, nothing, rounds=ROUNDS, seed=0)
     assert (found.p, found.clusters) == (None, (0, 0))
-    columns = Sample(np.empty((9, 0)), np.arange(9))
+    columns = UnitSample(np.empty((9, 0)), np.arange(9))
     assert compare_samples(columns, columns, rounds=ROUNDS, seed=0).p is None
 
 
@@ -140,13 +140,13 @@ def test_of_nothing_nothing_is_said() -> None:
     [
         (sample([1.0]), sample([1.0]), 18, "too few"),
         (sample([np.nan]), sample([1.0]), 19, "finite"),
-        (Sample(np.ones((3, 1)), np.arange(2)), sample([1.0]), 19, "for each unit"),
-        (Sample(np.ones(3), np.arange(3)), sample([1.0]), 19, "for each unit"),
+        (UnitSample(np.ones((3, 1)), np.arange(2)), sample([1.0]), 19, "for each unit"),
+        (UnitSample(np.ones(3), np.arange(3)), sample([1.0]), 19, "for each unit"),
         (sample([[1.0, 2.0]]), sample([1.0]), 19, "same columns"),
     ],
 )
 def test_what_cannot_be_compared_is_refused(
-    one: Sample, other: Sample, rounds: int, why: str
+    one: UnitSample, other: UnitSample, rounds: int, why: str
 ) -> None:
     with pytest.raises(ValueError, match=why):
         compare_samples(one, other, rounds=rounds, seed=0)
@@ -162,8 +162,8 @@ def test_swapped_sides_other_units_and_renamed_clusters_change_no_p(
     other = sample(rng.normal(size=12), first=0 if paired else 50)
     before = compare_samples(one, other, rounds=99, seed=seed)
     scaled = compare_samples(
-        Sample(one.values * scale + 3, one.cluster + 7),
-        Sample(other.values * scale + 3, other.cluster + 7),
+        UnitSample(one.values * scale + 3, one.cluster + 7),
+        UnitSample(other.values * scale + 3, other.cluster + 7),
         rounds=99,
         seed=seed,
     )
@@ -183,8 +183,8 @@ def test_one_population_is_told_apart_as_often_as_is_said() -> None:
         one = np.repeat(hard, 6)[:, None] + rng.normal(size=(72, 1))
         other = rng.normal(size=(60, 1)) * np.sqrt(2)
         test = compare_samples(
-            Sample(np.column_stack([one, one > 1]), np.repeat(np.arange(12), 6)),
-            Sample(np.column_stack([other, other > 1]), np.arange(60) + 10),
+            UnitSample(np.column_stack([one, one > 1]), np.repeat(np.arange(12), 6)),
+            UnitSample(np.column_stack([other, other > 1]), np.arange(60) + 10),
             rounds=99,
             seed=seed,
         )

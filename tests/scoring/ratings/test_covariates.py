@@ -12,8 +12,8 @@ from scipy.special import expit
 from tests.support.battles import draw_battles, fit_logistic
 from videoautoarena.scoring.fitting.bradley_terry import SCALE, fit_strengths
 from videoautoarena.scoring.fitting.counts import (
+    BattleRows,
     Floats,
-    Rows,
     count_cells,
     count_rows,
     select_rows,
@@ -25,7 +25,7 @@ from videoautoarena.scoring.ratings.covariates import PRIOR_SD, fit_terms, measu
 NOBODY = np.zeros(9, dtype=np.bool_)
 
 
-def rows_of(a: str, b: str, outcome: str, **more: object) -> Rows:
+def rows_of(a: str, b: str, outcome: str, **more: object) -> BattleRows:
     """Rows of battles written as words of letters and of points in halves."""
     return count_rows(
         [ord(c) - 65 for c in a],
@@ -80,7 +80,7 @@ def test_davidson_gives_back_the_spread_that_half_wins_press_together() -> None:
     nu = 0.8
     weight = np.stack([np.exp(-gap / 2), np.full(len(gap), nu), np.exp(gap / 2)], axis=1)
     shares = 1000 * weight / weight.sum(axis=1, keepdims=True)
-    rows = Rows(6, i, j, shares, np.empty((len(i), 0)), None)
+    rows = BattleRows(6, i, j, shares, np.empty((len(i), 0)), None)
     found = fit_terms(rows, davidson=True)
     half = fit_terms(rows)
     assert found.theta == pytest.approx(truth, abs=1e-8)
@@ -97,7 +97,7 @@ def test_without_ties_davidson_is_bradley_terry() -> None:
     assert fit_terms(rows, davidson=True).theta == pytest.approx(plain, abs=1e-9)
 
 
-def penalised(rows: Rows, phi: Floats, *, davidson: bool) -> float:
+def penalised(rows: BattleRows, phi: Floats, *, davidson: bool) -> float:
     """The log-likelihood and half the log-determinant, the last strength held; row by row."""
     n = rows.models
     width = rows.x.shape[1]
@@ -274,7 +274,7 @@ def test_a_lopsided_ring_is_climbed_with_care() -> None:
     j = np.array([1, 0, 3, 0, 2, 1, 3, 2])
     counts = np.zeros((8, 3))
     counts[:, 2] = times
-    rows = Rows(4, i, j, counts, np.empty((8, 0)), None)
+    rows = BattleRows(4, i, j, counts, np.empty((8, 0)), None)
     assert fit_terms(rows).theta == pytest.approx(fit_strengths(to_cells(rows)), abs=1e-6)
 
 

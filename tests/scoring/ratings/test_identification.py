@@ -11,7 +11,7 @@ from scipy.stats import t
 from tests.scoring.ratings.test_covariates import NOBODY, rows_of, styled
 from tests.support.battles import draw_styled
 from videoautoarena.scoring.fitting.bradley_terry import SCALE
-from videoautoarena.scoring.fitting.counts import Rows, count_rows, to_cells
+from videoautoarena.scoring.fitting.counts import BattleRows, count_rows, to_cells
 from videoautoarena.scoring.ratings.covariates import (
     MOST_HALF_WIDTH,
     MOST_INFLATION,
@@ -23,7 +23,7 @@ from videoautoarena.scoring.ratings.covariates import (
 from videoautoarena.scoring.ratings.ratings import rate
 
 
-def identified(rows: Rows) -> Identification:
+def identified(rows: BattleRows) -> Identification:
     terms = fit_terms(rows)
     spread, errors = measure_terms(rows, terms, one_sided=np.zeros(rows.models, np.bool_))
     return identify(rows, terms, errors, effective=spread.effective)

@@ -21,7 +21,7 @@ from tests.support.tournament import fought
 from videoautoarena.scoring.fitting.bradley_terry import SCALE
 from videoautoarena.scoring.fitting.separation import find_one_sided, find_open
 from videoautoarena.scoring.ratings.differences import measure_gaps
-from videoautoarena.scoring.ratings.ratings import Endless, Method, rate
+from videoautoarena.scoring.ratings.ratings import FitMethod, NoFiniteStrength, rate
 
 PHANTOM_RMS = {30: 1.458, 60: 0.989, 108: 0.700, 300: 0.380}
 """Nats that fits with half a phantom battle a model were off in the same early runs."""
@@ -147,8 +147,8 @@ def test_the_first_points_of_a_parrot_close_its_open_side_little_by_little() -> 
 
 
 def test_plain_maximum_likelihood_names_who_has_no_finite_strength() -> None:
-    with pytest.raises(Endless) as refused:
-        rate(fought("A>B*9 B>A*3 C=D A>E*2 B>F"), Method(likelihood="mle"))
+    with pytest.raises(NoFiniteStrength) as refused:
+        rate(fought("A>B*9 B>A*3 C=D A>E*2 B>F"), FitMethod(likelihood="mle"))
     assert refused.value.models.tolist() == [4, 5]
 
 

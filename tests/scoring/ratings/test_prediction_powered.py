@@ -13,21 +13,25 @@ from scipy.special import expit
 from videoautoarena.scoring.design.pairing import roster_pairs
 from videoautoarena.scoring.fitting.bradley_terry import fit_strengths, to_ratings
 from videoautoarena.scoring.fitting.counts import Cells, Floats, count_cells
-from videoautoarena.scoring.ratings.prediction_powered import Judged, count_labels, rate_on_labels
-from videoautoarena.scoring.ratings.ratings import Anchor, Method, rate
+from videoautoarena.scoring.ratings.prediction_powered import (
+    JudgedBattles,
+    count_labels,
+    rate_on_labels,
+)
+from videoautoarena.scoring.ratings.ratings import Anchor, FitMethod, rate
 
 STRENGTH = np.array([0.9, 0.4, 0.0, -0.4, -0.9])
 FAVOUR = np.array([0.0, 0.0, 0.0, 0.8, 0.0])
 """What the judge sees in the fourth model and people do not, in nats."""
 
-PLAIN = Method()
-BARE = Method(likelihood="mle")
+PLAIN = FitMethod()
+BARE = FitMethod(likelihood="mle")
 """In which the closed forms hold that the inference is checked against."""
 
 
 def drawn(
     seed: int, *, battles: int = 600, videos: int = 60, labels: int = 200, noise: float = 1.0
-) -> Judged:
+) -> JudgedBattles:
     """A tournament of five whose judge has a favourite, and labels of a random subset."""
     rng = np.random.default_rng(seed)
     pairs = roster_pairs(5)
@@ -42,7 +46,7 @@ def drawn(
     asked = rng.choice(battles, labels, replace=False)
     people[asked] = right[asked]
     judge = np.where(rng.random(battles) < 0.07, 0.5, seen > 0)
-    return Judged(models, a, b, judge, people, np.full(battles, labels / battles), video)
+    return JudgedBattles(models, a, b, judge, people, np.full(battles, labels / battles), video)
 
 
 def truth() -> Floats:
@@ -94,7 +98,7 @@ def test_lambda_one_is_plain_prediction_powered_inference(
     judge = (rng.random(400) < by_judge).astype(float)
     people = np.where(np.arange(400) < 100, rng.random(400) < by_people, np.nan)
     pair = np.zeros(400, dtype=np.int64), np.ones(400, dtype=np.int64)
-    data = Judged(2, *pair, judge, people, np.ones(400), np.arange(400))
+    data = JudgedBattles(2, *pair, judge, people, np.ones(400), np.arange(400))
     share = judge.mean() + (people[:100] - judge[:100]).mean()
     found = rate_on_labels(data, BARE, lam=1.0).ratings
     assert expit(found.theta[0] - found.theta[1]) == pytest.approx(share, abs=1e-9)
@@ -165,7 +169,7 @@ def test_seats_names_order_and_a_common_factor_of_the_chances_do_not_matter(seed
     swapped = rng.random(600) < 0.5
     order = rng.permutation(600)
     names = rng.permutation(5)
-    moved = Judged(
+    moved = JudgedBattles(
         5,
         names[np.where(swapped, data.b, data.a)][order],
         names[np.where(swapped, data.a, data.b)][order],
@@ -207,7 +211,7 @@ def test_corrected_shares_at_one_have_no_strengths_unless_lambda_gives_way(more:
     people[8 : 8 + more // 2] = np.arange(more // 2) % 2
     a = np.repeat([0, 1], [8, more])
     every = np.arange(8 + more)
-    data = Judged(3, a, a + 1, judge.astype(float), people, np.ones(8 + more), every)
+    data = JudgedBattles(3, a, a + 1, judge.astype(float), people, np.ones(8 + more), every)
     with pytest.raises(ArithmeticError, match="run away"):
         rate_on_labels(data, BARE, lam=1.0)
     # Bias-reduced, half a battle more on both sides leaves some strengths.
@@ -221,7 +225,7 @@ def test_where_half_of_the_judge_leads_beyond_one_the_labels_stand_alone() -> No
     judge[:20] = 0.5
     people[:20] = np.arange(20) > 0
     pair = np.zeros(200, dtype=np.int64), np.ones(200, dtype=np.int64)
-    data = Judged(2, *pair, judge, people, np.ones(200), np.arange(200))
+    data = JudgedBattles(2, *pair, judge, people, np.ones(200), np.arange(200))
     # 19 of 20, and with half a point more to both 19.5 of 21.
     for method, share in ((BARE, 19 / 20), (PLAIN, 19.5 / 21)):
         found = rate_on_labels(data, method)
@@ -232,7 +236,7 @@ def test_where_half_of_the_judge_leads_beyond_one_the_labels_stand_alone() -> No
 def test_islands_are_rated_apart() -> None:
     one = drawn(9)
     two = drawn(10)
-    both = Judged(
+    both = JudgedBattles(
         10,
         np.concatenate([one.a, two.a + 5]),
         np.concatenate([one.b, two.b + 5]),
@@ -249,7 +253,7 @@ def test_islands_are_rated_apart() -> None:
 
 def test_an_anchor_moves_all() -> None:
     data = drawn(11)
-    moved = rate_on_labels(data, Method(anchor=Anchor(2, 1200.0))).ratings.rating
+    moved = rate_on_labels(data, FitMethod(anchor=Anchor(2, 1200.0))).ratings.rating
     plain = rate_on_labels(data, PLAIN).ratings.rating
     assert moved[2] == pytest.approx(1200.0)
     np.testing.assert_allclose(np.diff(moved), np.diff(plain))

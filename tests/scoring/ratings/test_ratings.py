@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 from tests.support.battles import draw_battles
 from tests.support.tournament import fought
 from videoautoarena.scoring.fitting.bradley_terry import SCALE
-from videoautoarena.scoring.fitting.counts import Cells, Rows, count_cells, count_rows
+from videoautoarena.scoring.fitting.counts import BattleRows, Cells, count_cells, count_rows
 from videoautoarena.scoring.intervals.sandwich import gap_errors, half_widths
-from videoautoarena.scoring.ratings.ratings import Anchor, Method, chances_better, rate
+from videoautoarena.scoring.ratings.ratings import Anchor, FitMethod, chances_better, rate
 
 FOUR_VIDEOS = "A>B*3@1 B>A@1 A>B*2@2 B>C*3@2 C>B@3 A>C*2@3 C>A@4 B>C@4"
 
@@ -112,14 +112,14 @@ def test_a_model_without_a_battle_does_not_disturb_the_others() -> None:
 
 
 def test_a_wider_level_is_a_wider_interval() -> None:
-    narrow = rate(fought(FOUR_VIDEOS), Method(level=0.8))
+    narrow = rate(fought(FOUR_VIDEOS), FitMethod(level=0.8))
     wide = rate(fought(FOUR_VIDEOS))
     assert (wide.high > narrow.high).all()
 
 
 def test_an_anchor_takes_its_component_along_and_has_no_width() -> None:
     plain = rate(fought(FOUR_VIDEOS + " D>E@1 E>D@2"))
-    moved = rate(fought(FOUR_VIDEOS + " D>E@1 E>D@2"), Method(anchor=Anchor(1, 1200.0)))
+    moved = rate(fought(FOUR_VIDEOS + " D>E@1 E>D@2"), FitMethod(anchor=Anchor(1, 1200.0)))
     assert moved.rating[1] == pytest.approx(1200)
     assert moved.rating[:3] - plain.rating[:3] == pytest.approx([1200 - plain.rating[1]] * 3)
     half = half_widths(gap_errors(plain.fits[0].spread)[:, 1], plain.fits[0].spread.effective)
@@ -132,17 +132,17 @@ def test_an_anchor_takes_its_component_along_and_has_no_width() -> None:
 
 def test_an_anchor_without_a_battle_moves_nobody() -> None:
     text = fought(FOUR_VIDEOS, models=4)
-    moved = rate(text, Method(anchor=Anchor(3)))
+    moved = rate(text, FitMethod(anchor=Anchor(3)))
     assert moved.rating[:3].tolist() == rate(text).rating[:3].tolist()
 
 
 @pytest.mark.parametrize("rating", [np.nan, np.inf])
 def test_an_anchor_has_a_finite_rating(rating: float) -> None:
     with pytest.raises(ValueError, match="must be finite"):
-        rate(fought(FOUR_VIDEOS), Method(anchor=Anchor(0, rating)))
+        rate(fought(FOUR_VIDEOS), FitMethod(anchor=Anchor(0, rating)))
 
 
-def many_videos(*, seed: int = 1) -> tuple[Cells, Rows]:
+def many_videos(*, seed: int = 1) -> tuple[Cells, BattleRows]:
     a, b, y = draw_battles(seed, 5, battles=1500)
     given = {"outcome": y, "models": 5, "cluster": np.arange(len(a)) % 80}
     return count_cells(a, b, **given), count_rows(a, b, seat=True, **given)
@@ -151,22 +151,22 @@ def many_videos(*, seed: int = 1) -> tuple[Cells, Rows]:
 def test_bootstrapped_intervals_are_much_the_sandwichs() -> None:
     for battles in many_videos():
         plain = rate(battles)
-        drawn = rate(battles, Method(rounds=400, seed=3))
+        drawn = rate(battles, FitMethod(rounds=400, seed=3))
         assert drawn.rating.tolist() == plain.rating.tolist()
         assert drawn.high - drawn.low == pytest.approx(plain.high - plain.low, rel=0.25)
         assert (drawn.low < drawn.rating).all()
 
 
 def test_a_bootstrap_of_all_ties_or_of_one_video_is_no_certainty() -> None:
-    tied = rate(fought("A=B*4@1 B=C*4@2 A=C*4@3"), Method(rounds=50))
+    tied = rate(fought("A=B*4@1 B=C*4@2 A=C*4@3"), FitMethod(rounds=50))
     assert (tied.high - tied.low > 20).all()
-    alone = rate(fought("A>B*3@1 B>A@1"), Method(rounds=50))
+    alone = rate(fought("A>B*3@1 B>A@1"), FitMethod(rounds=50))
     assert np.isinf(alone.high).all()
 
 
 def test_a_bootstrap_leaves_an_unbeaten_model_at_least_the_width_of_its_prior() -> None:
     text = "A>B*5 A>C*5 B>C*6 C>B*4"
-    drawn = rate(fought(text), Method(rounds=200))
+    drawn = rate(fought(text), FitMethod(rounds=200))
     width = drawn.high - drawn.low
     assert width[0] >= (rate(fought(text)).high - rate(fought(text)).low)[0] - 1e-9
 
@@ -175,7 +175,7 @@ def test_davidson_spreads_the_models_wider_and_keeps_their_order() -> None:
     a, b, y = draw_battles(4, 5, battles=900)
     rows = count_rows(a, b, outcome=y, models=5)
     half = rate(rows)
-    davidson = rate(rows, Method(davidson=True))
+    davidson = rate(rows, FitMethod(davidson=True))
     assert davidson.place.tolist() == half.place.tolist()
     assert np.ptp(davidson.rating) > np.ptp(half.rating)
     assert davidson.fits[0].terms is not None
@@ -194,7 +194,7 @@ def test_rows_fall_into_components_as_cells_do() -> None:
 def test_places_at_once_are_no_narrower() -> None:
     cells, _ = many_videos()
     loose = rate(cells)
-    strict = rate(cells, Method(simultaneous=True, level=0.999))
+    strict = rate(cells, FitMethod(simultaneous=True, level=0.999))
     assert strict.place.tolist() == loose.place.tolist()
     assert (strict.best <= strict.place).all()
     assert strict.worst.tolist() != [1, 2, 3, 4, 5]
@@ -244,7 +244,7 @@ def test_every_tournament_has_a_table_whatever_the_way(
     battles = count_rows(
         a, (a + step) % 6, outcome=y, models=6, x=x, seat=True, cluster=video if shared else None
     )
-    method = Method(davidson=davidson, rounds=20 * drawn, simultaneous=drawn)
+    method = FitMethod(davidson=davidson, rounds=20 * drawn, simultaneous=drawn)
     table = rate(battles, method)
     for members, pieces, fit in zip(table.components, table.clusters, table.fits, strict=True):
         assert fit.spread.zero @ table.rating[members] == pytest.approx(1000)
@@ -264,7 +264,7 @@ def test_every_tournament_can_be_drawn_again(
 ) -> None:
     a, step, y, video = (np.array(column) for column in zip(*rows, strict=True))
     cells = count_cells(a, (a + step) % 6, outcome=y, models=6, cluster=video if shared else None)
-    table = rate(cells, Method(rounds=30, simultaneous=True))
+    table = rate(cells, FitMethod(rounds=30, simultaneous=True))
     chances = chances_better(table)
     for members in table.components:
         assert (table.high - table.low)[members].min() > 1

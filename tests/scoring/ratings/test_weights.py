@@ -9,7 +9,7 @@ from scipy.special import expit
 from tests.support.battles import draw_battles, fit_logistic
 from videoautoarena.scoring.design.pairing import roster_pairs
 from videoautoarena.scoring.fitting.counts import Floats, Ints, count_cells, count_rows, to_cells
-from videoautoarena.scoring.ratings.ratings import Method, rate
+from videoautoarena.scoring.ratings.ratings import FitMethod, rate
 
 
 def drawn(seed: int) -> tuple[Ints, Ints, Floats, Floats, Ints]:
@@ -44,7 +44,7 @@ def test_equal_weights_change_nothing() -> None:
 def test_a_weighted_fit_is_that_of_a_weighted_logistic_regression() -> None:
     a, b, points, weight, video = drawn(3)
     cells = count_cells(a, b, outcome=points, models=4, cluster=video, weight=weight)
-    theta = rate(cells, Method(likelihood="mle")).theta
+    theta = rate(cells, FitMethod(likelihood="mle")).theta
     design = np.eye(4)[a] - np.eye(4)[b]
     repeated = np.rint(weight * 1000).astype(int)
     found = fit_logistic(np.repeat(design[:, :3], repeated, axis=0), np.repeat(points, repeated))

@@ -18,7 +18,7 @@ from videoautoarena.agents.offline.language.tasks import (
     word_order,
 )
 from videoautoarena.agents.offline.vision.looks import PictureLook
-from videoautoarena.agents.prompting.fences import Offer, offered, with_options
+from videoautoarena.agents.prompting.fences import OfferedOptions, offered, with_options
 
 LOOKS = (
     PictureLook("half-lit", "blue", "white"),
@@ -28,7 +28,7 @@ LOOKS = (
 )
 
 
-def asked(question: str, options: list[str]) -> Offer:
+def asked(question: str, options: list[str]) -> OfferedOptions:
     """Return what a contestant reads out of what it is asked."""
     offer = offered(with_options(question, options))
     assert offer is not None

@@ -32,7 +32,7 @@ from videoautoarena.agents.offline.vision.frame_features import ModelInput
 from videoautoarena.agents.offline.vision.sequence import sight
 from videoautoarena.agents.prompting.fences import attacked, attacks
 from videoautoarena.agents.prompting.prompts import PromptSet
-from videoautoarena.agents.roles.mark import Written, mark
+from videoautoarena.agents.roles.mark import AnswerWithKey, mark
 from videoautoarena.agents.roles.prompter import Prompter
 from videoautoarena.memory.records.records import Role
 
@@ -137,7 +137,7 @@ def test_a_stand_in_that_saw_more_is_marked_higher(story: Film) -> None:
 def test_it_holds_to_the_form_that_the_role_is_held_to() -> None:
     judge = parse_model("offline:judge")
     prompter = Prompter(Asker(Pages(), load_bytes), PromptSet.load(bench=True))
-    case = Written("What happens?", REFERENCE, SAME, POINTS)
+    case = AnswerWithKey("What happens?", REFERENCE, SAME, POINTS)
     described = run(mark(prompter, judge, case=case, scale="scene", slot="set-q1"))
     assert described.points == (5, 5, 5, 5)
     summed = run(mark(prompter, judge, case=case, scale="summary", slot="set-q1"))

@@ -207,6 +207,6 @@ def test_the_id_of_a_trial_follows_from_all_that_the_judge_is_given(out: Path) -
         replace(case, seats=("ba",)),
     ]
     ids = {first.id} | {seatings_of([other], [OWN])[0].id for other in others}
-    ids |= {seatings_of([case], [replace(OWN, max_frames=1)])[0].id}
+    ids |= {seatings_of([case], [OWN.with_settings(max_frames=1)])[0].id}
     assert len(ids) == 5
     assert seatings_of([case], [OWN])[0].id == first.id

@@ -12,7 +12,7 @@ from tests.support.asking import Line, Script, frames_of, prompter_of, run
 from tests.support.audited import fought
 from tests.support.canned import judged
 from tests.support.played import manifest
-from videoautoarena.agents.calls.clients import Sending
+from videoautoarena.agents.calls.clients import OutgoingCall
 from videoautoarena.memory.records.errors import ProviderFailed
 from videoautoarena.memory.records.records import Borrowed, Frames, Verdict
 from videoautoarena.runs.bench.selecting.asking import HardFound
@@ -141,7 +141,7 @@ def test_the_judges_meet_the_new_answer_opposite_the_bad_one(
     played = fought(0, "hawk", "owl", "tie_bad", answer_a="STORED A", answer_b="STORED B")
     shown: list[str] = []
 
-    def speak(sending: Sending) -> str:
+    def speak(sending: OutgoingCall) -> str:
         text = sending.text
         if sending.role == "contestant":
             return "MINE"

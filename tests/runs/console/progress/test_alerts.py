@@ -14,7 +14,7 @@ from tests.support.loopback import Loopback, serving
 from tests.support.manners import Manners, Mishap
 from tests.support.small_runs import battles_of, play
 from tests.support.whole_runs import ROSTER, write_config
-from videoautoarena.agents.calls.ask import Event
+from videoautoarena.agents.calls.ask import CallEvent
 from videoautoarena.agents.models.registry import parse_model
 from videoautoarena.memory.records.records import Nonce
 from videoautoarena.runs.cli.program.ending import run_async
@@ -27,9 +27,9 @@ from videoautoarena.runs.tournament.simulate import simulate
 REFUSED = "Incorrect API key provided"
 
 
-def finished(alias: str, fault: str | None, text: str = "no more") -> Event:
+def finished(alias: str, fault: str | None, text: str = "no more") -> CallEvent:
     nonce = Nonce(scope="v-p1-r0", role="judge")
-    return Event("finished", alias, nonce, fault=fault, text=text)
+    return CallEvent("finished", alias, nonce, fault=fault, text=text)
 
 
 def told_of(*events: RunEvent, before: Forfeits | None = None) -> list[str]:

@@ -6,8 +6,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from tests.support.played import battle, slot, video
-from videoautoarena.agents.calls.ask import Event
-from videoautoarena.agents.limits.budget import Caps
+from videoautoarena.agents.calls.ask import CallEvent
+from videoautoarena.agents.limits.budget import SpendCaps
 from videoautoarena.memory.records.records import Attempt, Nonce, Usage
 from videoautoarena.memory.store.journal import Spent
 from videoautoarena.runs.console.progress.events import (
@@ -21,7 +21,7 @@ from videoautoarena.runs.console.progress.snapshot import RunSnapshot
 from videoautoarena.runs.formats.terminal_text import ASCII, TerminalLine
 
 
-def standing(caps: Caps, spent: Spent | None = None, *, slots: int = 24) -> RunSnapshot:
+def standing(caps: SpendCaps, spent: Spent | None = None, *, slots: int = 24) -> RunSnapshot:
     stands = RunSnapshot(clock=lambda: 0.0)
     stands.hear(
         RunBegun(
@@ -41,9 +41,9 @@ def standing(caps: Caps, spent: Spent | None = None, *, slots: int = 24) -> RunS
     return stands
 
 
-def call(cost: float | None) -> Event:
+def call(cost: float | None) -> CallEvent:
     nonce = Nonce(scope=video().id, role="examiner")
-    return Event(
+    return CallEvent(
         "finished", "e", nonce, usage=Usage(input_tokens=9, output_tokens=1), cost_usd=cost
     )
 
@@ -53,7 +53,7 @@ def told(stands: RunSnapshot, width: int = 79) -> str:
 
 
 def test_earlier_processes_count_and_the_end_is_told_at_the_rate_so_far() -> None:
-    stands = standing(Caps(2.0), Spent(10, 0.5, 0, 900, 100))
+    stands = standing(SpendCaps(2.0), Spent(10, 0.5, 0, 900, 100))
     stands.hear(call(0.25))
     for round_ in range(6):
         stands.hear(BattleSettled(battle(slot(video(), round_))))
@@ -61,7 +61,7 @@ def test_earlier_processes_count_and_the_end_is_told_at_the_rate_so_far() -> Non
 
 
 def test_what_came_back_empty_before_a_reply_is_counted_with_it() -> None:
-    stands = standing(Caps(2.0))
+    stands = standing(SpendCaps(2.0))
     usage = Usage(input_tokens=9, output_tokens=1)
     tried = Attempt(kind="empty", reason="", waited_s=1.0, usage=usage, cost_usd=0.5)
     stands.hear(replace(call(0.25), attempts=(tried, tried)))
@@ -69,7 +69,7 @@ def test_what_came_back_empty_before_a_reply_is_counted_with_it() -> None:
 
 
 def test_an_unknown_cost_is_not_free() -> None:
-    stands = standing(Caps())
+    stands = standing(SpendCaps())
     stands.hear(call(None))
     assert told(stands) == "cost unknown"
     stands.hear(call(0.5))
@@ -77,18 +77,18 @@ def test_an_unknown_cost_is_not_free() -> None:
 
 
 def test_a_cap_on_tokens_is_told_with_what_was_taken() -> None:
-    stands = standing(Caps(None, 5_000), Spent(3, 0.0, 3, 900, 100))
+    stands = standing(SpendCaps(None, 5_000), Spent(3, 0.0, 3, 900, 100))
     assert told(stands) == "cost unknown | 1k of 5k tokens"
 
 
 def test_a_run_of_stand_ins_tells_nothing_of_money() -> None:
-    stands = standing(Caps())
+    stands = standing(SpendCaps())
     stands.hear(call(0.0))
     assert not has_budget(stands)
 
 
 def test_draining_for_the_cap_is_told_apart_from_an_interrupt() -> None:
-    stands = standing(Caps(2.0))
+    stands = standing(SpendCaps(2.0))
     size = ScreenSize(79, 22, ASCII)
     stands.hear(CallsDraining(3, is_capped=True))
     assert any(

@@ -19,7 +19,7 @@ from tests.support.small_runs import altered, battles_of, play_again, put_back
 from tests.support.typed import Said, Terminal
 from tests.support.whole_runs import write_config
 from videoautoarena.agents.limits import outages
-from videoautoarena.agents.limits.outages import Wait
+from videoautoarena.agents.limits.outages import ServerWait
 from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.api.run import open_run
 from videoautoarena.runs.cli.program.main import guarded, load
@@ -204,7 +204,7 @@ def test_a_server_that_its_process_waits_at_is_named_by_status_and_to_who_follow
     out = Path(shutil.copytree(heard.out, tmp_path / "out"))
     with Store.open(out / RUN_FILE, write=True) as store:
         kept = KeptWaits(store, 7)
-        kept.hear(Wait("host:1", "waiting", 30.0, "http-429", "come\x1b[2J back"))
+        kept.hear(ServerWait("host:1", "waiting", 30.0, "http-429", "come\x1b[2J back"))
     said = list[str]()
     heard_of = list[RunEvent]()
     follower = Follower(out, Listeners(said.append, heard_of.append))
@@ -218,6 +218,6 @@ def test_a_server_that_its_process_waits_at_is_named_by_status_and_to_who_follow
     assert status.status_of(out).waiting == []
     with Store.open(out / RUN_FILE, write=True) as store:
         kept = KeptWaits(store, 7)
-        kept.hear(Wait("host:1", "over", 30.0))
+        kept.hear(ServerWait("host:1", "over", 30.0))
     follower.look(process=7)
     assert said[-1].startswith("waiting at host:1 is over after ")

@@ -27,7 +27,7 @@ from videoautoarena.runs.console.progress.screen import LiveBoard, ScreenSize, p
 from videoautoarena.runs.console.progress.snapshot import RunSnapshot
 from videoautoarena.runs.formats.terminal_text import ASCII, UNICODE, Marks, fit
 from videoautoarena.runs.rating.table import build
-from videoautoarena.runs.run.config.stopping_rule import Reading, Rule
+from videoautoarena.runs.run.config.stopping_rule import RuleReading, StoppingRule
 from videoautoarena.runs.views.results.forms import ReportView
 from videoautoarena.runs.views.results.leaderboard import leaderboard_report
 
@@ -54,7 +54,7 @@ def busy(words: str, *, videos: int = 9) -> RunSnapshot:
             stands.hear(BattleSettled(battle.model_copy(update={"verdict": verdict})))
         stands.hear(call("started", f"v{v}-p1-r1", "contestant", ordinal=0))
         stands.hear(call("started", f"v{v}-p1-r1", "contestant", ordinal=2))
-    near = Reading(Rule("separated"), 3, 20, False, 1.2, 2.9, names[:2], 80.0)
+    near = RuleReading(StoppingRule("separated"), 3, 20, False, 1.2, 2.9, names[:2], 80.0)
     stands.hear(RuleRead(near))
     return stands
 

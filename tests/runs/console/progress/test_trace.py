@@ -11,7 +11,7 @@ import pytest
 from tests.support.clips import draw_folder
 from tests.support.events import HOSTILE, begun, call, judged
 from tests.support.small_runs import TRIO, battles_of
-from videoautoarena.agents.calls.ask import Event
+from videoautoarena.agents.calls.ask import CallEvent
 from videoautoarena.memory.records.errors import BadInput
 from videoautoarena.memory.records.records import Draw
 from videoautoarena.memory.store.journal import Journal
@@ -160,6 +160,6 @@ def test_hostile_words_are_harmless_in_a_story() -> None:
     battle = judged(
         "v0-p1-r0", words=HOSTILE, question=HOSTILE, answer_a=HOSTILE, persona_text=HOSTILE
     )
-    failed: Event = call("finished", "v0", "examiner", fault="failed", text=HOSTILE)
+    failed: CallEvent = call("finished", "v0", "examiner", fault="failed", text=HOSTILE)
     for text in told(failed, BattleSettled(battle)):
         assert all(line.isprintable() for line in text.split("\n"))

@@ -15,7 +15,7 @@ from tests.support.asking import MODEL, Line, Pages, Script, load_bytes
 from tests.support.runfiles import video
 from tests.support.written_dialogues import good
 from videoautoarena.agents.calls.ask import Asker
-from videoautoarena.agents.calls.clients import Sending
+from videoautoarena.agents.calls.clients import OutgoingCall
 from videoautoarena.agents.prompting.fences import open_fences
 from videoautoarena.agents.prompting.prompts import PromptSet
 from videoautoarena.agents.roles.prompter import Prompter
@@ -59,7 +59,7 @@ class Examiner:
     def roles(self) -> list[str]:
         return [sending.role for sending in self.script.seen]
 
-    def _speak(self, sending: Sending) -> Line:
+    def _speak(self, sending: OutgoingCall) -> Line:
         if sending.role == self._fails and self.roles.count(self._fails) == 1:
             return ProviderFailed("gone")
         blocks = open_fences(sending.text)[1]

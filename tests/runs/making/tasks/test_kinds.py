@@ -10,7 +10,7 @@ from tests.support.played import invoke
 from videoautoarena.agents.offline.language.tables import Dice
 from videoautoarena.agents.offline.language.tasks import sought
 from videoautoarena.agents.offline.players.answering import SEARCHES
-from videoautoarena.agents.prompting.fences import Offer
+from videoautoarena.agents.prompting.fences import OfferedOptions
 from videoautoarena.runs.making.tasks.kinds import CUT_KINDS, OPTIONS
 from videoautoarena.runs.making.tasks.options import Stretch
 
@@ -33,7 +33,7 @@ def test_a_question_of_each_kind_is_known_again_and_can_be_answered_offline(kind
     for seed in range(9):
         question, options, films = cut.build(stretches, [1, 2, 3, 4], Dice("kinds", str(seed)))
         assert len(options) == len(films) == OPTIONS
-        wanted = sought(Offer(question, tuple(options)))
+        wanted = sought(OfferedOptions(question, tuple(options)))
         assert wanted is not None
         assert wanted.kind == kind
     assert kind in SEARCHES

@@ -15,11 +15,11 @@ from hypothesis import strategies as st
 
 from tests.support import played
 from tests.support.asking import MODEL, Script, frames_of, prompter_of, run
-from videoautoarena.agents.calls.clients import Sending
+from videoautoarena.agents.calls.clients import OutgoingCall
 from videoautoarena.agents.prompting.contracts import OptionCheckerReply, PointCheckerReply
 from videoautoarena.agents.prompting.fences import open_fences
 from videoautoarena.agents.prompting.prompts import PromptSet
-from videoautoarena.agents.roles.write_tasks import Checked, Proposal
+from videoautoarena.agents.roles.write_tasks import TaskCheck, TaskProposal
 from videoautoarena.memory.records.digests import digest
 from videoautoarena.memory.records.errors import BadInput
 from videoautoarena.memory.records.records import Frames, Nonce, Video
@@ -39,13 +39,13 @@ from videoautoarena.runs.run.config.run_config import RunConfig
 from videoautoarena.runs.run.rundir.frames import RunFrames
 from videoautoarena.video.folder.find import Findings
 
-PLOT = Proposal(
+PLOT = TaskProposal(
     "What does the woman in the red coat do once the goat has left the well?",
     "She fills the bucket again",
     ("She ties up the goat", "She sits down on the wall", "She walks off with the rope"),
     moment=(12.0, 15.0),
 )
-SCENE = Proposal(
+SCENE = TaskProposal(
     "Describe what happens while the goat stands at the well.",
     "In the rain a woman draws water while a goat drinks and a dog looks on.",
     points=("A woman draws water", "A goat drinks.", "A dog looks on", "It rains"),
@@ -61,24 +61,24 @@ def video(number: int = 0) -> Video:
     )  # fmt: skip
 
 
-def draft(said: Proposal = PLOT, *, seed: int = 0, kind: Any = None) -> Draft:
+def draft(said: TaskProposal = PLOT, *, seed: int = 0, kind: Any = None) -> Draft:
     return drafted(kind or ("plot" if said.wrong else "scene"), said, video(), seed=seed)
 
 
-def options_checked(answer: str, *moments: tuple[float, float], names: str = "no") -> Checked:
+def options_checked(answer: str, *moments: tuple[float, float], names: str = "no") -> TaskCheck:
     said = [{"start_s": start, "end_s": end} for start, end in moments or [(12.5, 14.0)]]
     form = {"analysis": "so", "moments": said, "answer": answer, "names": names}
-    return Checked(OptionCheckerReply.model_validate(form), (0.0, 1.0))
+    return TaskCheck(OptionCheckerReply.model_validate(form), (0.0, 1.0))
 
 
-def points_checked(*shown: str, reference: str = "yes", names: str = "no") -> Checked:
+def points_checked(*shown: str, reference: str = "yes", names: str = "no") -> TaskCheck:
     form = {
         "moments": [{"start_s": 4.0, "end_s": 8.0}],
         "points": [{"analysis": "so", "shown": one} for one in shown],
         "reference": {"analysis": "so", "shown": reference},
         "names": names,
     }
-    return Checked(PointCheckerReply.model_validate(form), (0.0, 1.0))
+    return TaskCheck(PointCheckerReply.model_validate(form), (0.0, 1.0))
 
 
 def letter_of(one: Draft) -> str:
@@ -175,7 +175,7 @@ def test_a_choice_stays_only_with_the_same_key_and_one_place() -> None:
     for moments in ([(12.0, 15.0), (20.0, 21.0)], [(16.5, 18.0)]):
         assert settled(one, options_checked(right, *moments)) == "place"
     nowhere = OptionCheckerReply(analysis="so", moments=(), answer="A", names="no")
-    assert settled(one, Checked(nowhere, ())) == "place"
+    assert settled(one, TaskCheck(nowhere, ())) == "place"
     assert settled(one, options_checked(right, (15.9, 18.0))) == PLOT
 
 
@@ -188,11 +188,11 @@ def test_points_that_are_denied_fall_and_the_reference_says_no_more_than_was_con
     one = draft(SCENE)
     assert settled(one, points_checked("yes", "yes", "yes", "yes")) == SCENE
     kept = settled(one, points_checked("yes", "no", "yes", "yes"))
-    assert isinstance(kept, Proposal)
+    assert isinstance(kept, TaskProposal)
     assert kept.points == ("A woman draws water", "A dog looks on", "It rains")
     assert kept.answer == "A woman draws water. A dog looks on. It rains."
     doubted = settled(one, points_checked("yes", "yes", "yes", "yes", reference="no"))
-    assert isinstance(doubted, Proposal)
+    assert isinstance(doubted, TaskProposal)
     assert doubted.points == SCENE.points
     assert doubted.answer == "A woman draws water. A goat drinks. A dog looks on. It rains."
     assert settled(one, points_checked("yes", "no", "no", "yes")) == "unshown"
@@ -238,7 +238,7 @@ class Twice:
         """What it is told was asked before, at each ask."""
         self.script = Script(self._speak)
 
-    def _speak(self, sending: Sending) -> str:
+    def _speak(self, sending: OutgoingCall) -> str:
         if sending.role == "summary_writer":
             self.asked.append(json.loads(open_fences(sending.text)[1].get("asked") or "[]"))
             said = {"question": SCENE.question, "reference": SCENE.answer, "points": SCENE.points}

@@ -17,8 +17,8 @@ from videoautoarena.agents.models.registry import build_chat_model, check_keys
 from videoautoarena.memory.records.errors import BadInput
 from videoautoarena.runs.bench.format.schema import QUESTIONS
 from videoautoarena.runs.run.config.agreement import (
-    Agreement,
-    Trust,
+    RunTrust,
+    TrustAgreement,
     agreed,
     is_agreed_folder,
     remember,
@@ -125,9 +125,9 @@ def test_the_digest_of_the_list_agrees_to_it_and_to_nothing_else(received: Recei
     config = received(AWAY["address"])
     folder = Path("/clips")
     named = digest_in(refusal(config, stored=folder))
-    free = agreed(config, config.cast, out=Path("run"), stored=folder, trust=Trust(digest=named))
+    free = agreed(config, config.cast, out=Path("run"), stored=folder, trust=RunTrust(digest=named))
     assert not any(entry.is_received for entry in free.cast.values())
-    other = refusal(config, stored=Path("/others"), trust=Trust(digest=named))
+    other = refusal(config, stored=Path("/others"), trust=RunTrust(digest=named))
     assert "is for something else" in other
     assert digest_in(other) != named
 
@@ -164,7 +164,7 @@ def test_an_arena_toml_that_came_with_the_run_counts_for_nothing(received: Recei
         with pytest.raises(BadInput, match="pass --config"):
             resolve(Flags())
         Path(name).unlink()
-    named = Trust(config=Path("arena.toml"))
+    named = RunTrust(config=Path("arena.toml"))
     Path(RUN_FILE).touch()
     assert not agreed(config, ["one"], out=Path(), trust=named).model_of("one").is_received
 
@@ -209,7 +209,7 @@ def test_where_nothing_can_be_kept_each_command_asks(
     remember(config, Path("clips"))
     named = digest_in(refusal(config))
     for _ in range(2):
-        free = agreed(config, config.cast, out=Path("run"), trust=Trust(digest=named))
+        free = agreed(config, config.cast, out=Path("run"), trust=RunTrust(digest=named))
         assert not any(entry.is_received for entry in free.cast.values())
         assert digest_in(refusal(config)) == named
 
@@ -259,7 +259,7 @@ _PLACES = st.builds(
     key_env=st.none() | st.sampled_from(["A_KEY", "B_KEY"]),
 )
 _AGREEMENTS = st.builds(
-    Agreement,
+    TrustAgreement,
     destinations=st.lists(_PLACES, max_size=4).map(tuple),
     videos=st.none() | st.sampled_from(["/a", "/b"]),
 )
@@ -267,10 +267,10 @@ _AGREEMENTS = st.builds(
 
 @given(_AGREEMENTS, _AGREEMENTS)
 def test_an_agreement_covers_its_parts_and_nothing_that_it_lacks(
-    one: Agreement, other: Agreement
+    one: TrustAgreement, other: TrustAgreement
 ) -> None:
     assert one.covers(one)
-    assert one.covers(Agreement(destinations=one.destinations[:1]))
+    assert one.covers(TrustAgreement(destinations=one.destinations[:1]))
     lacks = [place for place in other.destinations if place not in one.destinations]
     is_elsewhere = other.videos is not None and other.videos != one.videos
     assert one.covers(other) == (not lacks and not is_elsewhere)
@@ -280,7 +280,7 @@ def test_an_agreement_covers_its_parts_and_nothing_that_it_lacks(
 def test_what_was_agreed_to_by_its_digest_is_not_asked_again(received: Received) -> None:
     config = received(AWAY["variable"])
     named = digest_in(refusal(config))
-    agreed(config, ["one"], out=Path("run"), trust=Trust(digest=named))
+    agreed(config, ["one"], out=Path("run"), trust=RunTrust(digest=named))
     assert not agreed(config, ["one"], out=Path("other")).model_of("one").is_received
 
 
@@ -313,7 +313,7 @@ def test_a_stand_in_is_none_the_less_here_whatever_a_file_says(received: Receive
 
 def test_what_is_built_in_is_not_declared_anew(received: Received) -> None:
     config = with_fields(received(), declared={"chat_model": "made_elsewhere.chat:Chat"})
-    trust = Trust(digest=digest_in(refusal(config)))
+    trust = RunTrust(digest=digest_in(refusal(config)))
     model = agreed(config, ["one"], out=Path("run"), trust=trust).model_of("one")
     with pytest.raises(BadInput, match="this one is built in"):
         check_keys([model])

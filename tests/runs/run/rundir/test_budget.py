@@ -14,11 +14,11 @@ from tests.support.asking import Script, load_bytes, no_pause, request_of
 from tests.support.played import play, slot
 from tests.support.played import video as film
 from tests.support.runfiles import video
-from videoautoarena.agents.calls.ask import Asker, Event
-from videoautoarena.agents.calls.clients import Received
-from videoautoarena.agents.limits.budget import Caps
+from videoautoarena.agents.calls.ask import Asker, CallEvent
+from videoautoarena.agents.calls.clients import ReceivedReply
+from videoautoarena.agents.limits.budget import SpendCaps
 from videoautoarena.agents.limits.estimates import Estimates
-from videoautoarena.agents.limits.prices import NANO, Sum, summed
+from videoautoarena.agents.limits.prices import NANO, MoneyAndTokens, summed
 from videoautoarena.agents.models.registry import Model
 from videoautoarena.agents.prompting.prompts import PromptSet
 from videoautoarena.memory.records.errors import BadInput, StoreError
@@ -81,14 +81,14 @@ def test_known_costs_and_tokens_are_summed_and_stand_ins_left_out(
     record(store, "1")
     record(store, "2", cost_usd=0.25)
     record(store, "3", model="offline:hawk", alias="offline:hawk", endpoint="in-process")
-    assert spent_so_far(config, store.journal) == Sum(750_000_000, 3000)
+    assert spent_so_far(config, store.journal) == MoneyAndTokens(750_000_000, 3000)
 
 
 def test_a_call_made_before_its_price_was_known_is_priced_now(
     store: Store, config: RunConfig
 ) -> None:
     record(store, "1", cost_usd=None)
-    assert spent_so_far(config, store.journal) == Sum(1_500_000, 1500)
+    assert spent_so_far(config, store.journal) == MoneyAndTokens(1_500_000, 1500)
 
 
 def test_what_may_have_been_charged_counts_at_its_most(store: Store, config: RunConfig) -> None:
@@ -119,7 +119,7 @@ def test_a_try_that_a_stop_cut_off_counts_once_by_its_intent(
     store.journal.leave_over("1", 1)
     stopped = Attempt(kind="stopped", reason="", waited_s=1, may_have_cost_usd=3.0)
     record(store, "1", attempts=(stopped,), frames=4, text_chars=60)
-    assert spent_so_far(config, store.journal) == Sum(3_500_000_000, 1500 + 200)
+    assert spent_so_far(config, store.journal) == MoneyAndTokens(3_500_000_000, 1500 + 200)
 
 
 def test_tries_on_the_way_count_too_where_a_model_may_have_been_at_work(
@@ -131,7 +131,9 @@ def test_tries_on_the_way_count_too_where_a_model_may_have_been_at_work(
     ]
     record(store, "1", attempts=tuple(tries), frames=4, text_chars=60)
     # The last one's price is computed now: 60 characters, 4 frames of 10, 100 tokens of output.
-    assert spent_so_far(config, store.journal) == Sum(3_500_000_000 + 200_000, 1500 + 2 * 200)
+    assert spent_so_far(config, store.journal) == MoneyAndTokens(
+        3_500_000_000 + 200_000, 1500 + 2 * 200
+    )
 
 
 @pytest.mark.parametrize(
@@ -149,7 +151,7 @@ def test_what_a_try_on_the_way_tells_counts_once_and_the_rest_at_its_most(
 ) -> None:
     tried = Attempt.model_validate({"kind": "empty", "reason": "", "waited_s": 1, **said})
     record(store, "1", attempts=(tried,), frames=4, text_chars=60)
-    assert spent_so_far(config, store.journal) == Sum(500_000_000 + money, 1500 + tokens)
+    assert spent_so_far(config, store.journal) == MoneyAndTokens(500_000_000 + money, 1500 + tokens)
 
 
 def test_purse_restart_status_and_export_agree_on_what_empty_replies_cost(
@@ -158,13 +160,13 @@ def test_purse_restart_status_and_export_agree_on_what_empty_replies_cost(
     """At a dollar for a million tokens 1001 of them are $0.001001; one provider asks for none."""
     usage = Usage(input_tokens=1000, output_tokens=1)
     scope = slot(film(), 0).id
-    free = Received("", usage, cost_usd=0.0)
-    empty = Received("", usage)
-    script = Script([empty, free, Received("yes", usage)])
-    heard = list[Event]()
+    free = ReceivedReply("", usage, cost_usd=0.0)
+    empty = ReceivedReply("", usage)
+    script = Script([empty, free, ReceivedReply("yes", usage)])
+    heard = list[CallEvent]()
     out = play(tmp_path / "run", [], slots=[slot(film(), 0)])
 
-    async def ask(store: Store) -> Sum:
+    async def ask(store: Store) -> MoneyAndTokens:
         budget = Budget.of(store, config)
         asker = Asker(
             store.journal,
@@ -175,10 +177,10 @@ def test_purse_restart_status_and_export_agree_on_what_empty_replies_cost(
             on_event=heard.append,
         )
         await asker.ask(config.model_of("a"), request_of(scope=scope))
-        return getattr(budget.spend_cap, "spent", Sum())
+        return getattr(budget.spend_cap, "spent", MoneyAndTokens())
 
     with Store.open(out / RUN_FILE, write=True) as store:
-        keep_caps(store, Caps(2.0))
+        keep_caps(store, SpendCaps(2.0))
         spend_cap = asyncio.run(ask(store))
     with open_run(out) as run:
         journal = run.store.journal
@@ -203,10 +205,10 @@ def test_purse_restart_status_and_export_agree_on_what_empty_replies_cost(
 
 
 def test_a_cap_holds_until_another_is_given_or_it_is_lifted(store: Store) -> None:
-    assert kept_caps(store) == Caps()
-    keep_caps(store, merged_caps(Caps(), Caps(2.0, None)))
-    assert merged_caps(kept_caps(store), Caps(None, 5_000.0)) == Caps(2.0, 5_000.0)
-    assert merged_caps(kept_caps(store), Caps(math.inf, None)) == Caps()
+    assert kept_caps(store) == SpendCaps()
+    keep_caps(store, merged_caps(SpendCaps(), SpendCaps(2.0, None)))
+    assert merged_caps(kept_caps(store), SpendCaps(None, 5_000.0)) == SpendCaps(2.0, 5_000.0)
+    assert merged_caps(kept_caps(store), SpendCaps(math.inf, None)) == SpendCaps()
 
 
 def test_a_run_that_is_cut_off_while_it_begins_has_its_cap(
@@ -217,7 +219,7 @@ def test_a_run_that_is_cut_off_while_it_begins_has_its_cap(
 
     monkeypatch.setattr("videoautoarena.runs.run.rundir.opener.keep_subtitles", cut_off)
     config = resolve(Flags()).config
-    open_options = OpenOptions(caps=Caps(2.0))
+    open_options = OpenOptions(caps=SpendCaps(2.0))
     found = Findings([video("a.mp4")], [], [])
     with pytest.raises(KeyboardInterrupt):
         begin(
@@ -229,17 +231,17 @@ def test_a_run_that_is_cut_off_while_it_begins_has_its_cap(
             open_options=open_options,
         )
     with Store.open(tmp_path / RUN_FILE, write=False) as store:
-        assert kept_caps(store) == Caps(2.0)
+        assert kept_caps(store) == SpendCaps(2.0)
 
 
 def test_a_budget_begins_with_what_was_spent_and_what_frames_were_seen_to_take(
     store: Store, config: RunConfig
 ) -> None:
     record(store, "1", frames=10)
-    keep_caps(store, Caps(2.0))
+    keep_caps(store, SpendCaps(2.0))
     budget = Budget.of(store, config)
     assert budget.estimates.seen == {"openai:a": 100.0}
-    assert getattr(budget.spend_cap, "spent", None) == Sum(500_000_000, 1500)
+    assert getattr(budget.spend_cap, "spent", None) == MoneyAndTokens(500_000_000, 1500)
 
 
 def test_prices_are_looked_up_again_and_are_no_part_of_what_a_run_is(config: RunConfig) -> None:
@@ -255,19 +257,19 @@ def test_prices_are_looked_up_again_and_are_no_part_of_what_a_run_is(config: Run
 def test_a_cap_in_dollars_wants_every_price(config: RunConfig) -> None:
     entry = config.cast["a"].model_copy(update={"price": None})
     unpriced = config.model_copy(update={"cast": {**config.cast, "a": entry}})
-    check_caps(config, Caps(2.0))
-    check_caps(unpriced, Caps(None, 1000.0))
+    check_caps(config, SpendCaps(2.0))
+    check_caps(unpriced, SpendCaps(None, 1000.0))
     with pytest.raises(BadInput, match=r"no price is known for a; write it under \[models\.a\]"):
-        check_caps(unpriced, Caps(2.0))
+        check_caps(unpriced, SpendCaps(2.0))
     assert isinstance(unpriced.model_of("a"), Model)
 
 
 def test_a_reply_that_a_filter_ended_counts_at_its_most(store: Store, config: RunConfig) -> None:
     lost = {"reply": None, "failure": "gone", "usage": Usage(), "failure_kind": "content-filter"}
     record(store, "1", **lost, cost_usd=None, may_have_cost_usd=2.0, text_chars=60)
-    assert spent_so_far(config, store.journal) == Sum(2_000_000_000, 160)
+    assert spent_so_far(config, store.journal) == MoneyAndTokens(2_000_000_000, 160)
     record(store, "22", **lost, cost_usd=0.0, cost_from="refused", text_chars=60)
-    assert spent_so_far(config, store.journal) == Sum(2_000_000_000, 160)
+    assert spent_so_far(config, store.journal) == MoneyAndTokens(2_000_000_000, 160)
 
 
 def test_a_cap_in_dollars_wants_the_price_of_a_service_tier(config: RunConfig) -> None:
@@ -278,11 +280,11 @@ def test_a_cap_in_dollars_wants_the_price_of_a_service_tier(config: RunConfig) -
         new = entry.model_copy(update={**tiered, **changed})
         return config.model_copy(update={"cast": {**config.cast, "openai:gpt-4o": new}})
 
-    check_caps(cast(price=Price(input_usd=9, output_usd=9)), Caps(2.0))
-    check_caps(cast(), Caps(None, 1000.0))
+    check_caps(cast(price=Price(input_usd=9, output_usd=9)), SpendCaps(2.0))
+    check_caps(cast(), SpendCaps(None, 1000.0))
     for told in (cast(), priced(cast())):
         with pytest.raises(BadInput, match="service_tier of openai:gpt-4o") as caught:
-            check_caps(told, Caps(2.0))
+            check_caps(told, SpendCaps(2.0))
         assert "\n" not in str(caught.value)
 
 
@@ -297,7 +299,7 @@ def test_stopped_and_resumed_again_and_again_a_run_keeps_to_its_cap(
     most = summed(Estimates().most(model, request_of()).usd, 0).nano
     for _ in range(6):
         with Store.open(path, write=True) as store:
-            keep_caps(store, Caps(3.5 * most / NANO))
+            keep_caps(store, SpendCaps(3.5 * most / NANO))
             sent += asyncio.run(_stopped(store, config, model))
     with Store.open(path, write=False) as store:
         told = store.journal.spent()

@@ -16,9 +16,9 @@ from videoautoarena.memory.store.store import Ending, Store
 from videoautoarena.runs.run.config.run_config import Flags, resolve
 from videoautoarena.runs.run.config.stopping_rule import (
     UNTIL_FILE,
-    Kept,
-    Reading,
-    Rule,
+    KeptRule,
+    RuleReading,
+    StoppingRule,
     keep_met,
     keep_rule,
     kept_rule,
@@ -43,7 +43,7 @@ class Game:
         self.rule = named
         self.slots = slots
         self.waves = Waves(slots, CAST)
-        self.told: list[Reading] = []
+        self.told: list[RuleReading] = []
         self.watch = Watch(named, CONFIG, self.waves, self.told.append)
 
     def settle(self, wave: int, *, decided: int = 6) -> None:
@@ -67,14 +67,14 @@ class Game:
 @pytest.mark.parametrize(
     ("text", "rule"),
     [
-        ("separated", Rule("separated")),
-        ("ci=40", Rule("ci", 40)),
-        ("ci=2.5", Rule("ci", 2.5)),
-        ("battles=500", Rule("battles", 500)),
+        ("separated", StoppingRule("separated")),
+        ("ci=40", StoppingRule("ci", 40)),
+        ("ci=2.5", StoppingRule("ci", 2.5)),
+        ("battles=500", StoppingRule("battles", 500)),
         ("rounds", None),
     ],
 )
-def test_a_rule_is_read_and_told_as_it_was_given(text: str, rule: Rule | None) -> None:
+def test_a_rule_is_read_and_told_as_it_was_given(text: str, rule: StoppingRule | None) -> None:
     assert parse_rule(text) == rule
     assert rule is None or str(rule) == text
 
@@ -93,7 +93,7 @@ def test_what_names_no_rule_is_refused_with_those_there_are(text: str) -> None:
 
 
 def test_the_promise_of_separated_names_the_share_that_the_bound_is_made_for() -> None:
-    assert f"at most {WRONG:.0%}".replace("%", " %") in Rule("separated").promise
+    assert f"at most {WRONG:.0%}".replace("%", " %") in StoppingRule("separated").promise
 
 
 def test_a_slot_is_played_unless_the_waves_up_to_two_before_it_met_the_rule() -> None:
@@ -175,25 +175,25 @@ def test_how_near_a_rule_is_is_told_in_its_own_terms() -> None:
     assert 0 < reading.ratio < reading.bound
     assert not reading.is_met
     assert f"smallest gap {reading.ratio:.1f} of {reading.bound:.1f}" in reading.how_near
-    wide = read_rule(CONFIG, game.waves, Rule("ci", 9999), 5)
+    wide = read_rule(CONFIG, game.waves, StoppingRule("ci", 9999), 5)
     assert wide.is_met
     assert wide.how_near == f"intervals {wide.width:.1f} points wide, 9999 required"
-    assert not read_rule(CONFIG, game.waves, Rule("ci", 1), 5).is_met
+    assert not read_rule(CONFIG, game.waves, StoppingRule("ci", 1), 5).is_met
 
 
 def test_a_rule_is_kept_with_the_run_until_another_is_given(tmp_path: Path) -> None:
     with Store.create(tmp_path / "run.sqlite", {}) as store:
-        assert kept_rule(store) == Kept()
+        assert kept_rule(store) == KeptRule()
         keep_rule(store, "separated")
         keep_rule(store, None)
-        met = Reading(Rule("separated"), 4, 90, True, 3.2, 3.1, ("hawk", "owl"), 60.5)
+        met = RuleReading(StoppingRule("separated"), 4, 90, True, 3.2, 3.1, ("hawk", "owl"), 60.5)
         keep_met(store, met)
         keep_rule(store, "separated")
-        assert kept_rule(store) == Kept(Rule("separated"), met)
+        assert kept_rule(store) == KeptRule(StoppingRule("separated"), met)
         keep_rule(store, "ci=40")
-        assert kept_rule(store) == Kept(Rule("ci", 40))
+        assert kept_rule(store) == KeptRule(StoppingRule("ci", 40))
         keep_rule(store, "rounds")
-        assert kept_rule(store) == Kept()
+        assert kept_rule(store) == KeptRule()
 
 
 @pytest.mark.parametrize(
