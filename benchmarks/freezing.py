@@ -22,7 +22,7 @@ from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.bench.format.reader import open_bench
 from videoautoarena.runs.bench.format.verify import verify
 from videoautoarena.runs.bench.freeze.freeze import freeze
-from videoautoarena.runs.bench.freeze.selection import Selection
+from videoautoarena.runs.bench.freeze.selection import BenchSelection
 from videoautoarena.runs.run.rundir.reader import RUN_FILE
 
 BOUND_S = 10.0
@@ -31,7 +31,7 @@ ITEMS = 10_000
 ROUNDS = 3
 SUBJECTS = 60
 WORDS_EACH = 12
-EVERY = Selection(
+EVERY = BenchSelection(
     per_video=8, distinct=True, leak_filter=True, length_matched=True, separating=True
 )
 

@@ -73,9 +73,9 @@ from videoautoarena.runs.bench.format.schema import (
 )
 from videoautoarena.runs.bench.format.schema import Round as DialogueRound
 from videoautoarena.runs.bench.freeze.freeze import freeze
-from videoautoarena.runs.bench.score.compare import Comparison as BenchComparison
-from videoautoarena.runs.bench.score.sweep import Ladder, Rung, Setting, Sweep
-from videoautoarena.runs.bench.score.task_points import Cell, Figure, Positions
+from videoautoarena.runs.bench.score.compare import BenchComparison as BenchComparison
+from videoautoarena.runs.bench.score.sweep import LadderRung, LengthLadder, Sweep, SweepSetting
+from videoautoarena.runs.bench.score.task_points import PositionCell, Positions, ScoreFigure
 from videoautoarena.runs.bench.score.task_score import (
     TaskBoard,
     TaskComparison,
@@ -85,8 +85,8 @@ from videoautoarena.runs.bench.score.task_score import (
     TaskScores,
 )
 from videoautoarena.runs.cli.program.ending import state_of
-from videoautoarena.runs.exchange.interop.mt_video_bench import TakenDialogues
-from videoautoarena.runs.exchange.interop.task_sets import TakenTasks
+from videoautoarena.runs.exchange.interop.mt_video_bench import DialogueSetImport
+from videoautoarena.runs.exchange.interop.task_sets import TaskSetImport
 from videoautoarena.runs.exchange.training import rows
 from videoautoarena.runs.formats.record_json import SPREAD, fields_json, keyed, record_json
 from videoautoarena.runs.run.battles.export import KINDS, records_schema
@@ -212,8 +212,8 @@ def fields(model: Any) -> list[str]:
     ("heading", "shapes"),
     [
         ("A battle", (Battle,)),
-        ("A task", (TaskItem, TakenTasks)),
-        ("A dialogue", (DialogueItem, DialogueRound, TakenDialogues)),
+        ("A task", (TaskItem, TaskSetImport)),
+        ("A dialogue", (DialogueItem, DialogueRound, DialogueSetImport)),
         ("A judging", (Judging,)),
         ("An evolution", (Evolution,)),
         ("A grade", (Grade,)),
@@ -242,8 +242,8 @@ def fields(model: Any) -> list[str]:
         ("Scores in dialogues", (DialogueScores, ConstantScore)),
         ("A score in dialogues", (DialogueScore, AbilityFigure, PartFigure)),
         ("Two models in dialogues", (DialogueComparison, DialogueGap)),
-        ("A sweep", (Sweep, Setting)),
-        ("A ladder", (Ladder, Rung)),
+        ("A sweep", (Sweep, SweepSetting)),
+        ("A ladder", (LengthLadder, LadderRung)),
         ("Two models on tasks", (TaskComparison, TaskGap)),
         ("models.NAME", (ModelTable, CallLimits, Price)),
         ("providers.NAME", (Declaration,)),
@@ -276,7 +276,7 @@ def test_a_shape_is_written_down_where_it_is_told_of(heading: str, shapes: Any) 
         ("A round", (Difficulty, Gate, Points)),
         ("A preference", (rows.Ruled,)),
         ("A conversation", (rows.Message,)),
-        ("A score on tasks", (Figure, Cell)),
+        ("A score on tasks", (ScoreFigure, PositionCell)),
         ("A dialogue", (Check,)),
         ("questions.jsonl", (Votes, Hardness, JudgeVerdict)),
     ],

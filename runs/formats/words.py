@@ -31,6 +31,19 @@ def in_series(names: Iterable[str], last: str = "and") -> str:
     return f"{', '.join(others)} {last} {end}" if others else end
 
 
+MOST_UNUSABLE = 8
+"""So many that cannot be used are named, beside the first."""
+
+
+def unusable_too(names: Sequence[str], unit: str = "") -> str:
+    """Return the end of a refusal: which others, beside the first, cannot be used either."""
+    if not names:
+        return ""
+    left = len(names) - MOST_UNUSABLE
+    more = f" and {left:,} more" if left > 0 else ""
+    return f"; {unit}{', '.join(names[:MOST_UNUSABLE])}{more} cannot be used either"
+
+
 def short(number: float) -> str:
     """Return a number of tokens in at most six characters."""
     for size, letter in ((1e9, "G"), (1e6, "M"), (1e3, "k")):

@@ -36,7 +36,7 @@ _LARGER_SWAP = 0.5
 
 
 @dataclass(frozen=True, eq=False)
-class Twice:
+class SeatedTwice:
     """What one judge said of one battle from both seatings, row by row."""
 
     ab: Ints
@@ -103,14 +103,14 @@ def _first_read(given: AuditInput) -> Finding:
     return finding("seats.first", share, words, crosses=_leans(share), is_even=True)
 
 
-def _flips_of(k: int, name: str, twice: Twice) -> Finding:
+def _flips_of(k: int, name: str, twice: SeatedTwice) -> Finding:
     share = twice.share(twice.ab != twice.ba, twice.judge == k)
     words = "Of {n:verdict} of {judge} on {videos:video}, {figure} changed with the order."
     crosses = above(share, MOST_FLIPS)
     return finding(f"swap.flips.{safe(name)}", share, words, crosses=crosses, judge=name)
 
 
-def _gain(twice: Twice) -> Finding:
+def _gain(twice: SeatedTwice) -> Finding:
     """What the first seat got of the same two answers, whoever sat in it."""
     share = twice.share((POINTS[twice.ab] + 1.0 - POINTS[twice.ba]) / 2.0)
     seat = "no significant position bias"
@@ -130,7 +130,7 @@ def _leans(share: Share) -> Crosses:
     return lambda level: is_far and not share.at(level).low <= 0.5 <= share.at(level).high
 
 
-def judged_twice(given: AuditInput) -> Twice:
+def judged_twice(given: AuditInput) -> SeatedTwice:
     """Return what each judge said of the battles that it judged from both seatings."""
     ballots = given.ballots
     key = ballots.battle * max(len(given.judges), 1) + ballots.judge
@@ -143,7 +143,7 @@ def judged_twice(given: AuditInput) -> Twice:
     ba = back[two]
     battle = ballots.battle[ab]
     video = given.videos[battle]
-    return Twice(ballots.camp[ab], ballots.camp[ba], ballots.judge[ab], video, battle)
+    return SeatedTwice(ballots.camp[ab], ballots.camp[ba], ballots.judge[ab], video, battle)
 
 
 _CAMPS = {"a": 0, "b": 1}
@@ -215,11 +215,11 @@ _ALONE = (
 
 
 @dataclass(frozen=True, eq=False)
-class _Own:
+class _OwnFamilyPoints:
     """Judgings of one judge in which just one answer came from its family."""
 
     points: Floats
-    """Of the family's answer: 1, 0.5 or 0."""
+    """Points of the family's answer: 1, 0.5 or 0."""
     elsewhere: Floats
     """The same by judges of other families, in the mean; NaN where none judged the battle."""
     video: Ints
@@ -249,7 +249,7 @@ def audit_family(given: AuditInput) -> list[Finding]:
         battle = ballots.battle[mine]
         of_a = POINTS[ballots.camp[mine]], _said_elsewhere(family, given)[_seating(ballots)[mine]]
         points, elsewhere = (np.where(is_ours[battle, 0], x, 1.0 - x) for x in of_a)
-        own = _Own(points, elsewhere, given.videos[battle])
+        own = _OwnFamilyPoints(points, elsewhere, given.videos[battle])
         if len(own.points):
             found += _of_judge(judge, family, own, is_brief=given.is_brief)
     if found or not families or given.is_brief:
@@ -258,7 +258,9 @@ def audit_family(given: AuditInput) -> list[Finding]:
     return [unknown("family.own", _NO_FAMILY, families=named)]
 
 
-def _of_judge(judge: str, family: str, own: _Own, *, is_brief: bool) -> Iterator[Finding]:
+def _of_judge(
+    judge: str, family: str, own: _OwnFamilyPoints, *, is_brief: bool
+) -> Iterator[Finding]:
     name = safe(judge)
     shared = ~np.isnan(own.elsewhere)
     if not is_brief:

@@ -158,14 +158,14 @@ _NO_CANARY = (
 
 
 @dataclass(frozen=True, eq=False)
-class _Gaps:
+class _CanaryGaps:
     """How far each contestant stands above each other."""
 
     names: Sequence[str]
     points: Floats
     """Shape (n, n), in rating points; NaN between those that no battles join."""
     halves: Floats
-    """Of the 95 % intervals; infinite on one video."""
+    """Ends of the 95 % intervals; infinite on one video."""
     better: Floats
     """Probability that the row's is the better one."""
     battles: int
@@ -206,7 +206,7 @@ def _expected(models: dict[str, str], given: AuditInput) -> Iterator[_Canary]:
             yield _Canary(f"canary.{key}", called[model], [called[_TERSE]], what, is_below=False)
 
 
-def _rate(names: list[str], given: AuditInput) -> _Gaps:
+def _rate(names: list[str], given: AuditInput) -> _CanaryGaps:
     place = {name: k for k, name in enumerate(names)}
     decided = given.decided
     seats = (decided.texts[seat] for seat in ("model_a", "model_b"))
@@ -227,10 +227,10 @@ def _rate(names: list[str], given: AuditInput) -> _Gaps:
         grid = np.ix_(members, members)
         points[grid] = SCALE * (theta[:, None] - theta[None, :])
         halves[grid] = SCALE * half_widths(gap_errors(fit.spread), fit.spread.effective)
-    return _Gaps(names, points, halves, chances_better(ratings), len(decided))
+    return _CanaryGaps(names, points, halves, chances_better(ratings), len(decided))
 
 
-def _finding(canary: _Canary, gaps: _Gaps) -> Finding:
+def _finding(canary: _Canary, gaps: _CanaryGaps) -> Finding:
     """The gap to the one of `upper` that it is least surely below."""
     row = gaps.names.index(canary.name)
     columns = [k for k in (gaps.names.index(name) for name in canary.upper) if k != row]

@@ -43,27 +43,27 @@ GAPS = (0.0, 50.0, 100.0, 200.0, 400.0, math.inf)
 """Rating gaps between which calibration is measured."""
 
 
-class Spoken(NamedTuple):
+class LabelledBattle(NamedTuple):
     """A label and the battle it is of, which was decided and counts."""
 
     label: Label
     battle: Battle
 
 
-def spoken_of(run: Run) -> list[Spoken]:
+def spoken_of(run: Run) -> list[LabelledBattle]:
     """Return the labels of a run that count, in the order in which they were added."""
     labels = run.store.evidence.labels()
     found = map(run.battles.find, dict.fromkeys(label.battle for label in labels))
     return join_labels(labels, [battle for battle in found if battle is not None])
 
 
-def join_labels(labels: Sequence[Label], battles: Iterable[Battle]) -> list[Spoken]:
+def join_labels(labels: Sequence[Label], battles: Iterable[Battle]) -> list[LabelledBattle]:
     """Return the labels of those battles that were decided, each with its battle."""
     wanted = {label.battle for label in labels}
     decided = {
         battle.id: battle for battle in battles if battle.id in wanted and battle.verdict in DECIDED
     }
-    return [Spoken(of, decided[of.battle]) for of in labels if of.battle in decided]
+    return [LabelledBattle(of, decided[of.battle]) for of in labels if of.battle in decided]
 
 
 def chances(samples: Sequence[Sample]) -> dict[str, float]:
@@ -75,7 +75,7 @@ def chances(samples: Sequence[Sample]) -> dict[str, float]:
     return {id_: 1.0 - chance for id_, chance in missed.items()}
 
 
-def mean_points(spoken: Iterable[Spoken]) -> dict[str, float]:
+def mean_points(spoken: Iterable[LabelledBattle]) -> dict[str, float]:
     """Return what people give model a of each labelled battle, the mean where several did."""
     given = defaultdict[str, list[float]](list)
     for label, _ in spoken:
@@ -100,7 +100,7 @@ class Calibration(NamedTuple):
     """How large that should be, by the mean of those ratings."""
 
 
-class Compared(NamedTuple):
+class LabelComparison(NamedTuple):
     """Words of people and of judges on the same battles, one for each label, as codes."""
 
     people: Ints
@@ -111,12 +111,12 @@ class Compared(NamedTuple):
     is_matched: Ints
     """1 where the two lengths are within CLOSE of each other."""
 
-    def among(self, rows: Any) -> Compared:
+    def among(self, rows: Any) -> LabelComparison:
         """Return some of the rows."""
-        return Compared(*(column[rows] for column in self))
+        return LabelComparison(*(column[rows] for column in self))
 
     @property
-    def without_ties(self) -> Compared:
+    def without_ties(self) -> LabelComparison:
         """Those where both said who is better."""
         return self.among((self.people != TIE) & (self.judge != TIE))
 
@@ -125,14 +125,14 @@ class Compared(NamedTuple):
         return agree(self.judge, self.people, self.video)
 
 
-def compare(spoken: Sequence[Spoken]) -> Compared:
+def compare(spoken: Sequence[LabelledBattle]) -> LabelComparison:
     """Return labels beside the verdicts on their battles."""
     lengths = {
         battle.id: (count_style(battle.answer_a or "")[0], count_style(battle.answer_b or "")[0])
         for battle in {battle.id: battle for _, battle in spoken}.values()
     }
     pairs = [lengths[battle.id] for _, battle in spoken]
-    return Compared(
+    return LabelComparison(
         np.array([code_of(label.verdict) for label, _ in spoken], dtype=np.int64),
         np.array([code_of(battle.verdict) for _, battle in spoken], dtype=np.int64),
         number_names([battle.video for _, battle in spoken]),
@@ -146,7 +146,9 @@ def code_of(verdict: str) -> int:
     return TIE if verdict in TIES else A if verdict == "a" else B
 
 
-def people_agree(spoken: Sequence[Spoken], standard: Standard | None = None) -> tuple[Share, Share]:
+def people_agree(
+    spoken: Sequence[LabelledBattle], standard: Standard | None = None
+) -> tuple[Share, Share]:
     """Return how often two people say the same of a battle, and Krippendorff's alpha of all.
 
     With a standard, what they said by that one alone, which all of these labels have.
@@ -178,7 +180,7 @@ def _pairs_of(ratings: Ints) -> tuple[Ints, Ints, Ints]:
     return first, second, where
 
 
-def calibrate(battles: Collection[Rated], spoken: Sequence[Spoken]) -> list[Calibration]:
+def calibrate(battles: Collection[Rated], spoken: Sequence[LabelledBattle]) -> list[Calibration]:
     """Return, for gaps between two models' ratings, how far judges and ratings are right.
 
     Ties of either side are left out, and so are rows without a label.
@@ -225,7 +227,7 @@ def audit_labels(given: AuditInput) -> list[Finding]:
     return judge_labels(spoken, seats_count=given.manifest.get("swap") == "all")
 
 
-def judge_labels(spoken: Sequence[Spoken], *, seats_count: bool) -> list[Finding]:
+def judge_labels(spoken: Sequence[LabelledBattle], *, seats_count: bool) -> list[Finding]:
     """Return how far judges agree with people, and people with each other.
 
     Each label is held against the verdict on its battle, which is that of all judges together, with
@@ -243,7 +245,7 @@ def judge_labels(spoken: Sequence[Spoken], *, seats_count: bool) -> list[Finding
     ]
 
 
-def _agreement(every: Compared) -> Iterator[Finding]:
+def _agreement(every: LabelComparison) -> Iterator[Finding]:
     found = every.agreement()
     clear = every.without_ties
     yield finding(
@@ -271,7 +273,7 @@ def _agreement(every: Compared) -> Iterator[Finding]:
     )
 
 
-def _length(clear: Compared) -> Iterator[Finding]:
+def _length(clear: LabelComparison) -> Iterator[Finding]:
     """Of labels and verdicts without ties."""
     matched = clear.among(clear.is_matched == 1)
     if len(matched.people):
@@ -300,13 +302,13 @@ def _length(clear: Compared) -> Iterator[Finding]:
     yield from _length_gain(clear)
 
 
-def _gain(uneven: Compared) -> Share:
+def _gain(uneven: LabelComparison) -> Share:
     return measure_excess(
         uneven.judge == uneven.people, uneven.longer == uneven.people, uneven.video
     )
 
 
-def _length_gain(clear: Compared) -> Iterator[Finding]:
+def _length_gain(clear: LabelComparison) -> Iterator[Finding]:
     uneven = clear.among(clear.longer != TIE)
     if not len(uneven.people):
         return
@@ -320,7 +322,7 @@ def _length_gain(clear: Compared) -> Iterator[Finding]:
     )
 
 
-def _people(spoken: Sequence[Spoken]) -> Iterator[Finding]:
+def _people(spoken: Sequence[LabelledBattle]) -> Iterator[Finding]:
     share, alpha = people_agree(spoken)
     if not alpha.n:
         return
@@ -340,7 +342,7 @@ def _people(spoken: Sequence[Spoken]) -> Iterator[Finding]:
     )
 
 
-def _standards(spoken: Sequence[Spoken], *, seats_count: bool) -> Iterator[Finding]:
+def _standards(spoken: Sequence[LabelledBattle], *, seats_count: bool) -> Iterator[Finding]:
     """How far each standard decides what people say, and how far the judge agrees with them on it.
 
     The latter where it was asked: from contract 2 on.
@@ -379,7 +381,7 @@ def _standards(spoken: Sequence[Spoken], *, seats_count: bool) -> Iterator[Findi
         )
 
 
-def _people_by(name: Standard, mine: Sequence[Spoken]) -> Iterator[Finding]:
+def _people_by(name: Standard, mine: Sequence[LabelledBattle]) -> Iterator[Finding]:
     """How often two people agree by one standard, where two labelled a battle by it."""
     share, _ = people_agree(mine, name)
     if share.n:
@@ -500,7 +502,7 @@ def _votes(cast: Sequence[Cast[Vote]]) -> VoteCount:
     )
 
 
-def _labellers(spoken: Sequence[Spoken], cast: Sequence[Cast[Vote]]) -> Iterator[Labeller]:
+def _labellers(spoken: Sequence[LabelledBattle], cast: Sequence[Cast[Vote]]) -> Iterator[Labeller]:
     counts = Counter(of.label.labeller for of in spoken)
     voters = dict.fromkeys((one.vote.labeller for one in cast), 0)
     for name in sorted(voters | counts, key=lambda name: (-counts[name], name)):

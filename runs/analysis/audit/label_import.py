@@ -18,7 +18,7 @@ from videoautoarena.runs.formats.battle_table import (
     quoted,
     read_sheet,
 )
-from videoautoarena.runs.formats.words import composed
+from videoautoarena.runs.formats.words import composed, unusable_too
 from videoautoarena.runs.run.rundir.reader import Run, counted, run_file
 
 COLUMNS = ("battle", "labeller", "verdict", *STANDARDS)
@@ -34,7 +34,6 @@ WORDS: dict[str, Choice] = {
 _POINTS: dict[float, Choice] = {1.0: "a", 0.5: "tie", 0.0: "b"}
 _ALLOWED = "it may be a, b, tie, tie_good or tie_bad"
 _LONGEST_NAME = 100
-_NAMED_ROWS = 8
 
 
 class Imported(NamedTuple):
@@ -54,7 +53,7 @@ class Imported(NamedTuple):
         return f"{counted(self.added, 'label')} added{known}{blank}"
 
 
-class _Unusable(Exception):
+class _UnusableLabel(Exception):
     """Why one row cannot be used."""
 
 
@@ -78,24 +77,22 @@ def import_labels(folder: Path, file: Path, *, labeller: str | None = None) -> I
             hint = "; name who labelled with --labeller" if name == "labeller" else ""
             raise BadInput(f"{sheet.file} has no column {name}; it has {there}{hint}")
     with Store.open(run_file(folder), write=True) as store:
-        read = _Reading(Run(folder, store), labeller)
+        read = _LabelReading(Run(folder, store), labeller)
         wrong: dict[int, str] = {}
         for k, row in enumerate(_rows(sheet)):
             try:
                 read.take(row)
-            except _Unusable as why:
+            except _UnusableLabel as why:
                 wrong[k] = str(why)
         if wrong:
             first, *others = wrong
-            named = ", ".join(str(sheet.first + k) for k in others[:_NAMED_ROWS])
-            more = f" and {len(others) - _NAMED_ROWS} more" if len(others) > _NAMED_ROWS else ""
-            nor = f"; {sheet.row}s {named}{more} cannot be used either" if others else ""
+            nor = unusable_too([str(sheet.first + k) for k in others], f"{sheet.row}s ")
             raise BadInput(f"{sheet.refuse(first, wrong[first])}{nor}; nothing was imported")
         store.evidence.add_labels(read.new)
         return Imported(len(read.new), read.known, read.blank)
 
 
-class _Reading:
+class _LabelReading:
     """Rows of a file becoming labels, against what the run holds."""
 
     def __init__(self, run: Run, labeller: str | None) -> None:
@@ -131,7 +128,7 @@ class _Reading:
         elif before == label:
             self.known += 1
         else:
-            raise _Unusable(
+            raise _UnusableLabel(
                 f"{quoted(labeller)} labelled {battle} as {_words(before)} before, and as "
                 f"{_words(label)} now"
             )
@@ -139,23 +136,23 @@ class _Reading:
     def _battle(self, row: Mapping[str, Any]) -> str:
         given = row.get("battle")
         if is_gap(given):
-            raise _Unusable("battle is missing")
+            raise _UnusableLabel("battle is missing")
         battle = str(given).strip()
         verdict = self._verdicts.get(battle)
         if verdict is None:
-            raise _Unusable(f"there is no battle {quoted(given)} in this run")
+            raise _UnusableLabel(f"there is no battle {quoted(given)} in this run")
         if verdict not in DECIDED:
             ended = "void" if verdict == "void" else "forfeit"
-            raise _Unusable(f"battle {battle} is {ended}: there are no two answers to compare")
+            raise _UnusableLabel(f"battle {battle} is {ended}: there are no two answers to compare")
         if battle not in self._counting:
-            raise _Unusable(f"battle {battle} was superseded")
+            raise _UnusableLabel(f"battle {battle} was superseded")
         return battle
 
     def _name(self, row: Mapping[str, Any]) -> str:
         given = row.get("labeller")
         name = (self._labeller or "") if is_gap(given) else " ".join(str(given).split())
         if wrong := wrong_name(name):
-            raise _Unusable(wrong)
+            raise _UnusableLabel(wrong)
         return self._spelled.setdefault(composed(name), composed(name))
 
 
@@ -181,7 +178,7 @@ def _choice(name: str, given: Any) -> Choice:
     if isinstance(given, str):
         word = word or WORDS.get(" ".join(given.casefold().split()))
     if word is None:
-        raise _Unusable(f"{name} is {quoted(given)}; {_ALLOWED}")
+        raise _UnusableLabel(f"{name} is {quoted(given)}; {_ALLOWED}")
     return word
 
 

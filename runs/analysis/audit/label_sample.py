@@ -29,7 +29,7 @@ ASKED = ("labeller", "verdict", *STANDARDS)
 """Columns that are left blank for a person to fill in."""
 
 
-class Drawn(NamedTuple):
+class DrawnSample(NamedTuple):
     """What a draw came to."""
 
     drawn: int
@@ -49,7 +49,7 @@ class Drawn(NamedTuple):
 
 def draw_sample(
     folder: Path, to: Path, *, number: int, seed: int = 0, by: Part | None = None
-) -> Drawn:
+) -> DrawnSample:
     """Draw battles at random, record the draw in the run, and write them to a file.
 
     A further draw takes from what no earlier one took, so that all together are one random subset.
@@ -77,10 +77,10 @@ def draw_sample(
         order = sorted(ids, key=lambda id_: derive(seed, "labels", len(before), id_))
         _write(to, form, order, run)
         sampled = {id_ for sample in (*before, *samples) for id_ in sample.drawn}
-    return Drawn(len(ids), len(order), len(sampled & {b.id for b in battles}), len(battles))
+    return DrawnSample(len(ids), len(order), len(sampled & {b.id for b in battles}), len(battles))
 
 
-def write_rest(folder: Path, to: Path) -> Drawn:
+def write_rest(folder: Path, to: Path) -> DrawnSample:
     """Write to a file what earlier draws took and nobody has labelled; draw nothing.
 
     Raises:
@@ -100,7 +100,7 @@ def write_rest(folder: Path, to: Path) -> Drawn:
                 else "nothing was drawn from this run yet; leave out --rest"
             )
         _write(to, form, rest, run)
-    return Drawn(0, len(rest), len(decided & set(drawn)), len(decided))
+    return DrawnSample(0, len(rest), len(decided & set(drawn)), len(decided))
 
 
 def complete_sample(run: Run, number: int, seed: int) -> list[str]:

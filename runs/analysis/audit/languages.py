@@ -48,11 +48,11 @@ class Hits(NamedTuple):
     """The video of each."""
 
 
-class _Kind(NamedTuple):
+class _LanguageFigure(NamedTuple):
     """One figure, measured in each language."""
 
     what: str
-    """Of which cases it is the share."""
+    """The cases that it is a share of."""
     words: str
     """With places for the language, the share, and what it stands on."""
 
@@ -174,23 +174,23 @@ def _right(given: AuditInput, _spoken: Sequence[str]) -> Hits:
     return Hits(hits, languages, number_names([trial.video for trial in trials]))
 
 
-_KINDS: Mapping[Figure, _Kind] = {
-    "flips": _Kind(
+_KINDS: Mapping[Figure, _LanguageFigure] = {
+    "flips": _LanguageFigure(
         "verdicts changed by the order of the answers",
         "In {language}, {figure} of {n:verdict} on {videos:video} changed with the order of the "
         "answers.",
     ),
-    "first": _Kind(
+    "first": _LanguageFigure(
         "wins of the answer read first",
         "In {language}, the answer read first won {figure} of {n:judging} with a winner on "
         "{videos:video}.",
     ),
-    "longer": _Kind(
+    "longer": _LanguageFigure(
         "wins of the longer answer",
         "In {language}, the longer answer won {figure} of {n:comparison} with a winner on "
         "{videos:video}.",
     ),
-    "truth": _Kind(
+    "truth": _LanguageFigure(
         "judgings right on known answers",
         "In {language}, {figure} of {n:judging} on {videos:video} were right on known answers.",
     ),

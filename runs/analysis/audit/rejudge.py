@@ -57,7 +57,7 @@ class Confusion(NamedTuple):
     run_by_judge: Sequence[Sequence[int]]
 
 
-class Bounds(NamedTuple):
+class CorrelationBounds(NamedTuple):
     """A correlation with its interval; None where too few models are rated."""
 
     value: float | None
@@ -79,11 +79,11 @@ class Ranked(NamedTuple):
     other_rank: int | None
 
 
-class Boards(NamedTuple):
+class RejudgedBoards(NamedTuple):
     """Both leaderboards over the same battles, and how far their orders agree."""
 
-    spearman: Bounds
-    kendall: Bounds
+    spearman: CorrelationBounds
+    kendall: CorrelationBounds
     models: Sequence[Ranked]
 
 
@@ -120,7 +120,7 @@ class Rejudged:
     """Share of those whose winner by the run is the longer answer."""
     confusion: Confusion
     """`words`, and `run_by_judge`: counts, a row for each verdict of the run."""
-    boards: Boards
+    boards: RejudgedBoards
     """`spearman` and `kendall` (`value`, `low`, `high`) of the two leaderboards, and `models` with
     both: `rating`, `low`, `high`, `rank`, and the same after `other_`."""
 
@@ -186,7 +186,7 @@ class Rejudged:
 
 
 @dataclass(frozen=True)
-class Report:
+class RejudgeReport:
     """How far each of several other judges agrees with a run."""
 
     run: Mapping[str, Sequence[str]]
@@ -201,7 +201,7 @@ class Report:
         return record_json(self)
 
 
-def rejudged(folder: Path, judges: Sequence[str] = ()) -> Report:
+def rejudged(folder: Path, judges: Sequence[str] = ()) -> RejudgeReport:
     """Return how far each judge that the battles of a run were put to again agrees with it.
 
     Args:
@@ -216,7 +216,7 @@ def rejudged(folder: Path, judges: Sequence[str] = ()) -> Report:
         there = tuple(dict.fromkeys(trial.judging.judge for trial in trials))
         wanted = [in_full(judge, [*there, *run.manifest["cast"]]) for judge in judges] or there
         blind = blind_on_trial(run.store, [t for t in trials if t.judging.judge in wanted])
-        return Report(
+        return RejudgeReport(
             {"judges": list(run.manifest["judges"])},
             list(dict.fromkeys([*marks(run.manifest), *blind_lines(blind)])),
             [_compare(run, judge, trials) for judge in wanted],
@@ -245,7 +245,7 @@ def _compare(run: Run, judge: str, trials: Sequence[Trial]) -> Rejudged:
         np.array([board[name].rating for name in rated], dtype=np.float64) for board in (one, two)
     ]
     spearman, kendall = (
-        Bounds(*map(figure_json, correlate(*ratings)))
+        CorrelationBounds(*map(figure_json, correlate(*ratings)))
         for correlate in (correlate_ranks, correlate_orders)
     )
     compared = ("rating", "low", "high", "rank")
@@ -266,7 +266,7 @@ def _compare(run: Run, judge: str, trials: Sequence[Trial]) -> Rejudged:
         without_ties=Figures(figure_of(without.share), figure_of(without.kappa)),
         longer_answer=figure_of(by_length),
         confusion=Confusion(WORDS, confusion_of(shared)),
-        boards=Boards(spearman, kendall, models),
+        boards=RejudgedBoards(spearman, kendall, models),
     )
 
 

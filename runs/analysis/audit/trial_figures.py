@@ -254,7 +254,7 @@ _FORMS: dict[tuple[Form, Form], str] = {
 }
 
 
-class Case(NamedTuple):
+class TrialPoints(NamedTuple):
     """One case, and what a judge said of it."""
 
     kind: str
@@ -324,7 +324,7 @@ def _audit_judge(judge: str, trials: Sequence[Trial], *, is_brief: bool) -> Iter
         yield _abstained(judge, mine)
 
 
-def _parts(judge: str, cases: Sequence[Case]) -> Iterator[Finding]:
+def _parts(judge: str, cases: Sequence[TrialPoints]) -> Iterator[Finding]:
     """Yield the same by what is asked, and by the length of the answers."""
     for kind in KINDS:
         some = [one for one in cases if one.kind == kind]
@@ -347,7 +347,7 @@ def _mute(judge: str, trials: Sequence[Trial]) -> Iterator[Finding]:
             yield unknown(f"truth.{kind}.{judge}", words, judge=judge, said=len(said))
 
 
-def _length(judge: str, cases: Sequence[Case]) -> Iterator[Finding]:
+def _length(judge: str, cases: Sequence[TrialPoints]) -> Iterator[Finding]:
     crossed = [one for one in cases if one.right != one.wrong]
     if not crossed:
         return
@@ -385,11 +385,11 @@ def _abstained(judge: str, trials: Sequence[Trial]) -> Finding:
     )
 
 
-def _case(trial: Trial) -> Case:
+def _case(trial: Trial) -> TrialPoints:
     kind, _, forms = trial.name.partition("-")
     right, _, wrong = forms.partition("-")
     texts = digest(canonical_json(trial.texts))
-    return Case(kind, right, wrong, points_of_trial(trial), trial.video, texts)
+    return TrialPoints(kind, right, wrong, points_of_trial(trial), trial.video, texts)
 
 
 def points_of_trial(trial: Trial) -> float:
@@ -398,7 +398,7 @@ def points_of_trial(trial: Trial) -> float:
     return 0.5 if verdict in TIES else float(verdict == trial.right)
 
 
-def _right(cases: Sequence[Case]) -> Share:
+def _right(cases: Sequence[TrialPoints]) -> Share:
     return share_of([one.points for one in cases], [one.video for one in cases])
 
 

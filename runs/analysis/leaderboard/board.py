@@ -49,7 +49,7 @@ from videoautoarena.scoring.ratings.prediction_powered import (
 from videoautoarena.scoring.ratings.ratings import NoFiniteStrength
 
 if TYPE_CHECKING:
-    from videoautoarena.runs.analysis.audit.human_agreement import Spoken
+    from videoautoarena.runs.analysis.audit.human_agreement import LabelledBattle
     from videoautoarena.runs.analysis.leaderboard.head_to_head import Pairs
     from videoautoarena.runs.analysis.leaderboard.slices import Slices
     from videoautoarena.runs.rating.profile import Profiles
@@ -231,7 +231,10 @@ def _explained(labels: Labelling) -> Iterator[str]:
 
 
 def _caveats(
-    spoken: Sequence[Spoken], random: Sequence[Spoken], drawn: Collection[str], unspoken: int
+    spoken: Sequence[LabelledBattle],
+    random: Sequence[LabelledBattle],
+    drawn: Collection[str],
+    unspoken: int,
 ) -> list[str]:
     found = []
     labelled = len({of.battle.id for of in random})

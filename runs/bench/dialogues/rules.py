@@ -26,7 +26,6 @@ from videoautoarena.runs.bench.format.schema import DialogueItem
 from videoautoarena.runs.bench.play.cast import PRESETS, BenchCast, Player, Wanted, task_cast
 from videoautoarena.runs.bench.play.forecast import Ask
 from videoautoarena.runs.bench.play.game import Outcome, Said
-from videoautoarena.runs.bench.play.plan import Unknown
 from videoautoarena.runs.bench.play.rules import Rules
 from videoautoarena.runs.bench.play.tally import Outcomes, facts_of
 from videoautoarena.runs.bench.play.videos import BenchVideos
@@ -55,17 +54,30 @@ class DialogueRules(Rules):
         """Return a game of dialogues."""
         return DialogueGame(cast, prompter, run_frames, films)
 
-    async def unknown(
-        self, game: DialogueGame | None, cast: BenchCast, item: DialogueItem
-    ) -> Unknown:
-        """Return which answers and markings are left of a dialogue."""
-        known = 0
+    async def unknown_of_player(
+        self, game: DialogueGame | None, cast: BenchCast, item: DialogueItem, player: Player
+    ) -> list[Ask]:
+        """Return the calls of one dialogue for one player that a repetition lacks."""
         asks = list[Ask]()
-        for player in cast.players:
-            mine = await _unknown(game, cast, item, player)
-            known += not mine
-            asks += mine
-        return Unknown(known, tuple(asks))
+        replies = list[str]()
+        is_known = True
+        if player.model is None or (game is not None and game.unasked(item, player) is not None):
+            return []
+        for number in asked_rounds(item, player.history):
+            said = None
+            if game is not None and (is_known or player.history == "golden"):
+                said = await _known(game, item, player, number, replies)
+            if said is None:
+                is_known = False
+                asks.append(Ask(item, "contestant", player.model.alias, player, part=number))
+            elif said.text is None:
+                if player.history == "own":
+                    return asks
+                continue
+            replies.append((said and said.text) or "")
+            if item.rounds[number - 1].is_scored and not await _is_marked(game, item, number, said):
+                asks.append(Ask(item, CHECKER, cast.judge, player, part=number))
+        return asks
 
     def kept(self, bench: OpenBench[Any], _cast: BenchCast) -> Sequence[AnyResult]:
         """Return all results on dialogues."""
@@ -130,32 +142,6 @@ def _player(cast: BenchCast, player: Player, wanted: Wanted) -> Player:
     if wanted.history == "own":
         name = f"{name} ({OWN_HISTORY})"
     return replace(player, name=name, model=model, history=wanted.history)
-
-
-async def _unknown(
-    game: DialogueGame | None, cast: BenchCast, item: DialogueItem, player: Player
-) -> list[Ask]:
-    """Return the calls of one dialogue for one player that a repetition lacks."""
-    asks = list[Ask]()
-    replies = list[str]()
-    is_known = True
-    if player.model is None or (game is not None and game.unasked(item, player) is not None):
-        return []
-    for number in asked_rounds(item, player.history):
-        said = None
-        if game is not None and (is_known or player.history == "golden"):
-            said = await _known(game, item, player, number, replies)
-        if said is None:
-            is_known = False
-            asks.append(Ask(item, "contestant", player.model.alias, player, part=number))
-        elif said.text is None:
-            if player.history == "own":
-                return asks
-            continue
-        replies.append((said and said.text) or "")
-        if item.rounds[number - 1].is_scored and not await _is_marked(game, item, number, said):
-            asks.append(Ask(item, CHECKER, cast.judge, player, part=number))
-    return asks
 
 
 async def _known(

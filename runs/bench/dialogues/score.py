@@ -35,17 +35,23 @@ from videoautoarena.runs.bench.format.schema import (
     Round,
     part_of,
 )
-from videoautoarena.runs.bench.score.leads import NOBODY, Places, Ranking, SetLead, rank_on_items
+from videoautoarena.runs.bench.score.leads import (
+    NOBODY,
+    ModelPlaces,
+    SetLead,
+    SetRanking,
+    rank_on_items,
+)
 from videoautoarena.runs.bench.score.sweep import (
     MARGIN,
-    Played,
+    PlayedSetting,
     Sweep,
-    Swept,
+    SweepItems,
     measure_sweep,
     usd_of,
 )
 from videoautoarena.runs.bench.score.task_points import (
-    Figure,
+    ScoreFigure,
     descending,
     figure_of,
     marked_by,
@@ -114,7 +120,7 @@ def measured(items: Sequence[DialogueItem], points: Mapping[str, float]) -> Task
     return measure_tasks([points[qid] for qid in asked], places, videos_of(asked, asked))
 
 
-def mean_of(items: Sequence[DialogueItem], points: Mapping[str, float]) -> Figure | None:
+def mean_of(items: Sequence[DialogueItem], points: Mapping[str, float]) -> ScoreFigure | None:
     """Return the mean of dialogues in percent, whatever their ability; None of none."""
     asked = {item.qid: item for item in items if item.qid in points}
     if not asked:
@@ -124,7 +130,7 @@ def mean_of(items: Sequence[DialogueItem], points: Mapping[str, float]) -> Figur
     )
 
 
-def over_refusal(items: Sequence[DialogueItem], result: DialogueResult) -> Figure | None:
+def over_refusal(items: Sequence[DialogueItem], result: DialogueResult) -> ScoreFigure | None:
     """Return the share of twin rounds that were refused though the thing is there, in percent.
 
     A round is refused where the reply does what its No items ask about: those that `made` lists by
@@ -177,35 +183,6 @@ no words, to which every item is no; and refusing whatever is asked: right where
 else yes to what over-refusal goes by, and no to any other item."""
 
 
-def constant_points(
-    items: Sequence[DialogueItem], name: Constant, *, as_published: bool = False
-) -> dict[str, float]:
-    """Return what a constant brings in each dialogue that is scored, by its qid."""
-    say = CONSTANTS[name]
-    return dialogue_points(
-        {
-            (item.qid, n): share_right(one, say(item, one), as_published=as_published)
-            for item in items
-            for n, one in enumerate(item.rounds, 1)
-            if one.is_scored
-        }
-    )
-
-
-def plain_means(
-    items: Sequence[DialogueItem], points: Mapping[str, float]
-) -> dict[Ability, float | None]:
-    """Return the mean of each ability's dialogues in percent, where there are any."""
-    found: dict[Ability, float | None] = {}
-    for ability in ALL:
-        mine = [
-            points[item.qid] for item in items if item.ability == ability and item.qid in points
-        ]
-        if mine:
-            found[ability] = percent(fmean(mine))
-    return found
-
-
 _Key = TypeVar("_Key", bound=Hashable)
 By = Literal["turns", "length", "scenes"]
 SINGLE = "single scene"
@@ -217,7 +194,7 @@ class AbilityFigure(Record):
 
     ability: Ability
     """Its name."""
-    figure: Figure
+    figure: ScoreFigure
     """Accuracy in percent; `n` counts dialogues."""
     rounds: int
     """Rounds that count."""
@@ -230,7 +207,7 @@ class PartFigure(Record):
     """`turns`, `length` or `scenes`."""
     part: str
     """Number of turns, bucket of the video's length, or `single scene` and `cross scene`."""
-    figure: Figure
+    figure: ScoreFigure
     """The mean of its dialogues, in percent."""
 
 
@@ -251,7 +228,7 @@ class DialogueScore(Record):
     """It saw no frames."""
     preset: str | None
     """`paper`, or null."""
-    overall: Figure | None
+    overall: ScoreFigure | None
     """The plain mean of the six abilities, or of those that are there; null without any."""
     rank: int | None = None
     """Place by the overall; null, as the next two, under ten videos and of an own history beside a
@@ -266,7 +243,7 @@ class DialogueScore(Record):
     """One of each of the six, in their order."""
     twin: AbilityFigure | None
     """The same of the refusal twin, in no mean; null without one."""
-    over_refusal: Figure | None
+    over_refusal: ScoreFigure | None
     """Percent of the twin's answered rounds that were refused though the thing is there (null: none
     was answered): all items that `made.denials` of the round numbers, or else all expected no, are
     answered yes."""
@@ -338,7 +315,7 @@ class DialogueScores(Published):
         return _means((True, one) for one in each if one is not None).get(True)
 
 
-def _means(figures: Iterable[tuple[_Key, Figure]]) -> dict[_Key, float]:
+def _means(figures: Iterable[tuple[_Key, ScoreFigure]]) -> dict[_Key, float]:
     found = defaultdict[_Key, list[float]](list)
     for key, figure in figures:
         if figure.value is not None:
@@ -376,7 +353,8 @@ def score_dialogues(bench: OpenBench[DialogueItem], results: Sequence[DialogueRe
         constants=tuple(_constant(items, name, as_published) for name in CONSTANTS),
         lead=ranking.lead,
         models=tuple(
-            row.model_copy(update=ranking.places.get(row.model, Places())._asdict()) for row in rows
+            row.model_copy(update=ranking.places.get(row.model, ModelPlaces())._asdict())
+            for row in rows
         ),
         sweeps=tuple(_sweeps(items, found, margin, as_published=as_published)),
     )
@@ -387,7 +365,7 @@ def _ranking(
     rows: Sequence[DialogueScore],
     results: Sequence[DialogueResult],
     as_published: bool,
-) -> Ranking:
+) -> SetRanking:
     """Return who leads; with its own history a model is no rival of those with the golden one."""
     scored = [row for row in rows if row.overall is not None]
     golden = [row for row in scored if row.history == "golden"] or scored
@@ -433,17 +411,17 @@ def _sweeps(
         if len(found) < 2 or not asked:
             continue
         played = {
-            frames: Played(points[frames], usd_of(one.lines, asked))
+            frames: PlayedSetting(points[frames], usd_of(one.lines, asked))
             for frames, one in found.items()
         }
-        swept = Swept(asked, [one.ability for one in asked.values()], partial(_overall, items))
+        swept = SweepItems(asked, [one.ability for one in asked.values()], partial(_overall, items))
         named = model if history == "golden" else f"{model} (own history)"
         named += f", marked by {judge}" if several else ""
         sweep = measure_sweep(swept, played, margin=margin)
         yield sweep.model_copy(update={"model": named})
 
 
-def _overall(items: Sequence[DialogueItem], points: Mapping[str, float]) -> Figure | None:
+def _overall(items: Sequence[DialogueItem], points: Mapping[str, float]) -> ScoreFigure | None:
     found = measured(items, points)
     return figure_of(found.mean, 100.0) if found else None
 
@@ -515,8 +493,22 @@ def _parts(items: Sequence[DialogueItem], points: Mapping[str, float]) -> Iterat
 
 
 def _constant(items: Sequence[DialogueItem], name: Constant, as_published: bool) -> ConstantScore:
-    points = constant_points(items, name, as_published=as_published)
-    means = plain_means(items, points)
+    say = CONSTANTS[name]
+    points = dialogue_points(
+        {
+            (item.qid, n): share_right(one, say(item, one), as_published=as_published)
+            for item in items
+            for n, one in enumerate(item.rounds, 1)
+            if one.is_scored
+        }
+    )
+    means: dict[Ability, float | None] = {}
+    for ability in ALL:
+        mine = [
+            points[item.qid] for item in items if item.ability == ability and item.qid in points
+        ]
+        if mine:
+            means[ability] = percent(fmean(mine))
     six = [value for ability, value in means.items() if ability != TWIN and value is not None]
     overall = round(math.fsum(six) / len(six), 4) if six else None
     return ConstantScore(name=name, overall=overall, abilities=means)
@@ -531,7 +523,7 @@ class DialogueGap(Record):
     """Accuracy of the first in percent, over the same dialogues."""
     b: float
     """Of the second."""
-    difference: Figure
+    difference: ScoreFigure
     """How far A lies above B, in points, paired by dialogue: `value`, `low`, `high` on `n`
     dialogues."""
     better: float | None

@@ -42,8 +42,8 @@ WEIGHT = 3.0
 """Games that a verdict of much better counts as, by arena-hard's rule."""
 
 
-class Points(NamedTuple):
-    """Of one question, 0 to 1."""
+class QuestionPoints(NamedTuple):
+    """What one question brings, 0 to 1."""
 
     selected: float
     rejected: float
@@ -54,7 +54,7 @@ class Points(NamedTuple):
         return (self.selected + self.rejected) / 2.0
 
 
-def points_of(result: Result) -> dict[str, Points]:
+def points_of(result: Result) -> dict[str, QuestionPoints]:
     """Return the points of each question that has rulings on both references, by qid."""
     found = defaultdict[str, dict[Against, list[float]]](lambda: {"selected": [], "rejected": []})
     for ruling in result.rulings:
@@ -62,17 +62,17 @@ def points_of(result: Result) -> dict[str, Points]:
         if worth is not None:
             found[ruling.qid][ruling.against].append(worth)
     return {
-        qid: Points(*(sum(given[k]) / len(given[k]) for k in ("selected", "rejected")))
+        qid: QuestionPoints(*(sum(given[k]) / len(given[k]) for k in ("selected", "rejected")))
         for qid, given in found.items()
         if all(given.values())
     }
 
 
-class Game(NamedTuple):
+class SeatingGame(NamedTuple):
     """One comparison with an anchor as it counts."""
 
     points: float
-    """Of the candidate: 1, 0.5 or 0."""
+    """What the candidate gets: 1, 0.5 or 0."""
     weight: float
 
 
@@ -94,13 +94,13 @@ def is_read(comparisons: Sequence[Comparison]) -> bool:
     return whole and all(one.verdict != "void" for one in comparisons)
 
 
-def games_of(comparisons: Sequence[Comparison], *, weight: float = WEIGHT) -> list[Game]:
+def games_of(comparisons: Sequence[Comparison], *, weight: float = WEIGHT) -> list[SeatingGame]:
     """Return the games of a question that counts, two of them; unread ones stand for both."""
     games = []
     for one in comparisons:
         lead = LEADS[one.verdict]
         points = 0.5 if lead == 0 else float(lead > 0)
-        game = Game(points, weight if abs(lead) == 2 else 1.0)
+        game = SeatingGame(points, weight if abs(lead) == 2 else 1.0)
         games += [game] * (2 if one.seats is None else 1)
     return games
 
@@ -116,7 +116,7 @@ def shares_of(result: Anchored, *, weight: float = WEIGHT) -> dict[str, float]:
     return found
 
 
-class Heard(NamedTuple):
+class JudgedAnswer(NamedTuple):
     """What a judge said of an answer and the one that it was held against."""
 
     pair: Hashable
@@ -129,7 +129,7 @@ class Heard(NamedTuple):
     """Characters of the candidate's answer beyond the other's; 0 where one is not known."""
 
 
-def heard_of(items: Mapping[str, Item], result: Result | Anchored) -> Iterator[Heard]:
+def heard_of(items: Mapping[str, Item], result: Result | Anchored) -> Iterator[JudgedAnswer]:
     """Yield what the judge said, judging by judging, but for those that are void."""
     about = (result.model, result.judge, getattr(result, "anchor", None))
     for one in result.rulings:
@@ -144,7 +144,7 @@ def heard_of(items: Mapping[str, Item], result: Result | Anchored) -> Iterator[H
             lead = {"win": 1, "tie": 0, "loss": -1}[one.verdict]
         is_known = one.response is not None and other is not None
         longer = len(one.response or "") - len(other or "") if is_known else 0
-        yield Heard((*about, one.qid, one.against), one.qid, one.seats, lead, longer)
+        yield JudgedAnswer((*about, one.qid, one.against), one.qid, one.seats, lead, longer)
 
 
 def decided(result: AnyResult) -> frozenset[str]:

@@ -77,14 +77,14 @@ class OpenBench(Generic[E]):
 
 
 @dataclass
-class Reading:
+class BenchReading:
     """What lies in the folder of a bench, and what is wrong with it."""
 
     bench: str | None = None
     """The bench's digest of itself; None when its manifest cannot be used."""
     manifest: Manifest | None = None
     items: list[Any] = field(default_factory=list)
-    """Of the shape that belongs to the kind of the bench."""
+    """Items, in the shape that belongs to the kind of the bench."""
     lines: int = 0
     problems: list[str] = field(default_factory=list)
     """Not yet safe to print: they quote names out of the files."""
@@ -99,30 +99,30 @@ def open_bench(folder: Path) -> OpenBench[Any]:
     return OpenBench(folder, read.bench, read.manifest, read.items)
 
 
-def read_bench(folder: Path) -> Reading:
+def read_bench(folder: Path) -> BenchReading:
     """Return all that a bench holds but its videos, with every problem; or BadInput."""
     if not folder.is_dir():
         raise BadInput(f"{folder} is no folder; pass one that arena freeze made")
-    read = Reading()
+    read = BenchReading()
     try:
         path = folder / MANIFEST
         if not _is_plain(path):
-            raise _Unusable("is missing or no regular file")
+            raise _UnusableManifest("is missing or no regular file")
         try:
             with path.open("rb") as file:
                 content = file.read(LARGEST_MANIFEST + 1)
         except OSError as wrong:
-            raise _Unusable(f"cannot be read: {wrong.strerror}") from wrong
+            raise _UnusableManifest(f"cannot be read: {wrong.strerror}") from wrong
         if len(content) > LARGEST_MANIFEST:
-            raise _Unusable(f"is larger than {LARGEST_MANIFEST >> 20} MB")
+            raise _UnusableManifest(f"is larger than {LARGEST_MANIFEST >> 20} MB")
         try:
             raw = json.loads(content.decode("ascii"))
         except (ValueError, RecursionError) as wrong:
-            raise _Unusable("is not ASCII JSON, or nested too deep") from wrong
+            raise _UnusableManifest("is not ASCII JSON, or nested too deep") from wrong
         if not isinstance(raw, dict):
-            raise _Unusable("holds no JSON object")
-        found = _Found(content, raw, _shaped(path.parent, raw))
-    except _Unusable as why:
+            raise _UnusableManifest("holds no JSON object")
+        found = _FoundManifest(content, raw, _shaped(path.parent, raw))
+    except _UnusableManifest as why:
         # Without a manifest any file is a stranger; what is to be done about it stands first.
         read.problems = [f"{MANIFEST} {why}", *_strangers(folder, None)]
         return read
@@ -135,11 +135,11 @@ def read_bench(folder: Path) -> Reading:
     return read
 
 
-class _Unusable(Exception):
+class _UnusableManifest(Exception):
     """The manifest cannot be used; nothing behind it can be checked."""
 
 
-class _Found(NamedTuple):
+class _FoundManifest(NamedTuple):
     content: bytes
     raw: dict[str, Any]
     manifest: Manifest
@@ -167,7 +167,7 @@ def _shaped(folder: Path, raw: dict[str, Any]) -> Manifest:
     schema = raw.get("schema")
     if type(schema) is int and schema != BENCH_SCHEMA:
         remedy = "newer than {}; update videoautoarena", "older than {}; freeze or import it again"
-        raise _Unusable(
+        raise _UnusableManifest(
             f"has schema {one_line(str(schema), 12)}, "
             + remedy[schema < BENCH_SCHEMA].format(BENCH_SCHEMA)
         )
@@ -182,9 +182,9 @@ def _shaped(folder: Path, raw: dict[str, Any]) -> Manifest:
         manifest_bytes(raw)
         return Manifest.model_validate(rest)
     except ValidationError as wrong:
-        raise _Unusable(f"is invalid: {_first(wrong)}") from wrong
+        raise _UnusableManifest(f"is invalid: {_first(wrong)}") from wrong
     except (ValueError, RecursionError) as wrong:
-        raise _Unusable("holds invalid values") from wrong
+        raise _UnusableManifest("holds invalid values") from wrong
 
 
 def _first(wrong: ValidationError) -> str:
@@ -196,7 +196,7 @@ def _first(wrong: ValidationError) -> str:
     return f"{place}: {errors[0]['msg']}{more}"
 
 
-def _manifest_problems(found: _Found) -> Iterator[str]:
+def _manifest_problems(found: _FoundManifest) -> Iterator[str]:
     raw = found.raw
     manifest = found.manifest
     if digest_of({k: v for k, v in raw.items() if k != "bench"}) != raw.get("bench"):
@@ -243,7 +243,7 @@ def sha256_of(path: Path) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def _read_items(path: Path, manifest: Manifest, read: Reading) -> None:
+def _read_items(path: Path, manifest: Manifest, read: BenchReading) -> None:
     entry = manifest.files.get(QUESTIONS)
     if not _is_plain(path) or entry is None or path.stat().st_size > 2 * entry.bytes + SPARE:
         return

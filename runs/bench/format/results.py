@@ -33,7 +33,7 @@ History = Literal["golden", "own"]
 REFERENCES: tuple[Against, Against] = ("selected", "rejected")
 ANCHOR: Literal["anchor"] = "anchor"
 MOST_USD, MOST_FRAMES = 1e12, 10**9
-"""Of one answer, and of one video; more is no figure of anything that was played."""
+"""The most of one answer, and of one video; more is no figure of anything that was played."""
 
 
 class Vote(Shape):
@@ -306,7 +306,7 @@ class Answers(OnBench):
 
 
 AnyResult = Result | Anchored | TaskResult | DialogueResult
-"""Of whatever kind of bench."""
+"""A result on a bench of whatever kind."""
 
 
 RESULT = "result"

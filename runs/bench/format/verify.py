@@ -41,7 +41,7 @@ PRINTED = 50
 
 
 @dataclass
-class Checked:
+class VerifiedBench:
     """What a check of one bench found."""
 
     SHOWN: ClassVar = (
@@ -90,7 +90,7 @@ class Checked:
         ]
 
 
-def verify(folder: Path, videos: Path | None) -> Checked:
+def verify(folder: Path, videos: Path | None) -> VerifiedBench:
     """Return what is wrong with the bench in `folder`, and with its videos if they are given.
 
     Copies of the videos inside the bench are always looked at; BadInput where `videos` are
@@ -99,7 +99,7 @@ def verify(folder: Path, videos: Path | None) -> Checked:
     if videos is not None:
         refuse_no_folder(videos)
     read = read_bench(folder)
-    checked = Checked(bench=read.bench, questions=read.lines, problems=read.problems)
+    checked = VerifiedBench(bench=read.bench, questions=read.lines, problems=read.problems)
     if (manifest := read.manifest) is None:
         return checked
     checked.videos = len(manifest.videos)

@@ -51,18 +51,18 @@ Files = Mapping[str, bytes | Copy]
 """Path below the folder, with `/`, to what is to be there."""
 
 
-class Bench(NamedTuple):
+class SealedBench(NamedTuple):
     """A bench in memory: its manifest, and the bytes of each of its files."""
 
     manifest: dict[str, Any]
     files: Files
 
 
-def seal(draft: Manifest, files: Mapping[str, bytes], copies: Files | None = None) -> Bench:
+def seal(draft: Manifest, files: Mapping[str, bytes], copies: Files | None = None) -> SealedBench:
     """Return a bench of these files; `draft` says all but their digests."""
     seals = {name: sealed_file(content) for name, content in files.items()}
     manifest = sealed(draft.model_copy(update={"files": seals}))
-    return Bench(manifest, {**files, **(copies or {}), MANIFEST: manifest_bytes(manifest)})
+    return SealedBench(manifest, {**files, **(copies or {}), MANIFEST: manifest_bytes(manifest)})
 
 
 def refuse_taken(to: Path) -> None:

@@ -32,8 +32,8 @@ from videoautoarena.runs.bench.format.schema import (
     question_bytes,
 )
 from videoautoarena.runs.bench.format.writer import (
-    Bench,
     Copy,
+    SealedBench,
     copied,
     copies_of,
     entries_of,
@@ -51,7 +51,7 @@ from videoautoarena.runs.bench.freeze.card import (
 )
 from videoautoarena.runs.bench.freeze.items import (
     HardPool,
-    Pool,
+    QuestionPool,
     categorised,
     counts_of_hard,
     hard_pool_of,
@@ -64,9 +64,9 @@ from videoautoarena.runs.bench.freeze.items import (
 from videoautoarena.runs.bench.freeze.selection import (
     UNLICENSED,
     UNSTATED,
-    Chosen,
+    BenchSelection,
+    ChosenQuestions,
     Embed,
-    Selection,
     candidates_of,
     choose_items,
 )
@@ -96,7 +96,7 @@ UNCLUSTERED = "other"
 
 
 @dataclass(frozen=True)
-class Extras:
+class BenchExtras:
     """What a bench has beside its questions."""
 
     licence: str | None = None
@@ -111,7 +111,7 @@ class Extras:
 
 
 @dataclass(frozen=True)
-class Told:
+class FreezeInputs:
     """What models were asked before a freeze, which itself asks nobody."""
 
     hard: HardFound | None = None
@@ -121,7 +121,7 @@ class Told:
 
 
 @dataclass(frozen=True)
-class Frozen:
+class FrozenBench:
     """A bench that was written, or was already there."""
 
     folder: Path
@@ -133,7 +133,7 @@ class Frozen:
     videos: int
     """That they are about."""
     battles: int
-    """Of the run that count: each is a question, or in one of the next two, or dropped."""
+    """Battles of the run that count: each is a question, in one of the next two, or dropped."""
     left_out: int
     """Battles without a winner."""
     borrowed: int
@@ -199,14 +199,14 @@ def _added(before: Mapping[str, int], after: Mapping[str, int]) -> dict[str, Any
 def freeze(
     folder: Path,
     to: Path,
-    selection: Selection | None = None,
-    extras: Extras | None = None,
-    told: Told | None = None,
-) -> Frozen:
+    selection: BenchSelection | None = None,
+    extras: BenchExtras | None = None,
+    told: FreezeInputs | None = None,
+) -> FrozenBench:
     """Freeze the run in `folder` into the bench folder `to`, whole or not at all; or BadInput."""
-    selection = selection or Selection()
+    selection = selection or BenchSelection()
     with open_run(folder) as run:
-        bench = bench_of(run, selection, extras or Extras(), told or Told())
+        bench = bench_of(run, selection, extras or BenchExtras(), told or FreezeInputs())
         battles = len(run.battles)
         unsettled = len(run.slots) - battles
     copies = [what.source for what in bench.files.values() if isinstance(what, Copy)]
@@ -215,7 +215,7 @@ def freeze(
         say(f"copying {counted(len(copies), 'file')}, {size / 1e6:,.0f} MB")
     was_there = put(bench.files, to)
     counts = bench.manifest["selection"]
-    return Frozen(
+    return FrozenBench(
         folder=to,
         bench=bench.manifest["bench"],
         questions=bench.manifest["count"],
@@ -233,7 +233,7 @@ def freeze(
     )
 
 
-def playing_command(folder: Path, to: Path, extras: Extras) -> str:
+def playing_command(folder: Path, to: Path, extras: BenchExtras) -> str:
     """Return what is typed to play the bench `to` of the run in `folder`, safe to print."""
     with open_run(folder) as run:
         films = videos_folder(run.store, extras.videos)
@@ -246,7 +246,9 @@ def playing_command(folder: Path, to: Path, extras: Extras) -> str:
     return safe(shlex.join(typed))
 
 
-def bench_of(run: Run, selection: Selection, extras: Extras, told: Told) -> Bench:
+def bench_of(
+    run: Run, selection: BenchSelection, extras: BenchExtras, told: FreezeInputs
+) -> SealedBench:
     """Return the bench of a run; the same run, wishes and answers give the same bytes."""
     given = read_input(run)
     pool, chosen = _chosen(run, selection, told, given)
@@ -267,10 +269,16 @@ def bench_of(run: Run, selection: Selection, extras: Extras, told: Told) -> Benc
     # Which battles count, how each ended and what people said of them.
     battles = [[battle.id, battle.verdict] for battle in run.outlines]
     labels = [label.model_dump() for label in run.store.evidence.labels()]
+    facts = {name: run.manifest.get(name) for name in FACTS}
+    facts |= {name: run.manifest[name] for name in FURTHER_FACTS if run.manifest.get(name)}
+    facts["cast"] = {
+        alias: {key: entry[key] for key in CAST_FACTS if key in entry}
+        for alias, entry in (run.manifest.get("cast") or {}).items()
+    }
     draft = Manifest(
         generator=Generator(name="videoautoarena", version=version("videoautoarena")),
         source=Source(kind=RUN, format="videoautoarena", digest=digest_of([battles, labels])),
-        run=_facts(run.manifest),
+        run=facts,
         selection={
             "seed": _seed(run, selection),
             **selection.as_json(),
@@ -295,7 +303,7 @@ def bench_of(run: Run, selection: Selection, extras: Extras, told: Told) -> Benc
     return seal(draft, files, copies)
 
 
-def refuse_vain(folder: Path, to: Path, selection: Selection, extras: Extras) -> None:
+def refuse_vain(folder: Path, to: Path, selection: BenchSelection, extras: BenchExtras) -> None:
     """Raise BadInput for what no freeze could end well with, before anything is asked for it."""
     with open_run(folder) as run:
         _check_columns(run, selection)
@@ -308,7 +316,7 @@ def refuse_vain(folder: Path, to: Path, selection: Selection, extras: Extras) ->
     refuse_taken(to)
 
 
-def documents_wanted(folder: Path, selection: Selection, told: Told) -> list[Asked]:
+def documents_wanted(folder: Path, selection: BenchSelection, told: FreezeInputs) -> list[Asked]:
     """Return the questions whose documents a draw over topics needs; or BadInput.
 
     None where there are too few for topics, so that nobody pays for vectors of no use.
@@ -324,7 +332,7 @@ def documents_wanted(folder: Path, selection: Selection, told: Told) -> list[Ask
     return [Asked(item.qid, item.question, item.battle or "") for item in found.items]
 
 
-def topics_in(folder: Path, selection: Selection, told: Told) -> dict[str, list[str]]:
+def topics_in(folder: Path, selection: BenchSelection, told: FreezeInputs) -> dict[str, list[str]]:
     """Return the topics that freezing a run would make, and the questions of each."""
     with open_run(folder) as run:
         _, chosen = _chosen(run, selection, told, read_input(run))
@@ -336,8 +344,8 @@ def topics_in(folder: Path, selection: Selection, told: Told) -> dict[str, list[
 
 
 def _chosen(
-    run: Run, selection: Selection, told: Told, given: AuditInput
-) -> tuple[Pool | HardPool, Chosen]:
+    run: Run, selection: BenchSelection, told: FreezeInputs, given: AuditInput
+) -> tuple[QuestionPool | HardPool, ChosenQuestions]:
     """Return what there is to choose from, and what is chosen; topics are unnamed."""
     seed = _seed(run, selection)
     pool = _pool(run, selection, told, given=given, seed=seed)
@@ -351,13 +359,13 @@ def _chosen(
     )
 
 
-def _seed(run: Run, selection: Selection) -> int:
+def _seed(run: Run, selection: BenchSelection) -> int:
     return int(run.manifest.get("seed") or 0) if selection.seed is None else selection.seed
 
 
 def _pool(
-    run: Run, selection: Selection, told: Told, *, given: AuditInput, seed: int
-) -> Pool | HardPool:
+    run: Run, selection: BenchSelection, told: FreezeInputs, *, given: AuditInput, seed: int
+) -> QuestionPool | HardPool:
     _check_columns(run, selection)
     _licence_counts(run, selection)
     if selection.hard and told.hard is None:
@@ -367,12 +375,12 @@ def _pool(
     return replace(found, items=categorised(run, found.items, selection))
 
 
-def _check_columns(run: Run, selection: Selection) -> None:
+def _check_columns(run: Run, selection: BenchSelection) -> None:
     own = [name for name in run.known_facts.columns if name not in ("title", "category")]
     selection.check_columns(own)
 
 
-def _licence_counts(run: Run, selection: Selection) -> dict[str, int]:
+def _licence_counts(run: Run, selection: BenchSelection) -> dict[str, int]:
     """Return how many videos a wish for licences takes or leaves out; BadInput where it takes none.
 
     Nothing where there is no such wish.
@@ -413,7 +421,7 @@ class TopicDocuments(TypedDict):
     questions: int
     """That were clustered."""
     with_frames: int
-    """Of these, those that had frames."""
+    """How many of these had frames."""
     frames: int
     """Most frames of each."""
     calls: int
@@ -423,7 +431,11 @@ class TopicDocuments(TypedDict):
 
 
 def _beside(
-    run: Run, selection: Selection, pool: Pool, items: Sequence[Item], told: Told
+    run: Run,
+    selection: BenchSelection,
+    pool: QuestionPool,
+    items: Sequence[Item],
+    told: FreezeInputs,
 ) -> dict[str, Any]:
     """Return what a manifest says only where there is any: what else of the run is not here."""
     answered = {name for item in items for name in (item.selected_model, item.rejected_model)}
@@ -447,13 +459,15 @@ def _beside(
     return {name: found for name, found in beside.items() if found}
 
 
-def _worth(pool: Pool, selection: Selection, given: AuditInput) -> Mapping[str, float] | None:
+def _worth(
+    pool: QuestionPool, selection: BenchSelection, given: AuditInput
+) -> Mapping[str, float] | None:
     if isinstance(pool, HardPool):
         return pool.worth
     return worth_of(pool.items, given.outlines) if selection.separating else None
 
 
-def _embed(folder: Path, selection: Selection, told: Told) -> Embed | None:
+def _embed(folder: Path, selection: BenchSelection, told: FreezeInputs) -> Embed | None:
     if told.documents is not None:
         vectors = told.documents.vectors
         if not vectors:
@@ -479,13 +493,3 @@ def _advice(run: Run) -> str:
 
 def _plain(text: str) -> bytes:
     return text.encode("utf-8", "backslashreplace")
-
-
-def _facts(settings: dict[str, Any]) -> dict[str, Any]:
-    facts = {name: settings.get(name) for name in FACTS}
-    facts |= {name: settings[name] for name in FURTHER_FACTS if settings.get(name)}
-    facts["cast"] = {
-        alias: {key: entry[key] for key in CAST_FACTS if key in entry}
-        for alias, entry in (settings.get("cast") or {}).items()
-    }
-    return facts

@@ -20,7 +20,7 @@ from videoautoarena.runs.analysis.audit.evidence import AuditInput
 from videoautoarena.runs.analysis.audit.report import read_input
 from videoautoarena.runs.analysis.categories.tags import categories_of
 from videoautoarena.runs.bench.format.schema import Hardness, Item, JudgeVerdict, Votes
-from videoautoarena.runs.bench.freeze.selection import LEAKED, Selection
+from videoautoarena.runs.bench.freeze.selection import LEAKED, BenchSelection
 from videoautoarena.runs.bench.selecting.asking import HardFound
 from videoautoarena.runs.bench.selecting.hard import BadQuestion, Side, WhyNot
 from videoautoarena.runs.rating.table import points_of
@@ -29,7 +29,7 @@ from videoautoarena.scoring.fitting.counts import Floats, count_cells
 from videoautoarena.scoring.ratings.ratings import rate
 
 FLOOR = 1e-6
-"""Of the noise of a battle, so that a certain outcome is worth nothing and not everything."""
+"""The least noise of a battle, so that a certain outcome is worth nothing and not everything."""
 
 
 def worth_of(items: Sequence[Item], battles: Sequence[Outline]) -> dict[str, float]:
@@ -84,7 +84,7 @@ Topical = tuple[str, int, str]
 """Video, persona and question: what two battles about one question have in common."""
 
 
-class Choice(NamedTuple):
+class AnswerChoice(NamedTuple):
     """Which answer of a battle was selected, and by whom."""
 
     seat: Literal["a", "b"] | None
@@ -93,7 +93,7 @@ class Choice(NamedTuple):
 
 
 @dataclass
-class Pool:
+class QuestionPool:
     """Every question that a run could give to a bench."""
 
     items: list[Item] = field(default_factory=list)
@@ -106,13 +106,13 @@ class Pool:
     """qids of questions that a contestant without a frame won."""
 
 
-def pool_of(battles: Iterable[Battle], given: AuditInput) -> Pool:
+def pool_of(battles: Iterable[Battle], given: AuditInput) -> QuestionPool:
     """Return the questions of a run's battles.
 
     A newcomer's battle over a stored answer asks what its first battle asked already: it gives no
     question, but may show that one can be won without a frame.
     """
-    pool = Pool()
+    pool = QuestionPool()
     votes = votes_of(given.labels)
     places: dict[str, Topical] = {}
     leaks: set[Topical] = set()
@@ -136,7 +136,7 @@ def pool_of(battles: Iterable[Battle], given: AuditInput) -> Pool:
     return pool
 
 
-def with_facts(pool: Pool, facts: Mapping[str, VideoFacts]) -> Pool:
+def with_facts(pool: QuestionPool, facts: Mapping[str, VideoFacts]) -> QuestionPool:
     """Return the pool with what somebody's file says of each question's video, category aside."""
     said = {
         video: {
@@ -155,7 +155,7 @@ def with_facts(pool: Pool, facts: Mapping[str, VideoFacts]) -> Pool:
 _SAID = ("title", "language", "licence")
 
 
-def categorised(run: Run, items: Sequence[Item], selection: Selection) -> list[Item]:
+def categorised(run: Run, items: Sequence[Item], selection: BenchSelection) -> list[Item]:
     """Return items with the categories of their questions, where the run was tagged.
 
     Raises BadInput where it was not and the draw is to be even over them.
@@ -199,21 +199,21 @@ def votes_of(labels: Iterable[Label]) -> Mapping[str, Counter[str]]:
     return votes
 
 
-def choose(battle: Battle, votes: Counter[str] | None = None) -> Choice:
+def choose(battle: Battle, votes: Counter[str] | None = None) -> AnswerChoice:
     """Return the winner by most labels where a decided battle has any, else by its judges."""
     if battle.verdict not in DECIDED or not votes:
-        return Choice(
+        return AnswerChoice(
             "a" if battle.verdict == "a" else "b" if battle.verdict == "b" else None, "judge"
         )
     a = votes["a"]
     b = votes["b"]
     tie = votes["tie"]
     if a == b or max(a, b) <= tie:
-        return Choice(None, "labels")
-    return Choice("a" if a > b else "b", "labels")
+        return AnswerChoice(None, "labels")
+    return AnswerChoice("a" if a > b else "b", "labels")
 
 
-def why_left_out(battle: Battle, choice: Choice) -> str:
+def why_left_out(battle: Battle, choice: AnswerChoice) -> str:
     """Return why nobody won, as the card says it."""
     if choice.by == "labels":
         return "people saw no winner"
@@ -222,7 +222,7 @@ def why_left_out(battle: Battle, choice: Choice) -> str:
     return "tie" if battle.verdict in TIES else battle.verdict.partition("_")[0]
 
 
-def as_item(battle: Battle, choice: Choice, votes: Counter[str] | None = None) -> Item:
+def as_item(battle: Battle, choice: AnswerChoice, votes: Counter[str] | None = None) -> Item:
     """Return a battle with a winner as a line of the bench; StoreError where it lacks a part."""
     a = (_there(battle, "answer_a"), _there(battle, "model_a"))
     b = (_there(battle, "answer_b"), _there(battle, "model_b"))
@@ -269,14 +269,14 @@ LIKED = "people saw a winner"
 
 
 @dataclass
-class HardPool(Pool):
+class HardPool(QuestionPool):
     """Hard questions, and how hard each is."""
 
     worth: dict[str, float] = field(default_factory=dict)
-    """Of each qid the share of models that failed; of equal shares the one of more models."""
+    """The share of models that failed, by qid; among equal shares that of more models is higher."""
 
 
-def unasked(selection: Selection) -> Callable[[Run], WhyNot]:
+def unasked(selection: BenchSelection) -> Callable[[Run], WhyNot]:
     """Return what tells why models need not be asked a question: the bench will not have it.
 
     People saw a winner, or a wish of the selection leaves it out that holds of the question alone.
@@ -358,11 +358,11 @@ def _item(question: BadQuestion, seed: int) -> Item:
                     "verdicts": best.verdicts,
                 }
             ),
-            Choice("b" if best.bad == "a" else "a", "judge"),
+            AnswerChoice("b" if best.bad == "a" else "a", "judge"),
         )
     else:
         first: Side = "a" if unit_interval(seed, "hard order", asked.id) < 0.5 else "b"
-        item = as_item(asked, Choice(first, "judge"))
+        item = as_item(asked, AnswerChoice(first, "judge"))
         item = item.model_copy(update={"chosen_by": "nobody", "selected_seat": None})
     hard = Hardness(
         asked=len(question.tried), failed=question.count("failed"), void=question.count("void")
@@ -376,13 +376,13 @@ class HardCounts(TypedDict):
     questions: int
     """Battles with both answers called bad."""
     unasked: int
-    """Of these, since the bench would not have them."""
+    """Those left out since the bench would not have them."""
     asked: int
     """Answers asked for, in all processes."""
     known: int
     """More answers, from battles of newcomers over stored ones."""
     failed: int
-    """Of all these answers, those that lost or were found no better."""
+    """How many of these answers lost or were found no better."""
     passed: int
     """Those that were found better."""
     void: int

@@ -29,7 +29,7 @@ from videoautoarena.scoring.fitting.counts import Floats, Ints
 from videoautoarena.scoring.texts.traits import near_duplicates
 
 Strata = Sequence[tuple[str, ...]]
-"""Of each item its part by every dimension, such as its duration bucket and its category."""
+"""The part of each item by every dimension, such as its duration bucket and category."""
 
 
 def draw_evenly(strata: Strata, size: int, sides: Sequence[int] | None = None) -> list[int]:
@@ -48,13 +48,13 @@ def draw_evenly(strata: Strata, size: int, sides: Sequence[int] | None = None) -
     Returns:
         Places in the order in which they were drawn.
     """
-    cells = _Cells(strata, size, sides)
+    cells = _SelectionCells(strata, size, sides)
     while len(cells.drawn) < min(size, len(strata)) and cells.take(size):
         pass
     return cells.balanced()
 
 
-class _Cells:
+class _SelectionCells:
     """What is left in each cell, and what was drawn of each part."""
 
     def __init__(self, strata: Strata, size: int, sides: Sequence[int] | None) -> None:
@@ -132,14 +132,14 @@ Embed = Callable[[Sequence[Item]], Floats]
 
 
 @dataclass(frozen=True)
-class Selection:
+class BenchSelection:
     """How questions are chosen; as it stands, all battles with a winner are."""
 
     size: int | None = None
     """At most so many, drawn evenly."""
     per_video: int | None = None
     distinct: bool = False
-    """Of questions about one video that say nearly the same, one."""
+    """Whether questions about one video that say nearly the same are kept once."""
     leak_filter: bool = False
     """None that a contestant without a frame won."""
     length_matched: bool = False
@@ -239,7 +239,7 @@ class Selection:
 
 
 @dataclass
-class Chosen:
+class ChosenQuestions:
     """What is left of a pool."""
 
     items: list[Item]
@@ -260,25 +260,25 @@ EASIER = "less hard than those"
 UNDRAWN = "not drawn"
 
 
-class Candidates(NamedTuple):
+class QuestionCandidates(NamedTuple):
     """What is left of a pool before anything is drawn."""
 
     items: list[Item]
     """In the order of preference."""
     turns: list[int]
-    """Of each how many about its video stand before it."""
+    """How many about its video stand before each."""
     left_out: dict[str, int]
 
 
 def choose_items(
     pool: Sequence[Item],
-    selection: Selection,
+    selection: BenchSelection,
     *,
     seed: int,
     leaked: Collection[str] = (),
     worth: Mapping[str, float] | None = None,
     embed: Embed | None = None,
-) -> Chosen:
+) -> ChosenQuestions:
     """Return the questions of a pool that a bench is to have. The same input gives the same.
 
     Args:
@@ -296,17 +296,17 @@ def choose_items(
         counts[UNDRAWN] = len(left) - sum(drawn)
         left = list(compress(left, drawn))
     places = {item.qid: k for k, item in enumerate(pool)}
-    return Chosen(sorted(left, key=lambda item: places[item.qid]), counts)
+    return ChosenQuestions(sorted(left, key=lambda item: places[item.qid]), counts)
 
 
 def candidates_of(
     pool: Sequence[Item],
-    selection: Selection,
+    selection: BenchSelection,
     *,
     seed: int,
     leaked: Collection[str] = (),
     worth: Mapping[str, float] | None = None,
-) -> Candidates:
+) -> QuestionCandidates:
     """Return what may be drawn from, or is all there is to be; as `choose_items`."""
     counts: dict[str, int] = {}
 
@@ -343,7 +343,7 @@ def candidates_of(
         left = keep(left, few, CROWDED)
     if selection.most is not None:
         left = keep(left, [place < selection.most for place in range(len(left))], EASIER)
-    return Candidates(left, _turns(left), counts)
+    return QuestionCandidates(left, _turns(left), counts)
 
 
 def _turns(items: Sequence[Item]) -> list[int]:
@@ -359,7 +359,7 @@ def _turns(items: Sequence[Item]) -> list[int]:
 def _drawn(
     items: list[Item],
     turns: Sequence[int],
-    selection: Selection,
+    selection: BenchSelection,
     *,
     seed: int,
     embed: Embed | None,

@@ -19,7 +19,7 @@ DEPTH = 16
 """Latent dimensions: enough for some dozens of topics, few enough for clusters to be dense."""
 WORDS = 2000
 SMALLEST = 5
-"""Of a topic, and no less than a hundredth of all questions."""
+"""Questions of a topic at least, and no less than a hundredth of all."""
 MOST = 3000
 """Questions that are clustered; the rest join the nearest cluster, since the cost is quadratic."""
 OTHER = "other"

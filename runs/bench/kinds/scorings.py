@@ -27,14 +27,14 @@ if TYPE_CHECKING:
     from videoautoarena.runs.jobs.paid_job import OnDone
 
 
-class Report(Protocol):
+class PrintedReport(Protocol):
     """What a command prints as JSON."""
 
     def to_json(self) -> dict[str, Any]:
         """Return it as JSON-ready values."""
 
 
-class Scoring(ABC):
+class SetScoring(ABC):
     """How sets of one kind are played and scored."""
 
     unchecked = "holds tasks; arena bench probe says what they give away"
@@ -60,11 +60,11 @@ class Scoring(ABC):
         """Return how one is played."""
 
     @abstractmethod
-    def score(self, bench: OpenBench[Any], wanted: WantedScores) -> Report:
+    def score(self, bench: OpenBench[Any], wanted: WantedScores) -> PrintedReport:
         """Return the scores of all results on one."""
 
     @abstractmethod
-    def played(self, bench: OpenBench[Any], ran: Ran) -> Report:
+    def played(self, bench: OpenBench[Any], ran: Ran) -> PrintedReport:
         """Return the scores of what was just played, whether it was written or not."""
 
     @abstractmethod
@@ -74,7 +74,7 @@ class Scoring(ABC):
     @abstractmethod
     def compare(
         self, bench: OpenBench[Any], a: str, b: str, *, judge: str | None, anchor: str | None
-    ) -> Report:
+    ) -> PrintedReport:
         """Return which of two models is better on one."""
 
     def check(
@@ -83,12 +83,12 @@ class Scoring(ABC):
         *,
         run: Path | None,  # noqa: ARG002 - of the kinds that can be checked
         judge: str | None,  # noqa: ARG002
-    ) -> Report:
+    ) -> PrintedReport:
         """Return whether one measures what it should; BadInput of a kind that has its own way."""
         raise BadInput(f"{bench.folder} {self.unchecked}")
 
 
-class Preference(Scoring):
+class PreferenceSets(SetScoring):
     """How questions are played and scored that have an answer that won and one that lost."""
 
     def rules(self) -> Rules:
@@ -97,7 +97,7 @@ class Preference(Scoring):
 
         return PreferenceRules()
 
-    def score(self, bench: OpenBench[Any], wanted: WantedScores) -> Report:
+    def score(self, bench: OpenBench[Any], wanted: WantedScores) -> PrintedReport:
         """Return the scores of all results on one, against the references and each anchor."""
         from videoautoarena.runs.bench.score.anchor_score import score_bench
 
@@ -105,7 +105,7 @@ class Preference(Scoring):
             raise BadInput("preferences are scored as published anyway; leave --as-published out")
         return score_bench(bench, wanted)
 
-    def played(self, bench: OpenBench[Any], ran: Ran) -> Report:
+    def played(self, bench: OpenBench[Any], ran: Ran) -> PrintedReport:
         """Return the scores of what was just played; those of an anchor alone as its board."""
         from videoautoarena.runs.bench.score.anchor_score import score_results
 
@@ -123,20 +123,20 @@ class Preference(Scoring):
 
     def compare(
         self, bench: OpenBench[Any], a: str, b: str, *, judge: str | None, anchor: str | None
-    ) -> Report:
+    ) -> PrintedReport:
         """Return which of two models is better, against the references or an anchor."""
         from videoautoarena.runs.bench.score.compare import compare
 
         return compare(bench, a, b, judge=judge, anchor=anchor)
 
-    def check(self, bench: OpenBench[Any], *, run: Path | None, judge: str | None) -> Report:
+    def check(self, bench: OpenBench[Any], *, run: Path | None, judge: str | None) -> PrintedReport:
         """Return what length and constants come to, and whether a run's order is found again."""
         from videoautoarena.runs.bench.score.validity import check
 
         return check(bench, run=run, judge=judge)
 
 
-class Keyed(Scoring):
+class KeyedSets(SetScoring):
     """How sets are played and scored whose items say what is right."""
 
     key: str
@@ -145,14 +145,14 @@ class Keyed(Scoring):
     """By what they are scored, as a sentence."""
 
     @abstractmethod
-    def scores(self, bench: OpenBench[Any], results: Any = None, **how: Any) -> Report:
+    def scores(self, bench: OpenBench[Any], results: Any = None, **how: Any) -> PrintedReport:
         """Return the scores of results on one; of those that lie in it where none are given."""
 
     @abstractmethod
-    def compared(self, bench: OpenBench[Any], a: str, b: str, judge: str | None) -> Report:
+    def compared(self, bench: OpenBench[Any], a: str, b: str, judge: str | None) -> PrintedReport:
         """Return which of two models is better, item by item."""
 
-    def score(self, bench: OpenBench[Any], wanted: WantedScores) -> Report:
+    def score(self, bench: OpenBench[Any], wanted: WantedScores) -> PrintedReport:
         """Return the scores of all results on one, part by part."""
         if wanted.anchor is not None or wanted.way.style:
             raise BadInput(f"{self.key}; --anchor and --style are for preferences")
@@ -162,20 +162,20 @@ class Keyed(Scoring):
             bench, judge=wanted.judge, as_published=wanted.as_published, margin=wanted.margin
         )
 
-    def played(self, bench: OpenBench[Any], ran: Ran) -> Report:
+    def played(self, bench: OpenBench[Any], ran: Ran) -> PrintedReport:
         """Return the scores of what was just played."""
         return self.scores(bench, ran.results)
 
     def compare(
         self, bench: OpenBench[Any], a: str, b: str, *, judge: str | None, anchor: str | None
-    ) -> Report:
+    ) -> PrintedReport:
         """Return which of two models is better, item by item."""
         if anchor is not None:
             raise BadInput(f"{self.key}; --anchor is for preferences")
         return self.compared(bench, a, b, judge)
 
 
-class Tasks(Keyed):
+class TaskSets(KeyedSets):
     """How tasks are played and scored that have a right answer."""
 
     key = "tasks have a key"
@@ -187,13 +187,13 @@ class Tasks(Keyed):
 
         return TaskRules()
 
-    def scores(self, bench: OpenBench[Any], results: Any = None, **how: Any) -> Report:
+    def scores(self, bench: OpenBench[Any], results: Any = None, **how: Any) -> PrintedReport:
         """Return accuracies by task, M-Avg and G-Avg, of each part of the set."""
         from videoautoarena.runs.bench.score.task_score import score_tasks
 
         return score_tasks(bench, results, **how)
 
-    def compared(self, bench: OpenBench[Any], a: str, b: str, judge: str | None) -> Report:
+    def compared(self, bench: OpenBench[Any], a: str, b: str, judge: str | None) -> PrintedReport:
         """Return which of two models is better, item by item."""
         from videoautoarena.runs.bench.score.task_score import compare_tasks
 
@@ -220,7 +220,7 @@ class Tasks(Keyed):
         ]
 
 
-class Dialogues(Keyed):
+class DialogueSets(KeyedSets):
     """How dialogues are played and scored."""
 
     key = "dialogues have checklists"
@@ -233,13 +233,13 @@ class Dialogues(Keyed):
 
         return DialogueRules()
 
-    def scores(self, bench: OpenBench[Any], results: Any = None, **how: Any) -> Report:
+    def scores(self, bench: OpenBench[Any], results: Any = None, **how: Any) -> PrintedReport:
         """Return accuracies by ability and their mean, beside what constants come to."""
         from videoautoarena.runs.bench.dialogues.score import score_dialogues
 
         return score_dialogues(bench, results, **how)
 
-    def compared(self, bench: OpenBench[Any], a: str, b: str, judge: str | None) -> Report:
+    def compared(self, bench: OpenBench[Any], a: str, b: str, judge: str | None) -> PrintedReport:
         """Return which of two models is better, dialogue by dialogue."""
         from videoautoarena.runs.bench.dialogues.score import compare_dialogues
 
@@ -267,13 +267,13 @@ def _refuse_several(bench: OpenBench[Any], judges: Iterable[str], did: str) -> N
         )
 
 
-_TASKS = Tasks()
-SCORINGS: dict[Kind, Scoring] = {
-    "preference": Preference(),
+_TASKS = TaskSets()
+SCORINGS: dict[Kind, SetScoring] = {
+    "preference": PreferenceSets(),
     "choice": _TASKS,
     "generation": _TASKS,
     "tasks": _TASKS,
-    "dialogue": Dialogues(),
+    "dialogue": DialogueSets(),
 }
 
 
@@ -295,6 +295,6 @@ def read_any_board(place: Path) -> GivenBoard:
     return board_of_rows(str(place), scoring_of(bench).rated(bench))
 
 
-def scoring_of(bench: OpenBench[Any]) -> Scoring:
+def scoring_of(bench: OpenBench[Any]) -> SetScoring:
     """Return how a bench is played and scored; only what has an entry can be opened."""
     return SCORINGS[bench.manifest.kind]

@@ -18,10 +18,12 @@ from videoautoarena.runs.bench.format.results import (
 from videoautoarena.runs.bench.format.schema import Item
 from videoautoarena.runs.bench.play.cast import (
     BenchCast,
+    Player,
     Wanted,
     cast_against,
     refuse_dialogue_options,
 )
+from videoautoarena.runs.bench.play.forecast import Ask
 from videoautoarena.runs.bench.play.game import Game
 from videoautoarena.runs.bench.play.plan import Unknown, unknown_of
 from videoautoarena.runs.bench.play.question import AnchorGame, JudgedGame, ReferenceGame
@@ -47,9 +49,21 @@ class Rules(ABC):
     ) -> Game[Any]:
         """Return what plays one item for one player."""
 
-    @abstractmethod
     async def unknown(self, game: Any, cast: BenchCast, item: Any) -> Unknown:
         """Return what is left of an item; `game` repeats what is known, None where nothing is."""
+        known = 0
+        asks = list[Ask]()
+        for player in cast.players:
+            mine = await self.unknown_of_player(game, cast, item, player)
+            known += not mine
+            asks += mine
+        return Unknown(known, tuple(asks))
+
+    async def unknown_of_player(
+        self, game: Any, cast: BenchCast, item: Any, player: Player
+    ) -> list[Ask]:
+        """Return the calls of one item for one player that a repetition lacks."""
+        raise NotImplementedError
 
     @abstractmethod
     def kept(self, bench: OpenBench[Any], cast: BenchCast) -> Sequence[AnyResult]:

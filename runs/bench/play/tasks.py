@@ -34,7 +34,6 @@ from videoautoarena.runs.bench.play.cast import (
 )
 from videoautoarena.runs.bench.play.forecast import Ask
 from videoautoarena.runs.bench.play.game import Game, Outcome, Said, no_frames, scope_of
-from videoautoarena.runs.bench.play.plan import Unknown
 from videoautoarena.runs.bench.play.rules import Rules
 from videoautoarena.runs.bench.play.tally import Outcomes, facts_of, retrieval_of
 from videoautoarena.runs.bench.play.videos import BenchVideos
@@ -210,15 +209,28 @@ class TaskRules(Rules):
         """Return a game of tasks."""
         return TaskGame(cast, prompter, run_frames, films)
 
-    async def unknown(self, game: TaskGame | None, cast: BenchCast, item: TaskItem) -> Unknown:
-        """Return which answers and markings are left of a task."""
-        known = 0
-        asks = list[Ask]()
-        for player in cast.players:
-            mine = await _unknown(game, cast, item, player)
-            known += not mine
-            asks += mine
-        return Unknown(known, tuple(asks))
+    async def unknown_of_player(
+        self, game: TaskGame | None, cast: BenchCast, item: TaskItem, player: Player
+    ) -> list[Ask]:
+        """Return the calls of one task for one player that a repetition lacks."""
+        is_marked = not item.is_choice and item.answer is not None
+        marking = [Ask(item, MARKERS[scale_of(item)], cast.judge, player)] * is_marked
+        said: Said | None = None
+        if game is not None and game.knows_frames(item, player):
+            with suppress(JournalMiss):
+                said = await game.answer(item, player)
+        if said is None:
+            model = player.model
+            return [Ask(item, "contestant", model.alias, player), *marking] if model else marking
+        if said.text is None or not is_marked or game is None:
+            return []
+        try:
+            await game.marks(item, said.text)
+        except JournalMiss:
+            return marking
+        except CallFailed:
+            return []
+        return []
 
     def kept(self, bench: OpenBench[Any], _cast: BenchCast) -> Sequence[AnyResult]:
         """Return all results on tasks."""
@@ -247,30 +259,6 @@ class TaskRules(Rules):
             )
             for player in cast.players
         ]
-
-
-async def _unknown(
-    game: TaskGame | None, cast: BenchCast, item: TaskItem, player: Player
-) -> list[Ask]:
-    """Return the calls of one task for one player that a repetition lacks."""
-    is_marked = not item.is_choice and item.answer is not None
-    marking = [Ask(item, MARKERS[scale_of(item)], cast.judge, player)] * is_marked
-    said: Said | None = None
-    if game is not None and game.knows_frames(item, player):
-        with suppress(JournalMiss):
-            said = await game.answer(item, player)
-    if said is None:
-        model = player.model
-        return [Ask(item, "contestant", model.alias, player), *marking] if model else marking
-    if said.text is None or not is_marked or game is None:
-        return []
-    try:
-        await game.marks(item, said.text)
-    except JournalMiss:
-        return marking
-    except CallFailed:
-        return []
-    return []
 
 
 def _lines(outcomes: Iterator[Outcome]) -> Iterator[TaskLine]:

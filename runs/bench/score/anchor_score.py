@@ -31,7 +31,13 @@ from videoautoarena.runs.bench.format.points import (
 from videoautoarena.runs.bench.format.reader import OpenBench
 from videoautoarena.runs.bench.format.results import Anchored, Comparison, Result
 from videoautoarena.runs.bench.format.schema import Item
-from videoautoarena.runs.bench.score.leads import NOBODY, Places, Ranking, rank_on_items, ranking_of
+from videoautoarena.runs.bench.score.leads import (
+    NOBODY,
+    ModelPlaces,
+    SetRanking,
+    rank_on_items,
+    ranking_of,
+)
 from videoautoarena.runs.bench.score.score import (
     FEW,
     FEW_VIDEOS,
@@ -67,7 +73,7 @@ Questions = Mapping[str, list[Comparison]]
 
 
 @dataclass(frozen=True)
-class Way:
+class AnchorScoring:
     """How games become scores."""
 
     weight: float = WEIGHT
@@ -86,7 +92,7 @@ class WantedScores:
     by: str | None = None
     judge: str | None = None
     anchor: str | None = None
-    way: Way = Way()
+    way: AnchorScoring = AnchorScoring()
     as_published: bool = False
     """Of tasks: by the rules of whoever published them."""
     margin: float = 2.0
@@ -175,7 +181,7 @@ class AnchorRow:
     flags: list[str]
     """`partial`, `voids`, `few videos`, `saw no frames` and `judged without frames` as in
     [a score](#a-score); `one-sided`: won or lost everything."""
-    places: Places = field(default=Places(), metadata=SPREAD)
+    places: ModelPlaces = field(default=ModelPlaces(), metadata=SPREAD)
 
 
 @dataclass(frozen=True)
@@ -211,10 +217,14 @@ class _Games(NamedTuple):
 
 
 def build_anchored(
-    bench: OpenBench, results: Sequence[Anchored], way: Way | None = None, *, by: str | None = None
+    bench: OpenBench,
+    results: Sequence[Anchored],
+    way: AnchorScoring | None = None,
+    *,
+    by: str | None = None,
 ) -> list[Board]:
     """Return a board for each judge and anchor, best first; BadInput if `style` lacks texts."""
-    way = way or Way()
+    way = way or AnchorScoring()
     return [
         {
             "judge": judge,
@@ -228,7 +238,7 @@ def build_anchored(
     ]
 
 
-def _board(asked: Mapping[str, Item], group: Sequence[Anchored], way: Way) -> Board:
+def _board(asked: Mapping[str, Item], group: Sequence[Anchored], way: AnchorScoring) -> Board:
     found = [
         {qid: ones for qid, ones in by_question(one).items() if qid in asked and is_read(ones)}
         for one in group
@@ -260,11 +270,11 @@ def _board(asked: Mapping[str, Item], group: Sequence[Anchored], way: Way) -> Bo
     )
     board: Board = {
         "models": [
-            fields_json(replace(rows[k], places=ranking.places.get(rows[k].model, Places())))
+            fields_json(replace(rows[k], places=ranking.places.get(rows[k].model, ModelPlaces())))
             for k in order
         ],
         "lead": ranking.lead_json(),
-        "anchor_ranks": ranking.places.get(group[0].anchor, Places())._asdict(),
+        "anchor_ranks": ranking.places.get(group[0].anchor, ModelPlaces())._asdict(),
         "differences": [
             {"a": group[j].model, "b": group[k].model, **difference(asked, shares[j], shares[k])}
             for j, k in combinations(order, 2)
@@ -285,7 +295,7 @@ def _ranking(
     gaps: AnchorGaps,
     weight: float,
     is_controlled: bool,
-) -> Ranking:
+) -> SetRanking:
     """Return who leads of the models and the anchor, which is level with itself everywhere.
 
     From the shares won of the same questions; where style is controlled for, from the fit.
@@ -303,7 +313,7 @@ def _ranking(
 
 
 def _games(
-    asked: Mapping[str, Item], found: Sequence[tuple[Anchored, Questions]], way: Way
+    asked: Mapping[str, Item], found: Sequence[tuple[Anchored, Questions]], way: AnchorScoring
 ) -> _Games:
     model = []
     points = []
@@ -348,7 +358,7 @@ def _styles(
     return compare_styles(counts[mine], counts[theirs])
 
 
-def _gaps(games: _Games, *, models: int, way: Way) -> tuple[AnchorGaps, Terms | None]:
+def _gaps(games: _Games, *, models: int, way: AnchorScoring) -> tuple[AnchorGaps, Terms | None]:
     """Return the gaps to the anchor, and what style is worth where it was to be taken out.
 
     Where the games do not tell style from strength it is left in.

@@ -24,7 +24,7 @@ SURE = 0.975
 
 
 @dataclass(frozen=True)
-class Mean:
+class ModelAverage:
     """What one of the two brought on the questions of both."""
 
     model: str
@@ -36,7 +36,7 @@ class Mean:
 
 
 @dataclass(frozen=True)
-class Difference:
+class PointsDifference:
     """How far one model lies above the other, in points of 100; None where nothing says it."""
 
     value: float | None
@@ -45,7 +45,7 @@ class Difference:
 
 
 @dataclass(frozen=True)
-class Comparison:
+class BenchComparison:
     """How two models fared on the questions of a bench that count for both."""
 
     bench: str
@@ -58,10 +58,10 @@ class Comparison:
     """Questions decided for both."""
     videos: int
     """Videos that they are about."""
-    models: list[Mean]
+    models: list[ModelAverage]
     """The first, then the second: `model`, `average` over those questions in percent, `judged`
     questions `of` all."""
-    difference: dict[str, Difference]
+    difference: dict[str, PointsDifference]
     """Of the first above the second against `selected`, against `rejected`, and of the `average`,
     in points of 100: `value`, `low`, `high`. Against an anchor of the `average` alone, the mean
     share of a question's games."""
@@ -82,7 +82,7 @@ class Comparison:
 
 def compare(
     bench: OpenBench, a: str, b: str, *, judge: str | None = None, anchor: str | None = None
-) -> Comparison:
+) -> BenchComparison:
     """Return how two models fared on the questions of a bench that count for both, or BadInput.
 
     Against an anchor where one is named, or where nothing else is there of both; each question
@@ -111,8 +111,8 @@ def compare(
     for name, one in zip((a, b), marks, strict=True):
         total = sum(one[qid]["average"] for qid in qids)
         average = round(100.0 * (total / len(qids)), 4)
-        models.append(Mean(name, average, judged=len(one), of=len(bench.items)))
-    return Comparison(
+        models.append(ModelAverage(name, average, judged=len(one), of=len(bench.items)))
+    return BenchComparison(
         bench=bench.bench,
         judge=found[0].judge,
         anchor=_key(found[0])[1],
@@ -120,7 +120,7 @@ def compare(
         videos=videos,
         models=models,
         difference={
-            key: Difference(*(_known(100.0 * x, 4) for x in lead[:3]))
+            key: PointsDifference(*(_known(100.0 * x, 4) for x in lead[:3]))
             for key, lead in leads.items()
         },
         better=_known(leads["average"].better, 6),

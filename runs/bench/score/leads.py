@@ -33,7 +33,7 @@ class SetLead(Lead):
     """Videos that any of the models has."""
 
 
-class Places(NamedTuple):
+class ModelPlaces(NamedTuple):
     """Where a model stands; None where there are too few videos to rank it."""
 
     rank: int | None = None
@@ -44,19 +44,19 @@ class Places(NamedTuple):
     """The worst."""
 
 
-class Ranking(NamedTuple):
+class SetRanking(NamedTuple):
     """Who leads and where each stands, by the keys under which models were given."""
 
     lead: SetLead | None
     """None of nobody."""
-    places: dict[Any, Places]
+    places: dict[Any, ModelPlaces]
 
     def lead_json(self) -> dict[str, Any] | None:
         """Return who leads as JSON-ready values."""
         return None if self.lead is None else fields_json(self.lead)
 
 
-NOBODY = Ranking(None, {})
+NOBODY = SetRanking(None, {})
 
 
 def rank_on_items(
@@ -66,7 +66,7 @@ def rank_on_items(
     tasks: Mapping[str, str] | None = None,
     most: float = 1.0,
     means: Mapping[str, float] | None = None,
-) -> Ranking:
+) -> SetRanking:
     """Return who leads of models by their points, 0 to `most` by qid, and where each stands.
 
     Models on too few videos are ranked only beside others like them, and videos count that two of
@@ -109,7 +109,7 @@ def ranking_of(
     *,
     videos: int,
     seen: int | None = None,
-) -> Ranking:
+) -> SetRanking:
     """Return who leads of models by what is known of their differences on so many videos.
 
     `seen` is how many videos any of them has, where that is more.
@@ -137,5 +137,5 @@ def ranking_of(
         models=len(names),
         seen=videos if seen is None else seen,
     )
-    ranked = {name: Places(*map(int, of)) for name, *of in places} if is_ranked else {}
-    return Ranking(found, ranked)
+    ranked = {name: ModelPlaces(*map(int, of)) for name, *of in places} if is_ranked else {}
+    return SetRanking(found, ranked)

@@ -36,7 +36,7 @@ from videoautoarena.runs.bench.format.schema import (
     part_of,
     parts_of,
 )
-from videoautoarena.runs.bench.score.leads import NOBODY, Places, rank_on_items
+from videoautoarena.runs.bench.score.leads import NOBODY, ModelPlaces, rank_on_items
 from videoautoarena.runs.formats.battle_table import quoted
 from videoautoarena.runs.formats.record_json import LEFT_OUT, SPREAD, fields_json
 from videoautoarena.runs.formats.terminal import safe
@@ -68,7 +68,7 @@ Points = Mapping[str, float]
 
 
 @dataclass(frozen=True)
-class Average:
+class ScoreAverage:
     """What a model's answers come to on a bench, in percent with all digits."""
 
     vs_selected: float
@@ -86,7 +86,7 @@ class Average:
 
 
 @dataclass(frozen=True)
-class Side:
+class ReferenceScore:
     """What a model's answers come to against one reference."""
 
     value: float
@@ -128,23 +128,23 @@ class ScoreRow:
     """Who judged it."""
     how: str
     """`run` or `import`."""
-    average: Average = field(metadata=SPREAD)
+    average: ScoreAverage = field(metadata=SPREAD)
     videos: int
     """Videos they are about."""
     flags: list[str]
     """`partial`: some questions not judged; `voids`: some judgings void; `few videos`: below ten;
     `saw no frames`: `max_frames = 0`; `judged without frames`: so was its judge."""
-    selected: Side
+    selected: ReferenceScore
     """Against selected answers: `value`, `low`, `high` on `n` questions; numbers of judgings `win`,
     `tie`, `loss` and `void`, and of questions `missing`."""
-    rejected: Side
+    rejected: ReferenceScore
     """Against rejected ones, likewise."""
-    decided: Average
+    decided: ScoreAverage
     """The same from `vs_selected` to `n`, of the questions decided against both."""
     copies: Copies | None = field(default=None, metadata=LEFT_OUT)
     """Of a model whose answers are references of the bench: `same`, its answers that equal the
     reference they were judged against, word for word, `of` all that are kept with a judging."""
-    places: Places = field(default=Places(), metadata=SPREAD)
+    places: ModelPlaces = field(default=ModelPlaces(), metadata=SPREAD)
 
 
 class Scored(NamedTuple):
@@ -308,7 +308,7 @@ def _board(asked: Mapping[str, Item], results: Sequence[Result], of: Of) -> Boar
         ranking = rank_on_items(asked, points, means=means)
     return {
         "models": [
-            fields_json(replace(row, places=ranking.places.get(row.model, Places())))
+            fields_json(replace(row, places=ranking.places.get(row.model, ModelPlaces())))
             for row, _, _ in rows
         ],
         "lead": ranking.lead_json(),
@@ -379,7 +379,7 @@ def _row(items: Mapping[str, Item], result: Result, of: Of, decided: Scored) -> 
     )
 
 
-def _means(items: Mapping[str, Item], found: Scored) -> Average:
+def _means(items: Mapping[str, Item], found: Scored) -> ScoreAverage:
     """Return the two percentages, their mean and its interval, and on how many questions."""
     from videoautoarena.scoring.intervals.proportions import measure_average
 
@@ -393,7 +393,7 @@ def _means(items: Mapping[str, Item], found: Scored) -> Average:
         high = 100 * average.high
     # Of unequal questions the bounds above are those of two that could not go together more.
     mean = (selected["value"] + rejected["value"]) / 2
-    return Average(
+    return ScoreAverage(
         vs_selected=selected["value"],
         vs_rejected=rejected["value"],
         average=mean,
@@ -403,11 +403,13 @@ def _means(items: Mapping[str, Item], found: Scored) -> Average:
     )
 
 
-def _side(items: Mapping[str, Item], result: Result, against: Against, points: Points) -> Side:
+def _side(
+    items: Mapping[str, Item], result: Result, against: Against, points: Points
+) -> ReferenceScore:
     """Return how the judgings against one reference went, and their percentage."""
     rulings = [r for r in result.rulings if r.against == against and r.qid in items]
     verdicts = Counter(ruling.verdict for ruling in rulings)
-    return Side(
+    return ReferenceScore(
         **_measured(items, points),
         win=verdicts["win"],
         tie=verdicts["tie"],

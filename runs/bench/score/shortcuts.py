@@ -26,7 +26,7 @@ from videoautoarena.runs.bench.format.reader import OpenBench
 from videoautoarena.runs.bench.format.results import VIEWS, TaskResult, View, read_tasks
 from videoautoarena.runs.bench.format.schema import DIALOGUE, MADE, TASK_KINDS, TaskItem
 from videoautoarena.runs.bench.score.task_points import (
-    Figure,
+    ScoreFigure,
     ended,
     figure_of,
     measured,
@@ -72,7 +72,7 @@ class Probed(NamedTuple):
     """One a probe."""
 
 
-class Defect(NamedTuple):
+class ItemDefect(NamedTuple):
     """A kind of defect, and the items that have it: of what repeats, those that are alike."""
 
     flaw: str
@@ -105,7 +105,7 @@ class Shortcuts:
     leaks: dict[str, float]
     """qid to how likely the probes found name the right option; 1 / options where none was
     found."""
-    defects: tuple[Defect, ...]
+    defects: tuple[ItemDefect, ...]
     """Each `flaw` and its `qids`, a list of those that repeat each other or of one."""
 
     @property
@@ -214,7 +214,7 @@ def _item(item: TaskItem) -> ChoiceItem:
     return ChoiceItem(item.question, tuple(item.options), key, item.task, item.video_id)
 
 
-def _defects(items: Sequence[TaskItem]) -> Iterator[Defect]:
+def _defects(items: Sequence[TaskItem]) -> Iterator[ItemDefect]:
     found = defaultdict[str, list[tuple[str, ...]]](list)
     for is_choice in (True, False):
         some = [item for item in items if item.is_choice is is_choice]
@@ -222,7 +222,7 @@ def _defects(items: Sequence[TaskItem]) -> Iterator[Defect]:
             if is_choice or flaw == _OF_TEXT:
                 found[flaw].append(tuple(some[place].qid for place in places))
     for kind, qids in found.items():
-        yield Defect(kind, tuple(qids))
+        yield ItemDefect(kind, tuple(qids))
 
 
 def _head(part: Probed) -> str:
@@ -283,21 +283,21 @@ def read_asked(bench: OpenBench[TaskItem]) -> AskedProbes:
     return AskedProbes(bench=bench.bench, probes=tuple(found), found=tuple(known))
 
 
-class Apart(Record):
+class TextShortcutGap(Record):
     """What a model came to on items of choice, and on those that text alone does not give away."""
 
     split: str | None
     """Part of the set, or None."""
     model: str
     """Its name."""
-    every: Figure
+    every: ScoreFigure
     """M-Avg in percent, on every item."""
-    rest: Figure | None
+    rest: ScoreFigure | None
     """M-Avg on those that are not given away; None where all are."""
 
 
 @dataclass(frozen=True)
-class Probes:
+class SetProbes:
     """What a set gives away: by its text alone, and to those who were asked without the video."""
 
     SHOWN: ClassVar = ("text", "asked", "asked_found", "scores")
@@ -305,7 +305,7 @@ class Probes:
     text: Shortcuts = field(metadata=SPREAD)
     asked: AskedProbes
     """What models came to by view; empty where none was asked."""
-    scores: tuple[Apart, ...]
+    scores: tuple[TextShortcutGap, ...]
     """Where anything is given away: what that is worth to each model."""
 
     @property
@@ -318,14 +318,14 @@ class Probes:
         return {**record_json(self), "asked": value_json(self.asked.probes)}
 
 
-def probe_all(bench: OpenBench[Any]) -> Probes:
+def probe_all(bench: OpenBench[Any]) -> SetProbes:
     """Return all that is known of what a set gives away; BadInput of one without keys."""
     text = probe_bench(bench)
     scores = _apart(bench, text) if text.given_away else ()
-    return Probes(text, read_asked(bench), tuple(scores))
+    return SetProbes(text, read_asked(bench), tuple(scores))
 
 
-def _apart(bench: OpenBench[TaskItem], text: Shortcuts) -> Iterator[Apart]:
+def _apart(bench: OpenBench[TaskItem], text: Shortcuts) -> Iterator[TextShortcutGap]:
     results = [one for one in _once(bench) if _view(one) == "whole" or one.how == "import"]
     for split, result in product(dict.fromkeys(item.split for item in bench.items), results):
         mine = [item for item in bench.items if item.is_choice and item.split == split]
@@ -334,7 +334,7 @@ def _apart(bench: OpenBench[TaskItem], text: Shortcuts) -> Iterator[Apart]:
         every = measured(mine, points)
         rest = measured(mine, kept)
         if every is not None:
-            yield Apart(
+            yield TextShortcutGap(
                 split=split,
                 model=result.model,
                 every=figure_of(every.mean, 100.0),

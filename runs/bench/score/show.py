@@ -108,7 +108,7 @@ class ShownItem(Published):
         return lines
 
 
-class Said(Record):
+class DialogueReplies(Record):
     """What one model replied in a dialogue, by one judge."""
 
     model: str
@@ -125,7 +125,7 @@ class ShownDialogue(Published):
     """Digest of the bench."""
     dialogue: DialogueItem
     """[Its line](#a-dialogue)."""
-    results: tuple[Said, ...]
+    results: tuple[DialogueReplies, ...]
     """One a model and judge: `model`, `judge`, `history`, and those of its
     [`lines`](#a-result-on-dialogues) that are about the dialogue."""
 
@@ -172,7 +172,7 @@ def show_item(bench: OpenBench[Any], qid: str) -> ShownItem | ShownDialogue:
             bench=bench.bench,
             dialogue=item,
             results=tuple(
-                Said(
+                DialogueReplies(
                     model=one.model,
                     judge=one.judge,
                     history=one.history,

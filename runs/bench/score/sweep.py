@@ -16,7 +16,7 @@ from videoautoarena.runs.bench.format.points import videos_of
 from videoautoarena.runs.bench.format.results import RoundLine, TaskLine, TaskResult
 from videoautoarena.runs.bench.format.schema import Entry, TaskItem
 from videoautoarena.runs.bench.score.task_points import (
-    Figure,
+    ScoreFigure,
     figure_of,
     lead_figure,
     measured,
@@ -32,16 +32,16 @@ _DIGITS = 8
 """Of dollars an item."""
 
 
-class Setting(Record):
+class SweepSetting(Record):
     """What a model came to with one number of frames, over the items that all its settings have."""
 
     frames: int
     """Most frames it was sent."""
-    accuracy: Figure
+    accuracy: ScoreFigure
     """M-Avg in percent, over the items that all settings have."""
     usd: float | None
     """Dollars an item, or a scored round; null where the cost of any answer is unknown."""
-    behind: Figure
+    behind: ScoreFigure
     """How far it lies above the best, in points, paired by item, each task as much."""
 
 
@@ -53,7 +53,7 @@ class Sweep(Record):
     model: str
     """`provider:model`; of dialogues also `(own history)`, and `, marked by` whom where several
     judges did."""
-    settings: tuple[Setting, ...]
+    settings: tuple[SweepSetting, ...]
     """By frames, ascending."""
     best: int
     """Frames of the best."""
@@ -70,7 +70,7 @@ class Sweep(Record):
         best = next(one for one in self.settings if one.frames == self.best)
         return all(self._cost(best) <= self._cost(one) for one in self.settings)
 
-    def _cost(self, setting: Setting) -> float:
+    def _cost(self, setting: SweepSetting) -> float:
         return setting.frames if self.by == "frames" else setting.usd or 0.0
 
 
@@ -103,27 +103,27 @@ def _sweep(items: Sequence[TaskItem], found: dict[int, TaskResult], margin: floa
         return None
     usd = {frames: usd_of(found[frames].lines, set(asked)) for frames in order}
 
-    def accuracy(mine: Mapping[str, float]) -> Figure | None:
+    def accuracy(mine: Mapping[str, float]) -> ScoreFigure | None:
         known = measured(list(asked.values()), mine)
         return figure_of(known.mean, 100.0) if known else None
 
     tasks = [item.task for item in asked.values()]
-    played = {frames: Played(points[frames], usd[frames]) for frames in order}
-    return measure_sweep(Swept(asked, tasks, accuracy), played, margin=margin)
+    played = {frames: PlayedSetting(points[frames], usd[frames]) for frames in order}
+    return measure_sweep(SweepItems(asked, tasks, accuracy), played, margin=margin)
 
 
-class Swept(NamedTuple):
+class SweepItems(NamedTuple):
     """What several settings are held against each other on."""
 
     asked: Mapping[str, Entry]
     """By qid; they count for all settings."""
     tasks: Sequence[str]
     """Of each, what it belongs to; each of them counts as much."""
-    accuracy: Callable[[Mapping[str, float]], Figure | None]
+    accuracy: Callable[[Mapping[str, float]], ScoreFigure | None]
     """Points by qid to what they come to, in percent."""
 
 
-class Played(NamedTuple):
+class PlayedSetting(NamedTuple):
     """What one setting came to."""
 
     points: Mapping[str, float]
@@ -132,7 +132,9 @@ class Played(NamedTuple):
     """Of an answer; None where nobody says."""
 
 
-def measure_sweep(swept: Swept, played: Mapping[int, Played], *, margin: float) -> Sweep:
+def measure_sweep(
+    swept: SweepItems, played: Mapping[int, PlayedSetting], *, margin: float
+) -> Sweep:
     """Return what a model gains by more frames, by their number; whose sweep it is stays open."""
     asked = swept.asked
     order = sorted(played)
@@ -150,7 +152,7 @@ def measure_sweep(swept: Swept, played: Mapping[int, Played], *, margin: float) 
     settings = []
     for place, frames in enumerate(order):
         settings.append(
-            Setting(
+            SweepSetting(
                 frames=frames,
                 accuracy=swept.accuracy({qid: points[frames][qid] for qid in asked}) or _NOTHING,
                 usd=usd[frames],
@@ -168,7 +170,7 @@ def measure_sweep(swept: Swept, played: Mapping[int, Played], *, margin: float) 
     )
 
 
-_NOTHING = Figure(value=None, low=None, high=None, n=0)
+_NOTHING = ScoreFigure(value=None, low=None, high=None, n=0)
 
 
 def usd_of(lines: Sequence[TaskLine | RoundLine], asked: Container[str]) -> float | None:
@@ -184,18 +186,18 @@ Rungs = Mapping[int, TaskItem]
 """The items of one ladder, by their seconds of ground."""
 
 
-class Rung(Record):
+class LadderRung(Record):
     """What a model came to at one length, over the items that it was asked at all of them."""
 
     seconds: int
     """Of ground."""
-    accuracy: Figure
+    accuracy: ScoreFigure
     """In percent, over items."""
-    change: Figure
+    change: ScoreFigure
     """How far that lies above the shortest, in points, paired by item; 0 of the shortest."""
 
 
-class Ladder(Record):
+class LengthLadder(Record):
     """What a model loses with length."""
 
     model: str
@@ -206,11 +208,11 @@ class Ladder(Record):
     """Items that count for it at every length, each once."""
     clusters: int
     """First videos of their grounds, which intervals know."""
-    rungs: tuple[Rung, ...]
+    rungs: tuple[LadderRung, ...]
     """The shortest first."""
 
 
-def ladders_of(items: Sequence[TaskItem], results: Sequence[TaskResult]) -> Iterator[Ladder]:
+def ladders_of(items: Sequence[TaskItem], results: Sequence[TaskResult]) -> Iterator[LengthLadder]:
     """Yield what each model loses on the ladders of a set: of all tasks, then of each of several.
 
     A model that free text of was marked by several judges chose its options once.
@@ -230,12 +232,12 @@ def ladders_of(items: Sequence[TaskItem], results: Sequence[TaskResult]) -> Iter
                 rungs = []
                 for seconds in lengths:
                     accuracy = figure_of(measure_accuracy(rows[seconds], clusters), 100.0)
-                    change = Figure(value=0.0, low=0.0, high=0.0, n=len(mine))
+                    change = ScoreFigure(value=0.0, low=0.0, high=0.0, n=len(mine))
                     if seconds != lengths[0]:
                         lead = measure_lead(rows[seconds], rows[lengths[0]], clusters)
                         change = lead_figure(lead, 100.0, most=100.0)
-                    rungs.append(Rung(seconds=seconds, accuracy=accuracy, change=change))
-                yield Ladder(
+                    rungs.append(LadderRung(seconds=seconds, accuracy=accuracy, change=change))
+                yield LengthLadder(
                     model=model,
                     task=task,
                     items=len(mine),

@@ -37,7 +37,7 @@ _NUMBERS = 4
 """Decimals of figures."""
 
 
-class Figure(Record):
+class ScoreFigure(Record):
     """A mean and its 95 % interval, clustered by video; None where nothing says it."""
 
     value: float | None
@@ -46,7 +46,7 @@ class Figure(Record):
     n: int
 
 
-class Ended(NamedTuple):
+class ItemEnd(NamedTuple):
     """How one item ended for one model."""
 
     end: End
@@ -59,34 +59,34 @@ class Ended(NamedTuple):
 
 def ended(
     item: TaskItem, line: TaskLine, *, reading: int = READINGS, as_published: bool = False
-) -> Ended:
+) -> ItemEnd:
     """Return how an item ended: a reply is read here, strictly, whenever scores are made."""
     if line.end == "void":
-        return Ended("void", None, reason=line.reason)
+        return ItemEnd("void", None, reason=line.reason)
     if item.answer is None:
         chosen = (
             _chosen(item, line, reading, as_published) if item.is_choice else OptionChoice(None)
         )
-        return Ended("unscored", None, chosen.place, "no answer is known")
+        return ItemEnd("unscored", None, chosen.place, "no answer is known")
     if not item.is_choice:
         if line.end == "unscored":
-            return Ended("unscored", 0.0 if as_published else None, reason=line.reason)
+            return ItemEnd("unscored", 0.0 if as_published else None, reason=line.reason)
         if line.end == "forfeit":
-            return Ended("forfeit", 0.0 if as_published else LEAST, reason=line.reason)
+            return ItemEnd("forfeit", 0.0 if as_published else LEAST, reason=line.reason)
         if len(line.scores) != _SCALES:
-            return Ended(
+            return ItemEnd(
                 "unscored", 0.0 if as_published else None, reason="not marked on two scales"
             )
-        return Ended("scored", sum(line.scores.values()))
+        return ItemEnd("scored", sum(line.scores.values()))
     if line.end == "forfeit" or line.response is None:
-        return Ended("forfeit", 0.0, reason=line.reason)
+        return ItemEnd("forfeit", 0.0, reason=line.reason)
     chosen = _chosen(item, line, reading, as_published)
     if not item.keys and not as_published:
-        return Ended("unscored", None, chosen.place, "the key is none of the options")
+        return ItemEnd("unscored", None, chosen.place, "the key is none of the options")
     if chosen.place is None:
-        return Ended("unreadable", 0.0, reason=chosen.reason)
+        return ItemEnd("unreadable", 0.0, reason=chosen.reason)
     is_right = item.options[chosen.place] == item.answer
-    return Ended("right" if is_right else "wrong", float(is_right), chosen.place)
+    return ItemEnd("right" if is_right else "wrong", float(is_right), chosen.place)
 
 
 def _chosen(item: TaskItem, line: TaskLine, reading: int, as_published: bool) -> OptionChoice:
@@ -145,7 +145,7 @@ def points_of(items: Sequence[TaskItem], result: TaskResult) -> dict[str, float]
 
 def ended_items(
     items: Sequence[TaskItem], result: TaskResult, *, as_published: bool = False
-) -> dict[str, Ended]:
+) -> dict[str, ItemEnd]:
     """Return how each item ended that a result has a line of, by qid."""
     lines = {line.qid: line for line in result.lines}
     return {
@@ -202,7 +202,7 @@ class ItemGap(NamedTuple):
     """What the first comes to."""
     b: float
     """What the second does."""
-    difference: Figure
+    difference: ScoreFigure
     better: float | None
     """Probability that the first is the better one; None with one video."""
     videos: int
@@ -242,21 +242,21 @@ def measure_gap(
     )
 
 
-def lead_figure(lead: PairedLead, scale: float, *, most: float) -> Figure:
+def lead_figure(lead: PairedLead, scale: float, *, most: float) -> ScoreFigure:
     """Return a lead times `scale` as it is printed, with bounds from -`most` to `most`."""
     value, low, high = (_known(min(max(scale * x, -most), most)) for x in lead[:3])
-    return Figure(value=value, low=low, high=high, n=lead.n)
+    return ScoreFigure(value=value, low=low, high=high, n=lead.n)
 
 
-def descending(figure: Figure | None) -> float:
+def descending(figure: ScoreFigure | None) -> float:
     """Return what puts the highest figures first, and what has none last."""
     return math.inf if figure is None or figure.value is None else -figure.value
 
 
-def figure_of(share: Share, scale: float) -> Figure:
+def figure_of(share: Share, scale: float) -> ScoreFigure:
     """Return a share or mean as it is printed, times `scale`."""
     value, low, high = (_known(scale * x) for x in share[:3])
-    return Figure(value=value, low=low, high=high, n=share.n)
+    return ScoreFigure(value=value, low=low, high=high, n=share.n)
 
 
 def percent(value: float) -> float | None:
@@ -273,7 +273,7 @@ PARTS = 5
 """Of a video, all as long, by which positions are told apart."""
 
 
-class Cell(Figure):
+class PositionCell(ScoreFigure):
     """The accuracy on some needles, in percent."""
 
     right: int
@@ -284,12 +284,12 @@ class Positions(Record):
 
     lengths: tuple[int, ...]
     """Seconds of background, ascending."""
-    cells: tuple[tuple[Cell | None, ...], ...]
+    cells: tuple[tuple[PositionCell | None, ...], ...]
     """A row for each fifth of the video that a needle's middle lies in, from the first, with a cell
     for each length: `right` of `n`, in percent `value`, `low` and `high`; null without needles."""
-    by_position: tuple[Cell | None, ...]
+    by_position: tuple[PositionCell | None, ...]
     """Cells over all lengths."""
-    by_length: tuple[Cell | None, ...]
+    by_length: tuple[PositionCell | None, ...]
     """Cells over all positions."""
 
 
@@ -302,7 +302,7 @@ def positions_of(items: Sequence[TaskItem], points: Mapping[str, float]) -> Posi
     ]
     lengths = sorted({length for _, _, length in asked})
 
-    def cell(part: int | None, length: int | None) -> Cell | None:
+    def cell(part: int | None, length: int | None) -> PositionCell | None:
         some = [one for one, at, of in asked if part in (None, at) and length in (None, of)]
         if not some:
             return None
@@ -310,7 +310,7 @@ def positions_of(items: Sequence[TaskItem], points: Mapping[str, float]) -> Posi
         values = [points[qid] for qid in by_qid]
         share = measure_accuracy(values, videos_of(by_qid, by_qid))
         right = sum(value == 1.0 for value in values)
-        return Cell(right=right, **figure_of(share, 100.0).model_dump())
+        return PositionCell(right=right, **figure_of(share, 100.0).model_dump())
 
     if not asked:
         return None

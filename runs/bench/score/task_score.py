@@ -21,12 +21,18 @@ from videoautoarena.runs.bench.format.points import videos_of
 from videoautoarena.runs.bench.format.reader import OpenBench
 from videoautoarena.runs.bench.format.results import TaskResult, read_tasks
 from videoautoarena.runs.bench.format.schema import TaskItem
-from videoautoarena.runs.bench.score.leads import NOBODY, Places, Ranking, SetLead, rank_on_items
-from videoautoarena.runs.bench.score.sweep import MARGIN, Ladder, Sweep, ladders_of, sweeps_of
+from videoautoarena.runs.bench.score.leads import (
+    NOBODY,
+    ModelPlaces,
+    SetLead,
+    SetRanking,
+    rank_on_items,
+)
+from videoautoarena.runs.bench.score.sweep import MARGIN, LengthLadder, Sweep, ladders_of, sweeps_of
 from videoautoarena.runs.bench.score.task_points import (
-    Ended,
-    Figure,
+    ItemEnd,
     Positions,
+    ScoreFigure,
     descending,
     ended_items,
     figure_of,
@@ -61,7 +67,7 @@ class TaskFigure(Record):
     """One of the three groups, or null."""
     kind: Literal["choice", "generation"]
     """`choice` or `generation`."""
-    figure: Figure
+    figure: ScoreFigure
     """Accuracy in percent of items of choice; of free text the mean score, 2 to 10."""
     chance: float | None
     """What guessing comes to, in percent."""
@@ -84,10 +90,10 @@ class TaskScore(Record):
     """It saw no frames."""
     view: str
     """What it was shown, `whole` as a rule."""
-    m_avg: Figure | None
+    m_avg: ScoreFigure | None
     """Mean of the accuracies of tasks of choice, in percent: `value`, `low` and `high` (95 %,
     clustered by video) on `n` items; null without any."""
-    g_avg: Figure | None
+    g_avg: ScoreFigure | None
     """Mean of the scores of tasks of free text, 2 to 10, likewise."""
     rank: int | None = None
     """Place by M-Avg, of free text alone by G-Avg; null, as the next two, under ten videos and of
@@ -96,9 +102,9 @@ class TaskScore(Record):
     """The best place that it may have."""
     rank_worst: int | None = None
     """The worst."""
-    overall: Figure | None
+    overall: ScoreFigure | None
     """Accuracy over items of choice, whatever their task, as some sets publish it."""
-    groups: dict[str, Figure]
+    groups: dict[str, ScoreFigure]
     """`holistic`, `single detail` and `multi detail` to the mean of their tasks of choice."""
     tasks: tuple[TaskFigure, ...]
     """One a task."""
@@ -134,7 +140,7 @@ class TaskBoard(Record):
     """A [score](#a-score-on-tasks) a model; best first."""
     sweeps: tuple[Sweep, ...]
     """A [sweep](#a-sweep) of each model that was played with several numbers of frames."""
-    ladders: tuple[Ladder, ...]
+    ladders: tuple[LengthLadder, ...]
     """A [ladder](#a-ladder) of each model where the same items stand at several lengths: of all
     tasks, then of each of several."""
 
@@ -217,7 +223,7 @@ def score_tasks(bench: OpenBench[TaskItem], results: Sequence[TaskResult] | None
             chance=percent(chances.chance) if chances else None,
             lead=ranking.lead,
             models=tuple(
-                row.model_copy(update=ranking.places.get(row.model, Places())._asdict())
+                row.model_copy(update=ranking.places.get(row.model, ModelPlaces())._asdict())
                 if row.view == "whole"
                 else row
                 for row in rows
@@ -249,7 +255,7 @@ def _ranking(
     rows: Sequence[TaskScore],
     results: Sequence[TaskResult],
     published: bool,
-) -> Ranking:
+) -> SetRanking:
     """Return who leads of those that were shown the whole, on choices where there are any."""
     watched = [row for row in rows if row.view == "whole"]
     is_choice = any(row.m_avg for row in watched)
@@ -299,7 +305,9 @@ def _overall(items: Sequence[TaskItem], points: Mapping[str, float]) -> Share:
     return measure_accuracy([points[qid] for qid in asked], videos_of(asked, asked))
 
 
-def _groups(items: Sequence[TaskItem], points: Mapping[str, float]) -> Iterator[tuple[str, Figure]]:
+def _groups(
+    items: Sequence[TaskItem], points: Mapping[str, float]
+) -> Iterator[tuple[str, ScoreFigure]]:
     for group in dict.fromkeys(GROUPS.values()):
         mine = [item for item in items if GROUPS.get(item.task) == group and item.qid in points]
         if found := measured(mine, points):
@@ -308,7 +316,7 @@ def _groups(items: Sequence[TaskItem], points: Mapping[str, float]) -> Iterator[
 
 def _figures(
     items: Sequence[TaskItem],
-    ends: Mapping[str, Ended],
+    ends: Mapping[str, ItemEnd],
     points: Mapping[str, float],
     found: TaskMeans | None,
 ) -> Iterator[TaskFigure]:
@@ -345,7 +353,7 @@ class TaskGap(Record):
     """Average of the first, over tasks."""
     b: float
     """Of the second."""
-    difference: Figure
+    difference: ScoreFigure
     """`value`, `low` and `high` (95 %, paired by item, clustered by video) on `n` items."""
     better: float | None
     """The chance that the first is the better one."""

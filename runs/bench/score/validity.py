@@ -29,8 +29,8 @@ from videoautoarena.runs.analysis.audit.verdicts import abstention_of, agreement
 from videoautoarena.runs.analysis.leaderboard.agreement import Agreed, agree_boards
 from videoautoarena.runs.analysis.leaderboard.given_board import Entry, GivenBoard, read_board
 from videoautoarena.runs.bench.format.points import (
-    Heard,
-    Points,
+    JudgedAnswer,
+    QuestionPoints,
     heard_of,
     judge_of,
     points_of,
@@ -85,14 +85,14 @@ def languages_of(bench: OpenBench, results: Sequence[Result | Anchored]) -> list
     """
     asked = {item.qid: asked_language(item.language, item.question) for item in bench.items}
     heard = [one for result in results for one in heard_of(bench.by_qid, result)]
-    twice = defaultdict[Hashable, dict[str | None, Heard]](dict)
+    twice = defaultdict[Hashable, dict[str | None, JudgedAnswer]](dict)
     for one in heard:
         twice[one.pair][one.seats] = one
     both = [(said["ab"], said["ba"]) for said in twice.values() if {"ab", "ba"} <= set(said)]
     read = [one for one in heard if one.lead and one.seats]
     sized = [one for one in heard if one.lead and one.longer]
 
-    def hits(cases: Sequence[Heard], found: Iterable[bool]) -> Hits:
+    def hits(cases: Sequence[JudgedAnswer], found: Iterable[bool]) -> Hits:
         qids = [one.qid for one in cases]
         kept = np.array(list(found), dtype=np.float64)
         return Hits(kept, [asked[qid] for qid in qids], videos_of(bench.by_qid, qids))
@@ -128,14 +128,14 @@ LOPSIDED = 2 / 3
 
 
 @dataclass(frozen=True)
-class _Given:
+class _ValidityInput:
     """What figures are made from: a bench and the results on it by one judge."""
 
     bench: OpenBench
     results: Sequence[Result]
 
     @cached_property
-    def points(self) -> dict[str, dict[str, Points]]:
+    def points(self) -> dict[str, dict[str, QuestionPoints]]:
         """By model, then by qid."""
         return {result.model: points_of(result) for result in self.results}
 
@@ -212,7 +212,7 @@ def check(bench: OpenBench, *, run: Path | None = None, judge: str | None = None
     """
     results = read_results(bench)
     chosen = judge_of(bench, results, judge)
-    given = _Given(bench, [result for result in results if result.judge == chosen])
+    given = _ValidityInput(bench, [result for result in results if result.judge == chosen])
     found = [*_lengths(given), *_canaries(given), *_leaks(given), *_room(given), _copies(given)]
     found += raise_alarms(panel_of(bench, given.results))
     agreement = None
@@ -236,7 +236,7 @@ def check(bench: OpenBench, *, run: Path | None = None, judge: str | None = None
     )
 
 
-def _lengths(given: _Given) -> Iterator[Finding]:
+def _lengths(given: _ValidityInput) -> Iterator[Finding]:
     """Yield how far length alone would go: in the bench, and before its judge."""
     gaps = (
         (one.qid, len(one.selected_answer) - len(one.rejected_answer)) for one in given.bench.items
@@ -266,7 +266,7 @@ def _lengths(given: _Given) -> Iterator[Finding]:
     )
 
 
-def _canaries(given: _Given) -> Iterator[Finding]:
+def _canaries(given: _ValidityInput) -> Iterator[Finding]:
     """Yield what those came to who must not win."""
     if (parrot := given.named(CONSTANT)) is not None:
         share = given.score(parrot)
@@ -286,7 +286,7 @@ def _canaries(given: _Given) -> Iterator[Finding]:
             yield _trick(given, names[0], names[1])
 
 
-def _trick(given: _Given, trick: str, plain: str) -> Finding:
+def _trick(given: _ValidityInput, trick: str, plain: str) -> Finding:
     value, low, high, n = given.lead(trick, plain)[:4]
     word = "gains" if value > 0.0 else "gains nothing"
     words = (
@@ -298,7 +298,7 @@ def _trick(given: _Given, trick: str, plain: str) -> Finding:
     return Finding(f"canary.{safe(trick)}", *figures, words, is_alarm=low > 0.0, told=told)
 
 
-def _leaks(given: _Given) -> Iterator[Finding]:
+def _leaks(given: _ValidityInput) -> Iterator[Finding]:
     """Yield what can be had without a frame."""
     blind = [one for one in given.results if one.facts.get("max_frames") == 0]
     if not blind:
@@ -322,7 +322,7 @@ def _leaks(given: _Given) -> Iterator[Finding]:
         )
 
 
-def _room(given: _Given) -> Iterator[Finding]:
+def _room(given: _ValidityInput) -> Iterator[Finding]:
     """Yield how much room the questions leave: who can win, and what separates models."""
     qids = given.shared
     each = list(given.points.values())
@@ -358,7 +358,7 @@ def _room(given: _Given) -> Iterator[Finding]:
     )
 
 
-def _copies(given: _Given) -> Finding:
+def _copies(given: _ValidityInput) -> Finding:
     """Return how often an answer is the reference itself, from which no judge can know it."""
     hits = [
         (ruling.qid, float(answer.strip() == other.strip()))

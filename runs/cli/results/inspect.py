@@ -14,6 +14,7 @@ from videoautoarena.runs.cli.program import options
 from videoautoarena.runs.cli.program.ending import run_async
 from videoautoarena.runs.exchange.interop.exports import BATTLE_EXPORTS
 from videoautoarena.runs.formats.terminal import print_result, safe, say, say_before_publishing
+from videoautoarena.runs.formats.words import in_series
 
 if TYPE_CHECKING:
     from videoautoarena.runs.exchange.training.rows import TrainingKind
@@ -216,7 +217,7 @@ TRAINING = ("preferences", "conversations")
 @options.choice(
     "--format",
     FORMS,
-    f"Format of exported battles. {' and '.join(BATTLE_EXPORTS)} hold decided battles only; "
+    f"Format of exported battles. {in_series(BATTLE_EXPORTS)} hold decided battles only; "
     "inspect holds one log per model, with all battles that count. Preferences and conversations "
     "are jsonl or parquet.",
     "form",
@@ -277,13 +278,15 @@ def _train(
 ) -> None:
     from videoautoarena.runs.exchange.training.write import (
         REPORT_EVERY,
-        Wanted,
+        TrainingOrder,
         export_rows,
         line_of,
         rows_of,
     )
 
-    wanted = Wanted(cast("TrainingKind", what), "parquet" if form == "parquet" else "jsonl", top)
+    wanted = TrainingOrder(
+        cast("TrainingKind", what), "parquet" if form == "parquet" else "jsonl", top
+    )
     if to is None:
         if form == "parquet":
             raise click.UsageError("--format parquet writes a file; name it with --to")

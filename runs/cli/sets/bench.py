@@ -24,7 +24,7 @@ from videoautoarena.runs.formats.terminal import print_result, safe, say, say_be
 
 if TYPE_CHECKING:
     from videoautoarena.runs.bench.format.reader import OpenBench
-    from videoautoarena.runs.bench.kinds.scorings import Report
+    from videoautoarena.runs.bench.kinds.scorings import PrintedReport
     from videoautoarena.runs.bench.play.runner import BenchOrder, Ran
     from videoautoarena.runs.cluster.engine import RayEngine
 
@@ -239,7 +239,7 @@ def _run(opened: OpenBench[Any], asked: BenchOrder, engine: Engine) -> Ran:
         )
 
 
-def _print_json(ran: Ran, scores: Report | None, *, folder: Path) -> None:
+def _print_json(ran: Ran, scores: PrintedReport | None, *, folder: Path) -> None:
     """Print the scores of those who played; where not all was played, how far it is."""
     from videoautoarena.runs.bench.play.tally import MOST_VOID, BenchEnd
     from videoautoarena.runs.formats.record_json import record_json
@@ -462,10 +462,10 @@ def score(bench: OpenBench[Any], *, form: str, **typed: Any) -> None:
     of their own: the estimated win rate. Confidence intervals are clustered by video.
     """
     from videoautoarena.runs.bench.kinds.scorings import scoring_of
-    from videoautoarena.runs.bench.score.anchor_score import Scores, WantedScores, Way
+    from videoautoarena.runs.bench.score.anchor_score import AnchorScoring, Scores, WantedScores
     from videoautoarena.runs.views.results.scores import pasted, set_reports
 
-    way = options.take(Way, typed)
+    way = options.take(AnchorScoring, typed)
     scores = scoring_of(bench).score(bench, WantedScores(**typed, way=way))
     if form == "json":
         options.print_json(scores.to_json())

@@ -17,11 +17,11 @@ from videoautoarena.runs.formats.terminal import safe, say, say_before_publishin
 
 if TYPE_CHECKING:
     from videoautoarena.runs.bench.format.reader import OpenBench
-    from videoautoarena.runs.bench.freeze.freeze import Extras, Told
-    from videoautoarena.runs.bench.freeze.selection import Selection
+    from videoautoarena.runs.bench.freeze.freeze import BenchExtras, FreezeInputs
+    from videoautoarena.runs.bench.freeze.selection import BenchSelection
     from videoautoarena.runs.bench.selecting.pictures import Embedder
     from videoautoarena.runs.console.progress.events import Listeners
-    from videoautoarena.runs.exchange.interop.task_sets import TakenTasks
+    from videoautoarena.runs.exchange.interop.task_sets import TaskSetImport
     from videoautoarena.runs.jobs.paid_job import JobOrder, JobTally, OnDone
 
 
@@ -42,7 +42,7 @@ class AskingBeforeFreeze:
     """What is to be asked before a freeze."""
 
     out: Path
-    selection: Selection
+    selection: BenchSelection
     asking: JobOrder
     max_void: float
     check: Callable[[], None]
@@ -66,7 +66,7 @@ class AskingBeforeFreeze:
 
     def print_plan(self) -> int:
         """Print what asking will take; return the exit code."""
-        from videoautoarena.runs.bench.freeze.freeze import Told, documents_wanted
+        from videoautoarena.runs.bench.freeze.freeze import FreezeInputs, documents_wanted
         from videoautoarena.runs.bench.freeze.items import unasked
         from videoautoarena.runs.bench.selecting.asking import plan_hard
         from videoautoarena.runs.bench.selecting.pictures import plan_documents
@@ -76,8 +76,8 @@ class AskingBeforeFreeze:
             hard = ending.run_async(plan_hard(self.out, self.asking, unasked(self.selection)))
         # Which questions are drawn from shows once all are asked.
         if self.embedder is not None and (hard is None or hard.known == hard.answers):
-            told = Told() if hard is None else self._ask_hard()
-            if isinstance(told, Told):
+            told = FreezeInputs() if hard is None else self._ask_hard()
+            if isinstance(told, FreezeInputs):
                 wanted = documents_wanted(self.out, self.selection, told)
                 planning = plan_documents(self.out, self.asking, self.embedder, wanted)
                 topics = ending.run_async(planning)
@@ -89,32 +89,34 @@ class AskingBeforeFreeze:
         options.print_report({"schema": 1, **found}, lines)
         return 0
 
-    def ask(self) -> Told | int:
+    def ask(self) -> FreezeInputs | int:
         """Ask what has to be asked and say how it went; the exit code if nothing can follow."""
-        from videoautoarena.runs.bench.freeze.freeze import Told
+        from videoautoarena.runs.bench.freeze.freeze import FreezeInputs
 
-        told = self._ask_hard() if self.selection.hard else Told()
+        told = self._ask_hard() if self.selection.hard else FreezeInputs()
         if isinstance(told, int) or self.embedder is None:
             return told
         return self._embed(self.embedder, told)
 
-    def named(self, namer: str, to: Path, extras: Extras, told: Told | None) -> Extras:
+    def named(
+        self, namer: str, to: Path, extras: BenchExtras, told: FreezeInputs | None
+    ) -> BenchExtras:
         """Return the extras with a name for each topic, asked for once and kept in the run."""
         from videoautoarena.runs.analysis.categories.naming import name_topics
         from videoautoarena.runs.bench.format.schema import MANIFEST
-        from videoautoarena.runs.bench.freeze.freeze import Told, topics_in
+        from videoautoarena.runs.bench.freeze.freeze import FreezeInputs, topics_in
         from videoautoarena.runs.run.config.agreement import RunTrust
 
         if not (to / MANIFEST).is_file():
             # What is there may be this bench, whose names are known.
             self.check()
-        topics = topics_in(self.out, self.selection, told or Told())
+        topics = topics_in(self.out, self.selection, told or FreezeInputs())
         trust = RunTrust(self.asking.config, self.asking.trust)
         names = ending.run_async(name_topics(self.out, topics, namer, say=say, trust=trust))
         return replace(extras, topic_names=names, topics_named_by=namer if names else None)
 
-    def _ask_hard(self) -> Told | int:
-        from videoautoarena.runs.bench.freeze.freeze import Told
+    def _ask_hard(self) -> FreezeInputs | int:
+        from videoautoarena.runs.bench.freeze.freeze import FreezeInputs
         from videoautoarena.runs.bench.freeze.items import unasked
         from videoautoarena.runs.bench.selecting.asking import ask_hard
 
@@ -132,9 +134,9 @@ class AskingBeforeFreeze:
             )
             say(AGAIN)
             return EXIT_VOIDS
-        return Told(hard=found)
+        return FreezeInputs(hard=found)
 
-    def _embed(self, embedder: Embedder, told: Told) -> Told | int:
+    def _embed(self, embedder: Embedder, told: FreezeInputs) -> FreezeInputs | int:
         from videoautoarena.runs.bench.freeze.freeze import documents_wanted
         from videoautoarena.runs.bench.selecting.pictures import Documents, embed_documents
 
@@ -246,13 +248,18 @@ def freeze_command(
     battle, the majority of them decides who won, otherwise the judges do. Only --hard, and
     --embeddings that take pictures, ask models, through the run's journal: nothing is paid twice.
     """
-    from videoautoarena.runs.bench.freeze.freeze import Extras, freeze, playing_command, refuse_vain
-    from videoautoarena.runs.bench.freeze.selection import Selection
+    from videoautoarena.runs.bench.freeze.freeze import (
+        BenchExtras,
+        freeze,
+        playing_command,
+        refuse_vain,
+    )
+    from videoautoarena.runs.bench.freeze.selection import BenchSelection
     from videoautoarena.runs.jobs.paid_job import JobOrder
 
-    extras = options.take(Extras, typed)
+    extras = options.take(BenchExtras, typed)
     asking = options.take(JobOrder, typed, videos=extras.videos)
-    selection = options.take(Selection, typed)
+    selection = options.take(BenchSelection, typed)
     selection.check()
     check = partial(refuse_vain, out, to, selection, extras)
     before = AskingBeforeFreeze(out, selection, asking, check=check, **typed)
@@ -310,7 +317,7 @@ def videoautobench(file: Path, to: Path, licence: str | None) -> None:
     options.print_line(taken.as_json(), taken.as_line())
 
 
-def _say_tasks(taken: TakenTasks, beside: dict[str, Any]) -> None:
+def _say_tasks(taken: TaskSetImport, beside: dict[str, Any]) -> None:
     for line in (*taken.shortcuts.as_lines(), *taken.shortcuts.explained()):
         say(line)
     say(f"to see every probe: arena bench probe {safe(str(taken.folder))}")

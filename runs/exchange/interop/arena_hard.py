@@ -53,7 +53,7 @@ _MIRRORED = {"A>>B": "B>>A", "A>B": "B>A", "A=B": "A=B", "B>A": "A>B", "B>>A": "
 Line = dict[str, Any]
 
 
-class Exported(NamedTuple):
+class ArenaHardExport(NamedTuple):
     """What was written."""
 
     folder: Path
@@ -77,7 +77,7 @@ class Exported(NamedTuple):
 
 def export_arena_hard(
     bench: OpenBench, to: Path, *, judge: str | None = None, force: bool = False
-) -> Exported:
+) -> ArenaHardExport:
     """Write a bench, and what was held against anchors on it, as arena-hard's folder.
 
     A judge's line holds two games; a seating that was void has no score there, as in arena-hard.
@@ -127,7 +127,7 @@ def export_arena_hard(
         make_folder((to / path).parent)
         write_lines(to / path, lines)
     given = sum(len(texts) for texts in answers.values())
-    return Exported(to, len(bench.items), given, judged, tuple(str(path) for path in files))
+    return ArenaHardExport(to, len(bench.items), given, judged, tuple(str(path) for path in files))
 
 
 def _answered_texts(results: Sequence[Anchored]) -> dict[str, dict[str, str]]:
@@ -208,7 +208,7 @@ _LONGEST = 40
 
 
 @dataclass(frozen=True)
-class Taken:
+class ArenaHardImport:
     """Judgments that were taken in."""
 
     results: int
@@ -235,7 +235,7 @@ class Taken:
         return [head, *(f"  {number} {what}" for what, number in odd.items() if number)]
 
 
-class _Line(NamedTuple):
+class _ArenaHardLine(NamedTuple):
     """One object of a JSON lines file, and where it stands."""
 
     where: str
@@ -253,7 +253,7 @@ def import_arena_hard(
     baseline: str | None = None,
     allow_differing: bool = False,
     force: bool = False,
-) -> Taken:
+) -> ArenaHardImport:
     """Take in all judgments of a folder, or none of them.
 
     Args:
@@ -299,9 +299,9 @@ def import_arena_hard(
     return _taken(results, questions=len(items))
 
 
-def _taken(results: Sequence[Anchored], *, questions: int) -> Taken:
+def _taken(results: Sequence[Anchored], *, questions: int) -> ArenaHardImport:
     judged = [games for one in results for games in by_question(one).values()]
-    return Taken(
+    return ArenaHardImport(
         results=len(results),
         models=len({one.model for one in results}),
         judgments=len(judged),
@@ -347,7 +347,7 @@ def _answers(folder: Path, items: Mapping[str, Item]) -> Answers:
     return found
 
 
-def _text(line: _Line) -> str:
+def _text(line: _ArenaHardLine) -> str:
     """Return the answer in a line: the last message of the second version, or of the first."""
     messages = line.content.get("messages")
     choices = line.content.get("choices")
@@ -397,7 +397,7 @@ def _judgments(
     return dict(found)
 
 
-def _judged(folder: Path) -> Iterator[tuple[_Line, str, str]]:
+def _judged(folder: Path) -> Iterator[tuple[_ArenaHardLine, str, str]]:
     """Yield each judgment, with the names that its folder and its file have."""
     if not folder.is_dir():
         raise BadInput(f"{folder} is no folder; pass one that holds {JUDGMENTS}")
@@ -412,7 +412,12 @@ def _judged(folder: Path) -> Iterator[tuple[_Line, str, str]]:
 
 
 def _comparison(
-    line: _Line, qid: str, game: Any, *, is_second: bool, texts: tuple[str | None, str | None]
+    line: _ArenaHardLine,
+    qid: str,
+    game: Any,
+    *,
+    is_second: bool,
+    texts: tuple[str | None, str | None],
 ) -> Comparison:
     if game is not None and not isinstance(game, dict):
         raise _bad(line, f"a game of it is {kind_of(game)}, no object")
@@ -441,7 +446,7 @@ def _comparison(
     )
 
 
-def _qid(line: _Line) -> str:
+def _qid(line: _ArenaHardLine) -> str:
     for key in IDS:
         value = line.content.get(key)
         if isinstance(value, str) and value:
@@ -449,7 +454,7 @@ def _qid(line: _Line) -> str:
     raise _bad(line, 'it has no "uid" and no "question_id"')
 
 
-def _name(line: _Line, keys: Sequence[str]) -> str | None:
+def _name(line: _ArenaHardLine, keys: Sequence[str]) -> str | None:
     for key in keys:
         value = line.content.get(key)
         if value is None:
@@ -460,7 +465,7 @@ def _name(line: _Line, keys: Sequence[str]) -> str | None:
     return None
 
 
-def _lines(file: Path) -> Iterator[_Line]:
+def _lines(file: Path) -> Iterator[_ArenaHardLine]:
     """Yield the objects of a file; lines are as JSON lines have them, between line feeds."""
     for place, row in enumerate(decode(read_bytes(file), str(file)).split("\n"), start=1):
         if not row.strip():
@@ -471,8 +476,8 @@ def _lines(file: Path) -> Iterator[_Line]:
             raise BadInput(f"{where}: it is {kind_of(value)}, no object; nothing was imported")
         if wrong := oddity(value):
             raise BadInput(f"{where}: it {wrong}; nothing was imported")
-        yield _Line(where, value)
+        yield _ArenaHardLine(where, value)
 
 
-def _bad(line: _Line, why: str) -> BadInput:
+def _bad(line: _ArenaHardLine, why: str) -> BadInput:
     return BadInput(f"{line.where}: {why}; nothing was imported")

@@ -49,7 +49,7 @@ Line = dict[str, Any]
 
 
 @dataclass(frozen=True)
-class Converted:
+class BattlesImport:
     """Battles that were taken in."""
 
     file: str
@@ -83,7 +83,7 @@ def import_battles(
     form: Format | None = None,
     baseline: str | None = None,
     force: bool = False,
-) -> Converted:
+) -> BattlesImport:
     """Write the battles of some files as JSON lines for `arena rate`, whole or not at all.
 
     Args:
@@ -113,7 +113,7 @@ def import_battles(
     write_lines(to, lines)
     models = {line[seat] for line in lines for seat in SEATS}
     ends = Counter(line["winner"] for line in lines)
-    return Converted(
+    return BattlesImport(
         str(to), form or "no format", len(lines), ends["void"], len(models), respelled=respelled
     )
 

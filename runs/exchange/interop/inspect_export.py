@@ -14,7 +14,7 @@ from contextlib import ExitStack
 from dataclasses import asdict
 from heapq import nsmallest
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from pydantic import ValidationError
 
@@ -39,7 +39,13 @@ from videoautoarena.runs.bench.play.calls import calls_file, open_calls
 from videoautoarena.runs.bench.play.game import scope_of
 from videoautoarena.runs.bench.play.videos import seen_videos
 from videoautoarena.runs.bench.score.score import build_scores, results_by
-from videoautoarena.runs.exchange.interop.inspect_log import Json, Log, Sample, Score, write_log
+from videoautoarena.runs.exchange.interop.inspect_log import (
+    EvalLog,
+    Json,
+    LogSample,
+    LogScore,
+    write_log,
+)
 from videoautoarena.runs.formats.files import make_folder, refuse_existing
 from videoautoarena.runs.formats.terminal import safe
 from videoautoarena.runs.run.rundir.reader import (
@@ -171,7 +177,7 @@ def say_nothing(_done: int, _of: int) -> None:
     """Hear how far it is, and say nothing."""
 
 
-class Written(NamedTuple):
+class WrittenLogs(NamedTuple):
     """Logs that were written."""
 
     folder: Path
@@ -194,12 +200,12 @@ class Written(NamedTuple):
 
 def write_folder(
     to: Path,
-    logs: Sequence[tuple[Log, Iterable[Sample]]],
+    logs: Sequence[tuple[EvalLog, Iterable[LogSample]]],
     *,
     force: bool,
-    pictures: Frames,
+    pictures: FrameThumbnails,
     on_progress: OnProgress,
-) -> Written:
+) -> WrittenLogs:
     """Write logs into a folder, each whole or not at all; `on_progress` hears after each.
 
     Raises:
@@ -213,7 +219,7 @@ def write_folder(
     for place, (file, (log, samples)) in enumerate(zip(files, logs, strict=True), start=1):
         count += write_log(file, log, samples)
         on_progress(place, len(files))
-    return Written(to, files, count, len(pictures.missing))
+    return WrittenLogs(to, files, count, len(pictures.missing))
 
 
 def span_of(store: Store | None, file: Path) -> tuple[float, float]:
@@ -226,7 +232,7 @@ def span_of(store: Store | None, file: Path) -> tuple[float, float]:
     return sessions[0].began_at_s, last.began_at_s + last.worked_s
 
 
-class Frames:
+class FrameThumbnails:
     """Thumbnails of the frames that answers were made from, as far as they are still cached."""
 
     def __init__(self, store: Store | None, sampling: Mapping[str, Any], most: int) -> None:
@@ -271,46 +277,6 @@ _RATING_FIGURES = ("rating", "low", "high", "rank", "win_rate", "battles", "wins
             "forfeits")  # fmt: skip
 
 
-class _Side(NamedTuple):
-    """A battle as one of its models met it."""
-
-    battle: Battle
-    is_a: bool
-
-    @property
-    def answer(self) -> str | None:
-        return self.battle.answer_a if self.is_a else self.battle.answer_b
-
-    @property
-    def rival(self) -> str:
-        return (self.battle.model_b if self.is_a else self.battle.model_a) or "nobody"
-
-    @property
-    def rival_answer(self) -> str | None:
-        return self.battle.answer_b if self.is_a else self.battle.answer_a
-
-    @property
-    def frames(self) -> tuple[float, ...]:
-        return self.battle.frames_a if self.is_a else self.battle.frames_b
-
-    @property
-    def points(self) -> float | None:
-        """1 for a win, a half for a tie of any kind, 0 for a loss; None of what counts nothing."""
-        verdict = self.battle.verdict
-        if verdict in TIES:
-            return 0.5
-        return float((verdict == "a") == self.is_a) if verdict in ("a", "b") else None
-
-    @property
-    def error(self) -> str | None:
-        """Why it came to nothing for this model; the rival of a forfeit has no fault."""
-        verdict = self.battle.verdict
-        reason = self.battle.reason or "no reason recorded"
-        if verdict == "void":
-            return f"void: {reason}"
-        return f"forfeit: {reason}" if verdict == f"forfeit_{'a' if self.is_a else 'b'}" else None
-
-
 def export_run(
     folder: Path,
     to: Path,
@@ -318,7 +284,7 @@ def export_run(
     frames: int = 0,
     force: bool = False,
     on_progress: OnProgress = say_nothing,
-) -> Written:
+) -> WrittenLogs:
     """Write a log for every contestant of a run into the folder `to`.
 
     Args:
@@ -334,7 +300,7 @@ def export_run(
     board = board_of(folder)
     rows = {row.model: row.to_json() for row in board.models}
     with open_run(folder) as run:
-        pictures = Frames(run.store, run.manifest.get("sampling") or {}, frames)
+        pictures = FrameThumbnails(run.store, run.manifest.get("sampling") or {}, frames)
         began_s, ended_s = span_of(run.store, folder / RUN_FILE)
         names = ("schema", "seed", "rounds", "judges", "pairing", "swap", "sampling", "prompts")
         nobody = [b for b in run.battles if b.model_a is None or b.model_b is None]
@@ -349,14 +315,14 @@ def export_run(
         }
         source = digest_of([run.manifest, nsmallest(1, run.lineup.ids)])
         logs = [
-            Log(
+            EvalLog(
                 task=f"arena {folder.resolve().name}",
                 model=name,
                 source=source,
                 dataset=folder.resolve().name,
                 began_s=began_s,
                 ended_s=ended_s,
-                scores=[Score(BATTLE_SCORER, row_metrics(rows.get(name, {}), _RATING_FIGURES))],
+                scores=[LogScore(BATTLE_SCORER, row_metrics(rows.get(name, {}), _RATING_FIGURES))],
                 metadata=_metadata(run, name, about),
                 parameters=parameters_of(cast_entry(run.manifest.get("cast"), name)),
                 roles={f"judge {k}" if k else "judge": judge
@@ -374,72 +340,77 @@ def _metadata(run: Run, name: str, about: Json) -> Json:
     return {**about, "contestant": entry.get("model", name), "max_frames": entry.get("max_frames")}
 
 
-def _battle_samples(run: Run, name: str, pictures: Frames) -> Iterator[Sample]:
+_WORDS = {1.0: "win over", 0.5: "tie with", 0.0: "loss to"}
+_BATTLE_FIELDS = (
+    *("duration_s", "persona", "aimed_at", "model_a", "model_b", "reason", "evolution"),
+    *("prompts", "propensity", "basis", "borrowed"),
+)
+
+
+def _battle_samples(run: Run, name: str, pictures: FrameThumbnails) -> Iterator[LogSample]:
     for battle in run.battles:
-        for is_a, model in ((True, battle.model_a), (False, battle.model_b)):
-            if model == name:
-                yield _sample(run, _Side(battle, is_a), name, pictures)
+        if battle.model_a == name:
+            yield _battle_sample(run, battle, "a", pictures)
+        if battle.model_b == name:
+            yield _battle_sample(run, battle, "b", pictures)
 
 
-def _sample(run: Run, side: _Side, name: str, pictures: Frames) -> Sample:
-    battle = side.battle
-    points = side.points
+def _battle_sample(
+    run: Run, battle: Battle, seat: Literal["a", "b"], pictures: FrameThumbnails
+) -> LogSample:
+    """Return a battle as the model in one of its seats met it."""
+    other = "b" if seat == "a" else "a"
+    rival = getattr(battle, f"model_{other}") or "nobody"
+    rival_answer = getattr(battle, f"answer_{other}")
+    frames = getattr(battle, f"frames_{seat}")
+    verdict = battle.verdict
     rows = run.store.journal.calls(battle.id)
-    asked = [row for row in rows if row.nonce.role == "contestant" and row.alias == name]
     scores = {}
-    if points is not None:
+    if verdict in TIES or verdict in ("a", "b"):
+        points = 0.5 if verdict in TIES else float(verdict == seat)
         scores[BATTLE_SCORER] = {
             "value": points,
-            "answer": f"{_WORDS[points]} {safe(side.rival)}",
+            "answer": f"{_WORDS[points]} {safe(rival)}",
             "explanation": "\n\n".join(_explained_judging(battle, one) for one in battle.verdicts),
         }
-    return Sample(
+    error = None
+    # The rival of a forfeit has no fault.
+    if verdict in ("void", f"forfeit_{seat}"):
+        error = f"{verdict.partition('_')[0]}: {battle.reason or 'no reason recorded'}"
+    fields = battle.model_dump(mode="json")
+    return LogSample(
         id=battle.id,
         question=battle.question or "(no question)",
         persona=battle.persona_text,
-        target=side.rival_answer or "",
-        answer=side.answer,
-        asides=rival_said(side.rival, side.rival_answer),
-        pictures=pictures.of(battle.video, side.frames),
+        target=rival_answer or "",
+        answer=getattr(battle, f"answer_{seat}"),
+        asides=rival_said(rival, rival_answer),
+        pictures=pictures.of(battle.video, frames),
         scores=scores,
-        brief=_brief(side),
-        metadata=_rest(side),
-        calls=asked,
-        judging=[row for row in rows if row.nonce.role == "judge"],
-        error=side.error,
-    )
-
-
-_WORDS = {1.0: "win over", 0.5: "tie with", 0.0: "loss to"}
-
-
-def _brief(side: _Side) -> Json:
-    battle = side.battle
-    return {
-        "rival": side.rival,
-        "verdict": battle.verdict,
-        "seat": "a" if side.is_a else "b",
-        "persona": battle.persona_text,
-        "category": battle.category,
-        "difficulty": battle.difficulty,
-        "round": battle.round,
-        "origin": battle.origin,
-        "video": battle.video,
-    }
-
-
-def _rest(side: _Side) -> Json:
-    battle = side.battle.model_dump(mode="json")
-    kept = ("duration_s", "persona", "aimed_at", "model_a", "model_b", "reason", "evolution",
-            "prompts", "propensity", "basis", "borrowed")  # fmt: skip
-    return {
-        **{f"battle_{name}": battle[name] for name in kept if name in battle},
-        "frames_s": list(side.frames),
-        "judgings": [
-            {name: one[name] for name in ("judge", "seats", "verdict", "reason")}
-            for one in battle["verdicts"]
+        brief={
+            "rival": rival,
+            "verdict": verdict,
+            "seat": seat,
+            "persona": battle.persona_text,
+            **{name: fields[name] for name in ("category", "difficulty", "round", "origin")},
+            "video": battle.video,
+        },
+        metadata={
+            **{f"battle_{name}": fields[name] for name in _BATTLE_FIELDS if name in fields},
+            "frames_s": list(frames),
+            "judgings": [
+                {name: one[name] for name in ("judge", "seats", "verdict", "reason")}
+                for one in fields["verdicts"]
+            ],
+        },
+        calls=[
+            row
+            for row in rows
+            if row.nonce.role == "contestant" and row.alias == getattr(battle, f"model_{seat}")
         ],
-    }  # fmt: skip
+        judging=[row for row in rows if row.nonce.role == "judge"],
+        error=error,
+    )
 
 
 def _explained_judging(battle: Battle, one: Judging) -> str:
@@ -465,14 +436,14 @@ _SIDE_FIGURES = ("value", "low", "high", "n", "win", "tie", "loss", "void", "mis
 _AGAINST: dict[Against, str] = {"selected": "vs_selected", "rejected": "vs_rejected"}
 
 
-class _Shelf(NamedTuple):
+class _BenchSources(NamedTuple):
     """What is at hand beside the results."""
 
     bench: OpenBench
     store: Store | None
     films: Mapping[str, Video]
     """By the digest of the bench's id."""
-    pictures: Frames
+    pictures: FrameThumbnails
 
 
 def export_results(
@@ -483,7 +454,7 @@ def export_results(
     frames: int = 0,
     force: bool = False,
     on_progress: OnProgress = say_nothing,
-) -> Written:
+) -> WrittenLogs:
     """Write a log for every result on a bench into the folder `to`.
 
     Args:
@@ -505,7 +476,9 @@ def export_results(
             stack.enter_context(store)
         sampling = bench.manifest.run.get("sampling")
         given = sampling if isinstance(sampling, dict) else {}
-        shelf = _Shelf(bench, store, seen_videos(store), Frames(store, given, frames))
+        shelf = _BenchSources(
+            bench, store, seen_videos(store), FrameThumbnails(store, given, frames)
+        )
         filled = [
             (
                 _log(shelf, result, rows[result.model, result.judge]),
@@ -518,12 +491,12 @@ def export_results(
         )
 
 
-def _log(shelf: _Shelf, result: Result, row: Mapping[str, Any]) -> Log:
+def _log(shelf: _BenchSources, result: Result, row: Mapping[str, Any]) -> EvalLog:
     bench = shelf.bench
     file = calls_file(bench) if shelf.store is not None else bench.folder / MANIFEST
     began_s, ended_s = span_of(shelf.store, file)
     name = bench.folder.resolve().name
-    return Log(
+    return EvalLog(
         task=f"arena bench {name}",
         model=result.model,
         source=digest_of([bench.bench, result.judge]),
@@ -531,8 +504,11 @@ def _log(shelf: _Shelf, result: Result, row: Mapping[str, Any]) -> Log:
         began_s=began_s,
         ended_s=ended_s,
         scores=[
-            Score(BENCH_SCORER, row_metrics(row, ("average", "low", "high", "n", "videos"))),
-            *(Score(_AGAINST[side], row_metrics(row[side], _SIDE_FIGURES)) for side in REFERENCES),
+            LogScore(BENCH_SCORER, row_metrics(row, ("average", "low", "high", "n", "videos"))),
+            *(
+                LogScore(_AGAINST[side], row_metrics(row[side], _SIDE_FIGURES))
+                for side in REFERENCES
+            ),
         ],
         metadata={
             "bench": bench.bench,
@@ -549,7 +525,7 @@ def _log(shelf: _Shelf, result: Result, row: Mapping[str, Any]) -> Log:
     )
 
 
-def _question_samples(shelf: _Shelf, result: Result) -> Iterator[Sample]:
+def _question_samples(shelf: _BenchSources, result: Result) -> Iterator[LogSample]:
     rulings = defaultdict[str, list[Ruling]](list)
     for ruling in result.rulings:
         rulings[ruling.qid].append(ruling)
@@ -559,7 +535,7 @@ def _question_samples(shelf: _Shelf, result: Result) -> Iterator[Sample]:
             reasons = list(
                 dict.fromkeys(r.reason or "no reason" for r in said if r.verdict == "void")
             )
-            yield Sample(
+            yield LogSample(
                 id=item.qid,
                 question=item.question,
                 persona=item.persona,
@@ -635,7 +611,7 @@ def _explained_ruling(result: Result, ruling: Ruling) -> str:
     )
 
 
-def _answering(shelf: _Shelf, result: Result, item: Item) -> list[CallRow]:
+def _answering(shelf: _BenchSources, result: Result, item: Item) -> list[CallRow]:
     """Return the calls for a model's answer; two names of one model share theirs."""
     if shelf.store is None or result.how != "run":
         return []

@@ -36,7 +36,7 @@ Json = dict[str, Any]
 
 
 @dataclass(frozen=True)
-class Sample:
+class LogSample:
     """One question as a model met it."""
 
     id: str
@@ -64,7 +64,7 @@ class Sample:
     """Why it came to nothing."""
 
 
-class Score(NamedTuple):
+class LogScore(NamedTuple):
     """The figures of one scorer."""
 
     name: str
@@ -73,7 +73,7 @@ class Score(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Log:
+class EvalLog:
     """What stands before the samples of a log."""
 
     task: str
@@ -84,7 +84,7 @@ class Log:
     began_s: float
     """Seconds since 1970."""
     ended_s: float
-    scores: Sequence[Score]
+    scores: Sequence[LogScore]
     metadata: Json
     parameters: Json = field(default_factory=dict)
     roles: Mapping[str, str] = field(default_factory=dict)
@@ -112,7 +112,7 @@ def _iso(seconds: float) -> str:
     return datetime.fromtimestamp(int(seconds), UTC).isoformat()
 
 
-def write_log(to: Path, log: Log, samples: Iterable[Sample]) -> int:
+def write_log(to: Path, log: EvalLog, samples: Iterable[LogSample]) -> int:
     """Write a log whole or not at all, one sample in memory at a time; return how many it has.
 
     Raises:
@@ -182,7 +182,7 @@ def _put(archive: ZipFile, name: str, value: Any) -> None:
 _PLAN = {"name": "plan", "steps": [{"solver": "contestant", "params": {}, "params_passed": {}}]}
 
 
-def _spec(log: Log, summaries: Sequence[Json]) -> Json:
+def _spec(log: EvalLog, summaries: Sequence[Json]) -> Json:
     return {
         "eval_id": log.id,
         "run_id": log.source[:22],
@@ -205,7 +205,7 @@ def _spec(log: Log, summaries: Sequence[Json]) -> Json:
     }
 
 
-def _figures(score: Score, summaries: Sequence[Json]) -> Json:
+def _figures(score: LogScore, summaries: Sequence[Json]) -> Json:
     scored = sum(score.name in one["scores"] for one in summaries)
     return {
         "name": score.name,
@@ -220,7 +220,7 @@ def _figures(score: Score, summaries: Sequence[Json]) -> Json:
     }
 
 
-def _sample(log: Log, sample: Sample) -> Json:
+def _sample(log: EvalLog, sample: LogSample) -> Json:
     asked, attachments = _asked(sample)
     who = f"The user, shown to the judge only: {sample.persona}"
     persona = [{"role": "system", "content": who}] if sample.persona is not None else []
@@ -257,7 +257,7 @@ def plain_id(text: str) -> str:
     return text if _PLAIN_ID.fullmatch(text) else f"id-{digest_of(text)[:16]}"
 
 
-def _asked(sample: Sample) -> tuple[Any, dict[str, str]]:
+def _asked(sample: LogSample) -> tuple[Any, dict[str, str]]:
     """Return the question as a message's content, and the pictures in it by what it calls them."""
     if not sample.pictures:
         return sample.question, {}
@@ -286,7 +286,7 @@ def _counted(rows: Iterable[CallRow]) -> Counter[str]:
     return sums
 
 
-def _usages(log: Log, own: Counter[str], judges: Counter[str]) -> Json:
+def _usages(log: EvalLog, own: Counter[str], judges: Counter[str]) -> Json:
     """Return what the model used, and beside it what its judging took."""
     return {
         "model_usage": {safe(log.model): _usage(own)} if own else {},

@@ -41,7 +41,7 @@ _BARE = re.compile(rf"(?<!\w){_LABEL}(?!\w)", re.IGNORECASE)
 _RULED: dict[str, Ruled] = {"B>A": "win", "A<B": "win", "A>B": "loss", "B<A": "loss"}
 
 
-class Read(NamedTuple):
+class ReadVerdict(NamedTuple):
     """What was read of a judge's words."""
 
     verdict: Ruled | None
@@ -50,19 +50,19 @@ class Read(NamedTuple):
     """Why there is none."""
 
 
-def read_verdict(words: object) -> Read:
+def read_verdict(words: object) -> ReadVerdict:
     """Return the verdict that a judge's words end in.
 
     Without a section all labels in double brackets must say the same, and in a section without such
     a label all bare ones: what would have to be guessed is no verdict.
     """
     if not isinstance(words, str) or not words.strip():
-        return Read(None, "the judge said nothing")
+        return ReadVerdict(None, "the judge said nothing")
     sections = _SECTION.split(words)
     if len(sections) == 1:
         return _unanimous(_BRACKETED.findall(words), f"no section {SECTION}")
     if labels := _BRACKETED.findall(sections[-1]):
-        return Read(_ruled(labels[-1]), None)
+        return ReadVerdict(_ruled(labels[-1]), None)
     return _unanimous(_BARE.findall(sections[-1]), f"no verdict after the last {SECTION}")
 
 
@@ -78,11 +78,11 @@ def published_rule(words: object) -> Ruled:
     return "tie" if "=" in end else "loss"
 
 
-def _unanimous(labels: list[str], otherwise: str) -> Read:
+def _unanimous(labels: list[str], otherwise: str) -> ReadVerdict:
     said = {_ruled(label) for label in labels}
     if len(said) == 1:
-        return Read(said.pop(), None)
-    return Read(None, "its labels contradict each other" if said else otherwise)
+        return ReadVerdict(said.pop(), None)
+    return ReadVerdict(None, "its labels contradict each other" if said else otherwise)
 
 
 def _ruled(label: str) -> Ruled:
@@ -100,7 +100,7 @@ _LONGEST_NAME = 200
 
 
 @dataclass
-class Side:
+class JudgedSide:
     """What was read of the judgings against one reference."""
 
     judged: int = 0
@@ -115,14 +115,14 @@ class Side:
 
 
 @dataclass(frozen=True)
-class Judged:
+class JudgmentsImport:
     """A model's judgings that were taken in."""
 
     model: str
     judge: str
     questions: int
-    selected: Side
-    rejected: Side
+    selected: JudgedSide
+    rejected: JudgedSide
 
     def as_json(self) -> dict[str, Any]:
         """Return it in the shape of `arena import videoautobench-judgments --json`."""
@@ -137,7 +137,7 @@ class Judged:
         ]
 
 
-def _side_lines(against: str, side: Side, questions: int) -> Iterator[str]:
+def _side_lines(against: str, side: JudgedSide, questions: int) -> Iterator[str]:
     yield f"against {against}: {side.judged} of {counted(questions, 'question')} judged"
     if side.missing:
         yield f"  {side.missing} missing; the score is of the others, see arena bench score --of"
@@ -150,7 +150,7 @@ def _side_lines(against: str, side: Side, questions: int) -> Iterator[str]:
         yield f"  {side.differing} with another persona, reference, question or video than here"
 
 
-class _Line(NamedTuple):
+class _JudgeOutput(NamedTuple):
     """One judge output and where it stands."""
 
     where: str
@@ -166,7 +166,7 @@ def import_judgments(
     judge: str = JUDGE,
     allow_differing: bool = False,
     force: bool = False,
-) -> Judged:
+) -> JudgmentsImport:
     """Take in a model's judge outputs against both references, all of them or none.
 
     Raises:
@@ -179,7 +179,7 @@ def import_judgments(
     rulings = []
     sides = {}
     for against, folder in zip(REFERENCES, (selected, rejected), strict=True):
-        side = sides[against] = Side(missing=len(items))
+        side = sides[against] = JudgedSide(missing=len(items))
         for line in _each(folder, items):
             item = items[line.content["qid"]]
             answers = {"selected": item.selected_answer, "rejected": item.rejected_answer}
@@ -209,10 +209,10 @@ def import_judgments(
         facts={"format": "videoautobench-judgments"},
     )
     write_result(bench, result, force=force)
-    return Judged(model, judge, len(items), **sides)
+    return JudgmentsImport(model, judge, len(items), **sides)
 
 
-def _each(folder: Path, items: Mapping[str, Item]) -> Iterator[_Line]:
+def _each(folder: Path, items: Mapping[str, Item]) -> Iterator[_JudgeOutput]:
     """Yield every judge output below `folder`, once a question."""
     seen: dict[str, str] = {}
     for line in _lines(folder):
@@ -232,7 +232,7 @@ def _each(folder: Path, items: Mapping[str, Item]) -> Iterator[_Line]:
         yield line
 
 
-def _lines(folder: Path) -> Iterator[_Line]:
+def _lines(folder: Path) -> Iterator[_JudgeOutput]:
     if not folder.is_dir():
         raise BadInput(f"{folder} is no folder; unpack the judge outputs into one")
     files = list(files_below(folder, SUFFIXES))
@@ -244,7 +244,7 @@ def _lines(folder: Path) -> Iterator[_Line]:
         rows = [row for row in rows if row.strip()]
         for place, row in enumerate(rows, start=1):
             where = f"{file}, line {place}" if len(rows) > 1 else str(file)
-            yield _Line(where, read_object(parse_json(row, where), where))
+            yield _JudgeOutput(where, read_object(parse_json(row, where), where))
 
 
 def files_below(folder: Path, endings: tuple[str, ...]) -> Iterator[Path]:
@@ -319,7 +319,7 @@ def _ruling(content: Mapping[str, Any], qid: str, against: Against) -> Ruling:
     )
 
 
-def _count(side: Side, ruling: Ruling) -> None:
+def _count(side: JudgedSide, ruling: Ruling) -> None:
     side.judged += 1
     side.missing -= 1
     if ruling.verdict == "void":

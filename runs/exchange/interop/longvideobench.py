@@ -21,10 +21,10 @@ from videoautoarena.runs.bench.format.verify import inside
 from videoautoarena.runs.exchange.interop.task_sets import (
     LONGEST_FILE_NAME,
     LONGEST_ID,
-    Part,
-    Row,
-    TakenTasks,
-    Wrong,
+    PublishedItems,
+    PublishedRecord,
+    TaskSetImport,
+    UnusableRecord,
     files_of,
     make_items,
     named_video,
@@ -51,7 +51,7 @@ _CLOCK = re.compile(r"([0-9]{1,4}):([0-9]{1,2}):([0-9]{1,2}(?:[.,][0-9]{1,9})?)"
 _NAMED = 3
 
 
-class Clip(NamedTuple):
+class SubtitledClip(NamedTuple):
     """What subtitles need to be known of one video."""
 
     spoken: str
@@ -67,7 +67,7 @@ def subtitles_beside(place: Path) -> Path:
 
 
 @dataclass(frozen=True)
-class Spoken:
+class SubtitleFiles:
     """The subtitles that were written."""
 
     folder: Path
@@ -99,7 +99,7 @@ def import_longvideobench(
     split: str | None = None,
     licence: str | None = None,
     subtitles: Path | None = None,
-) -> tuple[TakenTasks, Spoken | None]:
+) -> tuple[TaskSetImport, SubtitleFiles | None]:
     """Make a task set of a published file, or of those in a folder, whole or not at all.
 
     A file with a `correct_choice` is of the validation set, another of the test set, unless `split`
@@ -114,11 +114,13 @@ def import_longvideobench(
     texts = dict[str, bytes]()
     lacking = list[str]()
     if subtitles is not None:
-        clips = dict[str, Clip]()
+        clips = dict[str, SubtitledClip]()
         for item in items:
             if spoken := item.extra.get("subtitle_path"):
-                start_s = Row(item.extra).number(START) or 0.0
-                clip = clips.setdefault(item.video_id, Clip(str(spoken), start_s, item.duration_s))
+                start_s = PublishedRecord(item.extra).number(START) or 0.0
+                clip = clips.setdefault(
+                    item.video_id, SubtitledClip(str(spoken), start_s, item.duration_s)
+                )
                 if clip[:2] != (spoken, start_s):
                     video = quoted(item.video_id)
                     raise BadInput(
@@ -133,10 +135,10 @@ def import_longvideobench(
     make_folder(subtitles)
     for name, text in texts.items():
         write_whole(subtitles / name, text)
-    return taken, Spoken(subtitles, len(texts), tuple(lacking))
+    return taken, SubtitleFiles(subtitles, len(texts), tuple(lacking))
 
 
-def _part(file: Path, split: str | None) -> Part:
+def _part(file: Path, split: str | None) -> PublishedItems:
     records = read_records(file)
     of = split or ("val" if any(_is_keyed(row) for row in records.rows) else "test")
     return make_items(records, lambda row: _item(row, of))
@@ -146,10 +148,10 @@ def _is_keyed(row: Any) -> bool:
     return isinstance(row, dict) and row.get("correct_choice") not in (None, -1)
 
 
-def _item(row: Row, split: str) -> TaskItem:
+def _item(row: PublishedRecord, split: str) -> TaskItem:
     options = row.options()
     if not options:
-        raise Wrong('has no "candidates" to choose from')
+        raise UnusableRecord('has no "candidates" to choose from')
     row.number(START)
     row.optional_text("subtitle_path")
     return TaskItem(
@@ -166,12 +168,14 @@ def _item(row: Row, split: str) -> TaskItem:
     )
 
 
-def _answer(row: Row, options: Sequence[str]) -> str | None:
+def _answer(row: PublishedRecord, options: Sequence[str]) -> str | None:
     if not _is_keyed(row):
         return None
     place = row["correct_choice"]
     if type(place) is not int or not 0 <= place < len(options):
-        raise Wrong(f'has {quoted(place)} under "correct_choice", which is no place of an option')
+        raise UnusableRecord(
+            f'has {quoted(place)} under "correct_choice", which is no place of an option'
+        )
     return options[place]
 
 
@@ -185,7 +189,9 @@ def _srt_name(video: str) -> str:
     return f"{PurePosixPath(video).stem}.srt"
 
 
-def _read_subtitles(clips: Mapping[str, Clip], folder: Path) -> tuple[dict[str, bytes], list[str]]:
+def _read_subtitles(
+    clips: Mapping[str, SubtitledClip], folder: Path
+) -> tuple[dict[str, bytes], list[str]]:
     """Return .srt files by name, and the published names that are not there."""
     texts = dict[str, bytes]()
     lacking = list[str]()
@@ -216,15 +222,15 @@ def _refuse_others(texts: Mapping[str, bytes], folder: Path) -> None:
 Cue = tuple[float, float, str]
 
 
-def _cues(file: Path, clip: Clip) -> Iterator[Cue]:
+def _cues(file: Path, clip: SubtitledClip) -> Iterator[Cue]:
     """Yield what is said during a clip, on its own clock."""
     raw = read_json(file)
     if not isinstance(raw, list):
         raise BadInput(f"{file} holds {kind_of(raw)}; it must be a list of subtitles")
     for number, row in enumerate(raw, start=1):
         try:
-            start_s, end_s, text = _cue(Row.of(row))
-        except Wrong as why:
+            start_s, end_s, text = _cue(PublishedRecord.of(row))
+        except UnusableRecord as why:
             raise BadInput(f"{file}, subtitle {number}: {why}; nothing was imported") from None
         # As is published, what has no end goes on until that of the clip.
         last_s = math.inf if clip.duration_s is None else clip.duration_s
@@ -236,23 +242,23 @@ def _cues(file: Path, clip: Clip) -> Iterator[Cue]:
             yield start_s, end_s if end_s < math.inf else start_s, text
 
 
-def _cue(row: Row) -> tuple[float, float | None, str]:
+def _cue(row: PublishedRecord) -> tuple[float, float | None, str]:
     """Return start, end and text of a subtitle in either published form; some have no end."""
     if "timestamp" not in row:
         return _seconds(row, "start"), _seconds(row, "end"), _one_line(row.text("line"))
     times = row["timestamp"]
     if not isinstance(times, list) or len(times) != 2:
-        raise Wrong('has a "timestamp" that is no list of start and end')
-    start_s = Row(start=times[0]).number("start")
+        raise UnusableRecord('has a "timestamp" that is no list of start and end')
+    start_s = PublishedRecord(start=times[0]).number("start")
     if start_s is None:
-        raise Wrong('has a "timestamp" without a start')
-    return start_s, Row(end=times[1]).number("end"), _one_line(row.text("text"))
+        raise UnusableRecord('has a "timestamp" without a start')
+    return start_s, PublishedRecord(end=times[1]).number("end"), _one_line(row.text("text"))
 
 
-def _seconds(row: Row, key: str) -> float:
+def _seconds(row: PublishedRecord, key: str) -> float:
     found = _CLOCK.fullmatch(row.text(key))
     if found is None:
-        raise Wrong(
+        raise UnusableRecord(
             f"has {quoted(row[key])} under {quoted(key)}; it must be a time as 00:01:02.345"
         )
     hours, minutes, seconds = found.groups()

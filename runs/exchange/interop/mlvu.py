@@ -14,10 +14,10 @@ from pathlib import Path
 from videoautoarena.runs.bench.format.schema import TaskItem
 from videoautoarena.runs.exchange.interop.task_sets import (
     LONGEST_ID,
-    Part,
-    Row,
-    TakenTasks,
-    Wrong,
+    PublishedItems,
+    PublishedRecord,
+    TaskSetImport,
+    UnusableRecord,
     files_of,
     make_items,
     named_video,
@@ -52,7 +52,7 @@ LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
 def import_mlvu(
     place: Path, to: Path, *, split: str | None = None, licence: str | None = None
-) -> TakenTasks:
+) -> TaskSetImport:
     """Make a task set of the published files in a folder, or of one, whole or not at all.
 
     A file whose records have a `question_id` is of the test set, another of the dev set, unless
@@ -68,23 +68,23 @@ def import_mlvu(
     return put_tasks(parts, to, form=MLVU, licence=licence, videos=names)
 
 
-def _part(file: Path, split: str | None, places: Counter[str]) -> Part:
+def _part(file: Path, split: str | None, places: Counter[str]) -> PublishedItems:
     records = read_records(file)
     of = split or ("test" if records.any_has("question_id") else "dev")
     return make_items(records, lambda row: _item(row, of, places))
 
 
-def _item(row: Row, split: str, places: Counter[str]) -> TaskItem:
+def _item(row: PublishedRecord, split: str, places: Counter[str]) -> TaskItem:
     kind = row.text("question_type")
     if kind not in TASKS:
-        raise Wrong(f'has {quoted(kind)} under "question_type", which is no task of MLVU')
+        raise UnusableRecord(f'has {quoted(kind)} under "question_type", which is no task of MLVU')
     task = TASKS[kind]
     places[task] += 1
     named = "question_id" in row
     qid = row.text("question_id", longest=LONGEST_ID) if named else f"{task}_{places[task] - 1}"
     options = row.options()
     if bool(options) is (task in FREE_TEXT):
-        raise Wrong(
+        raise UnusableRecord(
             f'has "candidates", though {task} is answered in words'
             if options
             else 'has no "candidates" to choose from'

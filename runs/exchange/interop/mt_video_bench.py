@@ -50,8 +50,8 @@ from videoautoarena.runs.bench.format.writer import (
 from videoautoarena.runs.bench.score.task_points import results_of
 from videoautoarena.runs.exchange.interop.task_sets import (
     LONGEST_ID,
-    Row,
-    Wrong,
+    PublishedRecord,
+    UnusableRecord,
     files_of,
     named_video,
 )
@@ -166,7 +166,7 @@ def kept_beside(beside: JsonValue, name: str) -> Json:
     return found if isinstance(found, dict) else {}
 
 
-class _Found(NamedTuple):
+class _PublishedFile(NamedTuple):
     """One published file that was read."""
 
     file: Path
@@ -175,11 +175,11 @@ class _Found(NamedTuple):
 
 
 @dataclass
-class Part:
+class AbilityFiles:
     """What is in the two files of one ability."""
 
     ability: Ability
-    files: tuple[_Found, _Found]
+    files: tuple[_PublishedFile, _PublishedFile]
     items: list[DialogueItem] = field(default_factory=list)
     refused: list[str] = field(default_factory=list)
     """Each place with why it cannot be used."""
@@ -212,7 +212,7 @@ class Part:
         return {name: held for name, held in found.items() if held}
 
 
-def read_part(file: Path) -> Part:
+def read_part(file: Path) -> AbilityFiles:
     """Return what a file of dialogues holds, and that of their checklists; BadInput of no such."""
     if not file.exists():
         raise BadInput(f"there is no {file}; pass the folder that holds {DIALOGUES}")
@@ -224,57 +224,57 @@ def read_part(file: Path) -> Part:
     beside = file.parent / name
     dialogues = _read(file)
     checklists = _read(beside if beside.is_file() and not near.is_file() else near)
-    part = Part(ABILITY_OF[file.stem], (dialogues, checklists))
+    part = AbilityFiles(ABILITY_OF[file.stem], (dialogues, checklists))
     for video, held in dialogues.videos.items():
         _read_video(part, video, held)
     _read_strays(part)
     return part
 
 
-def _read(file: Path) -> _Found:
+def _read(file: Path) -> _PublishedFile:
     content = read_bytes(file)
     raw = parse_json(decode(content, str(file)), str(file))
     if not isinstance(raw, dict):
         raise BadInput(f"{file} holds {kind_of(raw)}; it must be an object of videos")
     if isinstance(raw, DoubledObject):
         raise BadInput(f"{file} has the video {quoted(raw.key)} twice; nothing was imported")
-    return _Found(file, digest(content), raw)
+    return _PublishedFile(file, digest(content), raw)
 
 
-def _read_video(part: Part, video: str, held: Any) -> None:
+def _read_video(part: AbilityFiles, video: str, held: Any) -> None:
     """Add the dialogues about one video to a part, and why others are none."""
     dialogues, checklists = part.files
     where = f"{dialogues.file}, video {quoted(video)}"
     try:
         _checked_name(video, "name")
         if not isinstance(held, list):
-            raise Wrong(f"is {kind_of(held)}; it must be a list of dialogues")
-    except Wrong as why:
+            raise UnusableRecord(f"is {kind_of(held)}; it must be a list of dialogues")
+    except UnusableRecord as why:
         part.refused.append(f"{where}: {why}")
         return
     for number, raw in enumerate(held, start=1):
         try:
-            record = Row.of(raw)
+            record = PublishedRecord.of(raw)
             if "event_index" not in record:
-                raise Wrong('has no "event_index"')
+                raise UnusableRecord('has no "event_index"')
             value = record["event_index"]
             if isinstance(value, bool) or not isinstance(value, int | str):
-                raise Wrong(
+                raise UnusableRecord(
                     f'has {kind_of(value)} under "event_index"; it must be a number or a text'
                 )
             event = _checked_name(str(value), '"event_index"')
             if (video, event) in part.events:
-                raise Wrong(f"is the second of event {quoted(event)}")
+                raise UnusableRecord(f"is the second of event {quoted(event)}")
             part.events.add((video, event))
             rounds = _rounds(record)
-        except Wrong as why:
+        except UnusableRecord as why:
             part.refused.append(f"{where}, dialogue {number}: {why}")
             continue
         listed = f"{checklists.file}, video {quoted(video)}, event {quoted(event)}"
         try:
             lists = _lists(checklists.videos.get(video, {}), event)
             checks = _checks(lists or [])
-        except Wrong as why:
+        except UnusableRecord as why:
             part.refused.append(f"{listed}: {why}")
             continue
         item = _item(part, video, event, record, rounds, checks, lists)
@@ -285,7 +285,7 @@ def _read_video(part: Part, video: str, held: Any) -> None:
         part.items.append(item)
 
 
-def _read_strays(part: Part) -> None:
+def _read_strays(part: AbilityFiles) -> None:
     """Note what is odd among checklists of dialogues that are not there; those are kept as well."""
     file = part.files[1].file
     for video, events in part.files[1].videos.items():
@@ -299,36 +299,38 @@ def _read_strays(part: Part) -> None:
             if (video, event) in part.events:
                 continue
             try:
-                Row.of({"": held})
-            except Wrong as why:
+                PublishedRecord.of({"": held})
+            except UnusableRecord as why:
                 part.refused.append(f"{where}, event {quoted(event)}: {why}")
 
 
 def _checked_name(text: str, what: str) -> str:
     if not (text.strip() and len(text) <= LONGEST_ID):
-        raise Wrong(f"needs a {what} of 1 to {LONGEST_ID} characters")
+        raise UnusableRecord(f"needs a {what} of 1 to {LONGEST_ID} characters")
     return text
 
 
-def _rounds(record: Row) -> dict[int, Row]:
+def _rounds(record: PublishedRecord) -> dict[int, PublishedRecord]:
     """Return the rounds of a dialogue by their numbers, in order."""
     raw = record.get(DIALOGUES)
     if not isinstance(raw, dict):
-        raise Wrong(f'has {kind_of(raw)} under "{DIALOGUES}"; it must be an object of rounds')
+        raise UnusableRecord(
+            f'has {kind_of(raw)} under "{DIALOGUES}"; it must be an object of rounds'
+        )
     if not raw:
-        raise Wrong("has no round")
-    found: dict[int, Row] = {}
+        raise UnusableRecord("has no round")
+    found: dict[int, PublishedRecord] = {}
     for key, one in raw.items():
         number = round_number(key)
         if number is None:
-            raise Wrong(
+            raise UnusableRecord(
                 f'has the key {quoted(key)} among rounds; they are "Round 1" to {MOST_ROUNDS}'
             )
         try:
-            row = Row.of(one)
+            row = PublishedRecord.of(one)
             row.text("User"), row.text("Assistant"), row.optional_text("Ability")
-        except Wrong as why:
-            raise Wrong(f"{quoted(key)} {why}") from None
+        except UnusableRecord as why:
+            raise UnusableRecord(f"{quoted(key)} {why}") from None
         found[number] = row
     return dict(sorted(found.items()))
 
@@ -339,7 +341,7 @@ def _lists(events: Any, event: str) -> list[Any] | None:
         return None
     lists = events[event]
     if not isinstance(lists, list):
-        raise Wrong(f"is {kind_of(lists)}; it must be a list of checklists")
+        raise UnusableRecord(f"is {kind_of(lists)}; it must be a list of checklists")
     return lists
 
 
@@ -348,17 +350,19 @@ def _checks(lists: Sequence[Any]) -> dict[int, list[Check]]:
     found: dict[int, list[Check]] = {}
     for place, raw in enumerate(lists, start=1):
         try:
-            row = Row.of(raw)
+            row = PublishedRecord.of(raw)
             number = row.get("round index")
             if isinstance(number, bool) or not isinstance(number, int):
-                raise Wrong(f'has {kind_of(number)} under "round index"; it must be a number')
+                raise UnusableRecord(
+                    f'has {kind_of(number)} under "round index"; it must be a number'
+                )
             found[number] = list(_pairs(row))
-        except Wrong as why:
-            raise Wrong(f"checklist {place} {why}") from None
+        except UnusableRecord as why:
+            raise UnusableRecord(f"checklist {place} {why}") from None
     return found
 
 
-def _pairs(row: Row) -> Iterator[Check]:
+def _pairs(row: PublishedRecord) -> Iterator[Check]:
     """Yield each question with the answer of its own number; a pair without text is none."""
     keys = [found for key in row if (found := _PAIR.fullmatch(key))]
     for number in sorted({int(key[2]) for key in keys}):
@@ -370,18 +374,20 @@ def _pairs(row: Row) -> Iterator[Check]:
         if not text.strip() and not said:
             continue
         if not text.strip():
-            raise Wrong(f"has no {quoted(asked)} to {quoted(answer)}")
+            raise UnusableRecord(f"has no {quoted(asked)} to {quoted(answer)}")
         if said not in ("yes", "no"):
-            raise Wrong(f"has {quoted(expected)} under {quoted(answer)}; it must be Yes or No")
+            raise UnusableRecord(
+                f"has {quoted(expected)} under {quoted(answer)}; it must be Yes or No"
+            )
         yield Check(text=text, expected="yes" if said == "yes" else "no")
 
 
 def _item(
-    part: Part,
+    part: AbilityFiles,
     video: str,
     event: str,
-    record: Row,
-    rounds: Mapping[int, Row],
+    record: PublishedRecord,
+    rounds: Mapping[int, PublishedRecord],
     checks: Mapping[int, list[Check]],
     lists: list[Any] | None,
 ) -> DialogueItem:
@@ -424,7 +430,7 @@ def _equal(one: Any, other: Any) -> bool:
     return json.dumps(one, sort_keys=True) == json.dumps(other, sort_keys=True)
 
 
-def source_of(parts: Sequence[Part]) -> Source:
+def source_of(parts: Sequence[AbilityFiles]) -> Source:
     """Return what a set was made from, with what of the files belongs to no dialogue."""
     read = [one for part in parts for one in part.files]
     files: list[JsonValue] = [{"name": one.file.name, "sha256": one.digest} for one in read]
@@ -441,7 +447,7 @@ _NO_VIDEOS = (".srt", ".vtt", ".json")
 
 def import_mt_video_bench(
     place: Path, to: Path, *, videos: Path | None = None, licence: str | None = None
-) -> TakenDialogues:
+) -> DialogueSetImport:
     """Make a set of dialogues of the published files, whole or not at all.
 
     `place` is the folder that holds `mtqa` and `checklist`, or one file of dialogues. In a folder
@@ -478,7 +484,7 @@ def import_mt_video_bench(
         raise BadInput(f"{parts[0].files[0].file} has too many videos for one set; split it")
     rounds = [one for item in items for one in item.rounds]
     checks = [check for one in rounds for check in one.checklist]
-    return TakenDialogues(
+    return DialogueSetImport(
         was_there=put(bench.files, to),
         folder=to,
         bench=bench.manifest["bench"],
@@ -530,7 +536,7 @@ def _with_clips(
 
 
 @dataclass(frozen=True)
-class TakenDialogues:
+class DialogueSetImport:
     """A set of dialogues that was imported, or was already there."""
 
     folder: Path
@@ -649,7 +655,7 @@ def _video_names(bench: OpenBench[Any]) -> dict[str, str]:
     return {id_: name if names.count(name) == 1 else id_ for id_, name in found.items()}
 
 
-class Exported(NamedTuple):
+class DialogueExport(NamedTuple):
     """What was written."""
 
     folder: Path
@@ -675,7 +681,7 @@ class Exported(NamedTuple):
 
 def export_mt_video_bench(
     bench: OpenBench[DialogueItem], to: Path, *, force: bool = False
-) -> Exported:
+) -> DialogueExport:
     """Write dialogues and checklists, a file an ability, into two folders below `to`.
 
     Raises BadInput: a file is there and not `force`, or cannot be written.
@@ -715,7 +721,7 @@ def replies_of(bench: OpenBench[DialogueItem], model: str) -> list[RoundLine]:
 
 def export_predictions(
     bench: OpenBench[DialogueItem], to: Path, said: Iterable[RoundLine], *, force: bool = False
-) -> Exported:
+) -> DialogueExport:
     """Write one model's replies, a file an ability, into the folder `to`.
 
     A round that was not asked holds the sentence that their scripts write there, one without an
@@ -745,7 +751,7 @@ def _written(
     dialogues: int,
     *,
     force: bool,
-) -> Exported:
+) -> DialogueExport:
     if not files:
         raise BadInput(f"{bench.folder} holds nothing of the six abilities to write")
     refuse_within(bench.folder, to)
@@ -756,4 +762,4 @@ def _written(
         write_whole(to / path, (json.dumps(content, indent=4) + "\n").encode("ascii"))
     twins = sum(item.ability not in STEMS for item in bench.items)
     parts = sum(item.ability in STEMS and bool(item.spans) for item in bench.items)
-    return Exported(to, dialogues, twins, tuple(path.as_posix() for path in files), parts)
+    return DialogueExport(to, dialogues, twins, tuple(path.as_posix() for path in files), parts)

@@ -56,6 +56,7 @@ from videoautoarena.runs.formats.files import (
     read_bytes,
 )
 from videoautoarena.runs.formats.terminal import safe
+from videoautoarena.runs.formats.words import unusable_too
 from videoautoarena.runs.run.rundir.reader import counted
 
 LONGEST_ID = 1000
@@ -66,34 +67,33 @@ OPTIONS = "candidates"
 MOST_OPTIONS = 26
 """As many as there are letters to choose by."""
 MOST_TASKS = 1000
-_NAMED = 8
 
 
-class Wrong(Exception):
+class UnusableRecord(Exception):
     """Why one record cannot be used."""
 
 
-class Row(dict[str, Any]):
+class PublishedRecord(dict[str, Any]):
     """One record, read strictly: Wrong says why it cannot be used."""
 
     @classmethod
-    def of(cls, raw: Any) -> Row:
+    def of(cls, raw: Any) -> PublishedRecord:
         """Return a record if it is an object without anything odd inside."""
         if not isinstance(raw, dict):
-            raise Wrong(f"is {kind_of(raw)}, no object")
+            raise UnusableRecord(f"is {kind_of(raw)}, no object")
         if wrong := oddity(raw):
-            raise Wrong(wrong)
+            raise UnusableRecord(wrong)
         return cls(raw)
 
     def text(self, key: str, *, longest: int | None = None) -> str:
         """Return a text that must be there; with `longest`, of 1 to so many characters."""
         if key not in self:
-            raise Wrong(f"has no {quoted(key)}")
+            raise UnusableRecord(f"has no {quoted(key)}")
         value = self[key]
         if not isinstance(value, str):
-            raise Wrong(f"has {kind_of(value)} under {quoted(key)}; it must be a text")
+            raise UnusableRecord(f"has {kind_of(value)} under {quoted(key)}; it must be a text")
         if longest is not None and not (value.strip() and len(value) <= longest):
-            raise Wrong(f"needs a {quoted(key)} of 1 to {longest} characters")
+            raise UnusableRecord(f"needs a {quoted(key)} of 1 to {longest} characters")
         return value
 
     def optional_text(self, key: str) -> str | None:
@@ -106,17 +106,21 @@ class Row(dict[str, Any]):
         if value is None:
             return []
         if not isinstance(value, list):
-            raise Wrong(f"has {kind_of(value)} under {quoted(key)}; it must be a list of texts")
+            raise UnusableRecord(
+                f"has {kind_of(value)} under {quoted(key)}; it must be a list of texts"
+            )
         for text in value:
             if not isinstance(text, str):
-                raise Wrong(f"has {kind_of(text)} in the list {quoted(key)}; it must be a text")
+                raise UnusableRecord(
+                    f"has {kind_of(text)} in the list {quoted(key)}; it must be a text"
+                )
         return value
 
     def options(self) -> list[str]:
         """Return the options of a record, which can be fewer or more than can be asked."""
         options = self.texts(OPTIONS)
         if len(options) > MOST_OPTIONS:
-            raise Wrong(
+            raise UnusableRecord(
                 f"has {len(options):,} options under {quoted(OPTIONS)}; at most {MOST_OPTIONS}"
             )
         return options
@@ -127,13 +131,17 @@ class Row(dict[str, Any]):
         if value is None:
             return None
         if isinstance(value, bool | OddNumber) or not isinstance(value, int | float):
-            raise Wrong(f"has {kind_of(value)} under {quoted(key)}; it must be a number of seconds")
+            raise UnusableRecord(
+                f"has {kind_of(value)} under {quoted(key)}; it must be a number of seconds"
+            )
         try:
             number = float(value)
         except OverflowError:
             number = math.inf
         if not 0 <= number < math.inf or number != value:
-            raise Wrong(f"has {quoted(value)} under {quoted(key)}; it must be a number of seconds")
+            raise UnusableRecord(
+                f"has {quoted(value)} under {quoted(key)}; it must be a number of seconds"
+            )
         return number
 
     def rest(self, known: Collection[str]) -> dict[str, JsonValue]:
@@ -141,7 +149,7 @@ class Row(dict[str, Any]):
         return {key: self[key] for key in self if key not in known or self[key] in (None, [])}
 
 
-class Records(NamedTuple):
+class PublishedRecords(NamedTuple):
     """The records of one published file, not looked at yet."""
 
     file: Path
@@ -153,7 +161,7 @@ class Records(NamedTuple):
         return any(isinstance(row, dict) and key in row for row in self.rows)
 
 
-class Part(NamedTuple):
+class PublishedItems(NamedTuple):
     """The items of one published file, in its order."""
 
     file: Path
@@ -173,7 +181,7 @@ def files_of(place: Path, pattern: str) -> list[Path]:
     return found
 
 
-def read_records(file: Path) -> Records:
+def read_records(file: Path) -> PublishedRecords:
     """Return the records of a file; BadInput where it is no list of any."""
     content = read_bytes(file)
     raw = parse_json(decode(content, str(file)), str(file))
@@ -181,28 +189,28 @@ def read_records(file: Path) -> Records:
         raise BadInput(f"{file} holds {kind_of(raw)}; it must be a list of items")
     if not raw:
         raise BadInput(f"{file} holds no item")
-    return Records(file, digest(content), raw)
+    return PublishedRecords(file, digest(content), raw)
 
 
-def make_items(records: Records, make: Callable[[Row], TaskItem]) -> Part:
+def make_items(
+    records: PublishedRecords, make: Callable[[PublishedRecord], TaskItem]
+) -> PublishedItems:
     """Return an item of each record; BadInput naming all that cannot be used."""
     made = list[TaskItem]()
     refused = dict[int, str]()
     for number, row in enumerate(records.rows, start=1):
         try:
-            item = make(Row.of(row))
+            item = make(PublishedRecord.of(row))
             if len(question_bytes([item])) >= LONGEST_LINE:
-                raise Wrong(f"is longer than {LONGEST_LINE >> 20} MB")
+                raise UnusableRecord(f"is longer than {LONGEST_LINE >> 20} MB")
             made.append(item)
-        except Wrong as why:
+        except UnusableRecord as why:
             refused[number] = str(why)
     if refused:
         first, *others = refused
-        named = ", ".join(map(str, others[:_NAMED]))
-        more = f" and {len(others) - _NAMED:,} more" if len(others) > _NAMED else ""
-        nor = f"; {named}{more} cannot be used either" if others else ""
+        nor = unusable_too(list(map(str, others)))
         raise BadInput(f"{records.file}, item {first}: {refused[first]}{nor}; nothing was imported")
-    return Part(records.file, records.digest, made)
+    return PublishedItems(records.file, records.digest, made)
 
 
 def named_video(name: str) -> BenchVideo:
@@ -212,7 +220,7 @@ def named_video(name: str) -> BenchVideo:
 
 
 @dataclass(frozen=True)
-class TakenTasks:
+class TaskSetImport:
     """A task set that was imported, or was already there."""
 
     folder: Path
@@ -266,13 +274,13 @@ class TakenTasks:
 
 
 def put_tasks(
-    parts: Sequence[Part],
+    parts: Sequence[PublishedItems],
     to: Path,
     *,
     form: str,
     licence: str | None,
     videos: Mapping[str, BenchVideo],
-) -> TakenTasks:
+) -> TaskSetImport:
     """Make one set of the items of published files, whole or not at all.
 
     Raises:
@@ -289,10 +297,15 @@ def put_tasks(
     if len({item.task for item in items}) > MOST_TASKS:
         raise BadInput(f"{parts[0].file} has more than {MOST_TASKS:,} tasks; nothing was imported")
     choice = {item.is_choice for item in items}
+    digests = {part.file.name: part.digest for part in parts}
+    files: list[JsonValue] = [
+        {"name": part.file.name, "sha256": part.digest, "items": len(part.items)} for part in parts
+    ]
+    whole = parts[0].digest if len(parts) == 1 else digest_of(digests)
     draft = Manifest(
         kind="tasks" if len(choice) > 1 else "choice" if True in choice else "generation",
         generator=Generator(name="videoautoarena", version=version("videoautoarena")),
-        source=_source(parts, form),
+        source=Source(kind=IMPORT, format=form, digest=whole, layout={"files": files}),
         selection={"how": "every item of the files"},
         licence=licence,
         counts=counts_of(items),
@@ -305,7 +318,7 @@ def put_tasks(
     bench = seal(draft, {QUESTIONS: question_bytes(items), CARD: card})
     if len(bench.files[MANIFEST]) > LARGEST_MANIFEST:
         raise BadInput(f"{parts[0].file} has too many videos for one set; split it")
-    return TakenTasks(
+    return TaskSetImport(
         was_there=put(bench.files, to),
         folder=to,
         bench=bench.manifest["bench"],
@@ -318,16 +331,6 @@ def put_tasks(
         shortcuts=shortcuts,
         one_video=next((entry.path or id_ for id_, entry in videos.items()), ""),
     )
-
-
-def _source(parts: Sequence[Part], form: str) -> Source:
-    """Return what a set was made from; the layout says which items are of which file."""
-    digests = {part.file.name: part.digest for part in parts}
-    files: list[JsonValue] = [
-        {"name": part.file.name, "sha256": part.digest, "items": len(part.items)} for part in parts
-    ]
-    whole = parts[0].digest if len(parts) == 1 else digest_of(digests)
-    return Source(kind=IMPORT, format=form, digest=whole, layout={"files": files})
 
 
 def task_card(manifest: Manifest, items: Sequence[TaskItem], found: Shortcuts) -> str:

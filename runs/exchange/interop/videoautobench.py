@@ -38,7 +38,7 @@ from videoautoarena.runs.bench.format.schema import (
 from videoautoarena.runs.bench.format.writer import (
     CHECKSUMS,
     UNSTATED_BY_PUBLISHER,
-    Bench,
+    SealedBench,
     count_table,
     licence_section,
     put,
@@ -58,6 +58,7 @@ from videoautoarena.runs.formats.files import (
     write_whole,
 )
 from videoautoarena.runs.formats.terminal import safe
+from videoautoarena.runs.formats.words import unusable_too
 from videoautoarena.runs.run.rundir.reader import counted
 
 
@@ -182,11 +183,10 @@ def _dumped(value: Any, form: Mapping[str, JsonValue]) -> bytes:
 
 
 LONGEST_ID = 1000
-_NAMED = 8
 
 
 @dataclass(frozen=True)
-class Taken:
+class BenchImport:
     """A bench that was imported, or was already there."""
 
     folder: Path
@@ -210,11 +210,11 @@ class Taken:
         )
 
 
-class _Wrong(Exception):
+class _UnusableItem(Exception):
     """Why one item cannot be used."""
 
 
-def import_videoautobench(file: Path, to: Path, *, licence: str | None = None) -> Taken:
+def import_videoautobench(file: Path, to: Path, *, licence: str | None = None) -> BenchImport:
     """Make a bench folder of a published file, whole or not at all.
 
     Raises:
@@ -236,13 +236,11 @@ def import_videoautobench(file: Path, to: Path, *, licence: str | None = None) -
     for qid, entry in raw.items():
         try:
             items.append(_item(qid, entry))
-        except _Wrong as why:
+        except _UnusableItem as why:
             refused[qid] = str(why)
     if refused:
         first, *others = refused
-        named = ", ".join(quoted(qid) for qid in others[:_NAMED])
-        more = f" and {len(others) - _NAMED} more" if len(others) > _NAMED else ""
-        nor = f"; {named}{more} cannot be used either" if others else ""
+        nor = unusable_too([quoted(qid) for qid in others])
         raise BadInput(f"{file}, {quoted(first)}: {refused[first]}{nor}; nothing was imported")
     source = Source(
         kind=IMPORT, format=VIDEOAUTOBENCH, digest=digest(content), layout=layout_of(raw, content)
@@ -251,7 +249,7 @@ def import_videoautobench(file: Path, to: Path, *, licence: str | None = None) -
     if len(bench.files[MANIFEST]) > LARGEST_MANIFEST:
         raise BadInput(f"{file} has too many videos for one bench; split it")
     was_there = put(bench.files, to)
-    return Taken(
+    return BenchImport(
         folder=to,
         bench=bench.manifest["bench"],
         questions=len(items),
@@ -263,27 +261,27 @@ def import_videoautobench(file: Path, to: Path, *, licence: str | None = None) -
 
 def _item(qid: str, entry: Any) -> Item:
     if not qid.strip() or len(qid) > LONGEST_ID:
-        raise _Wrong(f"a qid must have 1 to {LONGEST_ID} characters")
+        raise _UnusableItem(f"a qid must have 1 to {LONGEST_ID} characters")
     if not isinstance(entry, dict):
-        raise _Wrong(f"is {kind_of(entry)}, no object")
+        raise _UnusableItem(f"is {kind_of(entry)}, no object")
     if wrong := oddity(entry):
-        raise _Wrong(wrong)
+        raise _UnusableItem(wrong)
     for key in KEYS:
         if key not in entry:
-            raise _Wrong(f"has no {quoted(key)}")
+            raise _UnusableItem(f"has no {quoted(key)}")
         if not isinstance(entry[key], str):
-            raise _Wrong(f"has {kind_of(entry[key])} under {quoted(key)}; it must be a text")
+            raise _UnusableItem(f"has {kind_of(entry[key])} under {quoted(key)}; it must be a text")
     if not entry["video_id"] or len(entry["video_id"]) > LONGEST_ID:
-        raise _Wrong(f'needs a "video_id" of 1 to {LONGEST_ID} characters')
+        raise _UnusableItem(f'needs a "video_id" of 1 to {LONGEST_ID} characters')
     extra = {key: value for key, value in entry.items() if key not in KEYS}
     known = {ours: entry[theirs] for theirs, ours in KEYS.items()}
     made = Item(qid=qid, chosen_by="source", extra=extra, **known)
     if len(question_bytes([made])) >= LONGEST_LINE:
-        raise _Wrong(f"is longer than {LONGEST_LINE >> 20} MB")
+        raise _UnusableItem(f"is longer than {LONGEST_LINE >> 20} MB")
     return made
 
 
-def _bench(items: list[Item], source: Source, *, licence: str | None) -> Bench:
+def _bench(items: list[Item], source: Source, *, licence: str | None) -> SealedBench:
     ours = version("videoautoarena")
     card = import_card(items, source, licence=licence, version=ours)
     files = {QUESTIONS: question_bytes(items), CARD: card.encode("utf-8", "backslashreplace")}
@@ -301,7 +299,7 @@ def _bench(items: list[Item], source: Source, *, licence: str | None) -> Bench:
 
 
 @dataclass(frozen=True)
-class HandedIn:
+class SubmissionImport:
     """Answers that were taken in."""
 
     model: str
@@ -323,7 +321,7 @@ class HandedIn:
 
 def import_submission(
     file: Path, bench: OpenBench, model: str, *, allow_differing: bool = False, force: bool = False
-) -> HandedIn:
+) -> SubmissionImport:
     """Take in a model's answers, an object of them by qid, to be judged later.
 
     Raises:
@@ -362,4 +360,4 @@ def import_submission(
     write_answers(bench, answers, force=force)
     empty = sum(not text.strip() for text in responses.values())
     missing = len(items) - len(responses)
-    return HandedIn(answers.model, len(items), len(responses) - empty, empty, missing)
+    return SubmissionImport(answers.model, len(items), len(responses) - empty, empty, missing)

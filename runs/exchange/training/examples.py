@@ -19,7 +19,7 @@ from videoautoarena.graph.slot_ids import PERSONAS
 from videoautoarena.memory.records.errors import BadInput, StoreError
 from videoautoarena.memory.records.records import DECIDED, TIES, Battle, Frames, Video
 from videoautoarena.runs.analysis.categories.tags import categories_of as question_categories
-from videoautoarena.runs.bench.freeze.items import Choice, choose, votes_of
+from videoautoarena.runs.bench.freeze.items import AnswerChoice, choose, votes_of
 from videoautoarena.runs.exchange.training.rows import (
     Conversation,
     Message,
@@ -39,7 +39,7 @@ FRAMES_KEPT = 64
 """Videos whose frames' digests are in memory at once."""
 
 
-class Sources:
+class RunSources:
     """What a run knows of its videos and questions, read once."""
 
     def __init__(self, run: Run) -> None:
@@ -126,7 +126,7 @@ WHY_NO_PAIR = (TIE, SPLIT, VOID, FORFEIT, FAILED, PEOPLE, SAME)
 """Why a battle gives no pair, in the order in which that is shown."""
 
 
-def preferences(run: Run, sources: Sources, left_out: Counter[str]) -> Iterator[Preference]:
+def preferences(run: Run, sources: RunSources, left_out: Counter[str]) -> Iterator[Preference]:
     """Yield a pair of each battle that counts and has a winner, in slot order.
 
     Judges must have decided it for one of the two; where people labelled it, most of them choose,
@@ -169,7 +169,7 @@ def preferences(run: Run, sources: Sources, left_out: Counter[str]) -> Iterator[
             left_out[why] += 1
 
 
-def why_no_pair(battle: Battle, choice: Choice) -> str | None:
+def why_no_pair(battle: Battle, choice: AnswerChoice) -> str | None:
     """Return which of WHY_NO_PAIR holds of a battle; None where it gives a pair."""
     failed = [one.verdict in ("abstain", "failed") for one in battle.verdicts]
     if battle.verdict == "void":
@@ -209,7 +209,7 @@ WHY_NO_ANSWER = (UNDECIDED, FORFEITED, STORED, AGAIN)
 
 
 @dataclass(frozen=True)
-class Best:
+class BestModels:
     """The first models of a run by rating."""
 
     rows: tuple[Row, ...]
@@ -239,7 +239,7 @@ class Best:
         return f"{behind} {'is tied with them' if self.is_tied else 'is behind them'} at 95 %"
 
 
-def best_of(run: Run, top: int) -> Best:
+def best_of(run: Run, top: int) -> BestModels:
     """Return the first `top` models by rating.
 
     Raises:
@@ -254,11 +254,11 @@ def best_of(run: Run, top: int) -> Best:
     rated = [row for row in board.models if row.rating is not None]
     if not rated:
         raise BadInput(f"no model of {run.folder} is rated yet; play more rounds or videos")
-    return Best(tuple(rated[:top]), top, rated[top] if len(rated) > top else None)
+    return BestModels(tuple(rated[:top]), top, rated[top] if len(rated) > top else None)
 
 
 def conversations(
-    run: Run, best: Best, sources: Sources, left_out: Counter[str]
+    run: Run, best: BestModels, sources: RunSources, left_out: Counter[str]
 ) -> Iterator[Conversation]:
     """Yield a chat for each user of a video and each of the best models that answered that user.
 
@@ -313,7 +313,7 @@ def _answering(battle: Battle, names: set[str], left_out: Counter[str]) -> Itera
 
 
 def _chat(
-    row: Row, battles: list[Battle], sources: Sources, left_out: Counter[str]
+    row: Row, battles: list[Battle], sources: RunSources, left_out: Counter[str]
 ) -> Conversation:
     seen: dict[tuple[int, str], Battle] = {}
     for battle in sorted(battles, key=lambda battle: battle.round):

@@ -15,7 +15,7 @@ from videoautoarena.memory.records.errors import need_package
 from videoautoarena.runs.exchange.training.examples import (
     WHY_NO_ANSWER,
     WHY_NO_PAIR,
-    Sources,
+    RunSources,
     best_of,
     conversations,
     preferences,
@@ -38,7 +38,7 @@ REPORT_EVERY = 500
 
 
 @dataclass(frozen=True)
-class Wanted:
+class TrainingOrder:
     """What is exported, and how."""
 
     what: TrainingKind
@@ -48,7 +48,7 @@ class Wanted:
 
 
 @dataclass
-class Summary:
+class TrainingSummary:
     """What an export holds and what it does not; complete when its last row is made."""
 
     what: TrainingKind
@@ -98,19 +98,21 @@ class Summary:
 
 @contextmanager
 def rows_of(
-    out: Path, wanted: Wanted
-) -> Iterator[tuple[Summary, Iterator[Preference | Conversation]]]:
+    out: Path, wanted: TrainingOrder
+) -> Iterator[tuple[TrainingSummary, Iterator[Preference | Conversation]]]:
     """Open a run and give its rows, made as they are asked for, and what counts them.
 
     Raises BadInput where no run is, or where it has no models to be the best of.
     """
     with open_run(out) as run:
-        summary = Summary(wanted.what)
+        summary = TrainingSummary(wanted.what)
         yield summary, _counting(_rows(run, wanted, summary), summary)
 
 
-def _rows(run: Run, wanted: Wanted, summary: Summary) -> Iterator[Preference | Conversation]:
-    sources = Sources(run)
+def _rows(
+    run: Run, wanted: TrainingOrder, summary: TrainingSummary
+) -> Iterator[Preference | Conversation]:
+    sources = RunSources(run)
     summary.notes = marks(run.manifest)
     if wanted.what == "preferences":
         return preferences(run, sources, summary.left_out)
@@ -120,7 +122,7 @@ def _rows(run: Run, wanted: Wanted, summary: Summary) -> Iterator[Preference | C
 
 
 def _counting(
-    rows: Iterator[Preference | Conversation], summary: Summary
+    rows: Iterator[Preference | Conversation], summary: TrainingSummary
 ) -> Iterator[Preference | Conversation]:
     for row in rows:
         summary.add(row)
@@ -133,8 +135,8 @@ def line_of(row: Preference | Conversation) -> str:
 
 
 def export_rows(
-    out: Path, to: Path, wanted: Wanted, *, force: bool, on_count: Callable[[int], None]
-) -> Summary:
+    out: Path, to: Path, wanted: TrainingOrder, *, force: bool, on_count: Callable[[int], None]
+) -> TrainingSummary:
     """Write the file `to`, whole or not at all, and return what it holds.
 
     Raises:

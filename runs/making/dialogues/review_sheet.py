@@ -28,14 +28,13 @@ from videoautoarena.runs.formats.files import (
     write_whole,
 )
 from videoautoarena.runs.formats.terminal import safe
+from videoautoarena.runs.formats.words import unusable_too
 from videoautoarena.runs.run.rundir.reader import counted
 
 ITEMS = 5
 """Places for items of a checklist; more where a checklist of the set is longer."""
 SHOWN = ("qid", "video", "ability", "round", "user", "reference")
 TEXTS = ("user", "reference")
-NAMED_ROWS = 8
-"""Further rows that a refusal names."""
 Decision = Literal["keep", "drop"]
 
 
@@ -205,9 +204,7 @@ def _edit(row: Mapping[str, str], asked: Round) -> Edit:
 
 def _refusal(sheet: ColumnSheet, wrong: Mapping[int, str]) -> BadInput:
     first, *others = wrong
-    named = ", ".join(str(sheet.first + k) for k in others[:NAMED_ROWS])
-    more = f" and {len(others) - NAMED_ROWS} more" if len(others) > NAMED_ROWS else ""
-    nor = f"; {sheet.row}s {named}{more} cannot be used either" if others else ""
+    nor = unusable_too([str(sheet.first + k) for k in others], f"{sheet.row}s ")
     return BadInput(f"{sheet.refuse(first, wrong[first])}{nor}; nothing was made")
 
 

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from videoautoarena.runs.bench.dialogues.score import DialogueScore, DialogueScores
 from videoautoarena.runs.bench.format.schema import TWIN
-from videoautoarena.runs.bench.score.task_points import PARTS, Figure, Positions
+from videoautoarena.runs.bench.score.task_points import PARTS, Positions, ScoreFigure
 from videoautoarena.runs.bench.score.task_score import TaskBoard, TaskScore, TaskScores
 from videoautoarena.runs.formats.terminal_text import Axis
 from videoautoarena.runs.formats.words import FORMATS
@@ -37,7 +37,7 @@ class Part(NamedTuple):
     """One figure of every model."""
 
     name: str
-    figures: Mapping[int, Figure]
+    figures: Mapping[int, ScoreFigure]
     """By the place of the model."""
     dashed: float | None = None
     axis: Axis = _PERCENT
@@ -69,7 +69,7 @@ def _by_task(board: TaskBoard) -> Iterator[Part]:
         yield Part(key[1], _figures(of), chance, _FREE if key in free else _PERCENT)
 
 
-def _figures(of: Iterable[Figure | None]) -> dict[int, Figure]:
+def _figures(of: Iterable[ScoreFigure | None]) -> dict[int, ScoreFigure]:
     return {place: one for place, one in enumerate(of) if one and one.value is not None}
 
 
@@ -96,8 +96,11 @@ def abilities(scores: DialogueScores) -> Picture:
     return _picture("abilities", caption, models, parts, dashed=dashed, count=count)
 
 
-def _of_ability(row: DialogueScore, key: str) -> Figure | None:
-    figures: dict[str, Figure | None] = {OVERALL: row.overall, "over_refusal": row.over_refusal}
+def _of_ability(row: DialogueScore, key: str) -> ScoreFigure | None:
+    figures: dict[str, ScoreFigure | None] = {
+        OVERALL: row.overall,
+        "over_refusal": row.over_refusal,
+    }
     figures |= {one.ability: one.figure for one in (*row.abilities, row.twin) if one is not None}
     return figures.get(key)
 

@@ -7,7 +7,7 @@ from itertools import groupby
 
 from videoautoarena.runs.analysis.audit.checks import GROUPS
 from videoautoarena.runs.analysis.audit.rejudge import Confusion, Ranked
-from videoautoarena.runs.analysis.audit.rejudge import Report as Views
+from videoautoarena.runs.analysis.audit.rejudge import RejudgeReport as Views
 from videoautoarena.runs.analysis.audit.report import AuditReport
 from videoautoarena.runs.run.rundir.call_facts import fact_lines
 from videoautoarena.runs.run.rundir.reader import STAND_INS

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from videoautoarena.runs.bench.format.results import VIEWS
-from videoautoarena.runs.bench.score.shortcuts import AskedProbe, Probes
+from videoautoarena.runs.bench.score.shortcuts import AskedProbe, SetProbes
 from videoautoarena.runs.run.rundir.reader import one_line
 from videoautoarena.runs.views.results.agreement import agreement_report
 from videoautoarena.runs.views.results.remarks import findings_said, listing
@@ -51,7 +51,7 @@ def validity_report(found: Any) -> Report:
     return Report(agreed.tables, agreed.sentences, above=above)
 
 
-def probes_report(found: Probes) -> Report:
+def probes_report(found: SetProbes) -> Report:
     """Return what a set gives away: by its text alone, and to those asked without the video."""
     text = found.text
     known = {one.model for one in found.asked.found}
@@ -74,7 +74,7 @@ def probes_report(found: Probes) -> Report:
     return Report((*tables, asked, tally, leaks), sentences, headline)
 
 
-def _headline(found: Probes, tally: Table) -> Sentence:
+def _headline(found: SetProbes, tally: Table) -> Sentence:
     text = found.text
     quotes = tally.quotes()
     if not text.choice:
@@ -86,7 +86,7 @@ def _headline(found: Probes, tally: Table) -> Sentence:
     return sentence(said, quotes, key="lead")
 
 
-def _summary(found: Probes, tally: Table) -> Sentence:
+def _summary(found: SetProbes, tally: Table) -> Sentence:
     """Return all that is given away in one sentence, for a page."""
     away = "{given_away}" if found.text.given_away else "none"
     return sentence(
@@ -102,7 +102,7 @@ def _task(split: str | None, task: str) -> str:
     return f"{split}: {task}" if split else task
 
 
-def _text_table(found: Probes) -> Table:
+def _text_table(found: SetProbes) -> Table:
     """Return what each probe earns by text alone, a row a task."""
     parts = [part for part in found.text.parts if part.keyed]
     names = list(dict.fromkeys(one.probe for part in parts for one in part.results))
@@ -128,7 +128,7 @@ def _text_table(found: Probes) -> Table:
     return Table("probes", "What text alone earns", columns, tuple(rows), wraps=True)
 
 
-def _scores_table(found: Probes) -> Table:
+def _scores_table(found: SetProbes) -> Table:
     """Return what models come to on all items, and on those that text does not give away."""
     rows = tuple(
         {
@@ -148,7 +148,7 @@ def _scores_table(found: Probes) -> Table:
     return Table("both-scores", "Scores without what is given away", columns, rows)
 
 
-def _defects_table(found: Probes) -> Table:
+def _defects_table(found: SetProbes) -> Table:
     rows = tuple(
         {"flaw": one.flaw, "items": len(one.qids), "which": one.first} for one in found.text.defects
     )
@@ -176,7 +176,7 @@ def _asked_table(probes: Iterable[AskedProbe]) -> Table:
     return Table("asked", "Models without the video", columns, tuple(rows.values()))
 
 
-def _leak_sentences(found: Probes, leaks: Table) -> Iterator[Sentence]:
+def _leak_sentences(found: SetProbes, leaks: Table) -> Iterator[Sentence]:
     sure = Verbatim("p < .001")
     for k, one in enumerate(found.asked.found):
         yield sentence(

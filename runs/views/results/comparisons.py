@@ -8,7 +8,7 @@ from typing import Any
 
 from videoautoarena.runs.bench.dialogues.score import DialogueComparison
 from videoautoarena.runs.bench.format.schema import spoken
-from videoautoarena.runs.bench.score.compare import SURE, TOO_FEW, Comparison
+from videoautoarena.runs.bench.score.compare import SURE, TOO_FEW, BenchComparison
 from videoautoarena.runs.bench.score.task_score import TaskComparison
 from videoautoarena.runs.formats.words import Kind
 from videoautoarena.runs.views.results.remarks import notes_of
@@ -29,7 +29,7 @@ _HIGHER = ("a_higher", "level", "b_higher")
 
 def comparison_report(found: Any) -> Report:
     """Return both averages and their difference, and who is better in a sentence a difference."""
-    if isinstance(found, Comparison):
+    if isinstance(found, BenchComparison):
         return _of_preferences(found)
     return _of_tasks(found) if isinstance(found, TaskComparison) else _of_dialogues(found)
 
@@ -38,12 +38,12 @@ def comparison_json(found: Any) -> dict[str, Any]:
     """Return it as `arena bench compare --json` prints it."""
     fields: dict[str, Any] = found.to_json()
     headline = comparison_report(found).headline
-    if isinstance(found, Comparison) and headline is not None:
+    if isinstance(found, BenchComparison) and headline is not None:
         fields["sentence"] = headline.text
     return fields
 
 
-def _of_preferences(found: Comparison) -> Report:
+def _of_preferences(found: BenchComparison) -> Report:
     a, b = found.models
     on = {"n": found.questions, "videos": found.videos, "better": found.better, **found.items}
     rows = [_row("average", a.average, b.average, found.difference["average"], **on)]

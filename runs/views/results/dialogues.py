@@ -16,7 +16,7 @@ from videoautoarena.runs.bench.dialogues.score import (
 )
 from videoautoarena.runs.bench.format.schema import ABILITIES, TWIN, spoken
 from videoautoarena.runs.bench.score.score import FEW_VIDEOS
-from videoautoarena.runs.bench.score.task_points import Figure
+from videoautoarena.runs.bench.score.task_points import ScoreFigure
 from videoautoarena.runs.run.rundir.reader import counted
 from videoautoarena.runs.views.results.report import (
     Column,
@@ -424,7 +424,7 @@ def _data_table(scores: DialogueScores) -> Table:
 def _data_rows(scores: DialogueScores) -> Iterator[dict[str, Any]]:
     for row in scores.models:
         head = {key: getattr(row, key) for key in CSV_FIELDS[:4]}
-        named_figures: list[tuple[str, str, Figure | None]] = [
+        named_figures: list[tuple[str, str, ScoreFigure | None]] = [
             (OVERALL, "", row.overall),
             *(("ability", one.ability, one.figure) for one in row.abilities),
             ("ability", TWIN, row.twin.figure if row.twin else None),

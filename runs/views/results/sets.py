@@ -8,8 +8,8 @@ from typing import Any
 
 from videoautoarena.runs.bench.score.leads import SetLead
 from videoautoarena.runs.bench.score.score import FEW_VIDEOS
-from videoautoarena.runs.bench.score.sweep import Ladder, Sweep
-from videoautoarena.runs.bench.score.task_points import Figure
+from videoautoarena.runs.bench.score.sweep import LengthLadder, Sweep
+from videoautoarena.runs.bench.score.task_points import ScoreFigure
 from videoautoarena.runs.formats.terminal_text import Axis
 from videoautoarena.runs.formats.words import Kind
 from videoautoarena.runs.run.rundir.reader import SAW_NONE, STAND_INS, counted
@@ -75,7 +75,7 @@ def headline_of(lead: SetLead | None, tally: Table, *, nobody: str) -> Sentence:
     return lead_words(lead, tally, models=lead.models, unit=unit, rated="scored")
 
 
-def figure_fields(name: str, figure: Figure | None) -> dict[str, Any]:
+def figure_fields(name: str, figure: ScoreFigure | None) -> dict[str, Any]:
     """Return the fields of a figure with its bounds."""
     if figure is None:
         return {name: None}
@@ -269,7 +269,7 @@ def sweep_sentences(
         )
 
 
-def ladders_table(ladders: Iterable[Ladder]) -> Table:
+def ladders_table(ladders: Iterable[LengthLadder]) -> Table:
     """Return what each model came to at each length, a row a length."""
     rows = (
         {
@@ -293,7 +293,7 @@ def ladders_table(ladders: Iterable[Ladder]) -> Table:
     )
 
 
-def ladder_sentences(ladders: Sequence[Ladder], table: Table) -> Iterator[Sentence]:
+def ladder_sentences(ladders: Sequence[LengthLadder], table: Table) -> Iterator[Sentence]:
     """Yield what each model loses with length."""
     start = 0
     for one in ladders:

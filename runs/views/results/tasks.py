@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from videoautoarena.runs.bench.score.score import FEW_VIDEOS
-from videoautoarena.runs.bench.score.task_points import Figure
+from videoautoarena.runs.bench.score.task_points import ScoreFigure
 from videoautoarena.runs.bench.score.task_score import TaskBoard, TaskFigure, TaskScore, TaskScores
 from videoautoarena.runs.formats.words import FORMATS, Kind
 from videoautoarena.runs.run.rundir.reader import counted
@@ -286,7 +286,7 @@ def _ranked(board: TaskBoard) -> tuple[str, list[int]]:
     key = "m_avg" if any(row.m_avg for row in board.watched) else "g_avg"
     rows: dict[str, int] = {}
     for k, row in enumerate(board.models):
-        figure: Figure | None = getattr(row, key)
+        figure: ScoreFigure | None = getattr(row, key)
         if row.view == "whole" and figure is not None and figure.value is not None:
             rows.setdefault(row.model, k)
     return key, list(rows.values())
@@ -403,7 +403,7 @@ def _data_rows(board: TaskBoard) -> Iterator[dict[str, Any]]:
     for row in board.models:
         head = {"split": board.split, **{k: getattr(row, k) for k in CSV_FIELDS[1:5]}}
         for key, title, _ in _AVERAGES:
-            figure: Figure | None = getattr(row, key)
+            figure: ScoreFigure | None = getattr(row, key)
             if figure is not None:
                 chance = board.chance if key == "m_avg" else None
                 about = {"task": title, "kind": "mean", "chance": chance}

@@ -16,7 +16,7 @@ from videoautoarena.memory.records.records import Battle
 from videoautoarena.memory.store.evidence import Label
 from videoautoarena.runs.analysis.audit.human_agreement import (
     TIE,
-    Spoken,
+    LabelledBattle,
     audit_labels,
     calibrate,
     compare,
@@ -36,13 +36,13 @@ SHORT = "word " * 10
 
 def said(
     *pairs: tuple[str, str], answers: tuple[str, str] = ("x", "y"), first: int = 0
-) -> list[Spoken]:
+) -> list[LabelledBattle]:
     """Labels, each of a battle of its own video: what the judge said, what a person said."""
     spoken = []
     for k, (judge, person) in enumerate(pairs, first):
         place = slot(video(f"clip {k}".encode()), 0)
         one = battle(place, verdict=judge, answer_a=answers[0], answer_b=answers[1])
-        spoken.append(Spoken(_label(one, "anna", person), one))
+        spoken.append(LabelledBattle(_label(one, "anna", person), one))
     return spoken
 
 
@@ -51,7 +51,7 @@ def _label(of: Battle, labeller: str, verdict: str, **standards: str) -> Label:
     return Label.model_validate(told)
 
 
-def found(spoken: list[Spoken]) -> dict[str, Finding]:
+def found(spoken: list[LabelledBattle]) -> dict[str, Finding]:
     return by_key(judge_labels(spoken, seats_count=False))
 
 
@@ -106,7 +106,7 @@ def test_a_judge_that_may_be_better_than_length_raises_none(words: list[tuple[st
 def test_labels_of_one_video_are_no_evidence_of_others() -> None:
     words = [("b", "a"), ("b", "a"), ("b", "b")] * 20
     spoken = [
-        Spoken(label, of.model_copy(update={"video": "one clip"}))
+        LabelledBattle(label, of.model_copy(update={"video": "one clip"}))
         for label, of in said(*words, answers=(LONG, SHORT))
     ]
     gain = found(spoken)["labels.length_gain"]
@@ -133,7 +133,7 @@ def test_lengths_within_a_tenth_are_matched() -> None:
 
 def test_people_are_held_against_each_other() -> None:
     spoken = said(*[("a", "a")] * 6, *[("b", "b")] * 4)
-    second = [Spoken(_label(of.battle, "ben", "b"), of.battle) for of in spoken[4:]]
+    second = [LabelledBattle(_label(of.battle, "ben", "b"), of.battle) for of in spoken[4:]]
     share, alpha = people_agree([*spoken, *second])
     assert (share.value, share.n) == (pytest.approx(4 / 6), 6)
     # Krippendorff: 12 words, 2 a and 10 b; observed 4 / 12, expected 2 * 2 * 10 / (12 * 11).
@@ -144,7 +144,9 @@ def test_people_are_held_against_each_other() -> None:
 
 def test_standards_are_told_where_they_were_labelled() -> None:
     spoken = said(("a", "a"), ("b", "b"))
-    spoken[0] = Spoken(_label(spoken[0].battle, "anna", "a", accuracy="a"), spoken[0].battle)
+    spoken[0] = LabelledBattle(
+        _label(spoken[0].battle, "anna", "a", accuracy="a"), spoken[0].battle
+    )
     findings = found(spoken)
     assert findings["labels.accuracy"].value == 1.0
     assert findings["labels.accuracy"].sentence.endswith("of 1 label on 1 video.")
@@ -162,13 +164,13 @@ def test_labels_of_what_does_not_count_are_left_out() -> None:
     one = battle(slot(video(), 0))
     void = battle(slot(video(), 1), verdict="void", reason="gone")
     labels = [_label(of, "anna", "a") for of in (one, void, battle(slot(video(), 2)))]
-    assert join_labels(labels, [one, void]) == [Spoken(labels[0], one)]
+    assert join_labels(labels, [one, void]) == [LabelledBattle(labels[0], one)]
 
 
 def test_several_words_on_a_battle_give_their_mean() -> None:
     one = battle(slot(video(), 0))
     words = ("a", "tie_bad", "b", "a")
-    spoken = [Spoken(_label(one, f"x{k}", word), one) for k, word in enumerate(words)]
+    spoken = [LabelledBattle(_label(one, f"x{k}", word), one) for k, word in enumerate(words)]
     assert mean_points(spoken) == {one.id: 0.625}
 
 
@@ -176,7 +178,7 @@ def test_calibration_holds_people_against_the_ratings_of_the_judge() -> None:
     films = [video(f"clip {k}".encode()) for k in range(40)]
     # The judge gives hawk 30 of 40, bias-reduced 30.5 of 41: 185.2 points. People give it 20.
     battles = [battle(slot(film, 0), verdict="ab"[k % 4 == 0]) for k, film in enumerate(films)]
-    spoken = [Spoken(_label(of, "anna", "ab"[k % 2]), of) for k, of in enumerate(battles)]
+    spoken = [LabelledBattle(_label(of, "anna", "ab"[k % 2]), of) for k, of in enumerate(battles)]
     (row,) = calibrate(battles, spoken)
     assert row[:3] == (100.0, 200.0, 185.2)
     assert row.expected == pytest.approx(30.5 / 41, abs=1e-6)

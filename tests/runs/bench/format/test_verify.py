@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from tests.support.played import CLIP_BYTES, invoke, lineage, play, video
 from videoautoarena.memory.records.errors import BadInput
 from videoautoarena.runs.bench.format.schema import digest_of, manifest_bytes, sealed_file
-from videoautoarena.runs.bench.format.verify import Checked, verify
+from videoautoarena.runs.bench.format.verify import VerifiedBench, verify
 from videoautoarena.runs.bench.freeze.freeze import freeze
 
 FILES = ("manifest.json", "questions.jsonl", "card.md")
@@ -61,7 +61,7 @@ def reseal(bench: Path, change: Callable[[dict[str, Any]], None]) -> None:
     (bench / "manifest.json").write_bytes(manifest_bytes(manifest))
 
 
-def check_elsewhere(files: dict[str, bytes]) -> Checked:
+def check_elsewhere(files: dict[str, bytes]) -> VerifiedBench:
     with tempfile.TemporaryDirectory() as folder:
         return verify(lay(Path(folder) / "bench", files), None)
 

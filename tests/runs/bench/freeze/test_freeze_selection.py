@@ -19,8 +19,8 @@ from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.bench.format.reader import open_bench
 from videoautoarena.runs.bench.format.schema import Item
 from videoautoarena.runs.bench.format.verify import verify
-from videoautoarena.runs.bench.freeze.freeze import Extras, freeze
-from videoautoarena.runs.bench.freeze.selection import Selection, longer
+from videoautoarena.runs.bench.freeze.freeze import BenchExtras, freeze
+from videoautoarena.runs.bench.freeze.selection import BenchSelection, longer
 from videoautoarena.runs.run.rundir.frames import SUBTITLES
 
 
@@ -83,7 +83,7 @@ def test_the_leak_filter_drops_what_a_contestant_without_frames_won(tmp_path: Pa
     won = battle(places[0], model_a="blind")
     lost = battle(places[1], model_b="blind")
     out = with_blind(tmp_path, [won, lost, battle(places[2])])
-    frozen = freeze(out, tmp_path / "bench", Selection(leak_filter=True))
+    frozen = freeze(out, tmp_path / "bench", BenchSelection(leak_filter=True))
     assert [item.round for item in items(tmp_path / "bench")] == [1, 2]
     assert frozen.dropped == {"won without a frame": 1}
     assert frozen.is_leak_known
@@ -106,9 +106,9 @@ def test_a_newcomer_without_frames_shows_leaks_too(tmp_path: Path) -> None:
         [battle(place, **asked), battle(guest, model_a="blind", borrowed=stored, **asked)],
     )
     with pytest.raises(BadInput, match=r"none of 1 questions is left \(1 won without a frame\)"):
-        freeze(out, tmp_path / "bench", Selection(leak_filter=True))
+        freeze(out, tmp_path / "bench", BenchSelection(leak_filter=True))
     with pytest.raises(BadInput, match=r"none of 1 questions is left \(1 won without a frame\)"):
-        freeze(out, tmp_path / "bench", Selection(leak_filter=True, distinct=True))
+        freeze(out, tmp_path / "bench", BenchSelection(leak_filter=True, distinct=True))
     freeze(out, tmp_path / "bench")
     assert [item.battle for item in items(tmp_path / "bench")] == [place.id]
 
@@ -151,7 +151,7 @@ def test_without_a_seed_of_its_own_a_bench_is_drawn_by_that_of_its_run(
     big: Path, tmp_path: Path
 ) -> None:
     frozen = {
-        seed: freeze(big, tmp_path / str(seed), Selection(size=20, seed=seed))
+        seed: freeze(big, tmp_path / str(seed), BenchSelection(size=20, seed=seed))
         for seed in (None, 7, 0)
     }
     # The run's seed is 7, as tests/support/played.py has it.
@@ -213,7 +213,7 @@ def test_the_card_says_in_words_how_the_run_was_played(
     tmp_path: Path, changed: dict[str, Any], said: str
 ) -> None:
     play(tmp_path / "out", lineage(video()), settings=manifest(**changed))
-    freeze(tmp_path / "out", tmp_path / "bench", Selection())
+    freeze(tmp_path / "out", tmp_path / "bench", BenchSelection())
     assert said in read_card(tmp_path / "bench")
 
 
@@ -265,12 +265,12 @@ def test_copies_lie_in_the_bench_under_their_ids_and_are_checked(
 ) -> None:
     bench = tmp_path / "bench"
     clips = tmp_path / "clips"
-    freeze(spoken, bench, extras=Extras(with_videos=True, videos=clips))
+    freeze(spoken, bench, extras=BenchExtras(with_videos=True, videos=clips))
     names = [f"{video().id}.mp4", f"{video().id}.srt"]
     assert sorted(path.name for path in (bench / "videos").iterdir()) == names
     assert (verify(bench, None).problems, verify(bench, None).videos_checked) == ([], True)
     assert open_bench(bench).videos == bench / "videos"
-    assert freeze(spoken, bench, extras=Extras(with_videos=True, videos=clips)).was_there
+    assert freeze(spoken, bench, extras=BenchExtras(with_videos=True, videos=clips)).was_there
     with pytest.raises(BadInput, match="leave --videos out"):
         verify(bench, clips)
 
@@ -282,7 +282,7 @@ def test_a_changed_or_missing_copy_is_named(
     spoken: Path, tmp_path: Path, name: str, problem: str
 ) -> None:
     bench = tmp_path / "bench"
-    freeze(spoken, bench, extras=Extras(with_videos=True, videos=tmp_path / "clips"))
+    freeze(spoken, bench, extras=BenchExtras(with_videos=True, videos=tmp_path / "clips"))
     copy = bench / "videos" / f"{video().id}{name}"
     copy.write_bytes(copy.read_bytes()[::-1])
     assert [problem in told for told in verify(bench, None).problems] == [True]
@@ -302,7 +302,7 @@ def test_referred_videos_are_checked_with_their_subtitles(spoken: Path, tmp_path
 
 def test_a_video_that_is_gone_or_changed_is_not_copied(spoken: Path, tmp_path: Path) -> None:
     clip = tmp_path / "clips" / "deep" / "clip.MP4"
-    wanted = Extras(with_videos=True, videos=tmp_path / "clips")
+    wanted = BenchExtras(with_videos=True, videos=tmp_path / "clips")
     clip.write_bytes(CLIP_BYTES[::-1])
     with pytest.raises(BadInput, match="is not the file that the run saw"):
         freeze(spoken, tmp_path / "bench", extras=wanted)
@@ -310,7 +310,7 @@ def test_a_video_that_is_gone_or_changed_is_not_copied(spoken: Path, tmp_path: P
     with pytest.raises(BadInput, match="pass the folder that has it"):
         freeze(spoken, tmp_path / "bench", extras=wanted)
     with pytest.raises(BadInput, match="pass --videos"):
-        freeze(spoken, tmp_path / "bench", extras=Extras(with_videos=True))
+        freeze(spoken, tmp_path / "bench", extras=BenchExtras(with_videos=True))
     assert sorted(path.name for path in tmp_path.iterdir()) == ["clips", "out"]
 
 
@@ -319,7 +319,7 @@ def test_parquet_and_readme_hold_the_same_questions(tmp_path: Path) -> None:
     asked = battle(slot(video(), 0), question="\ud800 or what?")
     out = play(tmp_path / "out", [asked])
     bench = tmp_path / "bench"
-    freeze(out, bench, extras=Extras(parquet=True, licence="CC BY 4.0"))
+    freeze(out, bench, extras=BenchExtras(parquet=True, licence="CC BY 4.0"))
     (row,) = pq.read_table(bench / "test.parquet").to_pylist()
     (item,) = items(bench)
     assert (row["qid"], row["selected_answer"]) == (item.qid, item.selected_answer)
@@ -334,7 +334,7 @@ def test_parquet_and_readme_hold_the_same_questions(tmp_path: Path) -> None:
 def test_a_changed_byte_of_the_parquet_file_is_named(tmp_path: Path) -> None:
     pytest.importorskip("pyarrow")
     bench = tmp_path / "bench"
-    freeze(play(tmp_path / "out", lineage(video())), bench, extras=Extras(parquet=True))
+    freeze(play(tmp_path / "out", lineage(video())), bench, extras=BenchExtras(parquet=True))
     content = bytearray((bench / "test.parquet").read_bytes())
     content[len(content) // 2] ^= 1
     (bench / "test.parquet").write_bytes(content)

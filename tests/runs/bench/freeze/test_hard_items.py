@@ -28,7 +28,7 @@ from videoautoarena.runs.bench.freeze.selection import (
     LATER,
     LEAKED,
     UNTOLD,
-    Selection,
+    BenchSelection,
     choose_items,
 )
 from videoautoarena.runs.bench.selecting.asking import HardFound
@@ -140,10 +140,10 @@ def test_what_a_bench_will_not_have_is_known_before_anybody_is_asked(
     settings["cast"]["mole"]["max_frames"] = 0
     out = play(tmp_path / "out", [asked, guest], settings=settings)
     with open_run(out) as run:
-        assert unasked(Selection(hard=True, **wish))(run)(asked) == why
+        assert unasked(BenchSelection(hard=True, **wish))(run)(asked) == why
     label(out, Label(battle=asked.id, labeller="anna", verdict="a"))
     with open_run(out) as run:
-        assert unasked(Selection(hard=True, **wish))(run)(asked) == LIKED
+        assert unasked(BenchSelection(hard=True, **wish))(run)(asked) == LIKED
 
 
 def test_the_hardest_come_first_and_of_equals_those_of_more_models() -> None:
@@ -154,7 +154,7 @@ def test_the_hardest_come_first_and_of_equals_those_of_more_models() -> None:
     )
     ranks = {}
     for most in (1, 2, 3):
-        wish = Selection(hard=True, most=most)
+        wish = BenchSelection(hard=True, most=most)
         kept = choose_items(found.items, wish, seed=0, worth=found.worth)
         ranks[most] = {one.battle for one in kept.items}
         assert sum(kept.left_out.values()) == 3 - most
@@ -167,7 +167,7 @@ def test_the_hardest_come_first_and_of_equals_those_of_more_models() -> None:
 
 def test_equally_hard_ones_are_drawn_by_the_seed() -> None:
     found = pool(*(BadQuestion(bad(number), (LOST,)) for number in range(12)))
-    wish = Selection(hard=True, most=3)
+    wish = BenchSelection(hard=True, most=3)
     draws = [
         {one.battle for one in choose_items(found.items, wish, seed=s, worth=found.worth).items}
         for s in (0, 0, 1)

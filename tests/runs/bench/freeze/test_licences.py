@@ -15,9 +15,9 @@ from videoautoarena.memory.records.errors import BadInput, WrongArgument
 from videoautoarena.memory.records.records import VideoFacts
 from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.bench.format.reader import open_bench
-from videoautoarena.runs.bench.freeze.freeze import Extras, freeze, refuse_vain
+from videoautoarena.runs.bench.freeze.freeze import BenchExtras, freeze, refuse_vain
 from videoautoarena.runs.bench.freeze.items import unasked
-from videoautoarena.runs.bench.freeze.selection import UNLICENSED, UNSTATED, Selection
+from videoautoarena.runs.bench.freeze.selection import UNLICENSED, UNSTATED, BenchSelection
 from videoautoarena.runs.run.inputs.facts import FILE, Facts
 from videoautoarena.runs.run.rundir.reader import open_run
 
@@ -55,7 +55,7 @@ def test_only_videos_under_a_named_licence_are_taken_however_it_is_spelled(
     out: Path, tmp_path: Path
 ) -> None:
     bench = tmp_path / "bench"
-    found = freeze(out, bench, Selection(only_licence=("cc-BY_4.0",)))
+    found = freeze(out, bench, BenchSelection(only_licence=("cc-BY_4.0",)))
     assert taken(bench) == {"BY", "by"}
     assert found.dropped == {UNSTATED: 1, UNLICENSED: 2}
     kept = selection_of(bench)
@@ -93,8 +93,8 @@ def test_where_no_video_is_left_the_line_says_which_licences_there_are(
 ) -> None:
     to = tmp_path / "bench"
     for ask in (
-        lambda: freeze(out, to, Selection(only_licence=(licence,))),
-        lambda: refuse_vain(out, to, Selection(only_licence=(licence,)), Extras()),
+        lambda: freeze(out, to, BenchSelection(only_licence=(licence,))),
+        lambda: refuse_vain(out, to, BenchSelection(only_licence=(licence,)), BenchExtras()),
     ):
         with pytest.raises(BadInput) as refused:
             ask()
@@ -121,7 +121,7 @@ def test_many_licences_and_long_ones_still_make_one_line(tmp_path: Path) -> None
     with Store.open(out / "run.sqlite", write=True) as store:
         store.put_file(FILE, write_body(Facts(columns=("licence",), videos=said)))
     with pytest.raises(BadInput) as refused:
-        freeze(out, tmp_path / "bench", Selection(only_licence=("MIT",)))
+        freeze(out, tmp_path / "bench", BenchSelection(only_licence=("MIT",)))
     assert "12 other licences" in str(refused.value)
     assert len(str(refused.value)) < 1000
     assert "\x1b" not in str(refused.value)
@@ -136,11 +136,11 @@ def test_a_name_over_two_lines_is_refused_in_one(out: Path, tmp_path: Path) -> N
 @pytest.mark.parametrize("licence", ["", " ", "-"])
 def test_a_licence_without_a_name_is_refused(licence: str) -> None:
     with pytest.raises(WrongArgument, match="--only-licence needs the name of a licence"):
-        Selection(only_licence=("CC0", licence)).check()
+        BenchSelection(only_licence=("CC0", licence)).check()
 
 
 def test_nobody_is_asked_about_videos_under_other_licences(out: Path) -> None:
-    wish = Selection(hard=True, only_licence=("CC0-1.0",))
+    wish = BenchSelection(hard=True, only_licence=("CC0-1.0",))
     with open_run(out) as run:
         why_not = unasked(wish)(run)
         tied = [one.model_copy(update={"verdict": "tie_bad"}) for one in run.battles]

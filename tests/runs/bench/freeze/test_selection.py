@@ -16,7 +16,7 @@ from videoautoarena.runs.bench.freeze.selection import (
     LEAKED,
     REPEATED,
     UNDRAWN,
-    Selection,
+    BenchSelection,
     choose_items,
     longer,
 )
@@ -47,59 +47,59 @@ def qids(items: list[Item]) -> list[str]:
 
 
 def test_without_a_wish_everything_stays_in_its_order() -> None:
-    chosen = choose_items(POOL, Selection(), seed=0)
+    chosen = choose_items(POOL, BenchSelection(), seed=0)
     assert chosen.items == POOL
     assert chosen.left_out == {}
 
 
 def test_leaked_questions_are_left_out_and_counted() -> None:
-    chosen = choose_items(POOL, Selection(leak_filter=True), seed=0, leaked={"q3", "q4"})
+    chosen = choose_items(POOL, BenchSelection(leak_filter=True), seed=0, leaked={"q3", "q4"})
     assert qids(chosen.items) == [q for q in qids(POOL) if q not in ("q3", "q4")]
     assert chosen.left_out == {LEAKED: 2}
-    assert len(choose_items(POOL, Selection(), seed=0, leaked={"q3"}).items) == 20
+    assert len(choose_items(POOL, BenchSelection(), seed=0, leaked={"q3"}).items) == 20
 
 
 def test_at_most_so_many_questions_are_about_one_video() -> None:
-    chosen = choose_items(POOL, Selection(per_video=3), seed=0)
+    chosen = choose_items(POOL, BenchSelection(per_video=3), seed=0)
     assert set(Counter(one.video_id for one in chosen.items).values()) == {3}
     assert chosen.left_out == {CROWDED: 5}
 
 
 def test_of_equal_questions_about_a_video_one_stays() -> None:
     pool = [item(k, question="Which tools are used, and when?") for k in range(20)]
-    chosen = choose_items(pool, Selection(distinct=True), seed=0)
+    chosen = choose_items(pool, BenchSelection(distinct=True), seed=0)
     assert len(chosen.items) == len({one.video_id for one in chosen.items}) == 5
     assert chosen.left_out == {REPEATED: 15}
 
 
 def test_a_draw_takes_one_question_of_each_video_first() -> None:
-    chosen = choose_items(POOL, Selection(size=5, by=PLAIN), seed=0)
+    chosen = choose_items(POOL, BenchSelection(size=5, by=PLAIN), seed=0)
     assert len({one.video_id for one in chosen.items}) == 5
     assert chosen.left_out == {UNDRAWN: 15}
 
 
 def test_a_draw_is_even_over_durations_and_categories() -> None:
     pool = [item(k, duration_s=12.0 if k < 90 else 100.0, video_id=f"v{k}") for k in range(100)]
-    chosen = choose_items(pool, Selection(size=10, by=PLAIN), seed=0)
+    chosen = choose_items(pool, BenchSelection(size=10, by=PLAIN), seed=0)
     assert Counter(one.duration_s for one in chosen.items) == {12.0: 5, 100.0: 5}
 
 
 def test_another_seed_draws_others_and_the_same_seed_the_same() -> None:
-    selection = Selection(size=8, by=PLAIN)
+    selection = BenchSelection(size=8, by=PLAIN)
     first = choose_items(POOL, selection, seed=1).items
     assert first == choose_items(POOL, selection, seed=1).items
     assert any(choose_items(POOL, selection, seed=seed).items != first for seed in range(2, 5))
 
 
 def test_what_is_drawn_stands_in_the_order_of_the_pool() -> None:
-    drawn = qids(choose_items(POOL, Selection(size=12, by=PLAIN), seed=3).items)
+    drawn = qids(choose_items(POOL, BenchSelection(size=12, by=PLAIN), seed=3).items)
     assert drawn == [q for q in qids(POOL) if q in drawn]
 
 
 def test_length_matched_leaves_the_longer_answer_right_in_half() -> None:
     short = {"selected_answer": "no", "rejected_answer": "a long one"}
     pool = [item(k, **short if k % 4 == 0 else {}) for k in range(20)]
-    chosen = choose_items(pool, Selection(length_matched=True, by=PLAIN), seed=0)
+    chosen = choose_items(pool, BenchSelection(length_matched=True, by=PLAIN), seed=0)
     assert Counter(map(longer, chosen.items)) == {1: 5, -1: 5}
     assert chosen.left_out == {UNDRAWN: 10}
 
@@ -108,9 +108,9 @@ def test_topics_are_named_only_where_they_were_drawn_over() -> None:
     words = ["onion pan butter salt", "rook bishop pawn castle"]
     pool = [item(k, question=f"{words[k % 2]} {k % 7}") for k in range(40)]
     assert {
-        one.topic for one in choose_items(pool, Selection(size=30, by=PLAIN), seed=0).items
+        one.topic for one in choose_items(pool, BenchSelection(size=30, by=PLAIN), seed=0).items
     } == {None}
-    drawn = choose_items(pool, Selection(size=30), seed=0).items
+    drawn = choose_items(pool, BenchSelection(size=30), seed=0).items
     assert len({one.topic for one in drawn}) == 2
     assert all(
         set(str(one.topic).split()) <= set(words[int(one.qid[1:]) % 2].split()) for one in drawn
@@ -119,14 +119,16 @@ def test_topics_are_named_only_where_they_were_drawn_over() -> None:
 
 def test_what_separates_is_drawn_first() -> None:
     worth = {one.qid: float(k) for k, one in enumerate(POOL)}
-    chosen = choose_items(POOL, Selection(size=5, separating=True, by=PLAIN), seed=0, worth=worth)
+    chosen = choose_items(
+        POOL, BenchSelection(size=5, separating=True, by=PLAIN), seed=0, worth=worth
+    )
     assert qids(chosen.items) == [f"q{k}" for k in range(15, 20)]
 
 
 def test_separating_alone_would_do_nothing_and_is_refused() -> None:
     with pytest.raises(BadInput, match="--size"):
-        Selection(separating=True).check()
-    Selection(separating=True, per_video=1).check()
+        BenchSelection(separating=True).check()
+    BenchSelection(separating=True, per_video=1).check()
 
 
 def ladder() -> list[Battle]:

@@ -13,7 +13,7 @@ from tests.support.played import invoke
 from videoautoarena.memory.records.errors import BadInput
 from videoautoarena.runs.bench.format.reader import open_bench
 from videoautoarena.runs.bench.format.schema import ITEMS, MANIFEST, digest_of, manifest_bytes
-from videoautoarena.runs.bench.kinds.scorings import SCORINGS, Preference, scoring_of
+from videoautoarena.runs.bench.kinds.scorings import SCORINGS, PreferenceSets, scoring_of
 from videoautoarena.runs.exchange.interop.exports import SET_EXPORTS
 
 LATER = "dialogue"
@@ -43,9 +43,9 @@ def test_each_kind_that_can_be_read_can_be_played() -> None:
 def test_a_set_of_preferences_says_nothing_of_its_kind(tmp_path: Path) -> None:
     bench = bench_of(tmp_path, 1)
     assert "kind" not in json.loads((bench.folder / MANIFEST).read_text())
-    assert isinstance(scoring_of(bench), Preference)
+    assert isinstance(scoring_of(bench), PreferenceSets)
     relabel(bench.folder, kind="preference")
-    assert isinstance(scoring_of(open_bench(bench.folder)), Preference)
+    assert isinstance(scoring_of(open_bench(bench.folder)), PreferenceSets)
 
 
 @pytest.mark.parametrize("command", COMMANDS, ids=lambda command: " ".join(map(str, command)))

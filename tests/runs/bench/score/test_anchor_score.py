@@ -22,7 +22,7 @@ from videoautoarena.memory.records.errors import BadInput
 from videoautoarena.runs.bench.format.points import LEADS, shares_of
 from videoautoarena.runs.bench.format.reader import OpenBench
 from videoautoarena.runs.bench.format.results import Anchored, read_anchored, write_result
-from videoautoarena.runs.bench.score.anchor_score import Way, build_anchored
+from videoautoarena.runs.bench.score.anchor_score import AnchorScoring, build_anchored
 from videoautoarena.runs.bench.score.compare import compare
 from videoautoarena.runs.views.results.comparisons import comparison_report
 from videoautoarena.runs.views.results.scores import pasted
@@ -36,7 +36,7 @@ def bench(tmp_path_factory: pytest.TempPathFactory) -> OpenBench:
 
 
 def board(bench: OpenBench, *results: Anchored, **way: Any) -> dict[str, Any]:
-    (found,) = build_anchored(bench, results, Way(**way))
+    (found,) = build_anchored(bench, results, AnchorScoring(**way))
     return found
 
 

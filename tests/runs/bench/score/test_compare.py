@@ -10,8 +10,8 @@ import pytest
 from tests.support.judged import bench_of, judged
 from tests.support.played import invoke
 from videoautoarena.memory.records.errors import BadInput
-from videoautoarena.runs.bench.format.points import Points, points_of
-from videoautoarena.runs.bench.score.compare import Comparison, compare
+from videoautoarena.runs.bench.format.points import QuestionPoints, points_of
+from videoautoarena.runs.bench.score.compare import BenchComparison, compare
 from videoautoarena.runs.views.results.comparisons import comparison_report
 
 
@@ -19,9 +19,9 @@ def test_a_question_is_worth_what_the_published_rule_says(tmp_path: Path) -> Non
     bench = bench_of(tmp_path, 3)
     result = judged(bench, "owl", ["win", "tie", "loss"], ["win", "tie", "win"])
     assert list(points_of(result).values()) == [
-        Points(1.0, 1.0),
-        Points(0.5, 0.0),
-        Points(0.0, 1.0),
+        QuestionPoints(1.0, 1.0),
+        QuestionPoints(0.5, 0.0),
+        QuestionPoints(0.0, 1.0),
     ]
 
 
@@ -38,10 +38,10 @@ def test_both_seatings_of_a_reference_count_half(tmp_path: Path) -> None:
     twice = [first.model_copy(update={"seats": "ab"}), second]
     twice.append(first.model_copy(update={"seats": "ba", "verdict": "loss"}))
     both = result.model_copy(update={"rulings": twice})
-    assert list(points_of(both).values()) == [Points(0.5, 1.0)]
+    assert list(points_of(both).values()) == [QuestionPoints(0.5, 1.0)]
 
 
-def said_of(found: Comparison) -> str:
+def said_of(found: BenchComparison) -> str:
     headline = comparison_report(found).headline
     assert headline is not None
     return headline.text

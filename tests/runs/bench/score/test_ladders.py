@@ -13,7 +13,7 @@ from tests.support.played import invoke
 from tests.support.task_sets import choice, write_set
 from videoautoarena.runs.bench.format.results import TaskLine, TaskResult, write_result
 from videoautoarena.runs.bench.format.schema import TaskItem
-from videoautoarena.runs.bench.score.sweep import Ladder, ladders_of
+from videoautoarena.runs.bench.score.sweep import LengthLadder, ladders_of
 from videoautoarena.runs.views.results.sets import ladder_sentences, ladders_table
 from videoautoarena.scoring.questions.scores import measure_accuracy
 from videoautoarena.scoring.ratings.differences import measure_lead
@@ -49,7 +49,7 @@ def falling(item: TaskItem) -> bool:
     return seconds == 60 or (seconds == 180 and int(item.question.split()[-1][:-1]) % 2 == 0)
 
 
-def ladder_of(items: list[TaskItem], result: TaskResult) -> Ladder:
+def ladder_of(items: list[TaskItem], result: TaskResult) -> LengthLadder:
     (found,) = ladders_of(items, [result])
     return found
 

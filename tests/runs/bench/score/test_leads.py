@@ -20,7 +20,7 @@ from videoautoarena.runs.bench.format.results import (
     read_results,
     write_result,
 )
-from videoautoarena.runs.bench.score.anchor_score import Way, build_anchored
+from videoautoarena.runs.bench.score.anchor_score import AnchorScoring, build_anchored
 from videoautoarena.runs.bench.score.leads import rank_on_items
 from videoautoarena.runs.bench.score.score import build_scores
 from videoautoarena.runs.bench.score.task_score import score_tasks
@@ -115,7 +115,7 @@ def test_against_an_anchor_it_is_among_those_compared(tmp_path: Path) -> None:
     assert set(board["lead"]["above"]) == {"mole", "base"}
     assert [row["rank_best"] for row in board["models"]] == [1, 2]
     assert (board["models"][1]["rank_worst"], board["anchor_ranks"]["rank_worst"]) == (3, 3)
-    (styled,) = build_anchored(bench, read_anchored(bench), Way(style=True))
+    (styled,) = build_anchored(bench, read_anchored(bench), AnchorScoring(style=True))
     assert styled["lead"]["basis"] == board["lead"]["basis"]
 
 

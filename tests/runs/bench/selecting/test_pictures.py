@@ -23,8 +23,8 @@ from tests.support.whole_runs import battles, command, folder_bytes
 from videoautoarena.memory.records.records import CallRow
 from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.bench.format.reader import open_bench
-from videoautoarena.runs.bench.freeze.freeze import Told, documents_wanted, freeze
-from videoautoarena.runs.bench.freeze.selection import Selection
+from videoautoarena.runs.bench.freeze.freeze import FreezeInputs, documents_wanted, freeze
+from videoautoarena.runs.bench.freeze.selection import BenchSelection
 from videoautoarena.runs.bench.selecting.pictures import Documents, document_of
 from videoautoarena.runs.cli.program.main import arena, guarded
 from videoautoarena.runs.run.rundir.reader import RUN_FILE
@@ -99,11 +99,17 @@ def test_topics_follow_the_documents_where_words_say_nothing(tmp_path: Path) -> 
     made = [battle(at, question=asked[number]) for number, at in enumerate(places)]
     out = lay(tmp_path / "out", made)
     rng = np.random.default_rng(0)
-    wish = Selection(size=40, by=("topic",), embeddings=MODEL)
-    wanted = documents_wanted(out, wish, Told())
+    wish = BenchSelection(size=40, by=("topic",), embeddings=MODEL)
+    wanted = documents_wanted(out, wish, FreezeInputs())
     kind = {one.qid: int(one.battle.rpartition("-r")[2]) % 2 for one in wanted}
     vectors = {qid: np.eye(3)[side] + 0.01 * rng.standard_normal(3) for qid, side in kind.items()}
-    freeze(out, tmp_path / "bench", wish, None, Told(documents=Documents(vectors, 40, 44, 0.25)))
+    freeze(
+        out,
+        tmp_path / "bench",
+        wish,
+        None,
+        FreezeInputs(documents=Documents(vectors, 40, 44, 0.25)),
+    )
     topics: dict[int, set[str | None]] = {0: set(), 1: set()}
     for item in open_bench(tmp_path / "bench").items:
         topics[kind[item.qid]].add(item.topic)

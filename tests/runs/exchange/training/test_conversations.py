@@ -12,16 +12,21 @@ from tests.support.played import battle, lineage, play, slot, video
 from videoautoarena.memory.records.errors import BadInput
 from videoautoarena.memory.records.records import Battle, Borrowed
 from videoautoarena.runs.exchange.training import examples as told
-from videoautoarena.runs.exchange.training.examples import Best, Sources, best_of, conversations
+from videoautoarena.runs.exchange.training.examples import (
+    BestModels,
+    RunSources,
+    best_of,
+    conversations,
+)
 from videoautoarena.runs.exchange.training.rows import Conversation
 from videoautoarena.runs.run.rundir.reader import open_run
 
 
-def chats(out: Path, top: int = 3) -> tuple[list[Conversation], dict[str, int], Best]:
+def chats(out: Path, top: int = 3) -> tuple[list[Conversation], dict[str, int], BestModels]:
     left_out: Counter[str] = Counter()
     with open_run(out) as run:
         best = best_of(run, top)
-        found = list(conversations(run, best, Sources(run), left_out))
+        found = list(conversations(run, best, RunSources(run), left_out))
         return found, {why: count for why, count in left_out.items() if count}, best
 
 
@@ -81,7 +86,7 @@ def test_ranges_of_ranks_decide_what_is_tied(many: Path) -> None:
 
 
 def test_fewer_models_than_wanted_are_said() -> None:
-    assert "9 were requested" in Best((), 9, None).as_line()
+    assert "9 were requested" in BestModels((), 9, None).as_line()
 
 
 def test_undecided_battles_give_no_answer_and_are_counted(tmp_path: Path) -> None:

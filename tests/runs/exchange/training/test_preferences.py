@@ -19,7 +19,7 @@ from videoautoarena.memory.records.records import Battle, Borrowed, Frame, Frame
 from videoautoarena.memory.store.evidence import Label
 from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.exchange.training import examples as told
-from videoautoarena.runs.exchange.training.examples import Sources, preferences
+from videoautoarena.runs.exchange.training.examples import RunSources, preferences
 from videoautoarena.runs.exchange.training.rows import Preference
 from videoautoarena.runs.run.rundir.reader import open_run
 
@@ -29,7 +29,7 @@ SEATED = {"ab": judging(seats="ab"), "ba": judging(seats="ba")}
 def pairs(out: Path) -> tuple[list[Preference], dict[str, int]]:
     left_out: Counter[str] = Counter()
     with open_run(out) as run:
-        return list(preferences(run, Sources(run), left_out)), dict(left_out)
+        return list(preferences(run, RunSources(run), left_out)), dict(left_out)
 
 
 def of(out: Path, **changed: Any) -> tuple[list[Preference], dict[str, int]]:

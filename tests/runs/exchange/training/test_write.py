@@ -18,7 +18,7 @@ from tests.support.played import battle, invoke, lineage, play, slot, video
 from tests.support.small_runs import altered
 from videoautoarena.runs.analysis.categories.tags import categories_of
 from videoautoarena.runs.exchange.training.rows import ROWS, rows_schema
-from videoautoarena.runs.exchange.training.write import Wanted, parquet_schema, rows_of
+from videoautoarena.runs.exchange.training.write import TrainingOrder, parquet_schema, rows_of
 from videoautoarena.runs.run.rundir.reader import open_run
 
 HOSTILE = "=cmd|x <b>\x1b[2J\n\ud800"
@@ -85,7 +85,7 @@ def test_seatings_that_agree_are_counted(tmp_path: Path) -> None:
         )
         for k, back in enumerate("aab")
     ]
-    with rows_of(play(tmp_path / "out", both), Wanted("preferences")) as (summary, rows):
+    with rows_of(play(tmp_path / "out", both), TrainingOrder("preferences")) as (summary, rows):
         assert len(list(rows)) == 3
     assert (summary.agreed, summary.judged_twice) == (2, 3)
     assert any("2 of 3 pairs judged" in line for line in summary.as_lines())

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from matplotlib.figure import Figure as Drawing
+from matplotlib.figure import ScoreFigure as Drawing
 from matplotlib.ticker import ScalarFormatter
 
 from tests.runs.views.results.test_leaderboard import boards, numbers
@@ -23,7 +23,7 @@ from videoautoarena.memory.records.records import Record
 from videoautoarena.runs.analysis.audit.echoes import SWAPPED, Echoes
 from videoautoarena.runs.analysis.leaderboard.slices import Slice, Slices
 from videoautoarena.runs.bench.dialogues.score import DialogueScores, score_dialogues
-from videoautoarena.runs.bench.score.task_points import Figure
+from videoautoarena.runs.bench.score.task_points import ScoreFigure
 from videoautoarena.runs.bench.score.task_score import TaskScores, score_tasks
 from videoautoarena.runs.rating.finding import UNKNOWN
 from videoautoarena.runs.rating.leaderboard import Leaderboard
@@ -160,7 +160,7 @@ def shaken(found: Any, rng: random.Random) -> Any:
         return {key: shaken(one, rng) for key, one in found.items()}
     if not isinstance(found, Record):
         return found
-    if isinstance(found, Figure):
+    if isinstance(found, ScoreFigure):
         low, value, high = sorted(rng.uniform(0, 100) for _ in range(3))
         n = rng.choice((1, 9, 40, 12_345))
         update: dict[str, Any] = {"value": value, "low": low, "high": high, "n": n}

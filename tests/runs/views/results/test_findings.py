@@ -19,14 +19,14 @@ from tests.support.seasons import FAIR, Nature, Season
 from tests.support.small_runs import play
 from videoautoarena.runs.analysis.audit.checks import with_checks
 from videoautoarena.runs.analysis.audit.rejudge import (
-    Boards,
-    Bounds,
     Confusion,
+    CorrelationBounds,
     Figures,
     Ranked,
     Rejudged,
+    RejudgedBoards,
 )
-from videoautoarena.runs.analysis.audit.rejudge import Report as Views
+from videoautoarena.runs.analysis.audit.rejudge import RejudgeReport as Views
 from videoautoarena.runs.analysis.audit.report import AuditReport, find_all
 from videoautoarena.runs.analysis.categories.figures import CategoryReport, Count, Group, Place
 from videoautoarena.runs.rating.finding import UNKNOWN, Figure, Finding
@@ -159,13 +159,15 @@ ranked = st.builds(
     *(st.just("hawk"), ratings, ratings, ratings, st.none() | st.integers(1, 9)),
     *(ratings, ratings, ratings, st.none() | st.integers(1, 9)),
 )
-bounds = st.builds(Bounds, SHARES, SHARES, SHARES) | st.just(Bounds(None, None, None))
+bounds = st.builds(CorrelationBounds, SHARES, SHARES, SHARES) | st.just(
+    CorrelationBounds(None, None, None)
+)
 rejudged = st.builds(
     Rejudged,
     *(st.just(EVIL), st.none(), COUNTS, COUNTS, COUNTS, COUNTS, COUNTS),
     *(figures, figures, st.builds(Figures, figures, figures), figures),
     st.just(Confusion(("a", "b", "tie"), ((1, 2, 3), (4, 5, 6), (7, 8, 9)))),
-    st.builds(Boards, bounds, bounds, st.lists(ranked, max_size=3)),
+    st.builds(RejudgedBoards, bounds, bounds, st.lists(ranked, max_size=3)),
 )
 
 

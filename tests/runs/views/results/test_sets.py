@@ -32,7 +32,7 @@ from videoautoarena.runs.bench.format.results import (
     TaskResult,
 )
 from videoautoarena.runs.bench.format.schema import ABILITIES, TWIN
-from videoautoarena.runs.bench.score.anchor_score import Scores, Way, build_anchored
+from videoautoarena.runs.bench.score.anchor_score import AnchorScoring, Scores, build_anchored
 from videoautoarena.runs.bench.score.score import build_scores
 from videoautoarena.runs.bench.score.task_score import compare_tasks, score_tasks
 from videoautoarena.runs.views.page import dialogue_report, task_report
@@ -165,7 +165,7 @@ RESULTS: Mapping[Kind, Any] = {
 SCORED: Mapping[Kind, Any] = {
     "preferences": lambda bench, found: Scores(build_scores(bench, found, by="duration"), []),
     "anchored": lambda bench, found: Scores(
-        {"models": []}, build_anchored(bench, found, Way(style=True))
+        {"models": []}, build_anchored(bench, found, AnchorScoring(style=True))
     ),
     "tasks": score_tasks,
     "dialogues": score_dialogues,
