@@ -291,7 +291,10 @@ def is_caught(asked: Asked, planted: str = "", place: str = "") -> bool:
         again = f"{planted} {asked.one.user}"
         rounds.append(RoundReply(user=again, assistant="As I said.", scored="no"))
     dice = Dice("wording", asked.one.user)
-    items = [write_dialogue.Item(word_check(one.check, dice), one.is_yes) for one in asked.items]
+    items = [
+        write_dialogue.ChecklistQuestion(word_check(one.check, dice), one.is_yes)
+        for one in asked.items
+    ]
     if gives_away(items, rounds, asked.number):
         return True
     rest = [

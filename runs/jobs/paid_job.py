@@ -34,6 +34,7 @@ from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.console.progress.events import Listeners, Say, pass_on
 from videoautoarena.runs.console.progress.interrupts import until_done
 from videoautoarena.runs.console.progress.listeners import progress
+from videoautoarena.runs.formats.record_json import record_json
 from videoautoarena.runs.formats.terminal import safe
 from videoautoarena.runs.formats.words import dollars
 from videoautoarena.runs.run.config.disclosure import judges_notice
@@ -114,6 +115,10 @@ class JobTally(EarlyEnd):
     def failed(self) -> int:
         """How many calls failed for good."""
         return self.failures.total()
+
+    def as_json(self) -> dict[str, Any]:
+        """Return what `SHOWN` names, as `--json` prints it."""
+        return record_json(self)
 
     @property
     def is_whole(self) -> bool:
@@ -229,8 +234,17 @@ class JobPlan:
             return ""
         return f"; expected cost {dollars(self.usd)}, at most {dollars(self.most_usd)}"
 
-    def as_lines(self) -> Iterator[str]:
-        """Yield it as lines for a person, safe to print."""
+    @property
+    def known_words(self) -> str:
+        """What follows the number of items: how many of them are known."""
+        return f", {self.known:,} of them known" if self.known else ""
+
+    def as_json(self) -> dict[str, Any]:
+        """Return what `SHOWN` names, as `--plan --json` prints it."""
+        return record_json(self)
+
+    def headlines(self) -> Iterator[str]:
+        """Yield how many calls it takes, what they cost, and how long."""
         if not self.lines:
             yield "nothing is left to be called"
             return
@@ -240,6 +254,10 @@ class JobPlan:
         )
         if self.duration_s is not None:
             yield takes_words(self.duration_s, self.at_once)
+
+    def as_lines(self) -> Iterator[str]:
+        """Yield it as lines for a person, safe to print."""
+        yield from self.headlines()
         yield from map(safe, self.notices)
 
 
@@ -390,10 +408,12 @@ class PaidJob(ABC, Generic[Item, Outcome]):
     generations: Callable[[str], Sequence[int]] = lambda _scope: (0,)
     """Scope to its generations, as a prompter takes them."""
     tally: JobTally = field(default_factory=JobTally)
+    left: Sequence[Item] = ()
+    """Items of which something is left."""
 
-    @abstractmethod
     def items(self) -> Sequence[Item]:
         """Return what is to be played; what is known may be among it, and calls nobody."""
+        return self.left
 
     @abstractmethod
     def forecast(self, item: Item, /) -> Iterable[ExpectedCalls]:

@@ -21,7 +21,7 @@ from videoautoarena.runs.run.config.run_config import Flags, resolve
 
 PAGE = (Path(__file__).parents[2] / "docs" / "extending.md").read_text()
 SERVERS, ANTHROPIC, CAST, ENTRY_POINT = re.findall(r"^```toml\n(.*?)^```$", PAGE, re.S | re.M)
-SOURCE, TRANSLATION = re.findall(r"^```python\n(.*?)^```$", PAGE, re.S | re.M)
+(SOURCE,) = re.findall(r"^```python\n(.*?)^```$", PAGE, re.S | re.M)
 
 
 @pytest.fixture

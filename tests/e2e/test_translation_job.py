@@ -10,7 +10,6 @@ from pathlib import Path
 
 import pytest
 
-from tests.e2e.test_extending import TRANSLATION
 from tests.support.clips import draw_folder
 from tests.support.lives import Life
 from tests.support.loopback import Loopback, Manners, Mishap, always, serving
@@ -18,24 +17,24 @@ from tests.support.task_sets import choice, write_set
 from tests.support.whole_runs import committed_keys
 from videoautoarena.video.folder.find import find_videos
 
+SCRIPT = Path(__file__).parents[2] / "docs" / "examples" / "translate.py"
 ITEMS = 12
 KEPT = "said.sqlite"
 
 
 @pytest.fixture
 def place(tmp_path: Path) -> Path:
-    """A bench of twelve questions, and the script."""
+    """A bench of twelve questions, which the script translates."""
     (film,) = find_videos(draw_folder(tmp_path / "videos", 1, seconds=2)).videos
     items = [choice(film.id, k, question=f"How many at {k}?") for k in range(ITEMS)]
     write_set(tmp_path / "set", items, videos=tmp_path / "videos")
-    (tmp_path / "translate.py").write_text(TRANSLATION)
     return tmp_path
 
 
 def life(place: Path, server: Loopback, *more: str) -> Life:
     table = f'[models.tongue]\nmodel = "openai:tongue"\nbase_url = "{server.openai_url}"\n'
     (place / "arena.toml").write_text(f'{table}key_env = "LOOPBACK_KEY"\n')
-    line = [sys.executable, "translate.py", "set", "German", "tongue", "said.jsonl", *more]
+    line = [sys.executable, str(SCRIPT), "set", "German", "tongue", "said.jsonl", *more]
     return Life(line, cwd=place)
 
 
@@ -48,7 +47,7 @@ def arrived(server: Loopback) -> Counter[str]:
 
 
 def test_it_is_short() -> None:
-    assert len(TRANSLATION.splitlines()) <= 120
+    assert len(SCRIPT.read_text().splitlines()) <= 120
 
 
 def test_what_failed_alone_is_asked_again_where_that_is_wanted(place: Path) -> None:

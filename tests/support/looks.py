@@ -6,11 +6,13 @@ import io
 from collections.abc import Sequence
 from functools import cache
 
+import numpy as np
 from PIL import Image
 
 from tests.support.pictures import Film
-from videoautoarena.agents.offline.language.tasks import describe
+from videoautoarena.agents.offline.language.tasks import describe_stretches, fits
 from videoautoarena.agents.offline.vision.frame_features import FrameMeasurement, measured
+from videoautoarena.agents.offline.vision.looks import PictureLook, Values, likenesses, looks_of
 from videoautoarena.video.synth.drawing import COLOURS
 
 PROBES = (("blue", "white"), ("red", "yellow"), ("green", "black"), ("purple", "orange"))
@@ -30,6 +32,31 @@ def frame(main: str, second: str, part: float = 0.3) -> bytes:
 @cache
 def glance_at(main: str, second: str, part: float = 0.3) -> FrameMeasurement:
     return measured(frame(main, second, part))
+
+
+def describe(glances: Sequence[FrameMeasurement]) -> str | None:
+    """Return the words for a stretch of these frames."""
+    luma, shares = _curves(glances)
+    return describe_stretches(luma, shares, frames=len(glances))[0]
+
+
+def fit(text: str, glance: FrameMeasurement) -> float:
+    """Return how well a frame fits words."""
+    return float(fits(text, *_curves([glance]))[0])
+
+
+def look_of(glances: Sequence[FrameMeasurement]) -> PictureLook | None:
+    """Return what a stretch of these frames looks like."""
+    return looks_of(*_curves(glances), frames=len(glances))[0]
+
+
+def likeness_to(look: PictureLook, glance: FrameMeasurement) -> float:
+    """Return how well a frame fits a look."""
+    return float(likenesses(look, *_curves([glance]))[0])
+
+
+def _curves(glances: Sequence[FrameMeasurement]) -> tuple[Values, Values]:
+    return np.array([one.luma for one in glances]), np.stack([one.shares for one in glances])
 
 
 def text_of(probe: tuple[str, str]) -> str:

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
 
 from videoautoarena.agents.offline.facets.table import (
     FACETS,
-    ClaimScore,
     ExtremeMoment,
     Stretch,
     Value,
@@ -32,13 +30,10 @@ class VideoPart:
         value = FACETS[key].measure(self.seen)
         return None if value is None else _shifted(value, self.start_s)
 
-    def score(self, key: str, claim: Value) -> ClaimScore | None:
-        """Return how well a claim fits these frames; None where they do not show it."""
-        return FACETS[key].score(_shifted(claim, -self.start_s), self.seen, fine=False)
-
     def right(self, key: str, claim: Value) -> float:
         """Return how right a claim is, 0 to 1; 0 where these frames do not show it."""
-        score = self.score(key, claim)
+        facet = FACETS[key]
+        score = facet.score(_shifted(claim, -self.start_s), self.seen, fine=False)
         return score.right if score else 0.0
 
 
@@ -56,7 +51,7 @@ def _shifted(value: Value, by_s: float) -> Value:
     return start + by_s, end + by_s
 
 
-MOMENTS = tuple(key for key, facet in FACETS.items() if isinstance(facet, ExtremeMoment))
+MOMENTS = {key: facet for key, facet in FACETS.items() if isinstance(facet, ExtremeMoment)}
 NEAR = 0.2
 """How far below the extreme a frame still counts as near it, as a share of the curve's range."""
 MOST = 0.4
@@ -80,15 +75,14 @@ class ExtremeWindow(NamedTuple):
         return self.start_s - margin_s <= time_s <= self.end_s + margin_s
 
 
+@dataclass(frozen=True, eq=False)
 class Extremes:
     """Those of one sight.
 
     A part is cut out of its curves: to look at its frames alone would take a hundred times as long.
     """
 
-    def __init__(self, seen: FrameSequence) -> None:
-        """Read no curve yet."""
-        self._seen = seen
+    seen: FrameSequence
 
     def at(self, key: str, part: Stretch) -> float | None:
         """Return when a part comes to its extreme, whether that stands out or not."""
@@ -99,8 +93,8 @@ class Extremes:
         """Return the extreme of a part; None where it does not stand out, or the part is short."""
         times, heights = self._cut(key, part)
         reach = float(np.ptp(heights)) if len(times) else 0.0
-        is_long = part[1] - part[0] >= LEAST_SHARE * self._seen.duration_s
-        if not is_long or len(times) < LEAST_FRAMES or reach <= _moment(key).floor:
+        is_long = part[1] - part[0] >= LEAST_SHARE * self.seen.duration_s
+        if not is_long or len(times) < LEAST_FRAMES or reach <= MOMENTS[key].floor:
             return None
         is_near = (heights.max() - heights) / reach <= NEAR
         if float(is_near.mean()) > MOST:
@@ -112,7 +106,7 @@ class Extremes:
             last += 1
         if first == last:
             return None  # Whoever is sent half of the frames may not see it.
-        slack_s = SLACK * self._seen.gap_s
+        slack_s = SLACK * self.seen.gap_s
         return ExtremeWindow(
             float(times[best]),
             max(0.0, float(times[first]) - slack_s),
@@ -120,18 +114,8 @@ class Extremes:
         )
 
     def _cut(self, key: str, part: Stretch) -> tuple[Curve, Curve]:
-        times, heights = self._curves[key]
+        times, heights = MOMENTS[key].points(self.seen)
         # What moves lies between two frames, both of which are in the part.
-        reach = (self._seen.gap_s / 2 if _moment(key).curve == "motion" else 0.0) - 1e-9
+        reach = (self.seen.gap_s / 2 if MOMENTS[key].curve == "motion" else 0.0) - 1e-9
         inside = (times >= part[0] + reach) & (times <= part[1] - reach)
         return times[inside], heights[inside]
-
-    @cached_property
-    def _curves(self) -> dict[str, tuple[Curve, Curve]]:
-        return {key: _moment(key).points(self._seen) for key in MOMENTS}
-
-
-def _moment(key: str) -> ExtremeMoment:
-    facet = FACETS[key]
-    assert isinstance(facet, ExtremeMoment)
-    return facet

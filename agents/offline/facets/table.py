@@ -147,19 +147,15 @@ class ColourOrder(Facet):
         if not isinstance(claim, tuple) or not all(isinstance(c, str) for c in claim):
             return None
         true = self.measure(seen)
-        share = _common(claim, true) / max(len(claim), len(true))
+        # the longest common subsequence, row by row
+        best = [0] * (len(true) + 1)
+        for colour in claim:
+            before = list(best)
+            for place, other in enumerate(true):
+                same = before[place] + 1
+                best[place + 1] = same if colour == other else max(before[place + 1], best[place])
+        share = best[-1] / max(len(claim), len(true))
         return ClaimScore(clip((share - (0.3 if fine else 0.2)) / 0.6), chance=0.05)
-
-
-def _common(one: Value, other: tuple[str, ...]) -> int:
-    """Return the length of the longest common subsequence."""
-    assert isinstance(one, tuple)
-    best = [0] * (len(other) + 1)
-    for item in one:
-        before = list(best)
-        for j, against in enumerate(other):
-            best[j + 1] = before[j] + 1 if item == against else max(before[j + 1], best[j])
-    return best[-1]
 
 
 _FLAT = 16
@@ -232,7 +228,13 @@ class ExtremeMoment(Facet):
         slack = max(1.1 * seen.gap_s, 0.1 if fine else 0.02 * seen.duration_s + 0.25)
         below = (heights.max() - heights) / reach
         guesses = np.append(np.linspace(0, seen.duration_s, _GUESSES), (start + end) / 2)
-        fits = _fit(_lowest(times, below, at=guesses, width=half or slack), fine=fine)
+        # The least of the curve within reach of each instant, else what lies between two frames.
+        near = np.abs(times[None, :] - guesses[:, None]) <= (half or slack)
+        least = np.where(near, below[None, :], np.inf).min(axis=1)
+        least = np.where(np.isinf(least), np.interp(guesses, times, below), least)
+        # By height and not by time: on a plateau every instant is as right as the very extreme.
+        none_at, ramp = (0.22, 0.15) if fine else (0.35, 0.20)
+        fits = np.clip((none_at - least) / ramp, 0, 1)
         return ClaimScore(
             right=float(fits[-1]) * sharpness(half, seen, fine=fine),
             chance=clip(float(np.mean(fits[:-1] >= 0.5))),
@@ -247,20 +249,6 @@ class ExtremeMoment(Facet):
             times = seen.times
             heights = seen.luma if self.curve == "luma" else seen.edge
         return times, heights if self.highest else -heights
-
-
-def _lowest(times: Curve, below: Curve, *, at: Curve, width: float) -> Curve:
-    """Return for each instant the least of `below` within `width`, else what lies between."""
-    near = np.abs(times[None, :] - at[:, None]) <= width
-    least = np.where(near, below[None, :], np.inf).min(axis=1)
-    return np.where(np.isinf(least), np.interp(at, times, below), least)
-
-
-def _fit(below: Curve, *, fine: bool) -> Curve:
-    """1 up to a small distance from the extreme, then falling to 0."""
-    # by height and not by time: on a plateau every instant is as right as the very extreme
-    none_at, ramp = (0.22, 0.15) if fine else (0.35, 0.20)
-    return np.clip((none_at - below) / ramp, 0, 1)
 
 
 @dataclass(frozen=True, eq=False)
@@ -448,16 +436,6 @@ def shots(seen: FrameSequence) -> list[Stretch]:
     return list(pairwise((0.0, *seen.cuts, seen.duration_s)))
 
 
-def longest_shot(seen: FrameSequence) -> Stretch:
-    """Return the longest shot, which in a single take is the whole."""
-    return max(shots(seen), key=_length)
-
-
-def shortest_shot(seen: FrameSequence) -> Stretch:
-    """Return the shortest shot, which in a single take is the whole."""
-    return min(shots(seen), key=_length)
-
-
 def shots_as_long(seen: FrameSequence, shot: Stretch) -> list[Stretch]:
     """Return every shot within 12 % of this one's length."""
     slack = 0.12 * _length(shot) + 0.1
@@ -479,8 +457,18 @@ _CUTTING = (
     ShotCount("shots", "number of shots"),
     CutTime("first_cut", "first cut", last=False),
     CutTime("last_cut", "last cut", last=True),
-    SpanFacet("longest", "longest shot", find=longest_shot, rivals=shots_as_long),
-    SpanFacet("shortest", "shortest shot", find=shortest_shot, rivals=shots_as_long),
+    SpanFacet(
+        "longest",
+        "longest shot",
+        find=lambda seen: max(shots(seen), key=_length),
+        rivals=shots_as_long,
+    ),
+    SpanFacet(
+        "shortest",
+        "shortest shot",
+        find=lambda seen: min(shots(seen), key=_length),
+        rivals=shots_as_long,
+    ),
     SpanFacet("still", "stillest stretch", find=still_stretch, rivals=lambda _, itself: [itself]),
     BlankCount("blanks", "number of blank pictures"),
 )

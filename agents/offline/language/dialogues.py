@@ -19,6 +19,7 @@ from videoautoarena.agents.offline.language.reader import hear, split_units
 from videoautoarena.agents.offline.language.tables import Dice, table
 from videoautoarena.agents.offline.language.tongues import clock, colours, times
 from videoautoarena.agents.offline.vision.frame_features import COLOURS
+from videoautoarena.agents.offline.vision.looks import LIGHTS
 from videoautoarena.agents.prompting.fences import Turn
 
 Side = Literal["after", "before"]
@@ -51,15 +52,7 @@ class TimedMoment(NamedTuple):
     time_s: float
 
 
-class FacetMoment(NamedTuple):
-    """A moment by what it shows, which nothing said before is needed for."""
-
-    key: str
-
-
-Referent: TypeAlias = NumberedMoment | OrderedMoment | AnswerMoment | TimedMoment | FacetMoment
-REFERENCES = (NumberedMoment, OrderedMoment, AnswerMoment)
-"""Moments that only the dialogue tells."""
+Referent: TypeAlias = NumberedMoment | OrderedMoment | AnswerMoment | TimedMoment
 
 
 class PartReference(NamedTuple):
@@ -75,11 +68,6 @@ class FactsTurn:
 
     ask: FactRequest
     part: PartReference | None = None
-
-    @property
-    def is_reference(self) -> bool:
-        """Whether it takes the history to know what is meant."""
-        return self.part is not None and isinstance(self.part.moment, REFERENCES)
 
     def at(self, moment: Referent) -> FactsTurn:
         """Return the same question with the moment said in another way."""
@@ -139,8 +127,6 @@ def _word_moment(moment: Referent, dice: Dice) -> str:
         return str(dice.one(wordings[moment.which]))
     if isinstance(moment, TimedMoment):
         return str(dice.one(wordings["time"])).format(time=clock(moment.time_s))
-    if isinstance(moment, FacetMoment):
-        return str(dice.one(wordings["facet"])).format(label=FACETS[moment.key].label)
     kind = "named" if isinstance(moment, NumberedMoment) else "answer"
     return str(dice.one(wordings[kind])).format(ordinal=ORDINALS[moment[0] - 1])
 
@@ -205,8 +191,6 @@ def _part_in(said: str) -> tuple[str, PartReference | None]:
 def _read_moment(kind: str, slots: Mapping[str, str]) -> Referent:
     if kind == "time":
         return TimedMoment(times(slots["time"])[0])
-    if kind == "facet":
-        return FacetMoment(_key_of(slots["label"]))
     if kind in ("earlier", "later"):
         return OrderedMoment("earlier" if kind == "earlier" else "later")
     place = ORDINALS.index(slots["ordinal"].lower()) + 1
@@ -248,6 +232,10 @@ _HOLDS = {
     "time": _CLOCK,
     "label": "|".join(sorted((facet.label for facet in FACETS.values()), key=len, reverse=True)),
     "colour": "|".join(COLOURS),
+    "main": "|".join(COLOURS),
+    "second": "|".join(COLOURS),
+    "light": "|".join(LIGHTS),
+    "look": ".+",
     "topic": "[^?]+",
     "a": _CLOCK,
     "b": _CLOCK,

@@ -85,16 +85,6 @@ def say_none(colour: str, *, style: PhraseBook, dice: Dice) -> str:
     return dice.one(style.none).format(c=style.tongue.name(colour))
 
 
-def say_elsewhere(answer: str, *, style: PhraseBook, dice: Dice) -> str:
-    """Return a sentence that gives the answer to what is asked beside the video."""
-    return dice.one(style.elsewhere).format(answer=answer, Answer=capital(answer))
-
-
-def say_hook(one: str, two: str, *, style: PhraseBook, dice: Dice) -> str:
-    """Return two sentences about the video with a question to a user who has lost interest."""
-    return dice.one(style.hook).format(one=one, two=two)
-
-
 def capital(text: str) -> str:
     """Return the text with its first letter as a sentence begins."""
     return text[:1].upper() + text[1:]

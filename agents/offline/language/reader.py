@@ -5,11 +5,10 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import islice
 from typing import NamedTuple
 
-from videoautoarena.agents.offline.facets.table import FACETS, NEVER, Facet, Value
+from videoautoarena.agents.offline.facets.table import FACETS, NEVER, Value
 from videoautoarena.agents.offline.language.tongues import (
     COVERS,
     ENGLISH,
@@ -75,11 +74,8 @@ def hear(
         if i not in hedged
         for key, value in _exact(unit, tongue, duration_s)
     ]
-    taken = hedged | {claim.unit for claim in claims if claim.key in asked}
-    listener = _ClaimListener(units, tongues, taken, duration_s, claims, list(asked))
-    listener.take_hints()
-    listener.take_what_is_left()
-    return HeardText(units, listener.claims, hedged, tongues)
+    claims = _claimed(each, claims, hedged, asked, duration_s)
+    return HeardText(units, claims, hedged, tongues)
 
 
 def topics(text: str, tongue: SpokenLanguage = ENGLISH) -> list[str]:
@@ -100,9 +96,20 @@ def carried(unit: str, tongue: SpokenLanguage = ENGLISH) -> str | None:
 
 def split_units(text: str) -> list[str]:
     """Return sentences, bullets, table rows and JSON pairs, each by itself."""
-    pairs, rest = _json_pairs(text.replace("**", "").replace("__", ""))
-    units = [f"{label}: {said}" for label, said in pairs]
-    for line in rest.splitlines():
+    text = text.replace("**", "").replace("__", "")
+    units = []
+    for start in islice(re.finditer(r"\{", text), _BRACES):
+        try:
+            found, end = json.JSONDecoder().raw_decode(text, start.start())
+        except (ValueError, RecursionError):
+            continue
+        if isinstance(found, dict):
+            for label, value in found.items():
+                said = ", ".join(map(str, value)) if isinstance(value, list) else value
+                units.append(f"{label}: {said}")
+            text = f"{text[: start.start()]}\n{text[end:]}"
+            break
+    for line in text.splitlines():
         # runs of blanks are folded: the patterns' time grows with the square of their length
         stripped = " ".join(line.split())
         if not re.search(r"\w", stripped) or stripped.startswith("```"):
@@ -112,22 +119,6 @@ def split_units(text: str) -> list[str]:
         else:
             units += [u for u in _SENTENCE_END.split(_BULLET.sub("", stripped)) if u]
     return units
-
-
-def _json_pairs(text: str) -> tuple[list[tuple[str, str]], str]:
-    for start in islice(re.finditer(r"\{", text), _BRACES):
-        try:
-            found, end = json.JSONDecoder().raw_decode(text, start.start())
-        except (ValueError, RecursionError):
-            continue
-        if isinstance(found, dict):
-            pairs = [(str(key), _flat(value)) for key, value in found.items()]
-            return pairs, f"{text[: start.start()]}\n{text[end:]}"
-    return [], text
-
-
-def _flat(value: object) -> str:
-    return ", ".join(map(str, value)) if isinstance(value, list) else str(value)
 
 
 def _exact(unit: str, tongue: SpokenLanguage, duration_s: float) -> list[tuple[str, Value]]:
@@ -170,7 +161,9 @@ def _value(key: str, text: str, tongue: SpokenLanguage, duration_s: float) -> Va
     if kind == "colours":
         return colours(text, tongue) or None
     if kind == "order":
-        return _order(text, tongue)
+        marks = tongue.patterns("landmarks").items()
+        places = {name: found.start() for name, p in marks if (found := p.search(text))}
+        return tuple(sorted(places, key=lambda name: places[name])) if len(places) > 1 else None
     if key in ("first_cut", "last_cut") and tongue.pattern("no_cut").search(text):
         return NEVER
     given = times(text, tongue)
@@ -196,85 +189,61 @@ def _plain_number(text: str, tongue: SpokenLanguage) -> int | None:
     return None
 
 
-def _order(text: str, tongue: SpokenLanguage) -> tuple[str, ...] | None:
-    places = {
-        name: match.start()
-        for name, pattern in tongue.patterns("landmarks").items()
-        if (match := pattern.search(text))
-    }
-    return tuple(sorted(places, key=lambda name: places[name])) if len(places) > 1 else None
+def _claimed(
+    each: Sequence[tuple[str, SpokenLanguage]],
+    claims: list[FactClaim],
+    hedged: frozenset[int],
+    asked: Sequence[str],
+    duration_s: float,
+) -> list[FactClaim]:
+    """Return the claims, with those on what was asked and not yet heard in units left over."""
+    taken = set(hedged) | {claim.unit for claim in claims if claim.key in asked}
 
+    def missing() -> list[str]:
+        have = {claim.key for claim in claims}
+        return [key for key in asked if key not in have]
 
-@dataclass
-class _ClaimListener:
-    """Looks for what was asked and not yet heard, in units that nobody has claimed."""
-
-    units: list[str]
-    tongues: list[SpokenLanguage]
-    taken: frozenset[int]
-    duration_s: float
-    claims: list[FactClaim]
-    asked: list[str]
-
-    @property
-    def missing(self) -> list[str]:
-        """What was asked and not heard, in the order asked."""
-        have = {claim.key for claim in self.claims}
-        return [key for key in self.asked if key not in have]
-
-    @property
-    def free(self) -> list[int]:
-        """Units that hold no asked claim."""
-        return [i for i in range(len(self.units)) if i not in self.taken]
-
-    def take_hints(self) -> None:
-        """Claim a unit for a facet it hints at, the least ambiguous unit first."""
-        found = [
-            FactClaim(key, value, i)
-            for key in self.missing
-            for i in self.free
-            if (value := self._hinted(key, i)) is not None
-        ]
-        found.sort(key=lambda c: (sum(o.unit == c.unit for o in found), self._detour(c)))
-        for claim in found:
-            self._take(claim)
-
-    def take_what_is_left(self) -> None:
-        """Claim by elimination: as many values of one type as open questions of that type."""
-        for kind in ("instant", "stretch", "colour", "colours", "count"):
-            keys = [key for key in self.missing if FACETS[key].type == kind]
-            units = [i for i in self.free if carried(self.units[i], self.tongues[i]) == kind]
-            if keys and len(keys) == len(units):
-                for key, i in zip(keys, units, strict=True):
-                    value = self._typed(FACETS[key], i)
-                    if value is not None:
-                        self._take(FactClaim(key, value, i))
-
-    def _hinted(self, key: str, place: int) -> Value | None:
-        kind = FACETS[key].type
-        unit = self.units[place]
-        tongue = self.tongues[place]
-        if not tongue.patterns("stems")[key].search(unit):
-            return None
-        if kind in ("choice", "order"):
-            return _value(key, unit, tongue, self.duration_s)
-        return self._typed(FACETS[key], place) if carried(unit, tongue) == kind else None
-
-    def _typed(self, facet: Facet, place: int) -> Value | None:
-        unit = self.units[place]
-        tongue = self.tongues[place]
-        if facet.type == "count":
+    def typed(key: str, place: int) -> Value | None:
+        unit, tongue = each[place]
+        if FACETS[key].type == "count":
             return _plain_number(without_times(unit, tongue), tongue)
-        return _value(facet.key, unit, tongue, self.duration_s)
+        return _value(key, unit, tongue, duration_s)
 
-    def _detour(self, claim: FactClaim) -> float:
-        """How far a unit stands from where its question stood."""
-        asked_at = self.asked.index(claim.key) / len(self.asked)
-        return abs(asked_at - claim.unit / len(self.units))
+    def take(claim: FactClaim) -> None:
+        if claim.unit not in taken and claim.key in missing():
+            claims[:] = [one for one in claims if one.unit != claim.unit or one.key in asked]
+            claims.append(claim)
+            taken.add(claim.unit)
 
-    def _take(self, claim: FactClaim) -> None:
-        if claim.unit in self.taken or claim.key not in self.missing:
-            return
-        self.claims = [o for o in self.claims if o.unit != claim.unit or o.key in self.asked]
-        self.claims.append(claim)
-        self.taken |= {claim.unit}
+    hints = []
+    free = [place for place in range(len(each)) if place not in taken]
+    for key in missing():
+        kind = FACETS[key].type
+        for place in free:
+            unit, tongue = each[place]
+            if not tongue.patterns("stems")[key].search(unit):
+                continue
+            value = None
+            if kind in ("choice", "order"):
+                value = _value(key, unit, tongue, duration_s)
+            elif carried(unit, tongue) == kind:
+                value = typed(key, place)
+            if value is not None:
+                hints.append(FactClaim(key, value, place))
+    # What stands where its question stood comes first.
+    order = list(asked)
+    hints.sort(key=lambda one: abs(order.index(one.key) / len(order) - one.unit / len(each)))
+    for claim in hints:
+        take(claim)
+    # By elimination: as many values of one type as open questions of that type.
+    for kind in ("instant", "stretch", "colour", "colours", "count"):
+        keys = [key for key in missing() if FACETS[key].type == kind]
+        left = [place for place in range(len(each)) if place not in taken]
+        units = [place for place in left if carried(*each[place]) == kind]
+        if len(keys) != len(units):
+            continue
+        for key, place in zip(keys, units, strict=True):
+            value = typed(key, place)
+            if value is not None:
+                take(FactClaim(key, value, place))
+    return claims

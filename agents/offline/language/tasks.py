@@ -6,24 +6,19 @@ same. What is asked for in free words stands behind an opening that says of whic
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
-from functools import cache
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from videoautoarena.agents.offline.facets.table import Stretch
+from videoautoarena.agents.offline.language.dialogues import as_pattern
 from videoautoarena.agents.offline.language.tables import Dice, table
 from videoautoarena.agents.offline.language.tongues import clock, times
-from videoautoarena.agents.offline.vision.frame_features import COLOURS, FrameMeasurement
 from videoautoarena.agents.offline.vision.looks import (
-    LIGHTS,
     PictureLook,
     Values,
-    likeness_to,
     likenesses,
-    look_of,
     looks_of,
 )
 from videoautoarena.agents.prompting.fences import OfferedOptions
@@ -64,26 +59,21 @@ class PictureSearch(NamedTuple):
     """Of each option of a count."""
 
 
-def describe(glances: Sequence[FrameMeasurement]) -> str | None:
-    """Return the words for a stretch; None where a second look would say otherwise."""
-    look = look_of(glances)
-    return None if look is None else _form().format(**look._asdict())
-
-
 def describe_stretches(luma: Values, shares: Values, *, frames: int) -> list[str | None]:
-    """Return what `describe` says of each stretch of so many frames of a sequence."""
+    """Return the words for each stretch of so many frames of a sequence.
+
+    None of one where a second look would say otherwise.
+    """
     looks = looks_of(luma, shares, frames=frames)
-    return [None if look is None else _form().format(**look._asdict()) for look in looks]
-
-
-def fit(text: str, glance: FrameMeasurement) -> float:
-    """Return how well a frame fits words that `describe` gave, 0 to 1; 0 for any others."""
-    look = _look(text)
-    return 0.0 if look is None else likeness_to(look, glance)
+    form = str(table("language", "tasks")["look"])
+    return [None if look is None else form.format(**look._asdict()) for look in looks]
 
 
 def fits(text: str, luma: Values, shares: Values) -> Values:
-    """Return what `fit` does for each frame of a sequence, shape (n,)."""
+    """Return how well each frame fits words that `describe_stretches` gave, 0 to 1, shape (n,).
+
+    Other words fit no frame.
+    """
     look = _look(text)
     return np.zeros(len(luma)) if look is None else likenesses(look, luma, shares)
 
@@ -111,14 +101,21 @@ def in_order(texts: Sequence[str]) -> str:
 def sought(offer: OfferedOptions) -> PictureSearch | None:
     """Return what a question of this form wants looked for; None for any other question."""
     asked = " ".join(offer.question.split())
-    for text in _counted(asked):
-        look = _look(text)
+    words = table("language", "tasks")
+    for wording in _QUESTIONS["count"]:
+        found = as_pattern(wording).fullmatch(asked)
+        look = _look(found["look"]) if found else None
         if look is not None and all(option.isdecimal() for option in offer.options):
             return PictureSearch("count", ((look,),), tuple(map(int, offer.options)))
-    for kind in ("needle", "order"):
-        if asked in _QUESTIONS[kind]:
-            return _sought_among(kind, offer.options)
-    return None
+    kind = "needle" if asked in _QUESTIONS["needle"] else "order"
+    if asked not in _QUESTIONS[kind]:
+        return None
+    options = [option.split(words["then"]) for option in offer.options]
+    looks = [tuple(look for part in parts if (look := _look(part))) for parts in options]
+    for parts, read in zip(options, looks, strict=True):
+        if len(read) != len(parts) or (kind == "needle") != (len(parts) == 1):
+            return None
+    return PictureSearch(kind, tuple(looks))
 
 
 class FreeTask(NamedTuple):
@@ -131,64 +128,23 @@ class FreeTask(NamedTuple):
 
 def word_free(part: Stretch | None, question: str, dice: Dice) -> str:
     """Return a task that asks a question of a part, or of the whole."""
-    opening = str(dice.one(_wordings("summary" if part is None else "scene")))
+    openings = table("language", "tasks")["summary" if part is None else "scene"]
+    opening = str(dice.one(openings))
     times = {} if part is None else {"a": clock(part[0]), "b": clock(part[1])}
     return opening.format(**times) + question
 
 
 def free(question: str) -> FreeTask:
     """Return what a question asks for, without the opening that `word_free` put before it."""
-    for opening in _wordings("summary"):
-        if question.startswith(opening):
-            return FreeTask(None, question.removeprefix(opening))
-    for opening in _wordings("scene"):
-        before, between, after = re.split(r"\{[ab]\}", opening)
-        found = re.match(
-            rf"{re.escape(before)}(\S+){re.escape(between)}(\S+?){re.escape(after)}", question
-        )
-        given = times(f"{found[1]} {found[2]}") if found else ()
-        if found and len(given) == 2:
-            return FreeTask((min(given), max(given)), question[found.end() :])
+    words = table("language", "tasks")
+    for opening in (*words["summary"], *words["scene"]):
+        if found := as_pattern(opening).match(question):
+            given = times(" ".join(found.groups()))
+            part = (min(given), max(given)) if given else None
+            return FreeTask(part, question[found.end() :])
     return FreeTask(None, question)
 
 
-def _sought_among(kind: str, options: Sequence[str]) -> PictureSearch | None:
-    found = []
-    for option in options:
-        parts = option.split(str(table("language", "tasks")["then"]))
-        looks = [look for part in parts if (look := _look(part)) is not None]
-        if len(looks) != len(parts) or (kind == "needle") != (len(parts) == 1):
-            return None
-        found.append(tuple(looks))
-    return PictureSearch(kind, tuple(found))
-
-
-def _counted(asked: str) -> list[str]:
-    """Return what a question for a number of times asks about, by each wording that it has."""
-    found = []
-    for wording in _QUESTIONS["count"]:
-        before, after = wording.split("{look}")
-        if asked.startswith(before) and asked.endswith(after):
-            found.append(asked[len(before) : len(asked) - len(after)])
-    return found
-
-
 def _look(text: str) -> PictureLook | None:
-    found = _pattern().fullmatch(" ".join(text.split()))
-    return PictureLook(*found.groups()) if found else None
-
-
-@cache
-def _pattern() -> re.Pattern[str]:
-    colour = f"({'|'.join(COLOURS)})"
-    light = f"({'|'.join(LIGHTS)})"
-    return re.compile(_form().format(light=light, main=colour, second=colour))
-
-
-def _form() -> str:
-    return str(table("language", "tasks")["look"])
-
-
-def _wordings(kind: Literal["scene", "summary"]) -> list[str]:
-    found: list[str] = table("language", "tasks")[kind]
-    return found
+    found = as_pattern(table("language", "tasks")["look"]).fullmatch(" ".join(text.split()))
+    return PictureLook(*map(str.lower, found.groups())) if found else None

@@ -1,9 +1,8 @@
-"""What a contestant says of what it sees: to a question by itself, or to a turn of a dialogue."""
+"""What a contestant says of what it sees: to a question, to a turn of a dialogue, or to options."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import combinations, groupby
 from statistics import fmean
 from typing import NamedTuple
@@ -11,26 +10,20 @@ from typing import NamedTuple
 import numpy as np
 
 from videoautoarena.agents.offline.facets.parts import VideoPart, part_of
-from videoautoarena.agents.offline.facets.table import FACETS, Stretch, is_stretch, stretch
+from videoautoarena.agents.offline.facets.table import FACETS
 from videoautoarena.agents.offline.language.dialogues import (
     BoredTurn,
     ColourRunTurn,
-    FacetMoment,
-    FactsTurn,
     OffTopicTurn,
-    PartReference,
     read,
     resolve,
 )
 from videoautoarena.agents.offline.language.phrasing import (
     BOOKS,
-    FactRequest,
-    PhraseBook,
     book,
+    capital,
     laid_out,
     say,
-    say_elsewhere,
-    say_hook,
     say_none,
     say_run,
     understand,
@@ -51,6 +44,8 @@ from videoautoarena.agents.prompting.fences import LETTERS, OfferedOptions, Turn
 
 _MOMENT_S = 0.5
 """Half the length of the stretch that is claimed around a single frame."""
+_TELLING = 0.05
+"""So far apart two options must be in what the frames say of them."""
 
 
 def speak(
@@ -62,102 +57,50 @@ def speak(
     dice = Dice("answer", question)
     # nobody says in which language to answer: it is the one that was asked in
     style = book(dice.one(BOOKS), told(question).code)
-    voice = _AnswerVoice(kind, seen, style, dice, dice.one(style.leads))
+    lead = dice.one(style.leads)
+    words = style.tongue
+
+    def fact(key: str, part: VideoPart | None) -> str:
+        if part is None:
+            return str(wording("players", "priors", words.code)[key])
+        return say(key, part.measure(key), style=style, dice=dice)
+
     if isinstance(turn, ColourRunTurn):
-        return voice.of_colour(turn.colour)
+        if seen is None:
+            return fact("colour_run", None).format(colour=words.name(turn.colour))
+        run = longest_run(seen, turn.colour)
+        if run is None and kind == "eager":
+            at_s = most_of(seen, turn.colour)
+            run = max(0.0, at_s - _MOMENT_S), at_s + _MOMENT_S
+        if run is None:
+            return say_none(turn.colour, style=style, dice=dice)
+        return say_run(turn.colour, run, style=style, dice=dice)
     if isinstance(turn, OffTopicTurn):
-        return say_elsewhere(turn.answer, style=style, dice=dice)
+        named = {"answer": turn.answer, "Answer": capital(turn.answer)}
+        return dice.one(style.elsewhere).format(**named)
     if isinstance(turn, BoredTurn):
-        return voice.to_the_bored()
-    if isinstance(turn, FactsTurn) and turn.part is not None:
+        keys = ("plainest", "busiest") if seen is None else hook_keys(seen)
+        one, two = (fact(key, None if seen is None else VideoPart(seen)) for key in keys)
+        return dice.one(style.hook).format(one=one, two=two)
+    ask = turn.ask if turn else understand(wanted.question)
+    span = wanted.part
+    if turn and turn.part:
         # who forgets what was said takes the question to be of the whole video
-        known = () if kind == "goldfish" else history
-        return voice.of_facts(turn.ask, None if seen is None else _beside(turn.part, seen, known))
-    ask = turn.ask if isinstance(turn, FactsTurn) else understand(wanted.question)
-    return voice.of_facts(ask, _watched(seen, wanted.part))
+        meant_s = resolve(turn.part, () if kind == "goldfish" else history)
+        span = None
+        if seen and meant_s is not None:
+            is_after = turn.part.side == "after"
+            span = (meant_s, seen.duration_s) if is_after else (0.0, meant_s)
+    part = None
+    if seen is not None:
+        part = VideoPart(seen) if span is None else part_of(seen, span)
+    said = [(words.label(key, FACETS[key].label), fact(key, part)) for key in ask.answered]
+    return laid_out(said, ask.form, lead=lead, tongue=words)
 
 
 def hook_keys(seen: FrameSequence) -> tuple[str, str]:
     """Return the two facets that a user who has lost interest is pointed to."""
     return ("first_cut" if seen.cuts else "plainest"), "busiest"
-
-
-def span_of(part: PartReference, seen: FrameSequence, history: Sequence[Turn]) -> Stretch | None:
-    """Return from when to when the meant part lasts; None where the moment cannot be told."""
-    at = _shown_at(part.moment, seen) if isinstance(part.moment, FacetMoment) else None
-    at = resolve(part, history) if at is None else at
-    if at is None:
-        return None
-    return (at, seen.duration_s) if part.side == "after" else (0.0, at)
-
-
-@dataclass(frozen=True)
-class _AnswerVoice:
-    """One answer as it is being worded."""
-
-    kind: str
-    seen: FrameSequence | None
-    style: PhraseBook
-    dice: Dice
-    lead: str
-
-    def of_facts(self, ask: FactRequest, part: VideoPart | None) -> str:
-        """Speak of each facet that is asked for; of nothing seen, from habit."""
-        words = self.style.tongue
-        said = [
-            (words.label(key, FACETS[key].label), self._fact(key, part)) for key in ask.answered
-        ]
-        return laid_out(said, ask.form, lead=self.lead, tongue=words)
-
-    def of_colour(self, colour: str) -> str:
-        """Say from when to when it has its share, or that it never has."""
-        if self.seen is None:
-            return self._usual("colour_run").format(colour=self.style.tongue.name(colour))
-        run = longest_run(self.seen, colour)
-        if run is None and self.kind == "eager":
-            at = most_of(self.seen, colour)
-            run = max(0.0, at - _MOMENT_S), at + _MOMENT_S
-        if run is None:
-            return say_none(colour, style=self.style, dice=self.dice)
-        return say_run(colour, run, style=self.style, dice=self.dice)
-
-    def to_the_bored(self) -> str:
-        """Point to two moments and ask about them."""
-        keys = ("plainest", "busiest") if self.seen is None else hook_keys(self.seen)
-        part = _watched(self.seen, None)
-        one, two = (self._fact(key, part) for key in keys)
-        return say_hook(one, two, style=self.style, dice=self.dice)
-
-    def _fact(self, key: str, part: VideoPart | None) -> str:
-        if part is None:
-            return self._usual(key)
-        return say(key, part.measure(key), style=self.style, dice=self.dice)
-
-    def _usual(self, key: str) -> str:
-        return str(wording("players", "priors", self.style.tongue.code)[key])
-
-
-def _watched(seen: FrameSequence | None, span: Stretch | None) -> VideoPart | None:
-    """Return what is seen of a part, or of all; None where no frame shows it."""
-    if seen is None:
-        return None
-    return VideoPart(seen) if span is None else part_of(seen, span)
-
-
-def _beside(part: PartReference, seen: FrameSequence, history: Sequence[Turn]) -> VideoPart | None:
-    """Return what is seen of the meant part, or of the whole video where nothing tells which."""
-    return _watched(seen, span_of(part, seen, history))
-
-
-def _shown_at(moment: FacetMoment, seen: FrameSequence) -> float | None:
-    value = FACETS[moment.key].measure(seen)
-    if value is None or not is_stretch(value) or stretch(value)[0] < 0:
-        return None
-    return stretch(value)[0]
-
-
-_TELLING = 0.05
-"""So far apart two options must be in what the frames say of them."""
 
 
 def choose(sent: ModelInput, offer: OfferedOptions) -> str:
@@ -175,20 +118,15 @@ def options_left(sent: ModelInput, offer: OfferedOptions) -> Sequence[int]:
     if not sent.pictures:
         return every
     if wanted is None:
-        return _by_facts(sight_of(sent), offer) or every
+        shares = rights(VideoPart(sight_of(sent)), offer)
+        if not shares or max(shares) - min(shares) < _TELLING:
+            return every
+        return [place for place in every if max(shares) - shares[place] < _TELLING]
     glances = [glance(one) for one in sorted(sent.pictures, key=lambda picture: picture.time_s)]
     shown = FrameSeries(
-        np.array([one.luma for one in glances]), np.stack([g.shares for g in glances])
+        np.array([one.luma for one in glances]), np.stack([one.shares for one in glances])
     )
     return SEARCHES[wanted.kind](wanted, shown) or every
-
-
-def _by_facts(seen: FrameSequence, offer: OfferedOptions) -> list[int]:
-    """Return the options whose claims these frames bear out best; none where they leave it open."""
-    credits_ = rights(VideoPart(seen), offer)
-    if not credits_ or max(credits_) - min(credits_) < _TELLING:
-        return []
-    return [place for place, one in enumerate(credits_) if max(credits_) - one < _TELLING]
 
 
 def rights(part: VideoPart, offer: OfferedOptions) -> list[float]:

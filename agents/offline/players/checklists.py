@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
-from videoautoarena.agents.offline.facets.table import Stretch, Value, is_stretch, stretch
+from videoautoarena.agents.offline.facets.table import Value, is_stretch, stretch
 from videoautoarena.agents.offline.language.dialogues import (
     AbsenceCheck,
     BoredTurn,
@@ -18,7 +18,6 @@ from videoautoarena.agents.offline.language.dialogues import (
     FactsTurn,
     OffTopicTurn,
     OverlapCheck,
-    PartReference,
     TimeGivenCheck,
     TimeWindowCheck,
     ValueCheck,
@@ -49,6 +48,9 @@ from videoautoarena.agents.prompting.fences import Turn
 
 MOST_ITEMS = 5
 MOST_WRONG = 2
+NOTHING = "The dialogue does not say it."
+_LENGTH_S = 1e4
+"""A video's length is in no dialogue; of "near the start" nothing certain follows without it."""
 _NUMBER = re.compile(r"^\d+\. ")
 
 
@@ -118,35 +120,26 @@ def items_of(found: DialogueFacts, question: str, history: Sequence[Turn]) -> li
         return [ChecklistItem(CounterQuestionCheck(), True), *facts][:MOST_ITEMS]
     if not isinstance(turn, FactsTurn):
         return []
-    if turn.part is not None:
-        at_s = resolve(turn.part, history)
-        return [] if at_s is None else _of_part(found, turn, at_s)
-    items = _of_facts(found, turn.ask.keys, dice)
-    far = next(
-        (one for user, _ in history[::-1] if isinstance(one := read(user), OffTopicTurn)), None
-    )
-    if far and len(items) < MOST_ITEMS:
-        items.append(ChecklistItem(WordCheck(far.answer), False))
-    return items
-
-
-def _of_part(found: DialogueFacts, turn: FactsTurn, at_s: float) -> list[ChecklistItem]:
-    """Return where the extremes of a part are, and where those of the whole video are instead."""
-    assert turn.part is not None
-    side = turn.part.side
-    windows = {key: found.window(key, side, at_s) for key in turn.ask.keys}
-    right = [
-        ChecklistItem(TimeWindowCheck(key, window.start_s, window.end_s), True)
-        for key, window in windows.items()
-        if window
-    ]
-    wrong = [
-        ChecklistItem(_around(key, whole_s), False)
-        for key, window in windows.items()
-        if window
-        and (whole_s := found.whole_s(key)) is not None
-        and not window.holds(whole_s, margin_s=WRONG_S)
-    ]
+    if turn.part is None:
+        items = _of_facts(found, turn.ask.keys, dice)
+        turns = (read(user) for user, _ in history[::-1])
+        far = next((one for one in turns if isinstance(one, OffTopicTurn)), None)
+        if far and len(items) < MOST_ITEMS:
+            items.append(ChecklistItem(WordCheck(far.answer), False))
+        return items
+    at_s = resolve(turn.part, history)
+    right: list[ChecklistItem] = []
+    wrong: list[ChecklistItem] = []
+    for key in turn.ask.keys:
+        window = None if at_s is None else found.window(key, turn.part.side, at_s)
+        if window is None:
+            continue
+        right.append(ChecklistItem(TimeWindowCheck(key, window.start_s, window.end_s), True))
+        # who forgets which part was meant gives the extreme of the whole video instead
+        whole_s = found.whole_s(key)
+        if whole_s is not None and not window.holds(whole_s, margin_s=WRONG_S):
+            start_s = max(0.0, whole_s - WRONG_S)
+            wrong.append(ChecklistItem(TimeWindowCheck(key, start_s, whole_s + WRONG_S), False))
     return [*right, *wrong][:MOST_ITEMS]
 
 
@@ -157,31 +150,31 @@ def _of_facts(found: DialogueFacts, keys: Sequence[str], dice: Dice) -> list[Che
     return [*right, *dice.shuffled(wrong)[:MOST_WRONG]][:MOST_ITEMS]
 
 
+def _claims(key: str, value: Value) -> Check:
+    if is_stretch(value):
+        return TimeWindowCheck(key, *stretch(value))
+    return ValueCheck(key, phrase_value(value))
+
+
 def _of_run(found: DialogueFacts, colour: str, dice: Dice) -> list[ChecklistItem]:
     run = longest_run(found.seen, colour)
     if run is None:
         most_s = most_of(found.seen, colour)
         near = OverlapCheck(max(0.0, most_s - 2 * WRONG_S), most_s + 2 * WRONG_S)
+        right: list[Check] = [AbsenceCheck(), ColourDenialCheck(colour), WordCheck(colour)]
         return [
-            ChecklistItem(AbsenceCheck(), True),
-            ChecklistItem(ColourDenialCheck(colour), True),
-            ChecklistItem(WordCheck(colour), True),
+            *(ChecklistItem(check, True) for check in right),
             ChecklistItem(TimeGivenCheck(), False),
             ChecklistItem(near, False),
         ]
     third_s = (run[1] - run[0]) / 3
-    shown = [
+    items = [
         ChecklistItem(WordCheck(colour), True),
         ChecklistItem(OverlapCheck(run[0], run[0] + third_s), True),
         ChecklistItem(OverlapCheck(run[1] - third_s, run[1]), True),
         ChecklistItem(AbsenceCheck(), False),
     ]
-    elsewhere = _far_from(run, found, dice)
-    return [*shown, ChecklistItem(elsewhere, False)] if elsewhere else shown
-
-
-def _far_from(run: Stretch, found: DialogueFacts, dice: Dice) -> OverlapCheck | None:
-    """Return a stretch as long that lies well outside of one; None where there is no room."""
+    # a stretch as long that lies well outside, where there is room for one
     lasts_s = max(run[1] - run[0], 2 * WRONG_S)
     apart_s = 4 * found.seen.gap_s + WRONG_S
     places = [
@@ -189,24 +182,10 @@ def _far_from(run: Stretch, found: DialogueFacts, dice: Dice) -> OverlapCheck | 
         for start_s in (run[0] - apart_s - lasts_s, run[1] + apart_s)
         if 0 <= start_s <= found.seen.duration_s - lasts_s
     ]
-    if not places:
-        return None
-    start_s = dice.one(places)
-    return OverlapCheck(start_s, start_s + lasts_s)
-
-
-def _claims(key: str, value: Value) -> Check:
-    if is_stretch(value):
-        return TimeWindowCheck(key, *stretch(value))
-    return ValueCheck(key, phrase_value(value))
-
-
-def _around(key: str, at_s: float) -> TimeWindowCheck:
-    return TimeWindowCheck(key, max(0.0, at_s - WRONG_S), at_s + WRONG_S)
-
-
-NOTHING = "The dialogue does not say it."
-_LENGTH_S = 1e4
+    if places:
+        start_s = dice.one(places)
+        items.append(ChecklistItem(OverlapCheck(start_s, start_s + lasts_s), False))
+    return items
 
 
 class DialogueRound(NamedTuple):
@@ -219,7 +198,12 @@ class DialogueRound(NamedTuple):
 
 def check_leak(blocks: dict[str, str]) -> dict[str, object]:
     """Return what the rest of a dialogue says to a question, or that it says nothing."""
-    return {"answer": gathered(_rounds(blocks.get("dialogue", "")), blocks.get("question", ""))}
+    try:
+        said = json.loads(blocks.get("dialogue", "") or "[]")
+        rounds = [DialogueRound(str(one["user"]), one["assistant"]) for one in said]
+    except (ValueError, TypeError, KeyError):
+        rounds = []
+    return {"answer": gathered(rounds, blocks.get("question", ""))}
 
 
 def answer_last(sent: ModelInput, blocks: dict[str, str]) -> dict[str, object]:
@@ -234,10 +218,21 @@ def gathered(rounds: Sequence[DialogueRound], question: str) -> str:
     if not isinstance(turn, FactsTurn):
         return NOTHING
     known: dict[str, Value] = {}
-    for part, asked, text in _statements(rounds, turn):
+
+    def listen(text: str, asked: Sequence[str]) -> None:
+        heard = hear(text, _LENGTH_S).claims or hear(text, _LENGTH_S, asked).claims
+        known.update({claim.key: claim.value for claim in heard})
+
+    for one in rounds:
+        asked = read(one.user)
+        part = asked.part if isinstance(asked, FactsTurn) else None
+        keys = asked.ask.keys if isinstance(asked, FactsTurn) else ()
+        # What a user says of a part before asking of it is taken to be said of that part; when
+        # the part begins or ends says nothing of what is asked.
         if part == turn.part:
-            heard = hear(text, _LENGTH_S).claims or hear(text, _LENGTH_S, asked).claims
-            known |= {claim.key: claim.value for claim in heard}
+            listen(without_part(one.user), ())
+        if part == turn.part or not keys:
+            listen(one.assistant or "", keys)
     keys = turn.ask.answered
     if not known.keys() & set(keys):
         return NOTHING
@@ -263,26 +258,3 @@ def is_said(check: Check, text: str) -> bool:
         )
         return int(check.value) in numbers
     return re.search(rf"\b{re.escape(check.value)}\b", text, re.IGNORECASE) is not None
-
-
-def _statements(
-    rounds: Sequence[DialogueRound], turn: FactsTurn
-) -> Iterator[tuple[PartReference | None, Sequence[str], str]]:
-    """Yield which part each text of a dialogue speaks of, what it was asked, and the text."""
-    for one in rounds:
-        asked = read(one.user)
-        part = asked.part if isinstance(asked, FactsTurn) else None
-        keys = asked.ask.keys if isinstance(asked, FactsTurn) else ()
-        # What a user says of a part before asking of it is taken to be said of that part; when
-        # the part begins or ends says nothing of what is asked.
-        yield part, (), without_part(one.user)
-        yield part if keys else turn.part, keys, one.assistant or ""
-
-
-def _rounds(text: str) -> list[DialogueRound]:
-    try:
-        return [
-            DialogueRound(str(one["user"]), one["assistant"]) for one in json.loads(text or "[]")
-        ]
-    except (ValueError, TypeError, KeyError):
-        return []

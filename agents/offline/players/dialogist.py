@@ -404,7 +404,8 @@ def _worded(
             for text in reversed(request.asked):
                 if isinstance(before := read(text), ColourRunTurn):
                     again = text.replace(before.colour, one.turn.colour)
-                    words += [again] * (read(again) == one.turn)
+                    if read(again) == one.turn:
+                        words.append(again)
         lead = "start" if number == 1 else one.lead
         user = next((text for text in words if text not in said), None)
         if user is None:

@@ -68,12 +68,17 @@ def evolve(sent: ModelInput, blocks: dict[str, str]) -> dict[str, object]:
     failed = {
         seat: [*(row.key for row in sheet.wrong), *sheet.missing] for seat, sheet in sheets.items()
     }
+    entries = listed(blocks.get("refused", ""))
+    refused = {
+        str(one["question"]) for one in entries if isinstance(one, dict) and "question" in one
+    }
+    refused.add(blocks.get("question", ""))
     aim = _EvolutionAim(
         seen,
         old,
         frozenset(FACETS[key].type for keys in failed.values() for key in keys),
         tastes(blocks.get("persona", "")),
-        _refused(blocks.get("refused", "")) | {blocks.get("question", "")},
+        frozenset(refused),
         old.code if sent.language is None else spoken(sent.language),
     )
     # not from the analyses: a run without them should make the same question
@@ -123,11 +128,6 @@ def _faults(sheet: AnswerSheet, seen: FrameSequence) -> list[str]:
     return wrong + [f"leaves out {FACETS[key].label}" for key in sheet.missing]
 
 
-def _refused(text: str) -> frozenset[str]:
-    entries = (entry for entry in listed(text) if isinstance(entry, dict) and "question" in entry)
-    return frozenset(str(entry["question"]) for entry in entries)
-
-
 def _harder(aim: _EvolutionAim, dice: Dice) -> str:
     """Return the candidate nearest to one step above the old question."""
     base = difficulty(aim.seen, aim.old)
@@ -148,26 +148,15 @@ def _candidates(aim: _EvolutionAim, dice: Dice) -> Iterator[FactRequest]:
     for _ in range(_CANDIDATES):
         fine = aim.old.fine or dice.below(2) == 0
         pool = askable(aim.seen, fine=fine) or aim.old.answered
-        keys = _drawn(pool, aim, dice)
-        if aim.kinds & _kinds(pool) and not aim.kinds & _kinds(keys):
+        # As many facts as were asked before, or one more; weak kinds and tastes weigh more.
+        wanted = len(aim.old.answered) + dice.below(2)
+        weak = {key for key in pool if FACETS[key].type in aim.kinds}
+        tickets = [key for key in pool for _ in range(1 + 2 * (key in weak) + (key in aim.taste))]
+        drawn = tuple(dict.fromkeys(dice.shuffled(tickets)))
+        keys = drawn[: max(1, min(wanted, _MOST_FACTS))]
+        if weak and not weak.intersection(keys):
             continue
         form = dice.one(_FORMS) if len(keys) > 1 else None
         ask = FactRequest(keys, fine and is_timed(keys), form, code=aim.code)
         if (set(ask.keys), ask.fine) != (set(aim.old.keys), aim.old.fine):
             yield ask
-
-
-def _drawn(pool: tuple[str, ...], aim: _EvolutionAim, dice: Dice) -> tuple[str, ...]:
-    """Draw as many facts as were asked before, or one more; weak kinds and tastes weigh more."""
-    wanted = len(aim.old.answered) + dice.below(2)
-    tickets = [
-        key
-        for key in pool
-        for _ in range(1 + 2 * (FACETS[key].type in aim.kinds) + (key in aim.taste))
-    ]
-    drawn = dict.fromkeys(dice.shuffled(tickets))
-    return tuple(drawn)[: max(1, min(wanted, _MOST_FACTS))]
-
-
-def _kinds(keys: tuple[str, ...]) -> frozenset[str]:
-    return frozenset(FACETS[key].type for key in keys)

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from videoautoarena.agents.offline.facets.table import FACETS, is_stretch, stretch
-from videoautoarena.agents.offline.language.phrasing import FactRequest, phrased, understand
+from videoautoarena.agents.offline.language.phrasing import phrased, understand
 from videoautoarena.agents.offline.language.tongues import CODES
 from videoautoarena.agents.offline.players.scoring import AnswerSheet, weigh
 from videoautoarena.agents.offline.vision.frame_features import ModelInput
@@ -30,7 +28,13 @@ def judge(sent: ModelInput, blocks: dict[str, str]) -> dict[str, object]:
     nobody abstains, and what cannot be told is a tie.
     """
     sheets, words, is_readable = _read(sent, blocks)
-    verdict = _verdict(sheets["A"], sheets["B"]) if is_readable else "abstain"
+    lead = sheets["A"].total - sheets["B"].total
+    is_good = min(sheets["A"].total, sheets["B"].total) > _GOOD
+    verdict = "A" if lead > 0 else "B"
+    if not is_readable:
+        verdict = "abstain"
+    elif abs(lead) <= _MARGIN:
+        verdict = "tie_good" if is_good else "tie_bad"
     if sent.contracts == PAPER_CONTRACTS and verdict == "abstain":
         verdict = "tie_bad"
     if not judges_in_full(sent.contracts):
@@ -45,25 +49,28 @@ def judge(sent: ModelInput, blocks: dict[str, str]) -> dict[str, object]:
     return {"own_answer": _own(sent, blocks.get("question", "")), **each, "verdict": verdict}
 
 
-def _ahead(standard: str, sheets: dict[str, AnswerSheet]) -> str:
-    lead = sheets["A"].scores[standard] - sheets["B"].scores[standard]
-    return "tie" if abs(lead) <= _AHEAD else "A" if lead > 0 else "B"
-
-
 def compare(sent: ModelInput, blocks: dict[str, str]) -> dict[str, object]:
     """Return what `judge` does with a verdict in five degrees, and what it sees in the frames."""
     sheets, words, is_readable = _read(sent, blocks)
-    degree = _degree(sheets["A"], sheets["B"]) if is_readable else "abstain"
+    lead = sheets["A"].total - sheets["B"].total
+    sign = ">>" if abs(lead) >= _FAR else ">"
+    degree = f"A{sign}B" if lead > 0 else f"B{sign}A"
+    if not is_readable:
+        degree = "abstain"
+    elif abs(lead) <= _MARGIN:
+        degree = "A=B"
     return {"own_answer": _own(sent, blocks.get("question", "")), **words, "verdict": degree}
 
 
 def _read(
     sent: ModelInput, blocks: dict[str, str]
 ) -> tuple[dict[str, AnswerSheet], dict[str, str], bool]:
-    """Weigh both answers; whether anything that is known is spoken of."""
+    """Weigh both answers; whether their words can be read, and speak of anything that is known."""
     seen = sight_of(sent)
     ask = understand(blocks.get("question", ""))
-    expected = _expected(sent.language, ask)
+    noted = ask.code if sent.language is None else sent.language
+    # an answer in a language that I cannot tell is not held to be in the wrong one
+    expected = noted if noted in CODES else None
     sheets = {
         seat: weigh(blocks.get(f"answer_{seat.lower()}", ""), ask, seen, expected) for seat in "AB"
     }
@@ -71,24 +78,13 @@ def _read(
     words: dict[str, str] = {
         one: _analysis(one, sheets, seen, cites=cites) for one in standards_of(sent.contracts)
     }
-    return sheets, words, bool(ask.keys) or any(sheet.rows for sheet in sheets.values())
+    is_known = bool(ask.keys) or any(sheet.rows for sheet in sheets.values())
+    return sheets, words, is_known and not any(sheet.illegible for sheet in sheets.values())
 
 
-def _expected(noted: str | None, ask: FactRequest) -> str | None:
-    """Return the language that an answer is to be in; None where it is one that I cannot tell."""
-    if noted is None:
-        return ask.code
-    return noted if noted in CODES else None
-
-
-def _degree(a: AnswerSheet, b: AnswerSheet) -> str:
-    if a.illegible or b.illegible:
-        return "abstain"
-    lead = a.total - b.total
-    if abs(lead) <= _MARGIN:
-        return "A=B"
-    sign = ">>" if abs(lead) >= _FAR else ">"
-    return f"A{sign}B" if lead > 0 else f"B{sign}A"
+def _ahead(standard: str, sheets: dict[str, AnswerSheet]) -> str:
+    lead = sheets["A"].scores[standard] - sheets["B"].scores[standard]
+    return "tie" if abs(lead) <= _AHEAD else "A" if lead > 0 else "B"
 
 
 def _own(sent: ModelInput, question: str) -> str:
@@ -101,27 +97,27 @@ def _own(sent: ModelInput, question: str) -> str:
     return f"I find: {'; '.join(found)}." if found else "I find nothing that I could be asked for."
 
 
-def _verdict(a: AnswerSheet, b: AnswerSheet) -> str:
-    if a.illegible or b.illegible:
-        return "abstain"
-    lead = a.total - b.total
-    if abs(lead) > _MARGIN:
-        return "A" if lead > 0 else "B"
-    return "tie_good" if min(a.total, b.total) > _GOOD else "tie_bad"
-
-
 def _analysis(
     standard: str, sheets: dict[str, AnswerSheet], seen: FrameSequence, *, cites: bool
 ) -> str:
-    say: dict[str, Callable[[str, AnswerSheet], str]] = {
-        "instruction_following": _on_instruction,
-        "accuracy": lambda seat, sheet: _on_accuracy(seat, sheet, seen, cites=cites),
-        "relevance": _on_relevance,
-        "helpfulness": _on_help,
-    }
+    said = list[str]()
+    for seat, sheet in sheets.items():
+        score = sheet.scores[standard]
+        if standard == "instruction_following":
+            said.append(_on_instruction(seat, sheet))
+        elif standard == "accuracy":
+            said.append(_on_accuracy(seat, sheet, seen, cites=cites))
+        elif standard == "helpfulness":
+            amount = "most" if score > 0.7 else "some" if score > 0.3 else "little"
+            said.append(f"I find that {seat} gives this viewer {amount} of what was wanted.")
+        elif score > 0.8:
+            said.append(f"I find that {seat} keeps to the matter.")
+        else:
+            lack = "leaves gaps or wanders" if score > 0.3 else "hardly answers"
+            said.append(f"I find that {seat} {lack}.")
     ahead = _ahead(standard, sheets)
     end = "Neither is ahead." if ahead == "tie" else f"{ahead} is better."
-    return " ".join([*(say[standard](seat, sheet) for seat, sheet in sheets.items()), end])
+    return " ".join([*said, end])
 
 
 def _on_instruction(seat: str, sheet: AnswerSheet) -> str:
@@ -159,16 +155,3 @@ def _times(key: str, seen: FrameSequence) -> str:
         return ""
     nearest = float(seen.times[abs(seen.times - stretch(value)[0]).argmin()])
     return f" (t={nearest:.2f}s)"
-
-
-def _on_relevance(seat: str, sheet: AnswerSheet) -> str:
-    kept = sheet.scores["relevance"]
-    if kept > 0.8:
-        return f"I find that {seat} keeps to the matter."
-    return f"I find that {seat} {'leaves gaps or wanders' if kept > 0.3 else 'hardly answers'}."
-
-
-def _on_help(seat: str, sheet: AnswerSheet) -> str:
-    share = sheet.scores["helpfulness"]
-    amount = "most" if share > 0.7 else "some" if share > 0.3 else "little"
-    return f"I find that {seat} gives this viewer {amount} of what was wanted."

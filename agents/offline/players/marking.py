@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from statistics import fmean
 
 from videoautoarena.agents.offline.facets.table import NEIGHBOURS, Value, is_stretch, stretch
 from videoautoarena.agents.offline.language.dialogues import (
-    Check,
-    HeardAnswer,
     hear_answer,
     read_check,
 )
@@ -24,6 +22,7 @@ _PARTLY = 0.4
 """Share of a fact from which on it is said, or said in part."""
 _OF_IT = 0.3
 """Share of its words that the key has, too, from which on a sentence is about it."""
+_DEGREES = ("I do not find it in the answer.", "A part of it is said.", "It is said.")
 _NUMBER = re.compile(r"^\s*\d+[.)]\s+")
 _WORD = re.compile(r"[^\W_]{3,}")
 _COMMON = frozenset(
@@ -38,10 +37,21 @@ def mark_scene(blocks: dict[str, str]) -> dict[str, object]:
     """Return 1, 3 or 5 for each scoring point, and how far the answer stays with them."""
     answer = blocks.get("answer", "")
     points = points_in(blocks.get("points", ""))
-    shares = [said_of(point, answer) for point in points]
-    focus = _focus(answer, [blocks.get("reference", ""), *points])
+    degrees = [_degree(said_of(point, answer)) for point in points]
+    key = [blocks.get("reference", ""), *points]
+    # Which share of the answer's words stands in sentences about what the key is about.
+    known = {claim.key for text in key for claim in hear(text, _LENGTH_S).claims}
+    heard = hear(answer, _LENGTH_S, sorted(known))
+    about = {claim.unit for claim in heard.claims if claim.key in known}
+    sizes = [len(unit.split()) for unit in heard.units]
+    own = sum(
+        size
+        for place, (unit, size) in enumerate(zip(heard.units, sizes, strict=True))
+        if place in about or _shared(unit, " ".join(key)) >= _OF_IT
+    )
+    focus = own / sum(sizes) if sum(sizes) else 0.0
     return {
-        "points": [{"analysis": _word(s), "score": 1 + 2 * _degree(s)} for s in shares],
+        "points": [{"analysis": _DEGREES[one], "score": 1 + 2 * one} for one in degrees],
         "relevance": _scale("of the answer is about what was asked", focus),
     }
 
@@ -50,11 +60,24 @@ def mark_summary(blocks: dict[str, str]) -> dict[str, object]:
     """Return how much of the key the answer holds, and how much of it agrees with the key."""
     answer = blocks.get("answer", "")
     reference = blocks.get("reference", "")
-    facts = points_in(blocks.get("points", "")) or split_units(reference)
+    points = points_in(blocks.get("points", ""))
+    facts = points or split_units(reference)
     held = fmean(_degree(said_of(fact, answer)) / 2 for fact in facts) if facts else 0.0
+    key = "\n".join([reference, *points])
+    truths = hear(key, _LENGTH_S).claims
+    heard = hear(answer, _LENGTH_S, list(dict.fromkeys(truth.key for truth in truths)))
+    agreed: list[float] = []
+    for place, unit in enumerate(heard.units):
+        claims = [claim for claim in heard.claims if claim.unit == place]
+        if claims:
+            agreed.append(fmean(_borne_out(claim, truths) for claim in claims))
+        elif _words(unit) and place not in heard.hedged:
+            agreed.append(1.0 if _shared(unit, key) >= 2 * _OF_IT else 0.0)
     return {
         "completeness": _scale("of the key stands in the answer", held),
-        "reliability": _scale("of the answer agrees with the key", _agreed(answer, blocks)),
+        "reliability": _scale(
+            "of the answer agrees with the key", fmean(agreed) if agreed else 0.0
+        ),
     }
 
 
@@ -65,13 +88,8 @@ def points_in(text: str) -> list[str]:
 
 
 def _degree(share: float) -> int:
+    """Return by which of `_DEGREES` a fact is said."""
     return 2 if share >= SAME else 1 if share >= _PARTLY else 0
-
-
-def _word(share: float) -> str:
-    return ("I do not find it in the answer.", "A part of it is said.", "It is said.")[
-        _degree(share)
-    ]
 
 
 def _scale(what: str, share: float) -> dict[str, object]:
@@ -115,36 +133,6 @@ def _shared(text: str, other: str) -> float:
     return len(words & _words(other)) / len(words) if words else 0.0
 
 
-def _focus(answer: str, key: Sequence[str]) -> float:
-    """Return the share of an answer's words in sentences about what the key is about."""
-    known = {claim.key for text in key for claim in hear(text, _LENGTH_S).claims}
-    heard = hear(answer, _LENGTH_S, sorted(known))
-    about = {claim.unit for claim in heard.claims if claim.key in known}
-    whole = " ".join(key)
-    sizes = [len(unit.split()) for unit in heard.units]
-    own = sum(
-        size
-        for place, (unit, size) in enumerate(zip(heard.units, sizes, strict=True))
-        if place in about or _shared(unit, whole) >= _OF_IT
-    )
-    return own / sum(sizes) if sum(sizes) else 0.0
-
-
-def _agreed(answer: str, blocks: dict[str, str]) -> float:
-    """Return the share of an answer's sentences that agree with the key; of none, none."""
-    key = "\n".join([blocks.get("reference", ""), *points_in(blocks.get("points", ""))])
-    truths = hear(key, _LENGTH_S).claims
-    heard = hear(answer, _LENGTH_S, list(dict.fromkeys(truth.key for truth in truths)))
-    held: list[float] = []
-    for place, unit in enumerate(heard.units):
-        claims = [claim for claim in heard.claims if claim.unit == place]
-        if claims:
-            held.append(fmean(_borne_out(claim, truths) for claim in claims))
-        elif _words(unit) and place not in heard.hedged:
-            held.append(1.0 if _shared(unit, key) >= 2 * _OF_IT else 0.0)
-    return fmean(held) if held else 0.0
-
-
 _ASKED = re.compile(
     r"^(does|did|do|is|are|has|was|can) the (answer|reply|response|assistant|model)\w*\s"
     r"((\w+ly )?(mention|mentions?|states?|says?|describes?|names?|identif(y|ies)|points? out)\s)?"
@@ -161,12 +149,9 @@ def mark_checklist(blocks: dict[str, str]) -> dict[str, object]:
     items = points_in(blocks.get("checklist", ""))
     checks = [read_check(item) for item in items]
     heard = hear_answer(answer, [check for check in checks if check is not None])
-    met = [_meets(heard, check, item) for check, item in zip(checks, items, strict=True)]
+    met = [
+        # an item in unknown words is met by the facts or words in it
+        heard.meets(check) if check is not None else said_of(_ASKED.sub("", item), answer) >= SAME
+        for check, item in zip(checks, items, strict=True)
+    ]
     return {"items": [{"analysis": _WORDS[one], "answer": "yes" if one else "no"} for one in met]}
-
-
-def _meets(heard: HeardAnswer, check: Check | None, item: str) -> bool:
-    """Return whether the answer meets an item; one in unknown words by the facts or words in it."""
-    if check is not None:
-        return heard.meets(check)
-    return said_of(_ASKED.sub("", item), heard.text) >= SAME

@@ -48,7 +48,14 @@ from videoautoarena.agents.prompting.fences import open_fences
 
 PANEL = frozenset({"examiner", "judge"})
 """Kinds that play whichever role the contract names."""
-WRITES = {
+SEES: dict[str, Callable[[ModelInput, dict[str, str]], dict[str, Any]]] = {
+    "examiner": examine,
+    "persona": invent,
+    "questioner": first_question,
+    "judge": judge,
+    "evolver": evolve,
+    "grader": grade,
+    "comparer": compare,
     "topic_writer": write_topics,
     "plot_writer": write_plots,
     "scene_writer": write_scenes,
@@ -59,9 +66,11 @@ WRITES = {
     "dialogist": write_dialogue,
     "checklist_maker": make_checklist,
     "dialogue_answerer": answer_last,
+    "scene_captioner": caption_scene,
+    "object_finder": find_objects,
 }
-REMEMBERS = {"scene_captioner": caption_scene, "object_finder": find_objects}
-MARKS: dict[str, Callable[[dict[str, str]], dict[str, Any]]] = {
+"""Roles that go by frames."""
+READS: dict[str, Callable[[dict[str, str]], dict[str, Any]]] = {
     "scene_marker": mark_scene,
     "summary_marker": mark_summary,
     "checklist_marker": mark_checklist,
@@ -82,23 +91,11 @@ def reply(kind: str, sent: ModelInput) -> str:
     # a contestant is never anything else, whatever the question says of reply formats
     role = sent.role if kind in PANEL else None
     blocks = open_fences(sent.text)[1] if role else {}
-    if role in MARKS:
-        return json.dumps(MARKS[role](blocks))
-    if role is None or not sent.pictures:
-        return answer(kind, sent)
-    if role == "examiner":
-        return json.dumps(examine(sent))
-    acts = {
-        "persona": invent,
-        "questioner": first_question,
-        "judge": judge,
-        "evolver": evolve,
-        "grader": grade,
-        "comparer": compare,
-        **WRITES,
-        **REMEMBERS,
-    }
-    return json.dumps(acts[role](sent, blocks)) if role in acts else answer(kind, sent)
+    if role in READS:
+        return json.dumps(READS[role](blocks))
+    if role in SEES and sent.pictures:
+        return json.dumps(SEES[role](sent, blocks))
+    return answer(kind, sent)
 
 
 class OfflineModel(BaseChatModel):

@@ -17,7 +17,7 @@ from videoautoarena.agents.offline.facets.table import FACETS, SideChoice, Stret
 from videoautoarena.agents.offline.language.dialogues import Side
 from videoautoarena.agents.offline.language.tables import Dice
 from videoautoarena.agents.offline.players.scoring import askable
-from videoautoarena.agents.offline.vision.frame_features import COLOURS, ReceivedFrame
+from videoautoarena.agents.offline.vision.frame_features import COLOURS
 from videoautoarena.agents.offline.vision.sequence import (
     SHARE,
     FrameSequence,
@@ -76,7 +76,9 @@ class DialogueFacts:
         """Look at the curves of all frames and of those that a player is not sent."""
         self.seen = seen
         self.extremes = Extremes(seen)
-        self.left = sight(_left(seen))
+        sent = {one.time_s for one in coarser(seen, PLAYER_FRAMES).pictures}
+        self.left = sight([one for one in seen.pictures if one.time_s not in sent] or seen.pictures)
+        """The frames that a player is not sent; all where it is sent all."""
         self._left_extremes = Extremes(self.left)
         self._sparse_extremes = Extremes(sight(self.left.pictures[::2]))
         self._windows = dict[tuple[str, Side, float], ExtremeWindow | None]()
@@ -118,7 +120,15 @@ class DialogueFacts:
         found = []
         for moment in moments:
             for side in SIDES:
-                keys = [key for key in MOMENTS if self._is_other(key, side, moment.at_s)]
+                keys = []
+                for key in MOMENTS:
+                    window = self.window(key, side, moment.at_s)
+                    whole_s = self.whole_s(key)
+                    # the part has to have an extreme of its own
+                    if window is None or whole_s is None:
+                        continue
+                    if not window.holds(whole_s, margin_s=WRONG_S):
+                        keys.append(key)
                 found += [RecallQuestion(moment, side, two) for two in combinations(keys, 2)]
         return found
 
@@ -170,65 +180,44 @@ class DialogueFacts:
         is_shown = all(at_s is not None and found.holds(round(at_s, 1)) for at_s in shown)
         return found if is_shown else None
 
-    def _is_other(self, key: str, side: Side, at_s: float) -> bool:
-        """Return whether a part has an extreme of its own."""
-        window = self.window(key, side, at_s)
-        whole_s = self.whole_s(key)
-        if window is None or whole_s is None:
-            return False
-        return not window.holds(whole_s, margin_s=WRONG_S)
-
     def fact(self, key: str, dice: Dice) -> ContestedFact | None:
         """Return what is right of a facet, and something that is not; None where that is vague."""
         true = FACETS[key].measure(self.seen)
         if true is None or FACETS[key].type not in FACT_TYPES:
             return None
-        if FACETS[key].type == "instant":
-            right = self._right_times(key, stretch(true)[0])
-            return ContestedFact(key, right, self._wrong_times(key, right, dice)) if right else None
-        coarse = [self._coarsely(key, frames) for frames in COARSE]
-        wrong = [value for value in coarse if value is not None and value != true]
-        return ContestedFact(key, true, dice.one(wrong or list(_others(key, true))))
-
-    def _right_times(self, key: str, at_s: float) -> Stretch | None:
+        # what few frames show is what a hasty viewer would say
+        coarse = [FACETS[key].measure(coarser(self.seen, frames)) for frames in COARSE]
+        said = [value for value in coarse if value is not None]
+        if FACETS[key].type != "instant":
+            wrong = [value for value in said if value != true]
+            return ContestedFact(key, true, dice.one(wrong or list(_others(key, true))))
+        at_s = stretch(true)[0]
+        slack_s = _CUT_SHARE * self.seen.duration_s + _CUT_S
+        right = max(0.0, at_s - slack_s), at_s + slack_s
         if key in MOMENTS:
             window = self._window(key, (0.0, self.seen.duration_s))
-            return (window.start_s, window.end_s) if window else None
-        slack_s = _CUT_SHARE * self.seen.duration_s + _CUT_S
-        return max(0.0, at_s - slack_s), at_s + slack_s
-
-    def _wrong_times(self, key: str, right: Stretch, dice: Dice) -> Stretch:
-        """Return around which time few frames put it; else one that nobody would name."""
-        coarse = (self._coarsely(key, frames) for frames in COARSE)
-        said = [stretch(value)[0] for value in coarse if value is not None]
-        wrong = [
+            if window is None:
+                return None
+            right = window.start_s, window.end_s
+        times_s = [stretch(value)[0] for value in said]
+        outside = [
             time_s
-            for time_s in said
+            for time_s in times_s
             if time_s >= 0 and not right[0] - WRONG_S < time_s < right[1] + WRONG_S
         ]
-        if wrong:
-            at_s = dice.one(wrong)
+        if outside:
+            wrong_s = dice.one(outside)
         elif right[1] + 3 * WRONG_S < self.seen.duration_s:
-            at_s = right[1] + 2 * WRONG_S
+            wrong_s = right[1] + 2 * WRONG_S
         else:
-            at_s = max(0.0, right[0] - 2 * WRONG_S)
-        return max(0.0, at_s - WRONG_S), at_s + WRONG_S
-
-    def _coarsely(self, key: str, frames: int) -> Value | None:
-        return FACETS[key].measure(coarser(self.seen, frames))
+            wrong_s = max(0.0, right[0] - 2 * WRONG_S)
+        return ContestedFact(key, right, (max(0.0, wrong_s - WRONG_S), wrong_s + WRONG_S))
 
 
 @lru_cache(maxsize=32)
 def search(seen: FrameSequence) -> DialogueFacts:
     """Return what a sight allows; remembered, since a sight is what its frames show."""
     return DialogueFacts(seen)
-
-
-def _left(seen: FrameSequence) -> list[ReceivedFrame]:
-    """Return the frames that a player is not sent of these; all where it is sent all."""
-    sent = {one.time_s for one in coarser(seen, PLAYER_FRAMES).pictures}
-    left = [one for one in seen.pictures if one.time_s not in sent]
-    return left or list(seen.pictures)
 
 
 def _others(key: str, true: Value) -> Sequence[Value]:

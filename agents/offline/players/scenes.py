@@ -15,7 +15,6 @@ import numpy as np
 from videoautoarena.agents.offline.vision.areas import (
     PATCH,
     SAME_SIZE,
-    Area,
     DepictedObject,
     things_in,
 )
@@ -62,8 +61,18 @@ def merge_scenes(blocks: dict[str, str]) -> dict[str, object]:
 
 def find_objects(sent: ModelInput, _blocks: dict[str, str]) -> dict[str, object]:
     """Return the coloured areas that stand out, the largest first; else the ground alone."""
-    things = things_in(sent.pictures)[:MOST_THINGS]
-    return {"objects": [_found(sent, thing) for thing in things] or [_ground(sent)]}
+    found = [_found(sent, thing) for thing in things_in(sent.pictures)[:MOST_THINGS]]
+    if found:
+        return {"objects": found}
+    colour = COLOURS[int(sight_of(sent).shares.mean(axis=0).argmax())]
+    whole = {"left": 0.0, "top": 0.0, "right": 1.0, "bottom": 1.0}
+    middle = sent.pictures[len(sent.pictures) // 2].time_s
+    ground = {
+        "name": f"{colour} {GROUND}",
+        "description": f"What fills the picture: mostly {colour}, and nothing stands out from it.",
+        "regions": [{"time_s": middle, **whole}],
+    }
+    return {"objects": [ground]}
 
 
 def match_objects(blocks: dict[str, str]) -> dict[str, object]:
@@ -85,32 +94,13 @@ def _found(sent: ModelInput, thing: DepictedObject) -> dict[str, object]:
     place, area = thing.typical
     left, top, right, bottom = (round(share, 3) for share in area.box)
     region = {"time_s": sent.pictures[place].time_s, "left": left, "top": top}
+    wide, high = (max(1, round(100 * side)) for side in area.size)
     return {
         "name": f"{area.colour} {area.shape}",
-        "description": _described(area),
+        "description": f"A plain {area.shape} of {area.colour}, about {wide} % of the picture wide "
+        f"and {high} % high.",
         "regions": [region | {"right": right, "bottom": bottom}],
     }
-
-
-def _ground(sent: ModelInput) -> dict[str, object]:
-    """Return what most of the picture is, where nothing stands out from it."""
-    seen = sight_of(sent)
-    colour = COLOURS[int(seen.shares.mean(axis=0).argmax())]
-    whole = {"left": 0.0, "top": 0.0, "right": 1.0, "bottom": 1.0}
-    middle = sent.pictures[len(sent.pictures) // 2].time_s
-    return {
-        "name": f"{colour} {GROUND}",
-        "description": f"What fills the picture: mostly {colour}, and nothing stands out from it.",
-        "regions": [{"time_s": middle, **whole}],
-    }
-
-
-def _described(area: Area) -> str:
-    wide, high = (max(1, round(100 * side)) for side in area.size)
-    return (
-        f"A plain {area.shape} of {area.colour}, about {wide} % of the picture wide and "
-        f"{high} % high."
-    )
 
 
 def _is_same(line: str) -> bool:

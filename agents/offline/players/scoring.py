@@ -18,7 +18,7 @@ from videoautoarena.agents.offline.facets.table import (
 )
 from videoautoarena.agents.offline.language.phrasing import FactRequest, understand
 from videoautoarena.agents.offline.language.reader import FactClaim, HeardText, carried, hear
-from videoautoarena.agents.offline.language.tongues import SpokenLanguage, tongue
+from videoautoarena.agents.offline.language.tongues import tongue
 from videoautoarena.agents.offline.vision.frame_features import Memo, ReceivedFrame
 from videoautoarena.agents.offline.vision.sequence import FrameSequence, coarser, sight
 
@@ -36,14 +36,17 @@ _HARDNESS: Memo[tuple[bytes, str, bool], float] = Memo(16384)
 
 def askable(seen: FrameSequence, *, fine: bool = False) -> tuple[str, ...]:
     """Return the facets that are plain in these frames, and that 64 of them show right."""
-    return _ASKABLE.get(
-        (seen.key, fine),
-        lambda: tuple(
-            key
-            for key, facet in FACETS.items()
-            if facet.is_salient(seen) and _is_fair(seen, key, fine=fine)
-        ),
-    )
+
+    def plain() -> tuple[str, ...]:
+        found = []
+        for key, facet in FACETS.items():
+            is_plain = facet.is_salient(seen)
+            score = _coarse_score(seen, key, FAIR_FRAMES, fine=fine) if is_plain else None
+            if score is not None and score.right >= _FAIR and score.room >= 0.4:
+                found.append(key)
+        return tuple(found)
+
+    return _ASKABLE.get((seen.key, fine), plain)
 
 
 def hardness(seen: FrameSequence, key: str, *, fine: bool) -> float:
@@ -68,11 +71,6 @@ def difficulty(seen: FrameSequence, ask: FactRequest) -> float:
 def graded(difficulty: float) -> float:
     """Return a difficulty as a grade from 1.0 to 5.0 with one decimal."""
     return round(min(5.0, max(1.0, 1 + 4 * difficulty / HARDEST)), 1)
-
-
-def _is_fair(seen: FrameSequence, key: str, *, fine: bool) -> bool:
-    score = _coarse_score(seen, key, FAIR_FRAMES, fine=fine)
-    return score is not None and score.right >= _FAIR and score.room >= 0.4
 
 
 def _coarse_score(seen: FrameSequence, key: str, frames: int, *, fine: bool) -> ClaimScore | None:
@@ -167,16 +165,24 @@ def weigh(
     rows = tuple(_rows(heard.claims, ask, seen))
     have = {row.key for row in rows}
     missing = tuple(key for key in ask.keys if key not in have)
-    followed, unread = _reading(heard, missing)
+    followed, unread, illegible = _reading(heard, missing)
+    on_topic = sum(len(heard.units[place].split()) for place in {one.unit for one in heard.claims})
+    focus = min(1.0, (on_topic + _FREE_WORDS) / max(1, len(answer.split()))) ** 0.5
+    answered = sum(row.asked for row in rows) / len(ask.keys) if ask.keys else 1.0
+    kept = (0.75 + 0.25 * keeps_form(answer, ask)) * (_FOREIGN if is_foreign else 1.0)
     return AnswerSheet(
         rows=rows,
         missing=missing,
-        illegible=_illegible(heard, missing),
+        illegible=illegible,
         followed=followed,
         statements=followed + unread,
         is_foreign=is_foreign,
-        scores=_scores(answer, ask, heard, rows, is_foreign=is_foreign)
-        | {"accuracy": _accuracy(rows), "helpfulness": max(_WORST, _share_known(ask, seen, rows))},
+        scores={
+            "instruction_following": answered * kept,
+            "relevance": answered * focus,
+            "accuracy": _accuracy(rows),
+            "helpfulness": max(_WORST, _share_known(ask, seen, rows)),
+        },
     )
 
 
@@ -198,7 +204,7 @@ def read_share(answer: str, question: str, *, duration_s: float) -> float:
     asked = ask.keys
     heard = hear(answer, duration_s, asked, tongue(ask.code))
     have = {claim.key for claim in heard.claims}
-    followed, unread = _reading(heard, tuple(key for key in asked if key not in have))
+    followed, unread, _ = _reading(heard, tuple(key for key in asked if key not in have))
     return followed / (followed + unread) if followed + unread else 1.0
 
 
@@ -217,47 +223,24 @@ def _rows(claims: list[FactClaim], ask: FactRequest, seen: FrameSequence) -> lis
     return sorted(rows, key=lambda row: (*ask.keys, row.key).index(row.key))
 
 
-def _reading(heard: HeardText, missing: tuple[str, ...]) -> tuple[int, int]:
+def _reading(heard: HeardText, missing: tuple[str, ...]) -> tuple[int, int, tuple[str, ...]]:
+    """Return how many statements were followed, how many were not, and what those may be of."""
     spoken = {claim.unit for claim in heard.claims} | heard.hedged
-    left = _left(heard, spoken)
-    valued = sum(carried(unit, words) is not None for unit, words in left)
+    each = enumerate(zip(heard.units, heard.tongues, strict=True))
+    left = [one for place, one in each if place not in spoken]
+    types = [carried(unit, words) for unit, words in left]
+    valued = len(types) - types.count(None)
     # a fact of few answers carries no value that would show: an unread one hides in plain words
-    hidden = sum(FACETS[key].type in ("choice", "order") for key in missing)
-    return len(spoken), valued + min(max(0, hidden - len(heard.hedged)), len(left) - valued)
-
-
-def _illegible(heard: HeardText, missing: tuple[str, ...]) -> tuple[str, ...]:
-    """Return what may have been said in the units that are left: by type, or by a hint of it."""
-    spoken = {claim.unit for claim in heard.claims} | heard.hedged
-    left = _left(heard, spoken)
-    types = {carried(unit, words) for unit, words in left}
+    plain = [key for key in missing if FACETS[key].type in ("choice", "order")]
+    hidden = max(0, len(plain) - len(heard.hedged))
     hinted = {
         key
-        for key in missing
-        if FACETS[key].type in ("choice", "order") and not heard.hedged
+        for key in plain
+        if not heard.hedged
         if any(words.patterns("stems")[key].search(unit) for unit, words in left)
     }
-    return tuple(key for key in missing if key in hinted or FACETS[key].type in types)
-
-
-def _left(heard: HeardText, spoken: frozenset[int] | set[int]) -> list[tuple[str, SpokenLanguage]]:
-    """Return the units that say nothing yet, each with its language."""
-    each = zip(heard.units, heard.tongues, strict=True)
-    return [one for place, one in enumerate(each) if place not in spoken]
-
-
-def _scores(
-    answer: str, ask: FactRequest, heard: HeardText, rows: tuple[ClaimRow, ...], *, is_foreign: bool
-) -> dict[str, float]:
-    used = {claim.unit for claim in heard.claims}
-    on_topic = sum(len(heard.units[i].split()) for i in used)
-    focus = min(1.0, (on_topic + _FREE_WORDS) / max(1, len(answer.split()))) ** 0.5
-    answered = sum(row.asked for row in rows) / len(ask.keys) if ask.keys else 1.0
-    kept = (0.75 + 0.25 * keeps_form(answer, ask)) * (_FOREIGN if is_foreign else 1.0)
-    return {
-        "instruction_following": answered * kept,
-        "relevance": answered * focus,
-    }
+    illegible = tuple(key for key in missing if key in hinted or FACETS[key].type in types)
+    return len(spoken), valued + min(hidden, len(left) - valued), illegible
 
 
 def _accuracy(rows: tuple[ClaimRow, ...]) -> float:
@@ -292,14 +275,9 @@ def keeps_form(answer: str, ask: FactRequest) -> bool:
         items = re.findall(r"^\s*(?:[-*•]|\d+[.)])\s", answer, re.MULTILINE)
         return len(items) >= max(1, len(ask.keys))
     if ask.form == "json":
-        return _holds_json(answer)
+        try:
+            found = json.loads(answer[answer.index("{") : answer.rindex("}") + 1])
+        except (ValueError, RecursionError):
+            return False
+        return isinstance(found, dict)
     return ask.form is None or len(answer.split()) <= ask.words
-
-
-def _holds_json(answer: str) -> bool:
-    start = answer.find("{")
-    end = answer.rfind("}")
-    try:
-        return start >= 0 and isinstance(json.loads(answer[start : end + 1]), dict)
-    except (ValueError, RecursionError):
-        return False

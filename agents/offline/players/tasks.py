@@ -10,7 +10,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from itertools import combinations, groupby, permutations, product
-from typing import NamedTuple
 
 import numpy as np
 
@@ -66,13 +65,6 @@ _INSTANTS = 100
 _TRIES = 60
 
 
-class _OptionFacts(NamedTuple):
-    """Values of some facets, as one option claims them."""
-
-    keys: tuple[str, ...]
-    values: tuple[Value, ...]
-
-
 def write_topics(sent: ModelInput, blocks: dict[str, str]) -> dict[str, object]:
     """Return questions on the video as a whole, each with four options."""
     seen = sight_of(sent)
@@ -103,14 +95,20 @@ def write_scenes(sent: ModelInput, blocks: dict[str, str]) -> dict[str, object]:
     """Return tasks to describe parts of the video, each with what is to be said."""
     seen = sight_of(sent)
     dice = _dice("scene", sent)
-    taken = [old for asked in _asked(blocks) if (old := free(asked).part)]
+    taken = [old for asked in listed(blocks.get("asked", "")) if (old := free(str(asked)).part)]
     items: list[dict[str, object]] = []
+    least, most = SCENE
     for _ in range(_TRIES):
         if len(items) == _wanted(blocks):
             break
-        span = _span(seen, dice)
-        part = part_of(seen, span) if span else None
-        if span is None or part is None or any(_overlap(span, other) for other in taken):
+        lasts_s = (least + (most - least) * dice.below(1000) / 999) * seen.duration_s
+        if lasts_s < LEAST_SCENE_S:
+            continue
+        start_s = (seen.duration_s - lasts_s) * dice.below(1000) / 999
+        span = round(start_s, 1), round(start_s + lasts_s, 1)
+        part = part_of(seen, span)
+        shared = [min(span[1], old[1]) - max(span[0], old[0]) for old in taken]
+        if part is None or any(one > (span[1] - span[0]) / 2 for one in shared):
             continue
         keys = [key for key in askable(part.seen) if key in IN_SCENES]
         if item := _described(part, keys, dice, span=span):
@@ -174,51 +172,46 @@ def _choices(
 
     Else who knows the text of other items alone would know what is right again.
     """
-    old = {key for question in _asked(blocks) for key in understand(question).keys}
+    asked = listed(blocks.get("asked", ""))
+    old = {key for question in asked for key in understand(str(question)).keys}
     left = _wanted(blocks)
     for keys in dice.shuffled(facts):
         if not left:
             break
         if old.intersection(keys):
             continue
-        options = _options(seen, keys, dice)
+        values = _options(seen, keys, dice)
         question = phrase(FactRequest(keys), dice)
-        said = _said(options, dice) if options else []
-        offer = OfferedOptions(question, tuple(said))
-        if said and understand(question).keys == keys and _is_plain(VideoPart(seen), offer):
+        if not values:
+            continue
+        style = book(dice.one(BOOKS))
+        draw = dice.below(10**6)
+        options = []
+        for option in values:
+            # The dice begin again, so that all options are in the same words.
+            again = Dice("option", draw)
+            pairs = zip(keys, option, strict=True)
+            said = [say(key, value, style=style, dice=again) for key, value in pairs]
+            options.append(" ".join(said))
+        if understand(question).keys != keys:
+            continue
+        # The first alone has to be borne out, as whoever reads the options understands them.
+        found = rights(VideoPart(seen), OfferedOptions(question, tuple(options)))
+        if found and found[0] >= BORNE_OUT and max(found[1:]) <= (1 + REFUTED) / 2:
             left -= 1
             old.update(keys)
-            yield {"question": question, "answer": said[0], "distractors": said[1:]}
+            yield {"question": question, "answer": options[0], "distractors": options[1:]}
 
 
-def _is_plain(part: VideoPart, offer: OfferedOptions) -> bool:
-    """Return whether the first option alone is borne out, as whoever reads it understands it."""
-    found = rights(part, offer)
-    return bool(found) and found[0] >= BORNE_OUT and max(found[1:]) <= (1 + REFUTED) / 2
-
-
-def _options(seen: FrameSequence, keys: tuple[str, ...], dice: Dice) -> list[_OptionFacts]:
+def _options(seen: FrameSequence, keys: tuple[str, ...], dice: Dice) -> list[tuple[Value, ...]]:
     """Return what four options claim, the truth first; none where there are too few values."""
     true = [value for key in keys if (value := FACETS[key].measure(seen)) is not None]
     if len(true) < len(keys):
         return []
     wrong = [_others(FACETS[key], seen, dice)[: OPTIONS // len(keys) - 1] for key in keys]
     sets = [[value, *others] for value, others in zip(true, wrong, strict=True)]
-    every = [_OptionFacts(keys, values) for values in product(*sets)]
+    every = list(product(*sets))
     return every[:OPTIONS] if len(every) >= OPTIONS else []
-
-
-def _said(facts: Sequence[_OptionFacts], dice: Dice) -> list[str]:
-    """Return options in words, all of them in the same ones."""
-    style = book(dice.one(BOOKS))
-    draw = dice.below(10**6)
-
-    def worded(fact: _OptionFacts) -> str:
-        again = Dice("option", draw)
-        pairs = zip(fact.keys, fact.values, strict=True)
-        return " ".join(say(key, value, style=style, dice=again) for key, value in pairs)
-
-    return [worded(fact) for fact in facts]
 
 
 def _others(facet: Facet, seen: FrameSequence, dice: Dice) -> list[Value]:
@@ -237,7 +230,16 @@ def _others(facet: Facet, seen: FrameSequence, dice: Dice) -> list[Value]:
         rank = dice.below(min(OPTIONS, 1 + (true - 1) // step))
         every = [true + (place - rank) * step for place in range(OPTIONS)]
     elif isinstance(facet, ExtremeMoment | CutTime):
-        return list(_times(facet, seen, dice))
+        # Instants apart from each other and from the truth.
+        times_s = [stretch(true)[0]] if true else []
+        apart_s = max(1.0, _APART * seen.duration_s)
+        for _ in range(_TRIES):
+            at_s = round(seen.duration_s * dice.below(1000) / 999, 1)
+            is_apart = all(abs(at_s - other) >= apart_s for other in times_s)
+            if is_apart and _is_refuted(facet, (at_s, at_s), seen):
+                times_s.append(at_s)
+                every.append((at_s, at_s))
+        return every
     refuted = [value for value in every if _is_refuted(facet, value, seen)]
     return dice.shuffled(refuted)
 
@@ -246,19 +248,6 @@ def _is_refuted(facet: Facet, value: Value, seen: FrameSequence) -> bool:
     score = facet.score(value, seen, fine=False)
     most = 0.5 if isinstance(facet, MomentOrder) else REFUTED
     return score is not None and score.right <= most
-
-
-def _times(facet: Facet, seen: FrameSequence, dice: Dice) -> Iterator[Value]:
-    """Yield instants that these frames refute, apart from each other and from the truth."""
-    true = facet.measure(seen)
-    taken = [stretch(true)[0]] if true else []
-    apart_s = max(1.0, _APART * seen.duration_s)
-    for _ in range(_TRIES):
-        at_s = round(seen.duration_s * dice.below(1000) / 999, 1)
-        is_apart = min((abs(at_s - other) for other in taken), default=apart_s) >= apart_s
-        if is_apart and _is_refuted(facet, (at_s, at_s), seen):
-            taken.append(at_s)
-            yield at_s, at_s
 
 
 def _moments(part: VideoPart, key: str) -> list[Stretch]:
@@ -287,25 +276,6 @@ def _described(
         return None
     asked = word_free(span, question, dice)
     return {"question": asked, "reference": " ".join(points), "points": points}
-
-
-def _span(seen: FrameSequence, dice: Dice) -> Stretch | None:
-    """Return a part of the video, drawn; None of one that is too short."""
-    least, most = SCENE
-    share = least + (most - least) * dice.below(1000) / 999
-    lasts_s = share * seen.duration_s
-    if lasts_s < LEAST_SCENE_S:
-        return None
-    start_s = (seen.duration_s - lasts_s) * dice.below(1000) / 999
-    return round(start_s, 1), round(start_s + lasts_s, 1)
-
-
-def _overlap(one: Stretch, other: Stretch) -> bool:
-    return min(one[1], other[1]) - max(one[0], other[0]) > (one[1] - one[0]) / 2
-
-
-def _asked(blocks: dict[str, str]) -> list[str]:
-    return [str(question) for question in listed(blocks.get("asked", ""))]
 
 
 def _wanted(blocks: dict[str, str]) -> int:

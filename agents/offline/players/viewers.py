@@ -38,7 +38,7 @@ class UserProfile(NamedTuple):
     taste: tuple[str, ...]
 
 
-def examine(sent: ModelInput) -> dict[str, object]:
+def examine(sent: ModelInput, _blocks: dict[str, str]) -> dict[str, object]:
     """Return an account of what is measured, and the scenes between the cuts."""
     seen = sight_of(sent)
     shots = counted(len(seen.scenes), style="words")
@@ -147,7 +147,11 @@ def answer(kind: str, sent: ModelInput) -> str:
     if kind == "parrot":
         return str(table("players", "manners")["parrot"])
     offer = offered(sent.question)
-    plain = _in_free_words(kind, sent) if offer is None else choose(sent, offer)
+    if offer is not None:
+        plain = choose(sent, offer)
+    else:
+        seen = sight_of(sent) if sent.pictures else None
+        plain = speak(kind, seen, sent.question, sent.history)
     if kind == "windbag":
         padding = wording("players", "manners", told(sent.question).code)["padding"]
         before, between, after, last, _ = Dice("padding", sent.question).shuffled(padding)
@@ -158,8 +162,3 @@ def answer(kind: str, sent: ModelInput) -> str:
         dice = Dice("attack", sent.question, *(p.digest.hex() for p in sent.pictures))
         return attacked(plain, dice.one(attacks()), question=sent.question, contracts=1)
     return plain
-
-
-def _in_free_words(kind: str, sent: ModelInput) -> str:
-    seen = sight_of(sent) if sent.pictures else None
-    return speak(kind, seen, sent.question, sent.history)

@@ -106,7 +106,10 @@ def find_areas(jpeg: bytes) -> tuple[Area, ...]:
     # It takes a tenth of a second to import, which a cast without an examiner never needs.
     from scipy import ndimage
 
-    pixels = _pixels(jpeg)
+    with Image.open(io.BytesIO(jpeg)) as picture:
+        small = picture.convert("RGB")
+    small.thumbnail((SIDE_PX, SIDE_PX), Image.Resampling.BOX)
+    pixels = np.asarray(small)
     names = colour_names(pixels.reshape(-1, 3)).reshape(pixels.shape[:2])
     height, width = pixels.shape[:2]
     found = list[tuple[int, Area]]()
@@ -132,21 +135,16 @@ def find_areas(jpeg: bytes) -> tuple[Area, ...]:
                 )
                 found.append((int(sizes[number]), Area(COLOURS[colour], shape, box)))
     rings = [area.box for _, area in found if area.shape == "ring"]
-    found = [one for one in found if not any(_is_inside(one[1].box, ring) for ring in rings)]
+    # What is seen through a ring is no thing of its own.
+    found = [
+        (size, area)
+        for size, area in found
+        if not any(
+            np.greater(area.box[:2], ring[:2]).all() and np.less(area.box[2:], ring[2:]).all()
+            for ring in rings
+        )
+    ]
     return tuple(area for _, area in sorted(found, key=lambda one: (-one[0], one[1])))
-
-
-def _is_inside(box: Box, ring: Box) -> bool:
-    """Return whether a box is what is seen through a ring."""
-    return box[0] > ring[0] and box[1] > ring[1] and box[2] < ring[2] and box[3] < ring[3]
-
-
-def _pixels(jpeg: bytes) -> NDArray[np.uint8]:
-    """Return a small picture, shape (height, width, 3)."""
-    with Image.open(io.BytesIO(jpeg)) as picture:
-        small = picture.convert("RGB")
-    small.thumbnail((SIDE_PX, SIDE_PX), Image.Resampling.BOX)
-    return np.asarray(small)
 
 
 def _contrast(pixels: NDArray[np.uint8], mask: NDArray[np.bool_], place: Sequence[slice]) -> float:

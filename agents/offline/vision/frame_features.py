@@ -244,12 +244,21 @@ def compare(one: FrameMeasurement, other: FrameMeasurement) -> FrameChange:
 
 def measured(jpeg: bytes) -> FrameMeasurement:
     """Return what one JPEG shows; not remembered, unlike `glance`."""
-    return seen_in(_shrunk(jpeg))
+    with Image.open(io.BytesIO(jpeg)) as picture:
+        scale = min(1.0, _SIDE_PX / max(picture.size))
+        box = max(1, int(picture.width * scale)), max(1, int(picture.height * scale))
+        # the draft must keep the picture's aspect: a square box leaves a wide picture unshrunk
+        picture.draft("RGB", box)
+        whole = picture.convert("RGB")
+    if max(whole.size) > _SIDE_PX:
+        whole = whole.resize(box, Image.Resampling.BOX)
+    return seen_in(whole)
 
 
 def seen_in(small: Image.Image) -> FrameMeasurement:
     """Return what a small RGB picture shows."""
     grey = np.asarray(small, np.float32) @ _LUMA
+    steps = [np.abs(np.diff(grey, axis=axis)) for axis in (0, 1) if grey.shape[axis] > 1]
     square = small.resize((_THUMB_PX, _THUMB_PX), Image.Resampling.BOX)
     pixels = np.asarray(square).reshape(-1, 3)
     cells = pixels >> 6
@@ -257,27 +266,12 @@ def seen_in(small: Image.Image) -> FrameMeasurement:
     layout = small.resize((8, 8), Image.Resampling.BOX)
     return FrameMeasurement(
         luma=float(grey.mean() / 255),
-        edge=_edge(grey),
+        edge=float(np.mean([one.mean() for one in steps])) if steps else 0.0,
         shares=(np.bincount(colour_names(pixels), minlength=12) / len(pixels)).astype(np.float32),
         histogram=(np.bincount(cell, minlength=64) / len(pixels)).astype(np.float32),
         layout=np.asarray(layout, np.float32).ravel(),
         thumb=(np.asarray(square, np.float32) @ _LUMA).astype(np.float16),
     )
-
-
-def _edge(grey: Vector) -> float:
-    steps = [np.abs(np.diff(grey, axis=axis)) for axis in (0, 1) if grey.shape[axis] > 1]
-    return float(np.mean([s.mean() for s in steps])) if steps else 0.0
-
-
-def _shrunk(jpeg: bytes) -> Image.Image:
-    with Image.open(io.BytesIO(jpeg)) as picture:
-        scale = min(1.0, _SIDE_PX / max(picture.size))
-        box = max(1, int(picture.width * scale)), max(1, int(picture.height * scale))
-        # the draft must keep the picture's aspect: a square box leaves a wide picture unshrunk
-        picture.draft("RGB", box)
-        whole = picture.convert("RGB")
-    return whole if max(whole.size) <= _SIDE_PX else whole.resize(box, Image.Resampling.BOX)
 
 
 def colour_names(pixels: NDArray[np.uint8]) -> NDArray[np.intp]:

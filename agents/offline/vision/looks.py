@@ -7,7 +7,6 @@ clearly, and every frame fits.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from types import MappingProxyType
 from typing import Any, NamedTuple, TypeAlias
 
@@ -17,9 +16,7 @@ from numpy.typing import NDArray
 
 from videoautoarena.agents.offline.vision.frame_features import (
     COLOURS,
-    FrameMeasurement,
     ModelInput,
-    apart,
     glance,
 )
 
@@ -47,15 +44,8 @@ class PictureLook(NamedTuple):
     second: str
 
 
-def look_of(glances: Sequence[FrameMeasurement]) -> PictureLook | None:
-    """Return what a stretch looks like; None where another frame or eye might say otherwise."""
-    shares = np.array([glance.shares for glance in glances])
-    luma = np.array([glance.luma for glance in glances])
-    return looks_of(luma, shares, frames=len(glances))[0]
-
-
 def looks_of(luma: Values, shares: Values, *, frames: int) -> list[PictureLook | None]:
-    """Return, as `look_of` does, the look of each stretch of so many frames of a sequence.
+    """Return the look of each stretch of so many frames; None where another eye might differ.
 
     `luma` has shape (n,), `shares` (n, 12): there are n - frames + 1 stretches, or none.
     """
@@ -81,11 +71,6 @@ def looks_of(luma: Values, shares: Values, *, frames: int) -> list[PictureLook |
     return found
 
 
-def likeness_to(look: PictureLook, glance: FrameMeasurement) -> float:
-    """Return how well a frame fits what is said, 0 to 1."""
-    return float(likenesses(look, np.array([glance.luma]), glance.shares[None])[0])
-
-
 def likenesses(look: PictureLook, luma: Values, shares: Values) -> Values:
     """Return how well each frame of a sequence fits what is said, 0 to 1, shape (n,)."""
     main, second = (COLOURS.index(colour) for colour in look[1:])
@@ -95,11 +80,6 @@ def likenesses(look: PictureLook, luma: Values, shares: Values) -> Values:
     joined = np.minimum(1.0, joined * np.minimum(1.0, shares[:, second] / _SURE_SECOND))
     lit = np.maximum(0.0, 1 - np.abs(luma - LIGHTS[look.light]) / _LIGHT_WIDTH)
     return np.asarray(0.55 * led**2 + 0.30 * joined + 0.15 * lit)
-
-
-def distance(one: FrameMeasurement, other: FrameMeasurement) -> float:
-    """Return how far two pictures lie apart in their colours, 0 to 1."""
-    return apart(one.histogram, other.histogram)
 
 
 _FIRST, _SECOND = 0.6, 0.3

@@ -101,6 +101,19 @@ def _assemble(key: bytes, pictures: tuple[ReceivedFrame, ...]) -> FrameSequence:
     duration = max(float(times[-1]), 0.1)
     bounds = [0.0, *(float(mids[i]) for i in cut_steps), duration]
     parts = np.split(np.arange(len(pictures)), [i + 1 for i in cut_steps])
+    scenes = []
+    for (start_s, end_s), part in zip(pairwise(bounds), parts, strict=True):
+        own = [glances[place] for place in part]
+        scenes.append(
+            MeasuredScene(
+                start_s=start_s,
+                end_s=end_s,
+                luma=float(np.mean([one.luma for one in own])),
+                shares=np.mean([one.shares for one in own], axis=0),
+                histogram=np.mean([one.histogram for one in own], axis=0),
+                layout=np.mean([one.layout for one in own], axis=0),
+            )
+        )
     return FrameSequence(
         key=key,
         pictures=pictures,
@@ -111,10 +124,7 @@ def _assemble(key: bytes, pictures: tuple[ReceivedFrame, ...]) -> FrameSequence:
         mids=mids,
         motion=_bridged(mids, np.array([s.moved for s in steps]), cut_steps),
         cut_steps=tuple(cut_steps),
-        scenes=tuple(
-            _scene(span, [glances[i] for i in part])
-            for span, part in zip(pairwise(bounds), parts, strict=True)
-        ),
+        scenes=tuple(scenes),
         duration_s=duration,
         gap_s=float(np.median(np.diff(times))) if len(steps) else duration,
     )
@@ -147,17 +157,6 @@ def _bridged(mids: Curve, moved: Curve, cut_steps: list[int]) -> Curve:
     if not within.any():
         return np.zeros(len(moved))
     return np.asarray(np.interp(mids, mids[within], moved[within]), np.float64)
-
-
-def _scene(span: tuple[float, float], glances: list[FrameMeasurement]) -> MeasuredScene:
-    return MeasuredScene(
-        start_s=span[0],
-        end_s=span[1],
-        luma=float(np.mean([g.luma for g in glances])),
-        shares=np.mean([g.shares for g in glances], axis=0),
-        histogram=np.mean([g.histogram for g in glances], axis=0),
-        layout=np.mean([g.layout for g in glances], axis=0),
-    )
 
 
 def still_stretch(seen: FrameSequence) -> tuple[float, float] | None:

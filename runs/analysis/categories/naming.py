@@ -35,12 +35,7 @@ class NamingJob(RunJob[str, str]):
     model: Model
     topics: Mapping[str, Sequence[str]]
     """The words that stand for a topic to its questions."""
-    left: Sequence[str] = ()
     said: dict[str, str]
-
-    def items(self) -> Sequence[str]:
-        """Return the topics that have no name yet."""
-        return self.left
 
     def forecast(self, _item: str) -> Iterable[ExpectedCalls]:
         """Yield one call of words alone, which may be mended."""

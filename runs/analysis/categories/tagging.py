@@ -10,7 +10,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import Any, ClassVar, NamedTuple
+from typing import ClassVar, NamedTuple
 
 from videoautoarena.agents.models.registry import Model
 from videoautoarena.agents.offline.players.model import PANEL
@@ -28,7 +28,6 @@ from videoautoarena.memory.store.tags import TAG_SCOPE, Tag
 from videoautoarena.runs.analysis.categories.tags import Asked, questions_of
 from videoautoarena.runs.analysis.trials.trial import entry_in
 from videoautoarena.runs.console.progress.events import Listeners
-from videoautoarena.runs.formats.record_json import record_json
 from videoautoarena.runs.formats.terminal import safe
 from videoautoarena.runs.jobs.job_run import RunJob, open_job_run
 from videoautoarena.runs.jobs.paid_job import (
@@ -83,10 +82,6 @@ class TagTally(JobTally):
         """Replies of now in which nothing could be read."""
         return self.asides["unreadable"]
 
-    def as_json(self) -> dict[str, Any]:
-        """Return it in the shape of `arena categories tag --json`."""
-        return record_json(self)
-
 
 @dataclass(frozen=True, kw_only=True)
 class TagPlan(JobPlan):
@@ -115,18 +110,12 @@ class TagPlan(JobPlan):
         """Likewise."""
         return self.most_usd
 
-    def as_json(self) -> dict[str, Any]:
-        """Return it in the shape of `arena categories tag --plan --json`."""
-        return record_json(self)
-
-    def as_lines(self) -> Iterator[str]:
-        """Yield it as lines for a person, safe to print."""
-        known = f", {self.known:,} of them tagged before" if self.known else ""
+    def headlines(self) -> Iterator[str]:
+        """Yield how much there is to be asked."""
         yield (
-            f"{counted(self.questions, 'question')}{known}: "
+            f"{counted(self.questions, 'question')}{self.known_words}: "
             f"{counted(self.calls, 'call')} of {safe(self.classifier)}{self.cost_words()}"
         )
-        yield from map(safe, self.notices)
 
 
 class Wanted(NamedTuple):
@@ -146,12 +135,7 @@ class TaggingJob(RunJob[Wanted, Tag]):
 
     ROLE = "classifier"
     model: Model
-    wanted: Sequence[Wanted]
     tally: TagTally = field(default_factory=TagTally)
-
-    def items(self) -> Sequence[Wanted]:
-        """Return the questions that are to be tagged."""
-        return self.wanted
 
     def forecast(self, item: Wanted) -> Iterable[ExpectedCalls]:
         """Yield one call: a reply that cannot be read is not asked for again."""
@@ -161,7 +145,7 @@ class TaggingJob(RunJob[Wanted, Tag]):
 
     async def begin(self) -> None:
         """Look for the frames of every video."""
-        await self.job_run.check_frames(one.frames for one in self.wanted)
+        await self.job_run.check_frames(one.frames for one in self.left)
 
     async def play(self, item: Wanted, prompter: Prompter) -> Tag:
         """Return the tag of a question; a call that failed gives one, too."""
@@ -200,7 +184,7 @@ class TaggingJob(RunJob[Wanted, Tag]):
 
     def plan(self) -> TagPlan:
         """Return what tagging takes; who tags is named even where nothing is left."""
-        return tag_plan(super().plan(), self.config, self.model.alias, left=len(self.wanted))
+        return tag_plan(super().plan(), self.config, self.model.alias, left=len(self.left))
 
 
 def tag_plan(plan: JobPlan, config: RunConfig, classifier: str, *, left: int) -> TagPlan:
@@ -245,7 +229,7 @@ async def _ready(out: Path, order: TagOrder, *, write: bool) -> AsyncIterator[Ta
             order=order,
             tally=TagTally(known=len(drawn) - len(wanted)),
             model=model,
-            wanted=wanted,
+            left=wanted,
         )
 
 

@@ -6,7 +6,7 @@ twice. Real questions have no frames here, so that they are decided by their wor
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterable, Sequence
+from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from functools import partial
@@ -47,13 +47,8 @@ class ClassifyingJob(RunJob[str, Categories | None]):
 
     ROLE = "classifier"
     model: Model
-    wanted: Sequence[str] = ()
     said: dict[str, Categories | None]
     tally: TagTally = field(default_factory=TagTally)
-
-    def items(self) -> Sequence[str]:
-        """Return the questions that are to be asked."""
-        return self.wanted
 
     def forecast(self, _item: str) -> Iterable[ExpectedCalls]:
         """Yield one call: a reply that cannot be read is not asked for again."""
@@ -76,9 +71,9 @@ class ClassifyingJob(RunJob[str, Categories | None]):
     def plan(self) -> TagPlan:
         """Return what it takes, sized by the longest question of the file."""
         words = WORDS["classifier"]
-        wanted = len(self.wanted)
+        wanted = len(self.left)
         # A token is a byte at least, and the questions of a file are as long as somebody made them.
-        longest = words.most_text + max((len(text.encode()) for text in self.wanted), default=0)
+        longest = words.most_text + max((len(text.encode()) for text in self.left), default=0)
         usual = Mean(words.text, min(words.reply, output_limit(self.model, "classifier")))
         line = Line(self.model.alias, "classifier", float(wanted), wanted)
         line = filled(self.model, line, usual, longest=longest, is_measured=False)
@@ -117,7 +112,7 @@ async def classify_questions(
     async with _ready(out, file, order, write=True) as job:
         await job.run(listeners, on_done)
         # What failed is unknown.
-        said = dict.fromkeys(job.wanted) | job.said
+        said = dict.fromkeys(job.left) | job.said
         return Classified(job.model.alias, said), job.tally
 
 
@@ -143,13 +138,13 @@ async def _ready(
         )
         known = await job.recall(texts)
         job.said.update(known.known)
-        job.wanted = known.left
+        job.left = known.left
         if order.retry_failed:
             generations.add(_scope(model, text) for text in known.failed)
-            job.wanted = [text for text in texts if text not in job.said]
+            job.left = [text for text in texts if text not in job.said]
         else:
             job.said |= dict.fromkeys(known.failed)
-        job.tally.known = len(texts) - len(job.wanted)
+        job.tally.known = len(texts) - len(job.left)
         yield job
 
 

@@ -8,7 +8,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from videoautoarena.agents.roles.judge import JudgingPlace, judge_once
 from videoautoarena.agents.roles.prompter import Prompter
@@ -32,7 +32,7 @@ from videoautoarena.runs.analysis.trials.trial import (
 )
 from videoautoarena.runs.analysis.trials.truth_cases import truth_cases
 from videoautoarena.runs.console.progress.events import Listeners
-from videoautoarena.runs.formats.record_json import keyed, record_json
+from videoautoarena.runs.formats.record_json import keyed
 from videoautoarena.runs.formats.terminal import safe
 from videoautoarena.runs.jobs.job_run import RunJob, open_job_run
 from videoautoarena.runs.jobs.paid_job import (
@@ -86,20 +86,14 @@ class TrialPlan(JobPlan):
     kinds: Mapping[str, int] = field(metadata=keyed("judgings"))
     """Judgings of each kind, those that the run has among them."""
 
-    def as_json(self) -> dict[str, Any]:
-        """Return it in the shape of `arena audit --trials --plan --json`."""
-        return record_json(self)
-
-    def as_lines(self) -> Iterator[str]:
-        """Yield it as lines for a person, safe to print."""
+    def headlines(self) -> Iterator[str]:
+        """Yield how much there is to be asked."""
         kinds = ", ".join(f"{count:,} {kind}" for kind, count in self.kinds.items())
-        known = f", {self.known:,} of them known" if self.known else ""
         yield (
             f"trials of {safe(', '.join(self.judges))}: {kinds or 'no case fits'}; "
-            f"{counted(sum(self.kinds.values()), 'judging')}{known}, "
+            f"{counted(sum(self.kinds.values()), 'judging')}{self.known_words}, "
             f"at most {counted(self.most_calls, 'call')}"
         )
-        yield from map(safe, self.notices)
 
 
 @dataclass(kw_only=True)
@@ -108,13 +102,8 @@ class TrialJob(RunJob[Wanted, Trial]):
 
     seatings: Sequence[Seating]
     """All judgings that were asked for."""
-    wanted: Sequence[Wanted]
     notes: Sequence[str]
     """What the makers of cases have to say to a person."""
-
-    def items(self) -> Sequence[Wanted]:
-        """Return the judgings that are to be held."""
-        return self.wanted
 
     def forecast(self, item: Wanted) -> Iterable[ExpectedCalls]:
         """Yield one call, which may be mended."""
@@ -126,7 +115,7 @@ class TrialJob(RunJob[Wanted, Trial]):
 
     async def begin(self) -> None:
         """Look for the frames of every video that is shown as the run has it."""
-        cases = (one.seating.case for one in self.wanted)
+        cases = (one.seating.case for one in self.left)
         await self.job_run.check_frames(case.frames for case in cases if case.load is None)
 
     async def play(self, item: Wanted, prompter: Prompter) -> Trial:
@@ -215,6 +204,6 @@ async def _ready(
             order=order,
             tally=JobTally(unit="judging", known=len(seatings) - len(wanted)),
             seatings=seatings,
-            wanted=wanted,
+            left=wanted,
             notes=material.notes,
         )

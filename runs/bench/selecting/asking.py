@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from videoautoarena.agents.roles.prompter import Prompter
 from videoautoarena.memory.records.errors import BadInput
@@ -22,7 +22,6 @@ from videoautoarena.runs.bench.selecting.hard import (
     try_model,
 )
 from videoautoarena.runs.console.progress.events import Listeners
-from videoautoarena.runs.formats.record_json import record_json
 from videoautoarena.runs.formats.terminal import safe
 from videoautoarena.runs.formats.words import dollars
 from videoautoarena.runs.jobs.job_run import (
@@ -77,13 +76,8 @@ class HardPlan(JobPlan):
     cost_usd: float | None
     """About what they will cost, by what such calls of the run cost; None where that is unknown."""
 
-    def as_json(self) -> dict[str, Any]:
-        """Return it in the shape of `hard` in `arena freeze --hard --plan --json`."""
-        return record_json(self)
-
-    def as_lines(self) -> Iterator[str]:
-        """Yield it as lines for a person, safe to print."""
-        known = f", {self.known:,} of them known" if self.known else ""
+    def headlines(self) -> Iterator[str]:
+        """Yield how much there is to be asked."""
         left_out = sum(self.left_out.values())
         others = f" ({left_out:,} more left out: {counts_in_words(self.left_out)})"
         cost = ""
@@ -92,10 +86,9 @@ class HardPlan(JobPlan):
         yield (
             f"hard questions: {counted(self.questions, 'question')} with both answers called bad"
             f"{others if left_out else ''}, "
-            f"{counted(self.answers, 'new answer')} to them{known}; at most "
+            f"{counted(self.answers, 'new answer')} to them{self.known_words}; at most "
             f"{counted(self.most_calls, 'call')}{cost}"
         )
-        yield from map(safe, self.notices)
 
 
 @dataclass(frozen=True)
@@ -127,11 +120,6 @@ class HardJob(RunJob[Meeting, Tried]):
     found: Candidates
     tried: dict[str, Tried] = field(default_factory=dict)
     """What came of meetings, by scope."""
-    left: list[Meeting] = field(default_factory=list)
-
-    def items(self) -> Sequence[Meeting]:
-        """Return the meetings that are still to be had."""
-        return self.left
 
     def forecast(self, meeting: Meeting) -> Iterable[ExpectedCalls]:
         """Yield an answer, and its judging by every judge from each seating."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, ClassVar, NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
@@ -20,7 +20,7 @@ from videoautoarena.memory.records.records import CallRow, Frame, Frames, Nonce
 from videoautoarena.memory.store.evidence import TRIAL_SCOPE
 from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.console.progress.events import Listeners
-from videoautoarena.runs.formats.record_json import keyed, record_json
+from videoautoarena.runs.formats.record_json import keyed
 from videoautoarena.runs.formats.terminal import safe
 from videoautoarena.runs.jobs.job_run import (
     JobRun,
@@ -94,19 +94,14 @@ class DocumentPlan(JobPlan):
     vectors: int = field(metadata=keyed("calls_at_most"))
     """Calls, transport retries aside."""
 
-    def as_json(self) -> dict[str, Any]:
-        """Return it in the shape of `topics` in `arena freeze --plan --json`."""
-        return record_json(self)
-
-    def as_lines(self) -> Iterator[str]:
-        """Yield it as lines for a person, safe to print."""
-        known = f", {self.known:,} of them known" if self.known else ""
+    def headlines(self) -> Iterator[str]:
+        """Yield how much there is to be asked."""
         total = counted(self.questions + self.frames, "vector")
         yield (
             f"topics: {total} of {counted(self.questions, 'question')} and "
-            f"{counted(self.frames, 'frame')}{known}; at most {counted(self.vectors, 'call')}"
+            f"{counted(self.frames, 'frame')}{self.known_words}; at most "
+            f"{counted(self.vectors, 'call')}"
         )
-        yield from map(safe, self.notices)
 
 
 class _Piece(NamedTuple):
@@ -145,16 +140,11 @@ class EmbeddingJob(RunJob[_Piece, Floats]):
     pieces: Mapping[str, Sequence[_Piece]]
     """By qid: its question, then its frames."""
     found: dict[_Key, Floats] = field(default_factory=dict)
-    left: Sequence[_Piece] = ()
 
     @property
     def wanted(self) -> list[_Piece]:
         """All that is wanted, each once."""
         return list({one.key: one for each in self.pieces.values() for one in each}.values())
-
-    def items(self) -> Sequence[_Piece]:
-        """Return those without a vector."""
-        return self.left
 
     def forecast(self, piece: _Piece) -> Iterable[ExpectedCalls]:
         """Yield one call."""

@@ -5,36 +5,17 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from importlib.metadata import version
 from pathlib import Path
-from typing import Any, ClassVar, NamedTuple, TypedDict, cast
-
-from pydantic import JsonValue
+from typing import Any, ClassVar, NamedTuple, TypedDict
 
 from videoautoarena.graph.dialogue_checks import FALLS, Fall
-from videoautoarena.memory.store.store import Store
-from videoautoarena.runs.bench.format.schema import (
-    CARD,
-    DIALOGUE,
-    MADE,
-    QUESTIONS,
-    Ability,
-    DialogueItem,
-    Generator,
-    Manifest,
-    Source,
-    counts_of,
-    question_bytes,
-)
-from videoautoarena.runs.bench.format.writer import copied, copies_of, entries_of, put, seal
+from videoautoarena.runs.bench.format.schema import Ability, DialogueItem
 from videoautoarena.runs.formats.record_json import keyed, record_json
 from videoautoarena.runs.formats.terminal import safe
 from videoautoarena.runs.jobs.paid_job import JobPlan
-from videoautoarena.runs.making.dialogues.card import dialogue_card
 from videoautoarena.runs.making.dialogues.entries import MAKER
 from videoautoarena.runs.making.dialogues.making import DialogueTally, DialogueWish
 from videoautoarena.runs.making.tasks.drafting import WritingOrder
-from videoautoarena.runs.making.tasks.watched_set import placed
 from videoautoarena.runs.run.rundir.reader import counted
 
 
@@ -198,45 +179,6 @@ def outcome_of(
     )
 
 
-def put_dialogues(
-    order: DialogueOrder,
-    tally: DialogueTally,
-    *,
-    examiner: str,
-    store: Store,
-    paths: Mapping[str, str],
-    spoken: Mapping[str, str],
-    origin: str,
-) -> str:
-    """Write a set in one step, with copies of its videos; return its digest.
-
-    `paths` says by id where each video lies in the folder now, `spoken` where its subtitles do.
-    """
-    items = tally.items
-    asked = {item.video_id for item in items}
-    videos = {
-        id_: placed(entry, paths[id_], spoken.get(id_))
-        for id_, entry in entries_of(store, asked).items()
-    }
-    draft = Manifest(
-        kind=DIALOGUE,
-        generator=Generator(name="videoautoarena", version=version("videoautoarena")),
-        source=Source(kind=MADE, format="videoautoarena", digest=origin),
-        selection=cast(dict[str, JsonValue], _selection(order.wish, tally, examiner)),
-        licence=order.licence,
-        counts=counts_of(items),
-        files={},
-        videos=copied(videos),
-        with_videos=True,
-        count=len(items),
-    )
-    card = dialogue_card(draft).encode("utf-8", "backslashreplace")
-    files = {QUESTIONS: question_bytes(items), CARD: card}
-    bench = seal(draft, files, copies_of(store, videos, order.folder))
-    put(bench.files, order.to)
-    return str(bench.manifest["bench"])
-
-
 class DialogueSelection(TypedDict):
     """What `selection` of the manifest says of dialogues that were made."""
 
@@ -268,7 +210,7 @@ class DialogueSelection(TypedDict):
     """Videos that give no frames."""
 
 
-def _selection(wish: DialogueWish, tally: DialogueTally, examiner: str) -> DialogueSelection:
+def selection_of(wish: DialogueWish, tally: DialogueTally, examiner: str) -> DialogueSelection:
     return {
         "maker": MAKER,
         "examiner": examiner,

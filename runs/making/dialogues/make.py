@@ -23,7 +23,13 @@ from videoautoarena.memory.records.records import Role, Video
 from videoautoarena.memory.records.scenes import Span
 from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.bench.format.reader import open_bench
-from videoautoarena.runs.bench.format.schema import ABILITIES, TWIN, Ability, digest_of
+from videoautoarena.runs.bench.format.schema import (
+    ABILITIES,
+    DIALOGUE,
+    TWIN,
+    Ability,
+    digest_of,
+)
 from videoautoarena.runs.console.progress.events import Listeners, Say, nobody
 from videoautoarena.runs.console.progress.listeners import gather, progress
 from videoautoarena.runs.formats.terminal import safe
@@ -32,16 +38,16 @@ from videoautoarena.runs.jobs.paid_job import (
     FailedScopes,
     Generations,
     JobPlan,
-    PaidJob,
     job_progress,
 )
+from videoautoarena.runs.making.dialogues.card import dialogue_card
 from videoautoarena.runs.making.dialogues.dialogue_set import (
     DialogueOrder,
     LostVideo,
     MadeDialogues,
     fall_words,
     outcome_of,
-    put_dialogues,
+    selection_of,
 )
 from videoautoarena.runs.making.dialogues.entries import MAKER
 from videoautoarena.runs.making.dialogues.making import (
@@ -60,13 +66,13 @@ from videoautoarena.runs.making.scenes.bank import (
     scene_calls,
     scene_frames,
 )
-from videoautoarena.runs.making.tasks.drafting import drafted, keep_calls
+from videoautoarena.runs.making.tasks.drafting import WritingJob, drafted, keep_calls
 from videoautoarena.runs.making.tasks.make import refuse_inside, set_in
 from videoautoarena.runs.making.tasks.watch import examining
 from videoautoarena.runs.run.config.disclosure import REPAIR
 from videoautoarena.runs.run.config.run_config import RunConfig
 from videoautoarena.runs.run.rundir.context import work_off
-from videoautoarena.runs.run.rundir.frames import RunFrames, subtitle_paths
+from videoautoarena.runs.run.rundir.frames import RunFrames
 from videoautoarena.runs.run.rundir.opener import stored_prompts
 from videoautoarena.runs.run.rundir.reader import counted
 from videoautoarena.runs.tournament.plan import REPAIRED
@@ -136,7 +142,7 @@ async def make_dialogues(order: DialogueOrder, say: Say) -> tuple[MadeDialogues,
             return made, tally
         if not made.dialogues:
             raise BadInput(_nothing(made))
-        bench = await asyncio.to_thread(job.put, made)
+        bench = await asyncio.to_thread(job.put)
     keep_calls(order)
     return replace(made, bench=bench), tally
 
@@ -190,17 +196,14 @@ def _origin(order: DialogueOrder, config: RunConfig, videos: Sequence[Video]) ->
 
 
 @dataclass(kw_only=True)
-class DialogueJob(PaidJob[Video, VideoOutcome]):
+class DialogueJob(WritingJob[Video, VideoOutcome]):
     """Has an examiner make the dialogues about each video."""
 
-    AT_WORK = 1
     order: DialogueOrder
-    found: Findings
     shots: Mapping[str, Sequence[Span]]
     """Video to its stretches between cuts; without those that cannot be decoded."""
     lost: Mapping[str, str]
     """Video to why it cannot be decoded."""
-    notes: tuple[str, ...]
     lenses: Lenses = field(init=False)
     is_past: bool = False
     """Only what is known is repeated."""
@@ -315,21 +318,16 @@ class DialogueJob(PaidJob[Video, VideoOutcome]):
             self.order,
             self.tally.items,
             videos=len(self.found.videos),
-            examiner=self.config.cast[self.config.examiner].model,
+            examiner=self.examiner,
             **{"bench": None, **more},
         )
 
-    def put(self, made: MadeDialogues) -> str:
+    def put(self) -> str:
         """Write the set, and return its digest."""
-        store = self.open_store
-        return put_dialogues(
-            self.order,
-            self.tally,
-            examiner=made.examiner,
-            store=store,
-            paths={video.id: video.path for video in self.found.videos},
-            spoken=subtitle_paths(store, found=self.found, folder=self.order.folder),
-            origin=_origin(self.order, self.config, self.found.videos),
+        selection = selection_of(self.order.wish, self.tally, self.examiner)
+        origin = _origin(self.order, self.config, self.found.videos)
+        return self.put_set(
+            self.tally.items, DIALOGUE, selection, card=dialogue_card, origin=origin
         )
 
     async def _shots_of(self, video: Video) -> Sequence[Span]:
@@ -339,8 +337,7 @@ class DialogueJob(PaidJob[Video, VideoOutcome]):
 
     def _lenses(self, store: Store, decoders: Decoders | None) -> Lenses:
         videos = {video.id: video for video in self.found.videos}
-        folder = self.order.folder
-        files = {id_: folder / video.path for id_, video in videos.items()} if decoders else {}
+        files = self.files() if decoders else {}
         whole = RunFrames(
             store, decoders, files=files, sampling=self.config.sampling, videos=videos
         )

@@ -8,26 +8,45 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
+from typing import Any
 
 from videoautoarena.agents.models.registry import check_keys
 from videoautoarena.agents.prompting.prompts import PromptSet
 from videoautoarena.memory.records.errors import BadInput
 from videoautoarena.memory.records.records import SCHEMA, Video
 from videoautoarena.memory.store.store import Store
-from videoautoarena.runs.bench.format.schema import RESULTS
+from videoautoarena.runs.bench.format.schema import (
+    CARD,
+    MADE,
+    QUESTIONS,
+    RESULTS,
+    BenchVideo,
+    Generator,
+    Kind,
+    Manifest,
+    Source,
+    counts_of,
+    question_bytes,
+)
+from videoautoarena.runs.bench.format.writer import copied, copies_of, entries_of, put, seal
 from videoautoarena.runs.bench.play.calls import keep_prompts
 from videoautoarena.runs.formats.files import make_folder
 from videoautoarena.runs.formats.terminal import safe
-from videoautoarena.runs.jobs.paid_job import JobOrder, settle_caps
+from videoautoarena.runs.jobs.paid_job import Item, JobOrder, Outcome, PaidJob, settle_caps
 from videoautoarena.runs.making.tasks.make import is_free
 from videoautoarena.runs.run.config.run_config import RunConfig
 from videoautoarena.runs.run.rundir.failures import pardon
-from videoautoarena.runs.run.rundir.frames import LEAVE_OUT, changed_subtitles, keep_subtitles
+from videoautoarena.runs.run.rundir.frames import (
+    LEAVE_OUT,
+    changed_subtitles,
+    keep_subtitles,
+    subtitle_paths,
+)
 from videoautoarena.video.folder.find import Findings
 
 CALLS = "making.sqlite"
@@ -57,6 +76,70 @@ class WritingOrder(JobOrder):
     def calls(self) -> Path:
         """The journal of a set that is not finished."""
         return self.draft / CALLS
+
+
+@dataclass(kw_only=True)
+class WritingJob(PaidJob[Item, Outcome]):
+    """Has an examiner write about the videos of a folder; the set is put at once."""
+
+    AT_WORK = 1
+    found: Findings
+    notes: tuple[str, ...]
+    """What a person should know."""
+    order: WritingOrder
+
+    @property
+    def examiner(self) -> str:
+        """Who writes, `provider:model`."""
+        return self.config.cast[self.config.examiner].model
+
+    def files(self) -> dict[str, Path]:
+        """Return where each video lies, by its id."""
+        return {video.id: self.order.folder / video.path for video in self.found.videos}
+
+    def put_set(
+        self,
+        entries: Sequence[Any],
+        kind: Kind,
+        selection: Mapping[str, Any],
+        *,
+        card: Callable[[Manifest], str],
+        origin: str,
+    ) -> str:
+        """Write a set in one step, with copies of its videos; return its digest."""
+        store = self.open_store
+        paths = {video.id: video.path for video in self.found.videos}
+        spoken = subtitle_paths(store, found=self.found, folder=self.order.folder)
+        videos = {
+            id_: placed(entry, paths[id_], spoken.get(id_))
+            for id_, entry in entries_of(store, {item.video_id for item in entries}).items()
+        }
+        draft = Manifest(
+            kind=kind,
+            generator=Generator(name="videoautoarena", version=version("videoautoarena")),
+            source=Source(kind=MADE, format="videoautoarena", digest=origin),
+            selection=dict(selection),
+            licence=self.order.licence,
+            counts=counts_of(entries),
+            files={},
+            videos=copied(videos),
+            with_videos=True,
+            count=len(entries),
+        )
+        files = {
+            QUESTIONS: question_bytes(entries),
+            CARD: card(draft).encode("utf-8", "backslashreplace"),
+        }
+        bench = seal(draft, files, copies_of(store, videos, self.order.folder))
+        put(bench.files, self.order.to)
+        return str(bench.manifest["bench"])
+
+
+def placed(entry: BenchVideo, path: str, spoken: str | None) -> BenchVideo:
+    said = entry.subtitles
+    if said is not None and spoken is not None:
+        said = said.model_copy(update={"path": spoken})
+    return entry.model_copy(update={"path": path, "subtitles": said})
 
 
 @contextmanager

@@ -29,10 +29,10 @@ from videoautoarena.runs.jobs.paid_job import (
     ExpectedCalls,
     Generations,
     KnownFrames,
-    PaidJob,
     job_progress,
 )
-from videoautoarena.runs.making.tasks.drafting import drafted, keep_calls
+from videoautoarena.runs.making.tasks.card import watched_card
+from videoautoarena.runs.making.tasks.drafting import WritingJob, drafted, keep_calls
 from videoautoarena.runs.making.tasks.make import refuse_inside, set_in
 from videoautoarena.runs.making.tasks.watched_items import CHOICE, WATCHER
 from videoautoarena.runs.making.tasks.watched_set import (
@@ -40,7 +40,8 @@ from videoautoarena.runs.making.tasks.watched_set import (
     KindCount,
     Watched,
     WatchOrder,
-    put_set,
+    kind_of,
+    selection_of,
     shortfall,
 )
 from videoautoarena.runs.making.tasks.watching import (
@@ -57,7 +58,7 @@ from videoautoarena.runs.run.config.cast import check_stand_ins, entry_of, offic
 from videoautoarena.runs.run.config.disclosure import REPAIR
 from videoautoarena.runs.run.config.run_config import RunConfig
 from videoautoarena.runs.run.rundir.budget import priced
-from videoautoarena.runs.run.rundir.frames import RunFrames, subtitle_paths
+from videoautoarena.runs.run.rundir.frames import RunFrames
 from videoautoarena.runs.run.rundir.opener import stored_prompts
 from videoautoarena.runs.tournament.plan import REPAIRED
 from videoautoarena.video.folder.find import Findings
@@ -69,23 +70,13 @@ FALLEN = 0.1
 
 
 @dataclass(kw_only=True)
-class WatchJob(PaidJob[TaskPart, PartOutcome]):
+class WatchJob(WritingJob[TaskPart, PartOutcome]):
     """Has an examiner write and check the parts of a set."""
 
-    AT_WORK = 1
     order: WatchOrder
     parts: Sequence[TaskPart]
-    found: Findings
-    notes: tuple[str, ...]
     run_frames: RunFrames = field(init=False)
-    left: set[TaskPart] = field(default_factory=set)
-    """The parts that are not known to their end."""
     tally: WatchTally = field(default_factory=WatchTally)
-
-    @property
-    def origin(self) -> str:
-        """The digest of all that was asked for: of whom, of what, and how much."""
-        return origin_of(self.order.wish, self.config, self.found.videos)
 
     def items(self) -> Sequence[TaskPart]:
         """Return all parts: what was written of those that are known is read again."""
@@ -127,7 +118,7 @@ class WatchJob(PaidJob[TaskPart, PartOutcome]):
     async def look(self) -> set[str]:
         """Find out which parts are open, and return the scopes of calls that failed."""
         known = await self.recall(self.parts)
-        self.left = set(known.left)
+        self.left = known.left
         self.tally.known = len(known.known)
         return {
             scope
@@ -145,7 +136,7 @@ class WatchJob(PaidJob[TaskPart, PartOutcome]):
             wanted[part.kind] += part.wanted
         watched = Watched(
             folder=self.order.to,
-            examiner=self.config.cast[self.config.examiner].model,
+            examiner=self.examiner,
             bench=None,
             wanted=wanted.total(),
             least=1 if self.order.is_upper_bound else wanted.total(),
@@ -168,15 +159,11 @@ class WatchJob(PaidJob[TaskPart, PartOutcome]):
 
     def put(self, watched: Watched) -> str:
         """Write the set, and return its digest."""
-        return put_set(
-            self.order,
-            watched,
-            entries=[item for one in self.tally.outcomes for item in one.items],
-            store=self.open_store,
-            paths={video.id: video.path for video in self.found.videos},
-            spoken=subtitle_paths(self.open_store, found=self.found, folder=self.order.folder),
-            origin=self.origin,
-        )
+        entries = [item for one in self.tally.outcomes for item in one.items]
+        selection = selection_of(self.order.wish, watched)
+        kind = kind_of(entries)
+        origin = origin_of(self.order.wish, self.config, self.found.videos)
+        return self.put_set(entries, kind, selection, card=watched_card, origin=origin)
 
 
 async def plan_watch(order: WatchOrder, say: Say) -> Watched:
@@ -302,7 +289,7 @@ async def _ready(order: WatchOrder, found: Findings, *, write: bool) -> AsyncIte
             notes=(*notes, *more),
         )
         if store is None:
-            job.left = set(parts)
+            job.left = parts
             yield job
             return
         job.run_frames = KnownFrames(store, None, files={}, sampling=config.sampling, videos=videos)
@@ -310,10 +297,9 @@ async def _ready(order: WatchOrder, found: Findings, *, write: bool) -> AsyncIte
         if write and order.retry_failed and failed:
             generations.add(failed)
             await job.look()
-        files = {video.id: order.folder / video.path for video in found.videos}
         async with Decoders(FrameCache()) as decoders:
             job.run_frames = RunFrames(
-                store, decoders, files=files, sampling=config.sampling, videos=videos
+                store, decoders, files=job.files(), sampling=config.sampling, videos=videos
             )
             job.load = job.run_frames.jpegs
             yield job

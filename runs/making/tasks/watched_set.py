@@ -3,34 +3,19 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from importlib.metadata import version
 from pathlib import Path
-from typing import Any, ClassVar, NamedTuple, TypedDict, cast
+from typing import Any, ClassVar, NamedTuple, TypedDict
 
-from pydantic import JsonValue
-
-from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.bench.format.schema import (
-    CARD,
-    MADE,
-    QUESTIONS,
-    BenchVideo,
-    Generator,
     Kind,
-    Manifest,
-    Source,
     TaskItem,
-    counts_of,
-    question_bytes,
 )
-from videoautoarena.runs.bench.format.writer import copied, copies_of, entries_of, put, seal
 from videoautoarena.runs.bench.score.shortcuts import Shortcuts
 from videoautoarena.runs.formats.record_json import keyed, record_json
 from videoautoarena.runs.formats.terminal import safe
 from videoautoarena.runs.jobs.paid_job import JobPlan
-from videoautoarena.runs.making.tasks.card import watched_card
 from videoautoarena.runs.making.tasks.drafting import WritingOrder
 from videoautoarena.runs.making.tasks.watched_items import WATCHER, Fall, fallen_words
 from videoautoarena.runs.making.tasks.watching import WatchWish
@@ -149,52 +134,7 @@ def shortfall(watched: Watched) -> str:
     )
 
 
-def put_set(
-    order: WatchOrder,
-    watched: Watched,
-    *,
-    entries: Sequence[TaskItem],
-    store: Store,
-    paths: Mapping[str, str],
-    spoken: Mapping[str, str],
-    origin: str,
-) -> str:
-    """Write a set in one step, with copies of its videos; return its digest.
-
-    `paths` says by id where each video lies in the folder now, `spoken` where its subtitles do.
-    """
-    asked = {item.video_id for item in entries}
-    videos = {
-        id_: placed(entry, paths[id_], spoken.get(id_))
-        for id_, entry in entries_of(store, asked).items()
-    }
-    draft = Manifest(
-        kind=_kind(entries),
-        generator=Generator(name="videoautoarena", version=version("videoautoarena")),
-        source=Source(kind=MADE, format="videoautoarena", digest=origin),
-        selection=cast(dict[str, JsonValue], _selection(order.wish, watched)),
-        licence=order.licence,
-        counts=counts_of(entries),
-        files={},
-        videos=copied(videos),
-        with_videos=True,
-        count=len(entries),
-    )
-    card = watched_card(draft).encode("utf-8", "backslashreplace")
-    files = {QUESTIONS: question_bytes(entries), CARD: card}
-    bench = seal(draft, files, copies_of(store, videos, order.folder))
-    put(bench.files, order.to)
-    return str(bench.manifest["bench"])
-
-
-def placed(entry: BenchVideo, path: str, spoken: str | None) -> BenchVideo:
-    said = entry.subtitles
-    if said is not None and spoken is not None:
-        said = said.model_copy(update={"path": spoken})
-    return entry.model_copy(update={"path": path, "subtitles": said})
-
-
-def _kind(entries: Sequence[TaskItem]) -> Kind:
+def kind_of(entries: Sequence[TaskItem]) -> Kind:
     kinds = {item.is_choice for item in entries}
     return "tasks" if len(kinds) > 1 else "choice" if True in kinds else "generation"
 
@@ -218,7 +158,7 @@ class WatchedSelection(TypedDict):
     """Calls that failed for good."""
 
 
-def _selection(wish: WatchWish, watched: Watched) -> WatchedSelection:
+def selection_of(wish: WatchWish, watched: Watched) -> WatchedSelection:
     return {
         "maker": WATCHER,
         "examiner": watched.examiner,

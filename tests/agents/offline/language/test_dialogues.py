@@ -17,7 +17,6 @@ from videoautoarena.agents.offline.language.dialogues import (
     ColourDenialCheck,
     ColourRunTurn,
     CounterQuestionCheck,
-    FacetMoment,
     FactsTurn,
     Lead,
     NumberedMoment,
@@ -58,7 +57,6 @@ REFERENTS: st.SearchStrategy[Referent] = st.one_of(
     st.builds(OrderedMoment, st.sampled_from(("earlier", "later"))),
     st.builds(AnswerMoment, st.integers(1, 7)),
     st.builds(TimedMoment, TIMES),
-    st.builds(FacetMoment, st.sampled_from(tuple(FACETS))),
 )
 PARTS = st.builds(PartReference, st.sampled_from(("after", "before")), REFERENTS)
 KEYS = st.lists(st.sampled_from(tuple(FACETS)), min_size=1, max_size=4, unique=True).map(tuple)
@@ -104,7 +102,6 @@ def test_every_wording_is_read_as_what_was_meant(turn: UserTurn, seed: int, lead
         (NumberedMoment(1), 3, None),
         (NumberedMoment(1), 0, None),
         (TimedMoment(12.4), 0, 12.4),
-        (FacetMoment("darkest"), 1, None),
     ],
 )
 def test_a_reference_is_followed_by_what_was_said_alone(
@@ -122,8 +119,6 @@ def test_of_the_two_that_were_named_a_third_is_none() -> None:
 def test_a_reference_can_be_spelled_out() -> None:
     turn = FactsTurn(FactRequest(("brightest",)), PartReference("after", NumberedMoment(2)))
     plain = turn.at(TimedMoment(4.5))
-    assert turn.is_reference
-    assert not plain.is_reference
     assert "0:04.5" in word(plain, Dice(1))
     assert read(word(plain, Dice(1))) == plain
 

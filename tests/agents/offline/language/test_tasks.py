@@ -6,11 +6,9 @@ from itertools import permutations
 
 import pytest
 
-from tests.support.looks import PROBES, TEXTS, glance_at
+from tests.support.looks import PROBES, TEXTS, describe, fit, glance_at
 from videoautoarena.agents.offline.language.tables import Dice
 from videoautoarena.agents.offline.language.tasks import (
-    describe,
-    fit,
     in_order,
     sought,
     word_count,

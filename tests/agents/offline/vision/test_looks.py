@@ -5,16 +5,13 @@ from __future__ import annotations
 import pytest
 
 from tests.support.asking import MODEL, REMOTE, Pages, load_bytes, request_of
-from tests.support.looks import PROBES, frame, glance_at
+from tests.support.looks import PROBES, frame, glance_at, likeness_to, look_of
 from tests.support.pictures import Film
 from videoautoarena.agents.calls.ask import Asker, journal_key
 from videoautoarena.agents.offline.vision.frame_features import measured
 from videoautoarena.agents.offline.vision.looks import (
     FITS,
     PictureLook,
-    distance,
-    likeness_to,
-    look_of,
 )
 from videoautoarena.agents.prompting.layout import fragment, uncaptioned
 from videoautoarena.agents.prompting.prompts import PromptSet
@@ -53,12 +50,6 @@ def test_colours_that_change_places_are_another_look() -> None:
     look = look_of([glance_at("blue", "white")])
     assert look is not None
     assert likeness_to(look, glance_at("white", "blue")) < 0.5
-
-
-def test_pictures_lie_apart_by_their_colours() -> None:
-    assert distance(glance_at("blue", "white"), glance_at("blue", "white")) == 0
-    near = distance(glance_at("blue", "white"), glance_at("blue", "white", 0.4))
-    assert 0 < near < 0.3 < distance(glance_at("blue", "white"), glance_at("red", "yellow")) <= 1
 
 
 def test_a_picture_is_measured_by_its_bytes_alone() -> None:

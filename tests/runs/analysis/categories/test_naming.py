@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import signal
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -13,8 +15,10 @@ from langchain_core.messages import AIMessage
 
 from tests.runs.bench.freeze.test_topics import asked
 from tests.support.canned import Brain
-from tests.support.loopback import always, serving
+from tests.support.lives import Life
+from tests.support.loopback import Manners, always, serving
 from tests.support.played import battle, invoke, play, slot, video
+from tests.support.whole_runs import command, committed_keys
 from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.analysis.categories.naming import LONGEST, distinct
 from videoautoarena.runs.bench.format.reader import open_bench
@@ -86,6 +90,41 @@ def test_a_hostile_name_is_text_in_bench_and_card(
     assert "<script>" not in card
     assert "\u202e" not in card
     assert invoke("bench", "verify", tmp_path / "b").exit_code == 0
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kept", [0, 1, 2])
+def test_names_that_were_had_before_a_kill_are_not_paid_again(
+    out: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kept: int
+) -> None:
+    monkeypatch.setenv("TEST_KEY", "sk-planted-5f0c7d21a4b8e936")
+    apart = Manners(latency_s=(0.1, 0.9))
+    with serving(tmp_path / "log", apart, brain=_brain("Tea")) as server:
+        (tmp_path / "arena.toml").write_text(
+            f'[models.namer]\nmodel = "openai:judge"\nbase_url = "{server.openai_url}"\n'
+            'key_env = "TEST_KEY"\n'
+        )
+        monkeypatch.chdir(tmp_path)
+        to = tmp_path / "b"
+        typed = ("--size", 60, "--by", "topic", "--name-topics", "namer")
+        line = command("arena", "freeze", out, "--to", to, *map(str, typed))
+        with Life(line) as life:
+            life.until(lambda: server.events("arrived") and calls_of(out) >= kept)
+            life.interrupt(signal.SIGKILL)
+            life.end()
+        paid = committed_keys(out)
+        told = frozen(out, to, "--name-topics", "namer")
+        sent = Counter(event["key"] for event in server.events("arrived"))
+    assert told.exit_code == 0, told.output
+    assert calls_of(out) == 3
+    assert {key: sent[key] for key in paid if key in sent} == {
+        key: 1 for key in paid if key in sent
+    }
+    assert {item.topic for item in open_bench(to).items} - {"other"} == {
+        "Tea",
+        "Tea (2)",
+        "Tea (3)",
+    }
 
 
 @settings(max_examples=40)

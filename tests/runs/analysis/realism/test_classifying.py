@@ -109,7 +109,7 @@ def test_each_text_is_asked_once_fenced_and_without_frames_and_never_paid_again(
         assert told.return_value == 0, told.output
         again = realism(place, *typed, "--json")
     assert (again.stdout, len(seen)) == (told.stdout, len(ASKED))
-    assert "4 of them tagged before: 0 calls" in again.stderr
+    assert "4 of them known: 0 calls" in again.stderr
     assert not any("image" in one for one in seen)
     assert all("No frames of the video are at hand" in one for one in seen)
     assert {open_fences(one)[1]["question"] for one in seen} == set(ASKED)
@@ -196,9 +196,12 @@ def test_a_cap_ends_it_with_4_and_more_money_goes_on(place: Path, tmp_path: Path
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGINT])
+@pytest.mark.parametrize(
+    ("number", "sent_before"),
+    [(signal.SIGINT, 2), *((signal.SIGKILL, sent) for sent in (1, 2, 3))],
+)
 def test_after_any_end_it_goes_on_and_nothing_is_paid_twice(
-    place: Path, tmp_path: Path, number: signal.Signals
+    place: Path, tmp_path: Path, number: signal.Signals, sent_before: int
 ) -> None:
     with serving(tmp_path / "log", Manners(latency_s=(0.3, 0.3))) as server:
         typed = stranger(place, server)
@@ -207,14 +210,14 @@ def test_after_any_end_it_goes_on_and_nothing_is_paid_twice(
             "--concurrency", "1", *map(str, typed),
         )  # fmt: skip
         with Life(line, extra={"TEST_KEY": "sk-planted-0c8be936"}) as life:
-            life.until(lambda: len(server.events("sent")) >= 2)
+            life.until(lambda: len(server.events("sent")) >= sent_before)
             life.interrupt(number)
             code = life.end()
         paid = {row.key for row in calls_of(place)}
         assert realism(place, *typed).return_value == 0
         sent = Counter(event["key"] for event in server.events("arrived"))
     assert code == (130 if number == signal.SIGINT else -signal.SIGKILL)
-    assert paid
+    assert len(paid) >= sent_before - 1
     assert {key: sent[key] for key in paid} == dict.fromkeys(paid, 1)
     assert len(calls_of(place)) == len(ASKED)
 

@@ -243,16 +243,22 @@ def test_options_of_trials_need_trials(out: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "number", [signal.SIGKILL, pytest.param(signal.SIGINT, marks=pytest.mark.slow)]
+    ("number", "sent_before"),
+    [
+        (signal.SIGKILL, 4),
+        pytest.param(signal.SIGKILL, 6, marks=pytest.mark.slow),
+        pytest.param(signal.SIGKILL, 9, marks=pytest.mark.slow),
+        pytest.param(signal.SIGINT, 4, marks=pytest.mark.slow),
+    ],
 )
 def test_what_is_cut_off_goes_on_and_pays_nothing_twice(
-    out: Path, tmp_path: Path, number: signal.Signals
+    out: Path, tmp_path: Path, number: signal.Signals, sent_before: int
 ) -> None:
     with serving(tmp_path / "log", Manners(latency_s=(0.3, 0.3))) as server:
         typed = ("repeat", "--cases", "all", "--concurrency", 2, *_stranger(tmp_path, server))
         line = command("arena", "audit", out, "--trials", *map(str, typed))
         with Life(line, extra={"TEST_KEY": KEY}) as life:
-            life.until(lambda: len(server.events("sent")) >= 4)
+            life.until(lambda: len(server.events("sent")) >= sent_before)
             life.interrupt(number)
             code = life.end()
         paid = {row.key for row in calls_of(out) if row.nonce.scope.startswith("trial:")}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import io
 import json
+import signal
 from collections import Counter
 from dataclasses import replace
 from pathlib import Path
@@ -22,7 +23,7 @@ from tests.support.loopback import Loopback, Manners, Mishap, serving
 from tests.support.played import battle, call, manifest, play, slot, video
 from tests.support.quoted import misquoting
 from tests.support.returns import Story, draw_story, invent, recalled
-from tests.support.whole_runs import command
+from tests.support.whole_runs import command, committed_keys
 from videoautoarena.agents.prompting.prompts import SCENE_SLOTS, PromptSet
 from videoautoarena.agents.roles.remember import scope_of
 from videoautoarena.memory.records.records import Nonce, Sampling, Video
@@ -169,20 +170,30 @@ def test_calls_that_failed_are_named_and_only_those_are_repeated(
 
 
 @pytest.mark.slow
-def test_an_interrupted_look_goes_on_and_pays_nothing_twice(film: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("number", "sent_before"),
+    [(signal.SIGINT, 2), *((signal.SIGKILL, sent) for sent in (2, 4, 6))],
+)
+def test_a_look_that_is_cut_off_goes_on_and_pays_nothing_twice(
+    film: Path, tmp_path: Path, number: signal.Signals, sent_before: int
+) -> None:
     with serving(tmp_path / "log", Manners(latency_s=(0.3, 0.3))) as server:
         typed = ("scenes", film, *config(tmp_path, server), "--concurrency", 1, "--json")
-        whole = said(ask(film, *typed[2:], "--plan"))["plan"]["calls"]
+        planned = said(ask(film, *typed[2:], "--plan"))
+        whole = planned["plan"]["calls"]
         with Life(command("arena", *map(str, typed))) as life:
-            life.until(lambda: len(server.events("sent")) >= 2)
-            life.interrupt()
-            assert life.end() == 130
-            assert "to continue, repeat the command" in life.said
-        paid = {event["key"] for event in server.events("sent")}
+            life.until(lambda: len(server.events("sent")) >= sent_before)
+            life.interrupt(number)
+            code = life.end()
+            assert code == (130 if number == signal.SIGINT else -signal.SIGKILL)
+            assert ("to continue, repeat the command" in life.said) == (number == signal.SIGINT)
+        calls = Path(planned["calls"])
+        paid = committed_keys(calls.parent, calls.name)
         left = said(ask(film, *typed[2:], "--plan"))["plan"]["calls"]
         found = said(ask(film, *typed[2:]))
         sent = Counter(event["key"] for event in server.events("arrived"))
     assert len(found["scenes"]) == 3
+    assert len(paid) >= sent_before - 1
     assert {key: sent[key] for key in paid} == dict.fromkeys(paid, 1)
     assert 0 < left <= round(whole - len(paid), 1)
 

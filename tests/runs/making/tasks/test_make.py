@@ -17,11 +17,11 @@ from typing import Any
 import pytest
 
 from tests.support.films import frames_of
+from tests.support.looks import fit
 from tests.support.plain_videos import draw_plain_videos
 from tests.support.played import invoke
 from tests.support.set_cards import read_card
 from tests.support.task_sets import write_set
-from videoautoarena.agents.offline.language.tasks import fit
 from videoautoarena.agents.offline.vision.frame_features import FrameMeasurement, seen_in
 from videoautoarena.agents.offline.vision.looks import FITS
 from videoautoarena.memory.records.errors import BadInput

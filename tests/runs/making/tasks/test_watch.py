@@ -369,16 +369,19 @@ def test_a_cap_ends_it_with_4_and_more_money_goes_on(clips: Path, tmp_path: Path
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGINT])
+@pytest.mark.parametrize(
+    ("number", "sent_before"),
+    [(signal.SIGINT, 5), *((signal.SIGKILL, sent) for sent in (3, 5, 8))],
+)
 def test_what_is_cut_off_goes_on_and_pays_nothing_twice(
-    clips: Path, tmp_path: Path, number: signal.Signals
+    clips: Path, tmp_path: Path, number: signal.Signals, sent_before: int
 ) -> None:
     to = tmp_path / "set"
     with serving(tmp_path / "log", Manners(latency_s=(0.1, 0.1))) as server:
         typed = ("--config", config(tmp_path, server), "--concurrency", 2)
         line = command("arena", "tasks", "make", clips, "--to", to, *ALL, *map(str, typed))
         with Life(line, extra={"TEST_KEY": KEY}) as life:
-            life.until(lambda: len(server.events("sent")) >= 5)
+            life.until(lambda: len(server.events("sent")) >= sent_before)
             life.interrupt(number)
             code = life.end()
         assert not to.exists()

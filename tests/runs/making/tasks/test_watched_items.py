@@ -285,7 +285,7 @@ def test_a_plan_takes_off_both_asks_of_an_open_part(tmp_path: Path) -> None:
                 parts=[part],
                 found=Findings([], [], []),
                 notes=(),
-                left={part},
+                left=[part],
             ).plan()
             for held in (None, store)
         ]
