@@ -27,9 +27,9 @@ from videoautoarena.agents.models.registry import Model
 from videoautoarena.agents.prompting.prompts import PromptSet
 from videoautoarena.memory.records.digests import unit_interval
 from videoautoarena.runs.cli.program.ending import run_async
-from videoautoarena.runs.console.progress.events import Begun, Ended, Happening, Listeners
+from videoautoarena.runs.console.progress.events import Listeners, RunBegun, RunEnded, RunEvent
 from videoautoarena.runs.console.progress.live import LiveConsole
-from videoautoarena.runs.console.progress.snapshot import Result
+from videoautoarena.runs.console.progress.snapshot import BattleEnding
 from videoautoarena.runs.rating.leaderboard import Leaderboard
 from videoautoarena.runs.run.config.run_config import Flags, resolve
 from videoautoarena.runs.run.rundir.opener import begin
@@ -74,14 +74,14 @@ class Measured(LiveConsole):
         yield
         self.cpu_s += time.thread_time() - began
 
-    def hear(self, event: Happening) -> None:
+    def hear(self, event: RunEvent) -> None:
         """Take an event in; what is drawn at once counts here."""
         with self._counted():
             super().hear(event)
         self.most_flights = max(self.most_flights, len(self.standing.flights))
-        if isinstance(event, Begun):
+        if isinstance(event, RunBegun):
             self.wall_s = -time.monotonic()
-        if isinstance(event, Ended):
+        if isinstance(event, RunEnded):
             self.wall_s += time.monotonic()
 
     def _draw(self, *, again: bool = True) -> None:
@@ -90,7 +90,7 @@ class Measured(LiveConsole):
         with self._counted() if again else nullcontext():
             super()._draw(again=again)
 
-    def _rate(self, battles: list[Result]) -> Leaderboard:
+    def _rate(self, battles: list[BattleEnding]) -> Leaderboard:
         began = time.thread_time()
         table = super()._rate(battles)
         # In the loop's thread it is counted by whoever called.

@@ -42,7 +42,7 @@ from benchmarks.canned import (
     timed,
 )
 from videoautoarena.runs.cli.program.ending import run_async
-from videoautoarena.runs.console.progress.events import Hear, Listeners, Settled, all_of
+from videoautoarena.runs.console.progress.events import BattleSettled, Hear, Listeners, all_of
 from videoautoarena.runs.console.progress.live import LiveConsole, plain_lines
 from videoautoarena.runs.console.progress.trace import TraceFile
 from videoautoarena.runs.run.rundir.reader import RUN_FILE
@@ -74,7 +74,7 @@ class Curve:
 
     def hear(self, event: object) -> None:
         """Count a battle, and read the memory where it is time to."""
-        if isinstance(event, Settled):
+        if isinstance(event, BattleSettled):
             self.settled += 1
             if self.settled % self.every == 0:
                 gc.collect()
@@ -136,7 +136,7 @@ class Until:
 
     def hear(self, event: object) -> None:
         """Count a battle."""
-        if isinstance(event, Settled):
+        if isinstance(event, BattleSettled):
             self.settled += 1
             if self.settled == self.battles:
                 os.kill(os.getpid(), signal.SIGINT)

@@ -43,9 +43,9 @@ from videoautoarena.runs.analysis.leaderboard.board import board_of
 from videoautoarena.runs.bench.format.schema import write_schemas
 from videoautoarena.runs.cli.program.ending import run_async
 from videoautoarena.runs.cli.program.main import COMMANDS, SECTIONS, load
-from videoautoarena.runs.console.progress.events import Begun, Happening
-from videoautoarena.runs.console.progress.screen import Board, Size, picture
-from videoautoarena.runs.console.progress.snapshot import Standing
+from videoautoarena.runs.console.progress.events import RunBegun, RunEvent
+from videoautoarena.runs.console.progress.screen import LiveBoard, ScreenSize, picture
+from videoautoarena.runs.console.progress.snapshot import RunSnapshot
 from videoautoarena.runs.exchange.training.rows import rows_schema
 from videoautoarena.runs.formats.terminal_text import UNICODE
 from videoautoarena.runs.rating.table import build
@@ -420,20 +420,20 @@ class Camera:
     """Hears a run and keeps its console as it stood when half of the battles were settled."""
 
     def __init__(self) -> None:
-        self.standing = Standing()
+        self.standing = RunSnapshot()
         self.taken: list[Text] = []
 
-    def hear(self, event: Happening) -> None:
+    def hear(self, event: RunEvent) -> None:
         """Take an event in; take the picture in a busy moment."""
-        if isinstance(event, Begun):
+        if isinstance(event, RunBegun):
             event = replace(event, out=SHOWN_AS)
         self.standing.hear(event)
         standing = self.standing
         if not self.taken and standing.done * 2 > standing.total and standing.speaking > 8:
             run = standing.run
             battles = standing.battles()
-            board = Board(build(battles, run.models if run else ()), len(battles))
-            self.taken = picture(standing, board, Size(WIDE - 1, HIGH, UNICODE))
+            board = LiveBoard(build(battles, run.models if run else ()), len(battles))
+            self.taken = picture(standing, board, ScreenSize(WIDE - 1, HIGH, UNICODE))
 
 
 def console(out: Path) -> str:

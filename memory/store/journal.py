@@ -250,9 +250,20 @@ class Journal(RunTables):
         sql = f"SELECT {_INTENT_COLUMNS}, is_left_over FROM intents ORDER BY place"
         found: list[Any] = self._reader.rows(sql)
         intents = []
-        for key, scope, role, generation, ordinal, *most, is_left_over in found:
+        for (
+            key,
+            scope,
+            role,
+            generation,
+            ordinal,
+            model,
+            attempt,
+            usd,
+            tokens,
+            is_left_over,
+        ) in found:
             nonce = Nonce(scope=scope, role=role, generation=generation, ordinal=ordinal)
-            intents.append(Intent(key, nonce, *most, bool(is_left_over)))
+            intents.append(Intent(key, nonce, model, attempt, usd, tokens, bool(is_left_over)))
         return intents
 
     def lost(self, *, besides: str = "", in_flight: bool = True) -> UnansweredTries:

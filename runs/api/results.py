@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from videoautoarena.runs.analysis.audit.human_agreement import LabelReport
     from videoautoarena.runs.analysis.categories.figures import CategoryReport
     from videoautoarena.runs.analysis.realism.report import Realism as KnownRealism
-    from videoautoarena.runs.console.media.frames import View
+    from videoautoarena.runs.console.media.frames import FramesView
     from videoautoarena.runs.console.progress.status import Status as KnownStatus
     from videoautoarena.runs.rating.profile import Profile as KnownProfile
     from videoautoarena.runs.rating.profile import Profiles as KnownProfiles
@@ -351,7 +351,7 @@ class Frames(Sequence["Frame"]):
     Items hold `time_s`, in seconds from the beginning of the video, and the `digest` of the JPEG.
     """
 
-    def __init__(self, view: View) -> None:
+    def __init__(self, view: FramesView) -> None:
         self._view = view
 
     @overload

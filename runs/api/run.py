@@ -226,13 +226,13 @@ class Run:
             FramesChanged: the file gives other frames now than the run has shown.
         """
         from videoautoarena.memory.records.records import Sampling
-        from videoautoarena.runs.console.media.frames import Asked, view
+        from videoautoarena.runs.console.media.frames import FramesRequest, view
 
         if model is not None and seen is not None:
             raise WrongArgument("model and seen ask for different things; give one")
         if seen is not None and seen < 1:
             raise WrongArgument(f"seen cannot be {seen}: it is a whole number from 1")
-        asked = Asked(os.fspath(video), Sampling(), seen, self.folder, model)
+        asked = FramesRequest(os.fspath(video), Sampling(), seen, self.folder, model)
         return Frames(_wait(view(asked)))
 
     def status(self) -> Status:

@@ -17,7 +17,7 @@ from videoautoarena.runs.cluster.fence import GAP_S, Fence, Fenced
 from videoautoarena.runs.cluster.jobs import Setup
 from videoautoarena.runs.cluster.owner import Owner
 from videoautoarena.runs.cluster.worker import Worker
-from videoautoarena.runs.console.progress.logs import hear_logs
+from videoautoarena.runs.console.progress.events import hear_logs
 from videoautoarena.runs.formats.terminal import safe
 
 AWAY_S = 120.0

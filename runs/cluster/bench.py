@@ -19,7 +19,7 @@ from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.bench.play.game import scope_of
 from videoautoarena.runs.bench.play.work import Due, Pair, Remaining, Work
 from videoautoarena.runs.cluster.jobs import Job, Setup, setup_from
-from videoautoarena.runs.console.progress.events import Happening, Listeners, pass_on
+from videoautoarena.runs.console.progress.events import Listeners, RunEvent, pass_on
 from videoautoarena.runs.jobs.paid_job import AT_WORK
 from videoautoarena.runs.run.rundir.context import EarlyEnd, Pace, work_off
 from videoautoarena.runs.run.rundir.frames import RunFrames
@@ -131,7 +131,7 @@ class DrainedOnce:
         self._listeners = listeners
         self.drain: Callable[[], None] = lambda: None
 
-    def hear(self, event: Happening) -> None:
+    def hear(self, event: RunEvent) -> None:
         """Pass one on."""
         if self._ending.note(event, pass_on(event, self._listeners)):
             self.drain()

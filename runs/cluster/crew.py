@@ -25,7 +25,7 @@ from videoautoarena.runs.cluster.connection import Connection, Node, own_version
 from videoautoarena.runs.cluster.jobs import Job, Refused, Roll, Setup
 from videoautoarena.runs.cluster.worker import Ready
 from videoautoarena.runs.console.progress.events import Hear, Say
-from videoautoarena.runs.console.progress.machines import Machine, Machines
+from videoautoarena.runs.console.progress.local_state import Machine, Machines
 from videoautoarena.runs.formats.terminal import safe
 
 LOOK_S = 0.5

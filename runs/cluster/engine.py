@@ -20,15 +20,15 @@ from videoautoarena.runs.cluster.crew import LOOK_S, Crew
 from videoautoarena.runs.cluster.jobs import LEASE_S, Job, Setup, setup_from
 from videoautoarena.runs.cluster.lender import limits_in
 from videoautoarena.runs.console.progress.events import (
-    Happening,
+    BattleSettled,
     Hear,
     Listeners,
-    Looked,
-    Settled,
+    RuleRead,
+    RunEvent,
     all_of,
 )
 from videoautoarena.runs.console.progress.interrupts import until_done
-from videoautoarena.runs.console.progress.machines import Machines
+from videoautoarena.runs.console.progress.local_state import Machines
 from videoautoarena.runs.jobs.paid_job import AT_WORK
 from videoautoarena.runs.run.config.stopping_rule import RuleReading, kept_rule
 from videoautoarena.runs.run.rundir.context import EarlyEnd, Pace
@@ -223,7 +223,7 @@ class _News:
             reading = await owner("reading")
             if reading is not None and reading != self._reading:
                 self._reading = reading
-                self._hear(Looked(reading))
+                self._hear(RuleRead(reading))
             await asyncio.sleep(LOOK_S)
 
     def look(self) -> None:
@@ -232,7 +232,7 @@ class _News:
         for id_ in ids:
             battle = self._seen.battle(id_)
             if battle is not None:
-                self._hear(Settled(battle))
+                self._hear(BattleSettled(battle))
 
 
 class _Note:
@@ -243,7 +243,7 @@ class _Note:
         self._latest: Machines | None = None
         self._noting: asyncio.Task[None] | None = None
 
-    def hear(self, event: Happening) -> None:
+    def hear(self, event: RunEvent) -> None:
         """Write it down where it changed; of those that come meanwhile, the last."""
         if not isinstance(event, Machines):
             return

@@ -19,7 +19,7 @@ from videoautoarena.memory.records.slots import Slots
 from videoautoarena.memory.store.shares import Share, UnitClaim, Write
 from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.cluster.jobs import Claimed, Job, Part
-from videoautoarena.runs.console.progress.machines import Machines, keep_machines
+from videoautoarena.runs.console.progress.local_state import Machines, keep_machines
 from videoautoarena.runs.run.config.run_config import RunConfig
 from videoautoarena.runs.run.config.stopping_rule import RuleReading, kept_rule
 from videoautoarena.runs.run.rundir.failures import condemn

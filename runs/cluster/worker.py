@@ -31,7 +31,12 @@ from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.cluster.budget import WorkerBudget
 from videoautoarena.runs.cluster.fence import Ask, Fence
 from videoautoarena.runs.cluster.jobs import Claimed, Job, Part, Refused, Report, Setup
-from videoautoarena.runs.console.progress.events import Drawn, Happening, Watched, why_hopeless
+from videoautoarena.runs.console.progress.events import (
+    PairDrawn,
+    RunEvent,
+    VideoWatched,
+    why_hopeless,
+)
 from videoautoarena.runs.run.config.run_config import RunConfig
 from videoautoarena.runs.run.inputs.facts import stored_facts
 from videoautoarena.runs.run.inputs.users import personas_of
@@ -79,7 +84,7 @@ class Worker:
     lease_s: float
     _number: int = 0
     _calls: int = 0
-    _events: list[Happening] = field(default_factory=list)
+    _events: list[RunEvent] = field(default_factory=list)
     _playing: dict[str, asyncio.Task[object]] = field(default_factory=dict)
     _background: list[asyncio.Task[None]] = field(default_factory=list)
     _failed: list[BaseException] = field(default_factory=list)
@@ -230,14 +235,14 @@ class Worker:
         return replace(arena, language=lambda _video, persona: part.languages.get(persona))
 
     async def _look(self, video: str) -> Frames:
-        self._hear(Watched(video))
+        self._hear(VideoWatched(video))
         return await self._frames.frames(video)
 
     async def _draw(self, claim: UnitClaim, slot: str) -> Draw:
         draw: Draw | None = await self.owner("draw", claim, slot)
         if draw is None:
             self._end()
-        self._hear(Drawn(draw))
+        self._hear(PairDrawn(draw))
         return draw
 
     async def _turn(self, claim: UnitClaim, slot: str) -> bool:
@@ -265,7 +270,7 @@ class Worker:
             self.fence.end()
         return held
 
-    def _hear(self, event: Happening) -> None:
+    def _hear(self, event: RunEvent) -> None:
         if isinstance(event, CallEvent):
             self._calls += event.kind == "finished"
             event = replace(event, node=self.node)
@@ -274,7 +279,7 @@ class Worker:
             # The head drains all workers once it hears of it; here nothing more is sent from now.
             self._drain()
 
-    async def events(self) -> list[Happening]:
+    async def events(self) -> list[RunEvent]:
         """Return what happened here since this was asked last; raises what went wrong beside."""
         for failure in self._failed:
             raise failure

@@ -21,12 +21,12 @@ from videoautoarena.runs.formats.terminal import safe
 from videoautoarena.scoring.fitting.counts import Floats, Ints
 
 
-class Shaped(str):
+class StructuredCell(str):
     """What stood in a cell as a list, an object, true or false: text to know it by, and no name."""
 
 
 @dataclass(frozen=True, eq=False)
-class Coded:
+class CodedColumn:
     """A column."""
 
     values: Sequence[Any]
@@ -36,7 +36,7 @@ class Coded:
 
 
 @dataclass(frozen=True, eq=False)
-class Sheet:
+class ColumnSheet:
     """The columns of a file that matter, all equally long."""
 
     file: str
@@ -44,7 +44,7 @@ class Sheet:
     """What a row is called where people look for it, such as `line`."""
     first: int
     """Number of the first row."""
-    columns: Mapping[str, Coded]
+    columns: Mapping[str, CodedColumn]
     names: Sequence[str]
     """Of all columns, also those that do not matter."""
 
@@ -61,7 +61,7 @@ class Sheet:
             raise self.refuse(row, f"{name} {wrong[int(column.codes[row])]}")
 
 
-class Coder:
+class ColumnCoder:
     """Codes a column that comes in portions."""
 
     def __init__(self) -> None:
@@ -84,10 +84,10 @@ class Coder:
             moved[k] = place.setdefault(values[k], len(place))
         self._codes.append(moved[codes])
 
-    def done(self) -> Coded:
+    def done(self) -> CodedColumn:
         """Return the whole column."""
         codes = np.concatenate(self._codes) if self._codes else np.empty(0, dtype=np.int64)
-        return Coded(list(self._place), codes)
+        return CodedColumn(list(self._place), codes)
 
 
 def quoted(value: Any) -> str:
@@ -96,7 +96,7 @@ def quoted(value: Any) -> str:
     return f'"{flat if len(flat) <= 40 else flat[:37] + "..."}"'
 
 
-def read_numbers(sheet: Sheet, name: str) -> Floats:
+def read_numbers(sheet: ColumnSheet, name: str) -> Floats:
     """Return a column as numbers; BadInput of a value that is no finite one."""
     column = sheet.columns[name]
     numbers = [as_number(value) for value in column.values]
@@ -130,7 +130,7 @@ def is_gap(value: Any) -> bool:
 _GAPS = frozenset({"", "nan", "none", "null", "na", "n/a", "<na>"})
 
 
-def merge(first: Coded, second: Coded) -> tuple[list[Any], Ints, Ints]:
+def merge(first: CodedColumn, second: CodedColumn) -> tuple[list[Any], Ints, Ints]:
     """Return the distinct values of two columns, and both coded by those."""
     values = list(dict.fromkeys([*first.values, *second.values]))
     place = {value: k for k, value in enumerate(values)}
@@ -147,7 +147,7 @@ _PORTION = 50_000
 _LONGEST_CELL = 2**31 - 1
 
 
-def read_sheet(file: Path, wanted: Wanted) -> Sheet:
+def read_sheet(file: Path, wanted: Wanted) -> ColumnSheet:
     """Return the columns of a file for which `wanted` holds; BadInput names the row that is broken.
 
     A million rows take some seconds as CSV or JSON lines, less than one as Parquet.
@@ -167,7 +167,7 @@ def read_sheet(file: Path, wanted: Wanted) -> Sheet:
     return read(file, wanted)
 
 
-def _read_csv(file: Path, wanted: Wanted) -> Sheet:
+def _read_csv(file: Path, wanted: Wanted) -> ColumnSheet:
     csv.field_size_limit(_LONGEST_CELL)
     delimiter = "\t" if file.suffix.lower() == ".tsv" else ","
     with _text(file) as stream:
@@ -182,12 +182,12 @@ def _read_csv(file: Path, wanted: Wanted) -> Sheet:
             twice = next(name for name in names if names.count(name) > 1)
             where = f"{file}, line {reader.line_num}"
             raise BadInput(f"{where}: two columns are called {quoted(twice)}; rename one")
-        coders = {k: Coder() for k, name in enumerate(names) if wanted(name)}
+        coders = {k: ColumnCoder() for k, name in enumerate(names) if wanted(name)}
         for rows in _portions(file, reader, len(names)):
             columns = list(zip(*rows, strict=True)) or [()] * len(names)
             for k, coder in coders.items():
                 coder.add(columns[k])
-    return Sheet(str(file), "row", 1, {names[k]: coders[k].done() for k in coders}, names)
+    return ColumnSheet(str(file), "row", 1, {names[k]: coders[k].done() for k in coders}, names)
 
 
 def _portions(file: Path, reader: Iterator[list[str]], width: int) -> Iterator[list[list[str]]]:
@@ -219,9 +219,9 @@ def _reason(wrong: csv.Error) -> str:
     return f"{wrong}; a quote within quotes is written twice"
 
 
-def _read_lines(file: Path, wanted: Wanted) -> Sheet:
+def _read_lines(file: Path, wanted: Wanted) -> ColumnSheet:
     """JSON lines; a column that a line does not have is a gap in it."""
-    names: dict[str, Coder] = {}
+    names: dict[str, ColumnCoder] = {}
     others: dict[str, None] = {}
     done = 0
     with _text(file) as stream:
@@ -230,14 +230,14 @@ def _read_lines(file: Path, wanted: Wanted) -> Sheet:
             for name in dict.fromkeys(name for found in objects for name in found):
                 others.setdefault(name)
                 if wanted(name) and name not in names:
-                    names[name] = Coder()
+                    names[name] = ColumnCoder()
                     if done:
                         names[name].add([None] * done)
             for name, coder in names.items():
                 coder.add([_cell(found.get(name)) for found in objects])
             done += len(lines)
     columns = {name: coder.done() for name, coder in names.items()}
-    return Sheet(str(file), "line", 1, columns, list(others))
+    return ColumnSheet(str(file), "line", 1, columns, list(others))
 
 
 def _parse(file: Path, row: int, line: str) -> dict[str, Any]:
@@ -281,11 +281,11 @@ def _cell(value: Any) -> Any:
     if isinstance(value, np.generic):
         value = value.item()
     if isinstance(value, bool | list | dict):
-        return Shaped(json.dumps(value, default=str))
+        return StructuredCell(json.dumps(value, default=str))
     return None if value != value else value
 
 
-def _read_parquet(file: Path, wanted: Wanted) -> Sheet:
+def _read_parquet(file: Path, wanted: Wanted) -> ColumnSheet:
     need_package("pyarrow", f"{file}: Parquet needs pyarrow", "parquet")
     import pyarrow as pa
     import pyarrow.parquet as pq
@@ -299,12 +299,12 @@ def _read_parquet(file: Path, wanted: Wanted) -> Sheet:
     except (pa.ArrowException, OSError, ValueError) as wrong:
         first = (str(wrong).splitlines() or ["unreadable"])[0]
         raise BadInput(f"{file} is no Parquet file that can be read: {quoted(first)}") from None
-    return Sheet(str(file), "row", 1, columns, names)
+    return ColumnSheet(str(file), "row", 1, columns, names)
 
 
-def _columns_of(batches: Iterable[Any], names: Sequence[str]) -> dict[str, Coded]:
+def _columns_of(batches: Iterable[Any], names: Sequence[str]) -> dict[str, CodedColumn]:
     """The columns of a table of Arrow, of which no more is in memory than a portion."""
-    coders = {name: Coder() for name in names}
+    coders = {name: ColumnCoder() for name in names}
     for batch in batches:
         for name, coder in coders.items():
             coder.add_coded(*_decode(batch[name]))
@@ -328,7 +328,7 @@ ATTRIBUTES = (*TUPLE, "verdict", "answer_a", "answer_b")
 """What is looked for in a battle that is an object."""
 
 
-def sheet_of(battles: Any, wanted: Wanted) -> Sheet:
+def sheet_of(battles: Any, wanted: Wanted) -> ColumnSheet:
     """Return the columns for which `wanted` holds of battles that a program has in memory.
 
     `battles` is a table of pandas, of Arrow or with its stream, or an iterable of mappings,
@@ -345,13 +345,15 @@ def sheet_of(battles: Any, wanted: Wanted) -> Sheet:
         raise BadInput(f"battles are of type {kind}; pass a file, a table, mappings or tuples")
     rows = [_mapped(battle, k) for k, battle in enumerate(battles)]
     names = list(dict.fromkeys(name for row in rows for name in row))
-    coders = {name: Coder() for name in names if wanted(name)}
+    coders = {name: ColumnCoder() for name in names if wanted(name)}
     for name, coder in coders.items():
         coder.add([_cell(row.get(name)) for row in rows])
-    return Sheet("battles", "index", 0, {k: coder.done() for k, coder in coders.items()}, names)
+    return ColumnSheet(
+        "battles", "index", 0, {k: coder.done() for k, coder in coders.items()}, names
+    )
 
 
-def _of_frame(frame: Any, wanted: Wanted) -> Sheet:
+def _of_frame(frame: Any, wanted: Wanted) -> ColumnSheet:
     from pandas import factorize
 
     columns = {}
@@ -361,18 +363,18 @@ def _of_frame(frame: Any, wanted: Wanted) -> Sheet:
         except (KeyError, TypeError, ValueError):
             raise BadInput(f"battles, column {quoted(name)}: not a plain column") from None
         cells = [_cell(value) for value in [*values.tolist(), None]]
-        columns[name] = Coded(cells, np.where(codes < 0, len(values), codes))
-    return Sheet("battles", "row", 0, columns, [str(name) for name in frame.columns])
+        columns[name] = CodedColumn(cells, np.where(codes < 0, len(values), codes))
+    return ColumnSheet("battles", "row", 0, columns, [str(name) for name in frame.columns])
 
 
-def _of_arrow(given: Any, wanted: Wanted) -> Sheet:
+def _of_arrow(given: Any, wanted: Wanted) -> ColumnSheet:
     need_package("pyarrow", "battles of this kind need pyarrow", "parquet")
     import pyarrow as pa
 
     table = pa.table(given)
     names: list[str] = table.column_names
     columns = _columns_of(table.to_batches(_PORTION), list(filter(wanted, names)))
-    return Sheet("battles", "row", 0, columns, names)
+    return ColumnSheet("battles", "row", 0, columns, names)
 
 
 def _mapped(battle: Any, place: int) -> Mapping[str, Any]:
@@ -398,7 +400,7 @@ def _text(file: Path) -> Iterator[Any]:
         raise BadInput(f"{file} is not UTF-8 text; save it as UTF-8") from None
 
 
-_READERS: dict[str, Callable[[Path, Wanted], Sheet]] = {
+_READERS: dict[str, Callable[[Path, Wanted], ColumnSheet]] = {
     ".csv": _read_csv,
     ".tsv": _read_csv,
     ".jsonl": _read_lines,

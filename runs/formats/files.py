@@ -1,4 +1,6 @@
-"""Files that are written whole or not at all, and strict JSON that somebody else wrote.
+"""Files that are written whole or not at all, CSV with harmless cells, and strict JSON of others.
+
+In CSV, what a spreadsheet would take for a formula stays text.
 
 Python's JSON reader keeps the last of two equal keys, takes NaN for a number and an enormous one
 for infinity. Here such places are kept, so that whoever knows what a part is called can name them.
@@ -6,17 +8,21 @@ for infinity. Here such places are kept, so that whoever knows what a part is ca
 
 from __future__ import annotations
 
+import csv
+import io
 import json
 import math
 import os
+import re
 import tempfile
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, BinaryIO
 
 from videoautoarena.memory.records.errors import BadInput
 from videoautoarena.runs.formats.battle_table import quoted
+from videoautoarena.runs.formats.terminal import safe
 
 
 def refuse_existing(file: Path, *, force: bool) -> None:
@@ -88,14 +94,14 @@ DEEPEST = 50
 """Levels below a part; what people publish has three."""
 
 
-class Odd:
+class OddNumber:
     """A number that JSON does not know, where it stood."""
 
     def __init__(self, text: str) -> None:
         self.text = text
 
 
-class Twice(dict[str, Any]):
+class DoubledObject(dict[str, Any]):
     """An object that has a key more than once."""
 
     key: str
@@ -137,7 +143,9 @@ def decode(content: bytes, name: str) -> str:
 def parse_json(text: str, name: str) -> Any:
     """Return what a JSON text says, odd places kept; BadInput, with `name`, if it is none."""
     try:
-        return json.loads(text, object_pairs_hook=_object, parse_constant=Odd, parse_float=_number)
+        return json.loads(
+            text, object_pairs_hook=_object, parse_constant=OddNumber, parse_float=_number
+        )
     except RecursionError:
         raise BadInput(f"{name} is nested too deep") from None
     except json.JSONDecodeError as wrong:
@@ -152,9 +160,9 @@ def oddity(value: Any) -> str | None:
     for _ in range(DEEPEST):
         below: list[Any] = []
         for one in level:
-            if isinstance(one, Odd):
+            if isinstance(one, OddNumber):
                 return f"holds {one.text}, which is no JSON number"
-            if isinstance(one, Twice):
+            if isinstance(one, DoubledObject):
                 return f"has the key {quoted(one.key)} twice"
             if isinstance(one, dict):
                 below += one.values()
@@ -177,7 +185,7 @@ _KINDS = {
     bool: "true or false",
     int: "a number",
     float: "a number",
-    Odd: "no number",
+    OddNumber: "no number",
     str: "a text",
     list: "a list",
 }
@@ -188,11 +196,69 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     if len(made) == len(pairs):
         return made
     seen: set[str] = set()
-    odd = Twice(made)
+    odd = DoubledObject(made)
     odd.key = next(key for key, _ in pairs if key in seen or seen.add(key))  # type: ignore[func-returns-value]
     return odd
 
 
-def _number(text: str) -> float | Odd:
+def _number(text: str) -> float | OddNumber:
     number = float(text)
-    return number if math.isfinite(number) else Odd(text[:40])
+    return number if math.isfinite(number) else OddNumber(text[:40])
+
+
+Cell = str | int | float | None
+_FORMULA = re.compile(r"'*\s*[=+\-@]")
+"""What a spreadsheet takes for the beginning of a formula, also behind quotes of the text."""
+
+
+def comma_separated(columns: Sequence[str], rows: Sequence[Sequence[Cell]]) -> str:
+    """Return rows as CSV with a header, one line each; nothing for None, no live formula."""
+    return "\n".join(comma_separated_lines(columns, rows))
+
+
+def comma_separated_lines(columns: Sequence[str], rows: Iterable[Sequence[Cell]]) -> Iterator[str]:
+    """Give the same a line at a time."""
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="")
+    writer.writerow(columns)
+    for row in rows:
+        yield text.getvalue()
+        text.seek(0)
+        text.truncate()
+        writer.writerow(
+            [quote_formula(safe(cell)) if isinstance(cell, str) else cell for cell in row]
+        )
+    yield text.getvalue()
+
+
+def sheet_text(
+    columns: Sequence[str], rows: Iterable[Mapping[str, str | None]], *, delimiter: str = ","
+) -> str:
+    """Return a sheet that people fill in: cells keep their lines, and none is a formula."""
+    text = io.StringIO()
+    writer = csv.DictWriter(text, columns, restval="", delimiter=delimiter, lineterminator="\n")
+    writer.writeheader()
+    for row in rows:
+        writer.writerow({name: quote_formula(shown(cell or "")) for name, cell in row.items()})
+    # Without the mark, spreadsheets do not take it for UTF-8.
+    return "\ufeff" + text.getvalue()
+
+
+def shown(text: str) -> str:
+    """Return text as it stands in a cell of a sheet: lines kept, control characters escaped."""
+    return safe(lined(text), lines=True)
+
+
+def lined(text: str) -> str:
+    """Return text whose lines end in one way."""
+    return text.replace("\r\n", "\n").replace("\r", "\n")
+
+
+def quote_formula(text: str) -> str:
+    """Return a cell of CSV with a quote before what a spreadsheet would take for a formula."""
+    return f"'{text}" if _FORMULA.match(text) else text
+
+
+def unquote_formula(cell: str) -> str:
+    """Return the text of which `quote_formula` made a cell."""
+    return cell[1:] if cell.startswith("'") and _FORMULA.match(cell[1:]) else cell

@@ -84,6 +84,12 @@ def say(text: str) -> None:
     click.echo(text, file=sys.stderr)
 
 
+def say_before_publishing(what: str) -> None:
+    """Say what to check of pictures that were just written."""
+    # Two lines, of which none is wider than a terminal.
+    say(f"{what}: before others get them,\ncheck licences, faces and personal data")
+
+
 _COMMAND = re.compile(r"(?:^ *|: )(?:arena|simulate) ")
 
 

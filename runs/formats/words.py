@@ -1,10 +1,14 @@
-"""Words and numbers for people: amounts, lengths, counts, and names of models."""
+"""How figures and names are written for people: amounts, digits and units by kind, model names."""
 
 from __future__ import annotations
 
+import math
 import re
 import unicodedata
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any, Literal
 
 from videoautoarena.memory.records.errors import BadInput
 from videoautoarena.runs.formats.terminal import safe
@@ -143,3 +147,258 @@ def in_full(typed: str, names: Iterable[str]) -> str:
             f"{safe(typed)} is short for {safe(', '.join(fitting))}; write one of them whole"
         )
     return fitting[0] if fitting else typed
+
+
+NOTHING = "–"
+"""Stands where there is nothing to say a figure from."""
+
+Kind = Literal[
+    "name", "text", "flags",
+    "count", "counts", "count_interval", "needed", "tokens", "tokens_with_interval", "number",
+    "rating", "rating_interval", "given", "marked_rating", "reach", "places", "width", "bar",
+    "points", "points_with_interval",
+    "share", "share_interval", "share_with_interval", "share_or_mean",
+    "share_gap", "share_gap_with_interval",
+    "percent", "percent_interval", "percent_points", "percent_points_interval",
+    "percent_gap_with_interval",
+    "hundredths", "hundredths_of", "mark", "mark_interval", "mark_gap_with_interval", "noted_share",
+    "probability", "p", "coefficient", "coefficient_with_interval",
+    "counts_in_a_row", "moments", "moved_place",
+    "record", "money", "seconds", "length", "degrees", "duration", "wait", "grade", "of_total",
+]  # fmt: skip
+"""What a figure is. Several fields of a row may make one: a record is won, tied, lost.
+
+A share is 0 to 1 and shown in percent; scores on sets are percentages, as their JSON has them.
+"""
+
+
+@dataclass(frozen=True)
+class Digits:
+    """How a single number is written; what is written so may be added up and subtracted."""
+
+    digits: int = 0
+    times: int = 1
+    """100 of a share, which is shown in percent."""
+    is_signed: bool = False
+    has_separators: bool = False
+
+    def rounded(self, value: float) -> Decimal:
+        """Return the number that a reader sees."""
+        return Decimal(f"{self.times * value:.{self.digits}f}")
+
+    def written(self, seen: Decimal) -> str:
+        """Return a number that is rounded already; never `-0`."""
+        sign = "+" if self.is_signed else ""
+        separator = "," if self.has_separators else ""
+        return f"{seen or abs(seen):{sign}{separator}.{self.digits}f}"
+
+    def __call__(self, value: float) -> str:
+        return self.written(self.rounded(value))
+
+    def with_interval(self, value: float, low: float | None, high: float | None) -> str:
+        """Return `3.1 (1.2 to 6.0)`; the number alone where it has no interval."""
+        if low is None or high is None:
+            return self(value)
+        return f"{self(value)} ({self.interval(low, high)})"
+
+    def interval(self, low: float, high: float) -> str:
+        """Return `1.2 to 6.0`."""
+        return f"{self(low)} to {self(high)}"
+
+
+@dataclass(frozen=True)
+class FigureFormat:
+    """How the figures of a kind are written."""
+
+    write: Callable[..., str]
+    """Takes the fields that make the figure; the first is never None."""
+    unit: str = ""
+    """Behind the figure in a sentence, and in the head of a column; `%`."""
+    is_figure: bool = True
+    """Stands right-aligned."""
+    nothing: str = NOTHING
+    digits: Digits | None = None
+    """Of a single number."""
+
+    def cell(self, fields: Sequence[Any]) -> str:
+        """Return a figure as it stands in a table."""
+        return self.nothing if is_nothing(fields[0]) else self.write(*fields)
+
+    def said(self, fields: Sequence[Any]) -> str:
+        """Return a figure as it stands in a sentence, with its unit."""
+        cell = self.cell(fields)
+        if not self.unit or is_nothing(fields[0]):
+            return cell
+        value, bracket, interval = cell.partition(" (")
+        return f"{value} {self.unit}{bracket}{interval}"
+
+
+def is_nothing(value: Any) -> bool:
+    """Return whether a value is one that there is nothing to say from."""
+    return value is None or (isinstance(value, float) and math.isnan(value))
+
+
+_COUNT = Digits(has_separators=True)
+_RATING = Digits()
+_POINTS = Digits(is_signed=True)
+_SHARE = Digits(1, 100)
+_SHARE_GAP = Digits(1, 100, is_signed=True)
+_COEFFICIENT = Digits(2)
+_PERCENT = Digits(1)
+_PERCENT_GAP = Digits(1, is_signed=True)
+_HUNDREDTHS = Digits(2)
+_MARK_GAP = Digits(2, is_signed=True)
+
+
+def _single(digits: Digits, unit: str = "", nothing: str = NOTHING) -> FigureFormat:
+    return FigureFormat(digits, unit, nothing=nothing, digits=digits)
+
+
+def _counts_between(low: int, high: int | None) -> str:
+    return f"{_COUNT(low)} to {'no end' if high is None else _COUNT(high)}"
+
+
+def _places(best: int, worst: int) -> str:
+    return f"{best}" if best == worst else f"{best}-{worst}"
+
+
+def _moved_place(place: int, moved: int | None, word: str) -> str:
+    """Return a place behind its word, and by how many it moves: `few 3 (+1)`."""
+    return f"{word} {place} ({_POINTS(moved)})".lstrip() if moved else f"{word} {place}".lstrip()
+
+
+def _reach(rating: float, low: float | None, high: float | None) -> str:
+    """Return how far an interval reaches on both sides: `-41/+38`."""
+    if low is None or high is None:
+        return NOTHING
+    return f"-{_far(rating - low)}/+{_far(high - rating)}"
+
+
+def _far(points: float) -> str:
+    # Never "0": a small interval is not certainty.
+    return short_points(points) if points >= 9.95 else f"{max(points, 0.1):.1f}"
+
+
+def short_points(points: float) -> str:
+    """Return points of rating as whole ones, or from 10,000 on as thousands: `43k`.
+
+    With two videos an interval reaches tens of thousands of points, whose digits say nothing.
+    """
+    return f"{points:.0f}" if abs(points) < 9_999.5 else f"{points / 1000:.0f}k"
+
+
+def _points_with_interval(value: float, low: float | None, high: float | None) -> str:
+    if low is None or high is None:
+        return f"{_POINTS(value)} (interval unknown)"
+    return _POINTS.with_interval(value, low, high)
+
+
+def _share_or_mean(
+    value: float, low: float | None, high: float | None, is_mean: bool | None
+) -> str:
+    if is_mean:
+        return _COEFFICIENT.with_interval(value, low, high)
+    return FORMATS["share_with_interval"].said([value, low, high])
+
+
+def _marked(rating: float, words: str, battles: int) -> str:
+    """Return a rating behind its words, and on how many battles it stands: `apart 1042 (18)`."""
+    return f"{words} {_RATING(rating)} ({_COUNT(battles)})".lstrip()
+
+
+def _sure(chance: float) -> str:
+    # More is never sure from battles.
+    return _SHARE(min(max(chance, 0.001), 0.999))
+
+
+def _p(p: float) -> str:
+    return "<.001" if p < 0.001 else f"{p:.3f}".removeprefix("0")
+
+
+def _hundredths_of(percent: float, n: int) -> str:
+    """Return a percentage and of how many: `82.55 (51)`."""
+    return f"{_HUNDREDTHS(percent)} ({_COUNT(n)})"
+
+
+def _noted_share(share: float, note: str) -> str:
+    """Return a share with what is to be noted of it: `100.0, found`."""
+    return f"{_SHARE(share)}, {note}" if note else _SHARE(share)
+
+
+def _length(seconds: int) -> str:
+    minutes, rest = divmod(seconds, 60)
+    return f"{seconds} s" if rest or not minutes else f"{minutes} min"
+
+
+def _seconds(seconds: float) -> str:
+    return f"{seconds:.1f}"
+
+
+def _wait(seconds: float) -> str:
+    """Return a short stretch of time: `240 ms`, `3.1 s`, `2.5 min`."""
+    if seconds < 1:
+        return f"{1000 * seconds:.0f} ms"
+    return f"{seconds:.1f} s" if seconds < 90 else f"{seconds / 60:.1f} min"
+
+
+def _of_total(some: int, total: int) -> str:
+    """Return `3 of 12`; a dash where there was nothing to be some of."""
+    return f"{_COUNT(some)} of {_COUNT(total)}" if total else NOTHING
+
+
+FORMATS: Mapping[Kind, FigureFormat] = {
+    "name": FigureFormat(str, is_figure=False),
+    "text": FigureFormat(str, is_figure=False, nothing=""),
+    "flags": FigureFormat(", ".join, is_figure=False),
+    "count": _single(_COUNT),
+    "counts": FigureFormat(lambda counts: "+".join(map(_COUNT, counts)) or "0"),
+    "count_interval": FigureFormat(_counts_between),
+    "needed": _single(_COUNT, nothing="never"),
+    "tokens": _single(_COUNT),
+    "tokens_with_interval": FigureFormat(_COUNT.with_interval),
+    "number": FigureFormat(lambda value: f"{value:g}"),
+    "rating": _single(_RATING, nothing="unrated"),
+    "rating_interval": FigureFormat(_RATING.interval),
+    "given": FigureFormat(lambda value: f"{value:.6g}"),
+    "marked_rating": FigureFormat(_marked),
+    "reach": FigureFormat(_reach),
+    "points": _single(_POINTS),
+    "points_with_interval": FigureFormat(_points_with_interval),
+    "places": FigureFormat(_places, is_figure=False),
+    "width": _single(_RATING, "points"),
+    "bar": FigureFormat(lambda *_: "", is_figure=False),
+    "share": _single(_SHARE, "%"),
+    "share_interval": FigureFormat(_SHARE.interval, "%"),
+    "share_with_interval": FigureFormat(_SHARE.with_interval, "%"),
+    "share_or_mean": FigureFormat(_share_or_mean),
+    "share_gap": _single(_SHARE_GAP),
+    "share_gap_with_interval": FigureFormat(_SHARE_GAP.with_interval),
+    "percent": _single(_PERCENT, "%"),
+    "percent_interval": FigureFormat(_PERCENT.interval, "%"),
+    "percent_points": _single(_PERCENT),
+    "percent_points_interval": FigureFormat(_PERCENT.interval),
+    "percent_gap_with_interval": FigureFormat(_PERCENT_GAP.with_interval),
+    "hundredths": _single(_HUNDREDTHS, "%"),
+    "hundredths_of": FigureFormat(_hundredths_of),
+    "mark": _single(_HUNDREDTHS),
+    "mark_interval": FigureFormat(_HUNDREDTHS.interval),
+    "mark_gap_with_interval": FigureFormat(_MARK_GAP.with_interval),
+    "noted_share": FigureFormat(_noted_share),
+    "probability": FigureFormat(_sure, "%"),
+    "p": FigureFormat(_p),
+    "coefficient": _single(_COEFFICIENT),
+    "coefficient_with_interval": FigureFormat(_COEFFICIENT.with_interval),
+    "counts_in_a_row": FigureFormat(lambda counts: " ".join(map(_COUNT, counts)), is_figure=False),
+    "moments": FigureFormat(lambda times: " ".join(map(_seconds, times)), "s", is_figure=False),
+    "moved_place": FigureFormat(_moved_place),
+    "record": FigureFormat(lambda *counts: "-".join(map(_COUNT, counts))),
+    "money": FigureFormat(dollars),
+    "seconds": FigureFormat(_seconds, "s"),
+    "length": FigureFormat(_length),
+    "degrees": FigureFormat(lambda *counts: " ".join(map(_COUNT, counts))),
+    "duration": FigureFormat(spent),
+    "wait": FigureFormat(_wait),
+    "grade": _single(Digits(1)),
+    "of_total": FigureFormat(_of_total),
+}
+"""One rule for each kind, wherever it is shown."""

@@ -8,9 +8,9 @@ from dataclasses import dataclass, field, replace
 from string import Formatter
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, cast
 
-from videoautoarena.runs.formats.number_formats import FORMATS, Kind
 from videoautoarena.runs.formats.record_json import LEFT_OUT, SPREAD, fields_json, keyed
 from videoautoarena.runs.formats.terminal import safe
+from videoautoarena.runs.formats.words import FORMATS, Kind
 
 if TYPE_CHECKING:
     from videoautoarena.scoring.intervals.proportions import Share

@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 
 from videoautoarena.memory.records.errors import BadInput
 from videoautoarena.runs.formats.battle_table import (
-    Coded,
-    Shaped,
-    Sheet,
+    CodedColumn,
+    ColumnSheet,
+    StructuredCell,
     Wanted,
     as_number,
     is_gap,
@@ -73,7 +73,7 @@ def rate_file(file: Path, method: RatingMethod = USUAL) -> Leaderboard:
     return rate_sheet(read_sheet(file, wanted_columns(method)), method)
 
 
-def rate_sheet(sheet: Sheet, method: RatingMethod = USUAL) -> Leaderboard:
+def rate_sheet(sheet: ColumnSheet, method: RatingMethod = USUAL) -> Leaderboard:
     """Return the leaderboard of the battles in a sheet, as `rate_file` does."""
     read = read_battles(sheet, method)
     board = tabulate(
@@ -89,7 +89,7 @@ def rate_sheet(sheet: Sheet, method: RatingMethod = USUAL) -> Leaderboard:
     return replace(board, settings=replace(board.settings, warnings=tuple(warnings)))
 
 
-def read_battles(sheet: Sheet, method: RatingMethod) -> ReadBattles:
+def read_battles(sheet: ColumnSheet, method: RatingMethod) -> ReadBattles:
     """Return the battles of a sheet.
 
     Raises:
@@ -128,7 +128,7 @@ def wanted_columns(method: RatingMethod) -> Wanted:
     return lambda name: name in names or (method.style and _STYLE.fullmatch(name) is not None)
 
 
-def _find_columns(sheet: Sheet) -> str:
+def _find_columns(sheet: ColumnSheet) -> str:
     """The column of the winner, the others being there."""
     winner = "verdict" if "winner" not in sheet.columns else "winner"
     missing = [name for name in (*NEEDED[:2], winner) if name not in sheet.columns]
@@ -140,7 +140,7 @@ def _find_columns(sheet: Sheet) -> str:
     return winner
 
 
-def _read_verdicts(sheet: Sheet, name: str) -> list[str]:
+def _read_verdicts(sheet: ColumnSheet, name: str) -> list[str]:
     """The verdict that each value of the column means; one for a column without any."""
     wrong = dict[int, str]()
     verdicts = list[str]()
@@ -163,7 +163,7 @@ def verdict_of(value: Any) -> str | None:
     return None if number is None else _POINTS.get(number)
 
 
-def _read_models(sheet: Sheet, decided: NDArray[np.bool_]) -> tuple[list[Any], Ints, Ints]:
+def _read_models(sheet: ColumnSheet, decided: NDArray[np.bool_]) -> tuple[list[Any], Ints, Ints]:
     """Distinct names, and who had the seats; None is nobody, in a battle that was not decided."""
     seats = [_strip(sheet.columns[name]) for name in NEEDED[:2]]
     for name, seat in zip(NEEDED[:2], seats, strict=True):
@@ -174,7 +174,8 @@ def _read_models(sheet: Sheet, decided: NDArray[np.bool_]) -> tuple[list[Any], I
         sheet.check(name, {
             k: f"is no name: {quoted(value)}"
             for k, value in enumerate(seat.values)
-            if value is not None and (not isinstance(value, str) or isinstance(value, Shaped))
+            if value is not None
+            and (not isinstance(value, str) or isinstance(value, StructuredCell))
         })  # fmt: skip
     names, a, b = merge(*seats)
     if len(names) > MOST_MODELS:
@@ -189,27 +190,27 @@ def _read_models(sheet: Sheet, decided: NDArray[np.bool_]) -> tuple[list[Any], I
     return names, a, b
 
 
-def _strip(column: Coded) -> Coded:
+def _strip(column: CodedColumn) -> CodedColumn:
     """Names without blanks around them, gaps as None; two values may become one."""
     return _merged(column, [None if is_gap(value) else _name(value) for value in column.values])
 
 
-def _composed(column: Coded) -> Coded:
+def _composed(column: CodedColumn) -> CodedColumn:
     """Return a column whose texts are composed; two values may become one."""
     return _merged(column, [composed(v) if type(v) is str else v for v in column.values])
 
 
-def _merged(column: Coded, values: Sequence[Any]) -> Coded:
+def _merged(column: CodedColumn, values: Sequence[Any]) -> CodedColumn:
     distinct = list(dict.fromkeys(values))
     place = {value: k for k, value in enumerate(distinct)}
     moved = np.array([place[value] for value in values], dtype=np.int64)
-    return Coded(distinct, moved[column.codes] if len(moved) else column.codes)
+    return CodedColumn(distinct, moved[column.codes] if len(moved) else column.codes)
 
 
 def _name(value: Any) -> Any:
     """Return the name that a cell holds; a whole number is one, as it is in CSV."""
     if isinstance(value, str):
-        return value if isinstance(value, Shaped) else composed(value.strip())
+        return value if isinstance(value, StructuredCell) else composed(value.strip())
     is_whole = isinstance(value, int) or (isinstance(value, float) and value.is_integer())
     return f"{value:.0f}" if is_whole else value
 
@@ -220,7 +221,7 @@ def _keep_named(names: Sequence[Any]) -> tuple[Ints, list[str]]:
     return np.array([place.get(name, -1) for name in names], dtype=np.int64), order
 
 
-def _read_videos(sheet: Sheet, decided: NDArray[np.bool_]) -> Ints | None:
+def _read_videos(sheet: ColumnSheet, decided: NDArray[np.bool_]) -> Ints | None:
     if "video" not in sheet.columns:
         return None
     column = _composed(sheet.columns["video"])
@@ -231,7 +232,7 @@ def _read_videos(sheet: Sheet, decided: NDArray[np.bool_]) -> Ints | None:
 
 
 def _read_style(
-    sheet: Sheet, method: RatingMethod, decided: NDArray[np.bool_]
+    sheet: ColumnSheet, method: RatingMethod, decided: NDArray[np.bool_]
 ) -> tuple[list[str], Floats | None]:
     if not method.style:
         return [], None
@@ -248,7 +249,7 @@ def _read_style(
     return list(FEATURES), compare_styles(*measured)[decided]
 
 
-def _read_sizes(sheet: Sheet, features: Sequence[str]) -> Floats:
+def _read_sizes(sheet: ColumnSheet, features: Sequence[str]) -> Floats:
     sides = []
     for seat in "ab":
         columns = [f"style_{feature}_{seat}" for feature in features]
@@ -264,12 +265,12 @@ def _read_sizes(sheet: Sheet, features: Sequence[str]) -> Floats:
     return compare_styles(sides[0], sides[1])
 
 
-def _measure_answers(column: Coded) -> Floats:
+def _measure_answers(column: CodedColumn) -> Floats:
     styles = measure_styles("" if is_gap(value) else str(value) for value in column.values)
     return styles[column.codes] if len(styles) else styles
 
 
-def _respelled(sheet: Sheet) -> Iterator[str]:
+def _respelled(sheet: ColumnSheet) -> Iterator[str]:
     values = (value for name in NEEDED[:2] for value in sheet.columns[name].values)
     twice = respellings(value.strip() for value in values if isinstance(value, str))
     if twice:

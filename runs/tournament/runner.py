@@ -21,20 +21,20 @@ from videoautoarena.memory.records.slots import Slots
 from videoautoarena.memory.store.journal import NO_CALLS, CallTotals
 from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.console.progress.events import (
-    Alarm,
-    Begun,
-    Drawn,
-    Ended,
-    Happening,
+    BattleSettled,
+    FailureAlarm,
     Hear,
     Listeners,
-    Looked,
-    Settled,
-    Watched,
+    PairDrawn,
+    RuleRead,
+    RunBegun,
+    RunEnded,
+    RunEvent,
+    VideoWatched,
     all_of,
 )
 from videoautoarena.runs.console.progress.interrupts import until_done
-from videoautoarena.runs.console.progress.waiting import KeptWaits
+from videoautoarena.runs.console.progress.local_state import KeptWaits
 from videoautoarena.runs.run.config.stopping_rule import RuleReading, keep_met, kept_rule
 from videoautoarena.runs.run.inputs.facts import stored_facts
 from videoautoarena.runs.run.inputs.users import personas_of
@@ -174,7 +174,7 @@ async def play_run(
     try:
         lineup = Lineup(store.slots())
         said = listeners.say
-        alarm = Alarm(
+        alarm = FailureAlarm(
             out,
             said,
             lambda: _count_forfeits(store),
@@ -199,7 +199,9 @@ async def play_run(
                 store = Store.open(run_file(out), write=True)
             keep_met(store, early.met)
             address = early.gone.address if early.gone else ""
-            listeners.hear(Ended(early.is_stopped, early.is_capped, store.journal.spent(), address))
+            listeners.hear(
+                RunEnded(early.is_stopped, early.is_capped, store.journal.spent(), address)
+            )
         for line in damage(store):
             listeners.say(line)
         forfeits = _count_forfeits(store)
@@ -255,10 +257,10 @@ def _count_forfeits(store: Store) -> Forfeits:
     return Forfeits.of(store, superseded=Tally.of(store).superseded)
 
 
-def _beginning(run: Opened, out: Path, caps: SpendCaps) -> Begun:
+def _beginning(run: Opened, out: Path, caps: SpendCaps) -> RunBegun:
     stored = Run(out, run.store)
     config = run.config
-    return Begun(
+    return RunBegun(
         out=out,
         seed=config.seed,
         rounds=config.rounds,
@@ -312,7 +314,7 @@ async def playing(
         asker = asker_of(calling, budget, pace=limits, hear=hear)
         waves = Waves.of(store, config.models)
         rule = kept_rule(store).rule
-        watch = rule and Watch(rule, config, waves, lambda reading: hear(Looked(reading)))
+        watch = rule and Watch(rule, config, waves, lambda reading: hear(RuleRead(reading)))
         guests = NewcomerDraws(config, store)
         lineup = Lineup(slots)
         await write_draws(store, guests, lineup.slots.where(newcomers_among(lineup.slots)))
@@ -353,24 +355,24 @@ class _Heard:
     async def frames(self, video: str) -> Frames:
         if video not in self.watched:
             self.watched.add(video)
-            self.hear(Watched(video))
+            self.hear(VideoWatched(video))
             self.ahead.note(video)
         return await self.run_frames.frames(video)
 
     async def draw(self, slot: str) -> Draw:
         drawn = await self.draws(slot)
-        self.hear(Drawn(drawn))
+        self.hear(PairDrawn(drawn))
         return drawn
 
     async def settle(self, battle: Battle) -> None:
         await self.store.put_battle(battle)
-        self.hear(Settled(battle))
+        self.hear(BattleSettled(battle))
         self.waves.note(ending_of(battle))
 
 
-def _free_money(spend_cap: CappedBudget, event: Happening) -> None:
+def _free_money(spend_cap: CappedBudget, event: RunEvent) -> None:
     """Let a cap know of a battle that needs no more money."""
-    if isinstance(event, Settled):
+    if isinstance(event, BattleSettled):
         spend_cap.end(base_of(event.battle.id))
 
 

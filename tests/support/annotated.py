@@ -15,7 +15,7 @@ from typing import Any
 from tests.support.served import Answer, Visitor
 from videoautoarena.memory.store.evidence import BattleVote, CastVote, RankingVote
 from videoautoarena.memory.store.store import Store
-from videoautoarena.runs.serve.annotate.session import Asked, Begun, annotate
+from videoautoarena.runs.serve.annotate.session import AnnotateRequest, LabellingSession, annotate
 
 
 @dataclass
@@ -60,8 +60,8 @@ class Person:
 @asynccontextmanager
 async def annotating(out: Path, *labellers: str, **asked: Any) -> AsyncIterator[list[Person]]:
     """Hold a session with these labellers, who have opened their links, and end it by Ctrl-C."""
-    begun: asyncio.Future[Begun] = asyncio.get_running_loop().create_future()
-    wanted = Asked(out, **{"number": 40, "labellers": labellers or ("anna",), **asked})
+    begun: asyncio.Future[LabellingSession] = asyncio.get_running_loop().create_future()
+    wanted = AnnotateRequest(out, **{"number": 40, "labellers": labellers or ("anna",), **asked})
     session = asyncio.create_task(annotate(wanted, begun.set_result))
     await asyncio.wait({session, begun}, return_when=asyncio.FIRST_COMPLETED)
     if session.done():

@@ -8,7 +8,7 @@ from typing import Any, Literal
 from tests.support.runfiles import battle
 from videoautoarena.agents.calls.ask import CallEvent
 from videoautoarena.memory.records.records import Battle, Judging, Nonce, Slot, Usage
-from videoautoarena.runs.console.progress.events import Begun
+from videoautoarena.runs.console.progress.events import RunBegun
 
 MODELS = ("offline:hawk", "offline:owl", "openai:gpt-4o")
 HOSTILE = "Why\x1b[2J\x1b]0;owned\x07\n\u202egnirts\u2066 \x00\x9b31m{0} [red]x[/red] 漢字 e\u0301?"
@@ -31,7 +31,7 @@ def slots(videos: int = 2, rounds: int = 2) -> list[Slot]:
     ]
 
 
-def begun(count: int = 2, rounds: int = 2, /, **changed: Any) -> Begun:
+def begun(count: int = 2, rounds: int = 2, /, **changed: Any) -> RunBegun:
     """Return the beginning of a run."""
     said: dict[str, Any] = {
         "out": Path("arena-out"),
@@ -44,7 +44,7 @@ def begun(count: int = 2, rounds: int = 2, /, **changed: Any) -> Begun:
         "slots": slots(count, rounds),
         "battles": [],
     }
-    return Begun(**said | changed)
+    return RunBegun(**said | changed)
 
 
 def call(

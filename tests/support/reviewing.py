@@ -26,7 +26,7 @@ from videoautoarena.runs.bench.format.schema import (
     question_bytes,
 )
 from videoautoarena.runs.bench.format.writer import Copy, put, seal
-from videoautoarena.runs.formats.csv_text import quote_formula
+from videoautoarena.runs.formats.files import quote_formula
 from videoautoarena.runs.making.dialogues.review import Reviewed, Wish, review
 from videoautoarena.runs.making.dialogues.review_sheet import write_sheet
 

@@ -8,9 +8,8 @@ from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass
 from socket import socket
 
-from videoautoarena.runs.serve.server.guard import App, Guard
+from videoautoarena.runs.serve.server.guard import App, Guard, Sessions
 from videoautoarena.runs.serve.server.serve import listen, port_of, serve
-from videoautoarena.runs.serve.server.sessions import Sessions
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,13 @@ from videoautoarena.memory.records.records import DECIDED, Choice
 from videoautoarena.memory.records.standards import STANDARDS
 from videoautoarena.memory.store.evidence import Label
 from videoautoarena.memory.store.store import Store
-from videoautoarena.runs.formats.battle_table import Sheet, as_number, is_gap, quoted, read_sheet
+from videoautoarena.runs.formats.battle_table import (
+    ColumnSheet,
+    as_number,
+    is_gap,
+    quoted,
+    read_sheet,
+)
 from videoautoarena.runs.formats.words import composed, unusable_too
 from videoautoarena.runs.run.rundir.reader import Run, counted, run_file
 
@@ -159,7 +165,7 @@ def wrong_name(name: str) -> str | None:
     return None
 
 
-def _rows(sheet: Sheet) -> Iterator[dict[str, Any]]:
+def _rows(sheet: ColumnSheet) -> Iterator[dict[str, Any]]:
     columns = sheet.columns
     count = max((len(column.codes) for column in columns.values()), default=0)
     for k in range(count):

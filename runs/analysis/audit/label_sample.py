@@ -17,7 +17,7 @@ from videoautoarena.memory.records.records import DECIDED, Battle
 from videoautoarena.memory.records.standards import STANDARDS
 from videoautoarena.memory.store.evidence import LabelSample
 from videoautoarena.memory.store.store import Store
-from videoautoarena.runs.formats.csv_text import sheet_text
+from videoautoarena.runs.formats.files import sheet_text
 from videoautoarena.runs.formats.terminal import safe
 from videoautoarena.runs.run.battles.export import write_whole
 from videoautoarena.runs.run.rundir.reader import RUN_FILE, Run, counted, run_file

@@ -14,14 +14,18 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from videoautoarena.agents.prompting.languages import LANGUAGES
+from videoautoarena.agents.prompting.languages import (
+    LANGUAGES,
+    UNKNOWN,
+    asked_language,
+    told_language,
+)
 from videoautoarena.memory.records.outlines import Outline
 from videoautoarena.memory.records.records import Battle
 from videoautoarena.memory.store.evidence import standing_trials
 from videoautoarena.runs.analysis.audit.biases import judged_twice
 from videoautoarena.runs.analysis.audit.evidence import AuditInput, below, finding
 from videoautoarena.runs.analysis.audit.trial_figures import points_of_trial
-from videoautoarena.runs.formats.language import UNKNOWN, asked_language, told_language
 from videoautoarena.runs.formats.terminal import safe
 from videoautoarena.runs.rating.finding import Crosses, Finding
 from videoautoarena.runs.rating.fit import number_names

@@ -19,9 +19,8 @@ from videoautoarena.memory.records.questions import (
 )
 from videoautoarena.runs.analysis.categories.tagging import draw
 from videoautoarena.runs.analysis.categories.tags import SHOWN, Asked, questions_of, tags_of
-from videoautoarena.runs.formats.battle_table import Sheet, is_gap, quoted, read_sheet
-from videoautoarena.runs.formats.csv_text import comma_separated
-from videoautoarena.runs.formats.files import refuse_existing, write_whole
+from videoautoarena.runs.formats.battle_table import ColumnSheet, is_gap, quoted, read_sheet
+from videoautoarena.runs.formats.files import comma_separated, refuse_existing, write_whole
 from videoautoarena.runs.formats.record_json import record_json
 from videoautoarena.runs.rating.finding import Figure, figure_of
 from videoautoarena.runs.rating.fit import share_of
@@ -182,7 +181,7 @@ def read_labels(file: Path) -> dict[str, Said]:
     return found
 
 
-def _decisions(sheet: Sheet, name: str) -> list[Decision]:
+def _decisions(sheet: ColumnSheet, name: str) -> list[Decision]:
     column = sheet.columns[name]
     read = ["unknown" if is_gap(value) else _cell(value) for value in column.values]
     wrong = {

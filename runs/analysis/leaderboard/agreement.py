@@ -13,7 +13,7 @@ import numpy as np
 
 from videoautoarena.memory.records.errors import BadInput
 from videoautoarena.runs.formats.battle_table import as_number, is_gap, quoted, read_sheet
-from videoautoarena.runs.formats.csv_text import unquote_formula
+from videoautoarena.runs.formats.files import unquote_formula
 from videoautoarena.runs.formats.record_json import record_json
 from videoautoarena.runs.formats.words import composed, core
 from videoautoarena.runs.rating.finding import Finding, Told

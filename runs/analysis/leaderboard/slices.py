@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 
+from videoautoarena.agents.prompting.languages import asked_language
 from videoautoarena.memory.records.errors import BadInput, WrongArgument
 from videoautoarena.memory.records.records import (
     CATEGORIES,
@@ -21,7 +22,6 @@ from videoautoarena.memory.records.records import (
 from videoautoarena.memory.records.standards import STANDARDS
 from videoautoarena.runs.analysis.categories.tags import NONE, SHOWN, UNTAGGED
 from videoautoarena.runs.formats.battle_table import quoted
-from videoautoarena.runs.formats.language import asked_language
 from videoautoarena.runs.formats.record_json import LEFT_OUT, SPREAD, fields_json, keyed, value_json
 from videoautoarena.runs.formats.terminal import safe
 from videoautoarena.runs.rating.finding import UNKNOWN as NO_FIGURE

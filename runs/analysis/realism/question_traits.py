@@ -12,6 +12,7 @@ import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
+from videoautoarena.agents.prompting.languages import UNKNOWN, asked_language
 from videoautoarena.memory.records.records import Battle
 from videoautoarena.runs.analysis.categories.tags import NONE
 from videoautoarena.runs.analysis.realism.categories import (
@@ -21,7 +22,6 @@ from videoautoarena.runs.analysis.realism.categories import (
     told_categories,
 )
 from videoautoarena.runs.analysis.realism.question_file import RealQuestion
-from videoautoarena.runs.formats.language import UNKNOWN, asked_language
 from videoautoarena.scoring.texts.style import count_words
 from videoautoarena.scoring.texts.traits import asked_form
 

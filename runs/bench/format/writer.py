@@ -29,11 +29,14 @@ from videoautoarena.runs.bench.format.schema import (
     sealed,
     sealed_file,
 )
-from videoautoarena.runs.formats.publishing import BEFORE_PASSING_ON
 from videoautoarena.runs.formats.terminal import safe
 from videoautoarena.runs.run.rundir.frames import stored_subtitles
 from videoautoarena.runs.run.rundir.opener import videos_folder
 
+BEFORE_PASSING_ON = """**Before this is passed on**: see that the licence of each video allows it,
+and that whoever can be seen, heard or named in videos, frames, questions and answers may be shown.
+Nothing here was checked for faces or personal data."""
+"""On every card, behind the licence."""
 CHUNK = 1 << 20
 
 

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from videoautoarena.agents.prompting.languages import LANGUAGES
+from videoautoarena.agents.prompting.languages import LANGUAGES, UNKNOWN, asked_language
 from videoautoarena.memory.records.digests import derive
 from videoautoarena.memory.records.errors import WrongArgument
 from videoautoarena.runs.bench.format.schema import (
@@ -23,7 +23,6 @@ from videoautoarena.runs.bench.format.schema import (
 )
 from videoautoarena.runs.bench.freeze.topics import topics_of
 from videoautoarena.runs.formats.battle_table import quoted
-from videoautoarena.runs.formats.language import UNKNOWN, asked_language
 from videoautoarena.runs.formats.terminal import safe
 from videoautoarena.runs.run.inputs.facts import plain_licence
 from videoautoarena.scoring.fitting.counts import Floats, Ints

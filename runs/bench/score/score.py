@@ -14,6 +14,7 @@ from dataclasses import dataclass, field, replace
 from itertools import combinations
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
+from videoautoarena.agents.prompting.languages import asked_language
 from videoautoarena.memory.records.errors import BadInput, WrongArgument
 from videoautoarena.runs.analysis.categories.tags import NONE, SHOWN
 from videoautoarena.runs.bench.format.points import WORTH, groups_of, points_of, videos_of
@@ -37,7 +38,6 @@ from videoautoarena.runs.bench.format.schema import (
 )
 from videoautoarena.runs.bench.score.leads import NOBODY, ModelPlaces, rank_on_items
 from videoautoarena.runs.formats.battle_table import quoted
-from videoautoarena.runs.formats.language import asked_language
 from videoautoarena.runs.formats.record_json import LEFT_OUT, SPREAD, fields_json
 from videoautoarena.runs.formats.terminal import safe
 from videoautoarena.runs.formats.words import in_full

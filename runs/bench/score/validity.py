@@ -16,6 +16,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from videoautoarena.agents.prompting.languages import asked_language
 from videoautoarena.runs.analysis.audit.canaries import MOST_LEAKED, NO_FRAMES
 from videoautoarena.runs.analysis.audit.evidence import finding, unknown
 from videoautoarena.runs.analysis.audit.languages import (
@@ -49,7 +50,6 @@ from videoautoarena.runs.bench.format.results import (
     read_results,
 )
 from videoautoarena.runs.bench.score.score import lead_of
-from videoautoarena.runs.formats.language import asked_language
 from videoautoarena.runs.formats.record_json import record_json
 from videoautoarena.runs.formats.terminal import safe
 from videoautoarena.runs.rating.finding import Finding, alarms, raise_alarms

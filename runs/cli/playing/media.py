@@ -18,16 +18,14 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from videoautoarena.runs.cli.program import ending, options
-from videoautoarena.runs.cli.program.engine import CLUSTER
+from videoautoarena.runs.cli.program.ending import CLUSTER
 from videoautoarena.runs.cli.program.main import EXIT_INTERRUPTED, EXIT_VOIDS
-from videoautoarena.runs.formats.publishing import say_before_publishing
-from videoautoarena.runs.formats.terminal import print_result, safe, say
+from videoautoarena.runs.formats.terminal import print_result, safe, say, say_before_publishing
 
 if TYPE_CHECKING:
     from videoautoarena.agents.models.registry import Model
-    from videoautoarena.runs.console.media.doctor import Checkup
-    from videoautoarena.runs.console.media.doctor_text import Entries
-    from videoautoarena.runs.console.media.frame_cache import Wish
+    from videoautoarena.runs.console.media.doctor import Checkup, Entries
+    from videoautoarena.runs.console.media.frame_cache import CacheSelection
     from videoautoarena.runs.console.media.live_check import ModelCheck
     from videoautoarena.runs.making.scenes.show import Shown
     from videoautoarena.runs.run.config.first_file import NamedCast
@@ -49,25 +47,20 @@ if TYPE_CHECKING:
     "CSV file that says what the videos are.  [default: videos.csv in FOLDER]",
 )
 @options.AS_JSON
-def videos_command(
-    folder: Path, scenes: bool, quick: bool, facts: str | None, as_json: bool
-) -> None:
+def videos_command(folder: Path, scenes: bool, quick: bool, facts: str | None) -> None:
     """List the videos of FOLDER and its subfolders, and why other files are skipped.
 
     The frames that a run would use are decoded, so that damage is found. A videos.csv is read and
     checked as a run would read it; the exit code is 1 if a run would refuse it.
     """
     from videoautoarena.runs.console.media import videos
-    from videoautoarena.runs.formats.terminal import whole_lines
 
     library = videos.read_library(folder, say, facts)
     if not quick:
         library = ending.run_async(videos.with_damage(library, say))
     if scenes:
         library = ending.run_async(videos.with_scenes(library, say))
-    options.print_rendered(
-        library.as_json(), lambda: videos.render_library(library), whole_lines, as_json=as_json
-    )
+    options.print_whole(library.as_json(), lambda: videos.render_library(library))
     if library.wrong_facts is not None:
         raise library.wrong_facts
 
@@ -90,24 +83,24 @@ def videos_command(
 @options.string("--model M", "With --run: only the frames that this contestant sees.")
 @options.whole("--columns", "Number of frames per row.", least=1, most=250)
 @options.flag("--force", "Overwrite an existing picture.")
-@options.flag("--json", "Print one JSON object; draw a picture only with --to.", "as_json")
+@options.json_flag("Print one JSON object; draw a picture only with --to.")
 def frames_command(
-    video: str, *, to: Path | None, columns: int | None, force: bool, as_json: bool, **typed: Any
+    video: str, *, to: Path | None, columns: int | None, force: bool, **typed: Any
 ) -> None:
     """Show the frames that a model sees of VIDEO, with their times, as one picture."""
     from videoautoarena.runs.console.media import frames
 
     seen, out, model = (typed.pop(name) for name in ("seen", "out", "model"))
     _refuse_contradictions(out, model, seen, typed)
-    file = frames.sheet_file(video, to, force=force) if to or not as_json else None
+    file = frames.sheet_file(video, to, force=force) if to or not options.is_json() else None
     found = ending.run_async(
-        frames.view(frames.Asked(video, frames.asked_sampling(typed), seen, out, model))
+        frames.view(frames.FramesRequest(video, frames.asked_sampling(typed), seen, out, model))
     )
     if file is not None:
         frames.write_sheet(found, file, columns)
         say_before_publishing(f"frames of a video are in {safe(str(file))}")
-    if as_json:
-        options.print_report(found.as_json(file), (), as_json=True)
+    if options.is_json():
+        options.print_json(found.as_json(file))
         return
     for warning in frames.warnings(found):
         say(f"{safe(found.video.path)}: {warning}")
@@ -143,7 +136,7 @@ def _refuse_contradictions(
 @options.flag("--force", "Overwrite an existing sheet.")
 @options.AS_JSON
 def scenes_command(
-    video: Path, *, sheet: Path | None, plan: bool, force: bool, as_json: bool, **typed: Any
+    video: Path, *, sheet: Path | None, plan: bool, force: bool, **typed: Any
 ) -> int:
     """Show the scenes of VIDEO, the objects in them, and where each comes back.
 
@@ -161,16 +154,13 @@ def scenes_command(
         planned = ending.run_async(plan_show(order))
         shots = f"{safe(str(video))} is cut into {planned.shots} shots"
         lines = [shots, *(planned.plan.as_lines() if planned.plan else ())]
-        options.print_report(planned.as_json(None), lines, as_json=as_json)
+        options.print_report(planned.as_json(None), lines)
         return 0
-    return _shown(
-        *ending.run_async(show(order, say, pictures=file is not None)), file, as_json=as_json
-    )
+    return _shown(*ending.run_async(show(order, say, pictures=file is not None)), file)
 
 
-def _shown(found: Shown, end: EarlyEnd, sheet: Path | None, *, as_json: bool) -> int:
+def _shown(found: Shown, end: EarlyEnd, sheet: Path | None) -> int:
     """Print what is remembered of a video, or why it ended early; return the exit code."""
-    from videoautoarena.runs.formats.terminal import whole_lines
     from videoautoarena.runs.making.scenes.sheet import write_scene_sheet
     from videoautoarena.runs.views.results.forms import ReportView
     from videoautoarena.runs.views.results.scenes import scenes_report
@@ -181,12 +171,7 @@ def _shown(found: Shown, end: EarlyEnd, sheet: Path | None, *, as_json: bool) ->
     if sheet is not None:
         write_scene_sheet(found, memory, sheet)
         say_before_publishing(f"frames of a video are in {safe(str(sheet))}")
-    options.print_rendered(
-        found.as_json(sheet),
-        lambda: ReportView(scenes_report(found, memory)),
-        whole_lines,
-        as_json=as_json,
-    )
+    options.print_whole(found.as_json(sheet), lambda: ReportView(scenes_report(found, memory)))
     if not memory.failures:
         return 0
     say("to repeat the calls that failed, add --retry-failed")
@@ -196,16 +181,14 @@ def _shown(found: Shown, end: EarlyEnd, sheet: Path | None, *, as_json: bool) ->
 @options.group("arena cache", invoke_without_command=True)
 @options.AS_JSON
 @click.pass_context
-def cache_command(context: click.Context, as_json: bool) -> None:
+def cache_command(context: click.Context) -> None:
     """Show the disk space that decoded frames take, by video."""
     if context.invoked_subcommand is not None:
         return
     from videoautoarena.runs.console.media.frame_cache import held
 
     found = held()
-    options.print_text(
-        found.as_json(), lambda: "\n".join(found.as_lines(time.time())), as_json=as_json
-    )
+    options.print_text(found.as_json(), lambda: "\n".join(found.as_lines(time.time())))
 
 
 @cache_command.member("arena cache clear --older-than 30d --yes")
@@ -213,14 +196,19 @@ def cache_command(context: click.Context, as_json: bool) -> None:
 @options.string("--older-than AGE", "Only frames not used for this long, such as 30d or 12h.")
 @options.flag("--yes", "Do not ask for confirmation.", "-y")
 @options.AS_JSON
-def clear(videos: tuple[str, ...], older_than: str | None, yes: bool, as_json: bool) -> None:
+def clear(videos: tuple[str, ...], older_than: str | None, yes: bool) -> None:
     """Remove cached frames of VIDEOS, given by id, or of all; they can be decoded again."""
-    from videoautoarena.runs.console.media.frame_cache import Wish, bytes_text, seconds_of, wished
+    from videoautoarena.runs.console.media.frame_cache import (
+        CacheSelection,
+        bytes_text,
+        seconds_of,
+        selected_entries,
+    )
     from videoautoarena.runs.console.media.frame_cache import clear as remove
     from videoautoarena.runs.run.rundir.reader import counted
 
-    wish = Wish(videos, None if older_than is None else seconds_of(older_than))
-    entries = wished(wish)
+    wish = CacheSelection(videos, None if older_than is None else seconds_of(older_than))
+    entries = selected_entries(wish)
     size = bytes_text(sum(entry.size_bytes for entry in entries))
     what = f"{_meant(wish)}: {counted(len(entries), 'file')}, {size}"
     if entries and not yes and not _agreed(what):
@@ -229,10 +217,10 @@ def clear(videos: tuple[str, ...], older_than: str | None, yes: bool, as_json: b
     gone = remove(entries)
     freed = sum(entry.size_bytes for entry in gone)
     line = f"removed {counted(len(gone), 'file')}, {bytes_text(freed)}"
-    options.print_line({"removed": len(gone), "bytes": freed}, line, as_json=as_json)
+    options.print_line({"removed": len(gone), "bytes": freed}, line)
 
 
-def _meant(wish: Wish) -> str:
+def _meant(wish: CacheSelection) -> str:
     those = "frames of these videos" if wish.videos else "all frames"
     return f"remove {those} that were not used lately" if wish.older_s else f"remove {those}"
 
@@ -273,9 +261,7 @@ def _agreed(what: str) -> bool:
 @options.path("--to", "File to write.", default=Path("arena.toml"))
 @options.OVERWRITE
 @options.AS_JSON
-def init_command(
-    to: Path, *, videos: Path | None, force: bool, as_json: bool, **typed: Any
-) -> None:
+def init_command(to: Path, *, videos: Path | None, force: bool, **typed: Any) -> None:
     """Write a first arena.toml for the models that you name, with comments on what may be changed.
 
     Models that are not named are asked for on a terminal. No model is called and no key is read.
@@ -296,7 +282,7 @@ def init_command(
     write_whole(to, text.encode())
     report = {"schema": SCHEMA, "file": str(to), "plan": None if plan is None else plan.to_json()}
     keys = [name for name in dict.fromkeys(named.key_envs.values()) if not os.environ.get(name)]
-    options.print_report(report, _next_steps(to, videos, plan, keys), as_json=as_json)
+    options.print_report(report, _next_steps(to, videos, plan, keys))
 
 
 def _cast_of(typed: dict[str, Any]) -> NamedCast:
@@ -491,7 +477,6 @@ def doctor_command(
     frames: bool | None,
     engine: str,
     address: str | None,
-    as_json: bool,
     **typed: Any,
 ) -> None:
     """Check what is installed, what is missing and which models a run would call.
@@ -503,8 +488,7 @@ def doctor_command(
     needs.
     """
     from videoautoarena.memory.records.errors import BadInput
-    from videoautoarena.runs.console.media.doctor import examine_house
-    from videoautoarena.runs.console.media.doctor_text import as_lines
+    from videoautoarena.runs.console.media.doctor import as_lines, examine_house
     from videoautoarena.runs.run.config.run_config import Flags
 
     if frames is not None and not live:
@@ -518,9 +502,7 @@ def doctor_command(
     if engine == "ray":
         report, machines = _with_machines(report, address, videos)
     width = shutil.get_terminal_size().columns
-    options.print_text(
-        report.to_json(), lambda: "\n".join(as_lines(report, width, machines)), as_json=as_json
-    )
+    options.print_text(report.to_json(), lambda: "\n".join(as_lines(report, width, machines)))
     if more := report.missing:
         others = f" (and {len(more) - 1} more, see above)" if len(more) > 1 else ""
         raise BadInput(f"a run {report.outlook}: {more[0]}{others}")

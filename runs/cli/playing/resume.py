@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from videoautoarena.runs.cli.program import ending, options
-from videoautoarena.runs.cli.program.engine import STAGE, Stage
+from videoautoarena.runs.cli.program.ending import STAGE, RunStage
 from videoautoarena.runs.formats.terminal import safe, say
 
 if TYPE_CHECKING:
-    from videoautoarena.runs.tournament.add import AddRequest
+    pass
 
 
 _CONTINUING = options.together(options.MOVED, options.TRUST, options.CONCURRENCY, options.PATIENCE)
@@ -34,7 +34,7 @@ _CONTINUING = options.together(options.MOVED, options.TRUST, options.CONCURRENCY
 @options.UNTIL
 @options.CARE
 @STAGE
-def resume_command(out: Path, *, stage: Stage, **typed: Any) -> int:
+def resume_command(out: Path, *, stage: RunStage, **typed: Any) -> int:
     """Continue the run in OUT with the settings it began with.
 
     A run that was begun elsewhere is not believed where it leads: --videos and arena.toml say so,
@@ -81,20 +81,24 @@ def resume_command(out: Path, *, stage: Stage, **typed: Any) -> int:
 @options.FSYNC
 @options.CAPS
 @STAGE
-def add_command(out: Path, *, plan: bool, stage: Stage, **typed: Any) -> int:
+def add_command(out: Path, *, plan: bool, stage: RunStage, **typed: Any) -> int:
     """Add a model to the run in OUT: it answers past questions and meets stored answers.
 
     Decided battles are drawn at random. In each, the new model replaces one side, and the other
     side keeps its stored answer. The run's judges judge, and every leaderboard counts the new
     battles. The same command continues where it stopped.
     """
-    from videoautoarena.runs.tournament.add import AddRequest, add
+    from videoautoarena.runs.tournament.add import AddRequest, add, plan_addition, plan_as_json
     from videoautoarena.runs.tournament.simulate import Limits
 
     caps = typed["caps"]
     request = options.take(AddRequest, typed)
     if plan:
-        _print_plan(out, request, as_json=stage.as_json)
+        from videoautoarena.runs.tournament.plan import as_lines
+
+        found, about = plan_addition(out, request)
+        lines = [*about, *as_lines(found, shutil.get_terminal_size().columns)]
+        options.print_text(plan_as_json(found, about), lambda: "\n".join(lines))
         return 0
     limits = Limits(caps=caps, **typed)
     return stage.play(
@@ -105,19 +109,10 @@ def add_command(out: Path, *, plan: bool, stage: Stage, **typed: Any) -> int:
     )
 
 
-def _print_plan(out: Path, request: AddRequest, *, as_json: bool) -> None:
-    from videoautoarena.runs.tournament.add import plan_addition, plan_as_json
-    from videoautoarena.runs.tournament.plan import as_lines
-
-    plan, about = plan_addition(out, request)
-    lines = [*about, *as_lines(plan, shutil.get_terminal_size().columns)]
-    options.print_text(plan_as_json(plan, about), lambda: "\n".join(lines), as_json=as_json)
-
-
 @options.command("arena replay arena-out")
 @options.OUT
-@options.flag("--json", "Print the result as JSON.", "as_json")
-def replay_command(out: Path, as_json: bool) -> int:
+@options.json_flag("Print the result as JSON.")
+def replay_command(out: Path) -> int:
     """Replay the run in OUT from its journal, offline, and compare every battle byte for byte.
 
     Nothing is written. The exit code is 1 if a battle comes out differently.
@@ -128,14 +123,14 @@ def replay_command(out: Path, as_json: bool) -> int:
     shown = [safe(line) for line in found.differences]
     shown.append(f"{found.battles} battles are identical, {found.others} differ")
     state = {"equal": found.battles, "different": found.differences}
-    options.print_line(state, "\n".join(shown), as_json=as_json)
+    options.print_line(state, "\n".join(shown))
     return 1 if found.differences else 0
 
 
 @options.command("arena compact arena-out")
 @options.OUT
 @options.AS_JSON
-def compact_command(out: Path, as_json: bool) -> None:
+def compact_command(out: Path) -> None:
     """Rewrite the file of the run in OUT without unused space; its content stays the same."""
     from videoautoarena.memory.store.connection import compact, size_of
     from videoautoarena.runs.run.rundir.reader import open_run, run_file
@@ -146,7 +141,7 @@ def compact_command(out: Path, as_json: bool) -> None:
     say(f"compacting {safe(str(path))}, {size_of(path):,} bytes")
     before, after = compact(path)
     line = f"{before:,} bytes before, {after:,} after: {before - after:,} freed"
-    options.print_line({"before_bytes": before, "after_bytes": after}, line, as_json=as_json)
+    options.print_line({"before_bytes": before, "after_bytes": after}, line)
 
 
 @options.command("arena merge night-1 night-2 --to both", "arena merge shards/* --to all")
@@ -154,7 +149,7 @@ def compact_command(out: Path, as_json: bool) -> None:
 @options.TO_FOLDER
 @options.NO_PROGRESS
 @options.AS_JSON
-def merge_command(folders: tuple[Path, ...], to: Path, is_quiet: bool, as_json: bool) -> None:
+def merge_command(folders: tuple[Path, ...], to: Path) -> None:
     """Put runs with the same settings over different videos into one run.
 
     Every battle, call and label is kept as it is, and each run keeps its own pairs. The new run is
@@ -164,9 +159,9 @@ def merge_command(folders: tuple[Path, ...], to: Path, is_quiet: bool, as_json: 
     from videoautoarena.runs.console.progress.listeners import progress
     from videoautoarena.runs.tournament.merge import in_words, merge_runs
 
-    with progress(say, is_quiet=is_quiet) as on_progress:
+    with progress(say, is_quiet=options.is_quiet()) as on_progress:
         merged = merge_runs(
             folders, to, on_page=lambda done, total: on_progress(done, total, "pages copied")
         )
     line = f"{safe(str(to))} holds {in_words(merged)}"
-    options.print_line({"folder": str(to), **merged._asdict()}, line, as_json=as_json)
+    options.print_line({"folder": str(to), **merged._asdict()}, line)

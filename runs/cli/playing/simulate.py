@@ -13,8 +13,14 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from videoautoarena.runs.cli.program import options
-from videoautoarena.runs.cli.program.ending import EXIT_CODES, ending, if_whole, run_async
-from videoautoarena.runs.cli.program.engine import STAGE, Stage
+from videoautoarena.runs.cli.program.ending import (
+    EXIT_CODES,
+    STAGE,
+    RunStage,
+    ending,
+    if_whole,
+    run_async,
+)
 from videoautoarena.runs.formats.terminal import (
     finish_though_unread,
     folded,
@@ -26,7 +32,6 @@ from videoautoarena.runs.formats.terminal import (
 from videoautoarena.runs.run.config.preset import left_by_preset
 
 if TYPE_CHECKING:
-    from videoautoarena.runs.console.progress.display import Display
     from videoautoarena.runs.run.config.run_config import Flags
     from videoautoarena.runs.run.rundir.opener import OpenOptions
     from videoautoarena.video.folder.find import Findings
@@ -160,7 +165,7 @@ PAIRINGS = ("mix", "uniform", "round-robin", "keep-pair")
 @STAGE
 @click.version_option(package_name="videoautoarena", prog_name="simulate")
 def simulate_command(
-    videos: Path, out: Path, *, plan: bool, yes: bool, stage: Stage, **typed: Any
+    videos: Path, out: Path, *, plan: bool, yes: bool, stage: RunStage, **typed: Any
 ) -> int:
     """Run a tournament over a folder of videos, or continue the one that --out holds."""
     from videoautoarena.runs.run.config.arena_file import arena_file
@@ -178,7 +183,7 @@ def simulate_command(
     flags = options.take(Flags, typed)
     open_options = OpenOptions(trust=RunTrust(flags.config, typed.pop("trust")), **typed)
     if plan:
-        found = _planned(videos, out, flags, open_options, as_json=stage.as_json, yes=yes)
+        found = _planned(videos, out, flags, open_options, yes=yes)
         if found is None:
             return 0
         open_options = replace(open_options, found=found)
@@ -197,7 +202,7 @@ def simulate_command(
 
 
 def _planned(
-    videos: Path, out: Path, flags: Flags, open_options: OpenOptions, *, as_json: bool, yes: bool
+    videos: Path, out: Path, flags: Flags, open_options: OpenOptions, *, yes: bool
 ) -> Findings | None:
     """Print the plan and return the videos found; None where it is not to be carried out."""
     from videoautoarena.runs.tournament.forecast import plan_ahead
@@ -206,8 +211,8 @@ def _planned(
     if yes:
         finish_though_unread()
     plan, found = plan_ahead(videos, out, flags, say=say, retry_failed=open_options.retry_failed)
-    if as_json:
-        options.print_report(plan.to_json(), (), as_json=True)
+    if options.is_json():
+        options.print_json(plan.to_json())
         return None
     print_result("\n".join(as_lines(plan, shutil.get_terminal_size().columns)))
     is_asked = not yes and sys.stdin.isatty() and sys.stderr.isatty()
@@ -235,19 +240,18 @@ LAST = (
 @options.path("--out", "Folder of the run.", default=Path("arena-out/demo"))
 @options.path("--clips", "Folder of the sample clips.", default=Path("arena-samples"))
 @options.DISPLAY
-def demo_command(out: Path, clips: Path, display: Display) -> int:
+def demo_command(out: Path, clips: Path, display: options.Display) -> int:
     """Make the sample clips, play three rounds with the offline cast and show the result.
 
     That is the leaderboard, what to type next, and the most telling battle, as arena show does.
     """
     from videoautoarena.runs.cli.results.inspect import show_battle
     from videoautoarena.runs.cli.results.leaderboard import show_leaderboard
-    from videoautoarena.runs.console.progress.listeners import audience
     from videoautoarena.runs.run.config.run_config import Flags
     from videoautoarena.runs.tournament.simulate import simulate
     from videoautoarena.video.synth.samples import make_samples
 
-    with audience(display) as listeners:
+    with display.audience() as listeners:
         made = make_samples(
             clips,
             on_done=lambda clip: (
@@ -258,7 +262,7 @@ def demo_command(out: Path, clips: Path, display: Display) -> int:
         finished = run_async(
             simulate(clips, out, flags=Flags(rounds=3), say=listeners.say, hear=listeners.hear)
         )
-    code = ending(finished, out, as_json=False)
+    code = ending(finished, out)
     if code == 0:
         show_leaderboard(out)
         page = run_async(_report(out))
@@ -306,8 +310,8 @@ def bin_folder() -> str:
 
 @options.command("arena samples arena-samples")
 @options.FOLDER
-@options.flag("--json", "Print the paths of the clips as JSON.", "as_json")
-def samples_command(folder: Path, as_json: bool) -> None:
+@options.json_flag("Print the paths of the clips as JSON.")
+def samples_command(folder: Path) -> None:
     """Encode twelve clips of 8 to 60 seconds into FOLDER: cuts, movement, colour, light, captions.
 
     The same version of PyAV writes the same bytes on every machine.
@@ -316,4 +320,4 @@ def samples_command(folder: Path, as_json: bool) -> None:
 
     clips = make_samples(folder, on_done=lambda clip: say(f"made {safe(clip.name)}"))
     state = {"clips": [str(clip) for clip in clips]}
-    options.print_line(state, f"{len(clips)} clips in {safe(str(folder))}", as_json=as_json)
+    options.print_line(state, f"{len(clips)} clips in {safe(str(folder))}")

@@ -1,4 +1,4 @@
-"""How commands that play battles begin and end: one event loop, a last line, an exit code."""
+"""How commands that call models begin and end: what plays, one event loop, an exit code."""
 
 from __future__ import annotations
 
@@ -8,19 +8,28 @@ import json
 import math
 import shlex
 from collections import Counter
-from collections.abc import Callable, Coroutine, Iterable, Iterator, Sequence
+from collections.abc import Callable, Coroutine, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from types import FrameType
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, TypeAlias, TypeVar
+
+import click
 
 from videoautoarena.memory.store.connection import SHUTDOWN
 from videoautoarena.runs.cli.program import main, options
-from videoautoarena.runs.formats.publishing import say_before_publishing
-from videoautoarena.runs.formats.terminal import finish_though_unread, print_result, safe, say
+from videoautoarena.runs.formats.terminal import (
+    finish_though_unread,
+    print_result,
+    safe,
+    say,
+    say_before_publishing,
+)
 
 if TYPE_CHECKING:
     from videoautoarena.agents.limits.outages import Outage
+    from videoautoarena.runs.cluster.engine import RayEngine
     from videoautoarena.runs.console.progress.events import Listeners
     from videoautoarena.runs.jobs.paid_job import JobTally, OnDone
     from videoautoarena.runs.run.config.stopping_rule import RuleReading
@@ -28,19 +37,12 @@ if TYPE_CHECKING:
     from videoautoarena.runs.run.rundir.failures import Faulty
     from videoautoarena.runs.tournament.runner import Finished
 
+    Engine: TypeAlias = AbstractContextManager[RayEngine | None]
+
+
 T = TypeVar("T")
 MOST_FAILED = 0.05
 """Share of calls that may fail before the exit code says so, as of voids in a run."""
-
-
-class Planned(Protocol):
-    """What a job would take, before anything is sent."""
-
-    def as_json(self) -> dict[str, Any]:
-        """Return it as one JSON object."""
-
-    def as_lines(self) -> Iterable[str]:
-        """Return it in lines."""
 
 
 def exit_codes(three: str, *, zero: str = "done") -> str:
@@ -104,9 +106,9 @@ async def _alone(work: Coroutine[object, object, T]) -> T:
             SHUTDOWN.ask()
 
 
-def ending(finished: Finished, out: Path, *, as_json: bool) -> int:
+def ending(finished: Finished, out: Path) -> int:
     """Say how the run stands and what to type next; return the exit code."""
-    if as_json:
+    if options.is_json():
         from videoautoarena.runs.formats.record_json import record_json
 
         print_result(json.dumps(record_json(state_of(finished, out))))
@@ -215,21 +217,18 @@ def early_end(tally: EarlyEnd, so_far: str) -> int | None:
     return None
 
 
-def print_plan(planning: Coroutine[object, object, Planned], *, as_json: bool) -> int:
+def print_plan(planning: Coroutine[object, object, options.Reported]) -> int:
     """Print what a job would take; return the exit code."""
-    planned = run_async(planning)
-    options.print_report(planned.as_json(), planned.as_lines(), as_json=as_json)
+    options.print_found(run_async(planning))
     return 0
 
 
-def followed(
-    job: Callable[[Listeners, OnDone], Coroutine[object, object, T]], *, is_quiet: bool
-) -> T:
+def followed(job: Callable[[Listeners, OnDone], Coroutine[object, object, T]]) -> T:
     """Return what a paid job comes to, and show how far it is as it goes."""
     from videoautoarena.runs.console.progress.events import Listeners, nobody
     from videoautoarena.runs.jobs.paid_job import job_progress
 
-    with job_progress(say, is_quiet=is_quiet) as on_done:
+    with job_progress(say) as on_done:
         return run_async(job(Listeners(say, nobody), on_done))
 
 
@@ -278,7 +277,7 @@ def _doubled(cap: float, needed: float) -> float:
 
 
 @dataclass(frozen=True)
-class Ended:
+class RunOutcome:
     """How a run stands where a process leaves it."""
 
     out: Path
@@ -308,9 +307,9 @@ class Ended:
     """Of the whole run, input and output."""
 
 
-def state_of(finished: Finished, out: Path) -> Ended:
+def state_of(finished: Finished, out: Path) -> RunOutcome:
     """Return how the run stands in the shape of `simulate --json`."""
-    return Ended(
+    return RunOutcome(
         out=out,
         slots=finished.total,
         settled=finished.settled,
@@ -324,3 +323,80 @@ def state_of(finished: Finished, out: Path) -> Ended:
         unknown_cost=finished.spent.unknown,
         tokens=finished.spent.input_tokens + finished.spent.output_tokens,
     )
+
+
+CLUSTER = options.together(
+    options.choice(
+        "--engine",
+        ("local", "ray"),
+        "Play in this process, or on the machines of a Ray cluster (needs the extra `ray`).",
+    ),
+    options.string(
+        "--address HOST:PORT|auto",
+        "With --engine ray: head of the cluster. Run the command on the head's machine.  "
+        "[default: a cluster of this machine alone]",
+    ),
+)
+
+
+@contextmanager
+def _engine(engine: str, address: str | None, lease_s: float | None) -> Iterator[RayEngine | None]:
+    """Give the engine that was asked for, up to the end; None: this process."""
+    if engine == "local":
+        for option, value in (("--address", address), ("--lease", lease_s)):
+            if value is not None:
+                raise click.UsageError(f"{option} goes with --engine ray")
+        yield None
+        return
+    from videoautoarena.runs.cluster.connection import connected, refuse_no_ray
+
+    refuse_no_ray()
+    from videoautoarena.runs.cluster.engine import RayEngine
+    from videoautoarena.runs.cluster.jobs import LEASE_S
+
+    with connected(address) as cluster:
+        yield RayEngine(cluster, LEASE_S if lease_s is None else lease_s)
+
+
+ENGINE = options.gathered(
+    "engine",
+    _engine,
+    CLUSTER,
+    options.string(
+        "--lease SECONDS",
+        "With --engine ray: how long a worker may be silent before others play its videos.  "
+        "[default: 15]",
+        "lease_s",
+        type=click.FloatRange(min=2, max=3600),
+    ),
+)
+
+
+@dataclass(frozen=True)
+class RunStage:
+    """What plays a run, how it is shown, and how its end is told."""
+
+    engine: Engine
+    display: options.Display
+
+    def play(
+        self,
+        out: Path,
+        start: Callable[[Listeners, RayEngine | None], Coroutine[object, object, Finished]],
+    ) -> int:
+        """Play the run in `out` that `start` opens, to its end; return the exit code."""
+        with self.engine as engine, self.display.audience() as listeners:
+            finished = run_async(start(listeners, engine))
+        return if_whole(ending(finished, out), listeners)
+
+
+STAGE = options.gathered(
+    "stage",
+    RunStage,
+    options.section("On a cluster", ENGINE),
+    options.section(
+        "What is shown",
+        options.DISPLAY,
+        options.json_flag("Print the state of the run as JSON."),
+    ),
+)

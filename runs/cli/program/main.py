@@ -64,15 +64,18 @@ SECTIONS: dict[str, dict[str, tuple[str, str]]] = {
         "annotate": ("results.inspect", "Let people label battles of a run in a browser, blind."),
         "labels": ("results.audit", "Collect human labels and compare the judge with them."),
         "categories": ("results.categories", "Find out what kinds of question a run asked."),
-        "realism": ("results.realism", "Compare the questions of a run with those of real users."),
+        "realism": (
+            "results.categories",
+            "Compare the questions of a run with those of real users.",
+        ),
         "agree": ("results.leaderboard", "Measure how far two leaderboards agree."),
         "power": ("results.leaderboard", "Estimate how many battles separate models."),
     },
     "Make and run test sets": {
         "freeze": ("sets.freeze", "Turn a run into a frozen test set."),
         "bench": ("sets.bench", "Run, score and compare frozen test sets."),
-        "tasks": ("sets.tasks", "Make test sets with right answers from your own videos."),
-        "dialogues": ("sets.dialogues", "Make test sets of dialogues, and review them."),
+        "tasks": ("sets.making", "Make test sets with right answers from your own videos."),
+        "dialogues": ("sets.making", "Make test sets of dialogues, and review them."),
         "import": ("sets.freeze", "Import published test sets, judgments and answers."),
         "rate": (
             "results.leaderboard",

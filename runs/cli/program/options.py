@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import fields
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, fields
 from functools import wraps
 from inspect import signature
 from pathlib import Path
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
     from videoautoarena.agents.limits.budget import SpendCaps
     from videoautoarena.runs.analysis.trials.trial import Leave
     from videoautoarena.runs.bench.format.reader import OpenBench
-    from videoautoarena.runs.console.progress.display import Display
+    from videoautoarena.runs.console.progress.events import Listeners
     from videoautoarena.runs.views.results.report import Report
 
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -58,11 +59,11 @@ class ListingGroup(click.Group):
         with formatter.section("Commands"):
             formatter.write_dl([(name, _first(command)) for name, command in commands])
 
-    def member(self, *examples: str, codes: str = "", **how: Any) -> CommandMaker:
+    def member(self, *examples: str, **how: Any) -> CommandMaker:
         """Return what makes a function a command of the group, as `command` does."""
 
         def add(function: Callable[..., Any]) -> click.Command:
-            made = command(*examples, codes=codes, **how)(function)
+            made = command(*examples, **how)(function)
             self.add_command(made)
             return made
 
@@ -134,8 +135,8 @@ def read_share(text: str) -> float | str:
         raise click.BadParameter(f"{text!r} is neither a share from 0 to 1 nor 'all'") from None
 
 
-def command(*examples: str, codes: str = "", **how: Any) -> CommandMaker:
-    """Return what makes a function a command of its name, less `_command`.
+def command(*examples: str, name: str = "", codes: str = "", **how: Any) -> CommandMaker:
+    """Return what makes a function a command of this name, else of its own less `_command`.
 
     Its --help ends with examples, and with what exit codes mean.
     """
@@ -146,7 +147,7 @@ def command(*examples: str, codes: str = "", **how: Any) -> CommandMaker:
 
     def add(function: Callable[..., Any]) -> click.Command:
         make: CommandMaker = click.command(
-            _name_of(function), cls=SectionedCommand, epilog=epilog, **how
+            name or _name_of(function), cls=SectionedCommand, epilog=epilog, **how
         )
         return make(function)
 
@@ -237,9 +238,33 @@ def _declare(
     )
 
 
-def flag(name: str, text: str, *names: str) -> Option:
+def flag(name: str, text: str, *names: str, **how: Any) -> Option:
     """Return an option without a value; `text` is what --help says of it."""
-    return click.option(name, *names, cls=SectionedOption, is_flag=True, help=text)
+    return click.option(name, *names, cls=SectionedOption, is_flag=True, help=text, **how)
+
+
+def json_flag(text: str = "Print one JSON object.") -> Option:
+    """Return the option of results as JSON, which `is_json` knows of: no command takes it."""
+    return flag("--json", text, "as_json", expose_value=False, callback=_remember)
+
+
+def is_json() -> bool:
+    """Return whether the command that runs prints JSON."""
+    return _remembered("as_json")
+
+
+def is_quiet() -> bool:
+    """Return whether the command that runs shows no progress."""
+    return _remembered("is_quiet")
+
+
+def _remember(context: click.Context, option: click.Parameter, value: object) -> None:
+    context.meta[f"{__name__}.{option.name}"] = value
+
+
+def _remembered(name: str) -> bool:
+    context = click.get_current_context(silent=True)
+    return context is not None and bool(context.meta.get(f"{__name__}.{name}"))
 
 
 def switch(name: str, text: str) -> Option:
@@ -342,12 +367,14 @@ def opened_bench(text: str) -> Option:
 
 
 TO_FOLDER = path("--to", "Folder to create.", required=True)
-AS_JSON = flag("--json", "Print one JSON object.", "as_json")
+AS_JSON = json_flag()
 OVERWRITE = flag("--force", "Overwrite an existing file.")
 PORT = whole("--port N", "Port.  [default: a free one]", least=1, most=65535)
 OPEN = flag("--open", "Open the page in the default browser.", "opens")
 PLAN = flag("--plan", "Estimate calls and cost; send nothing.")
-NO_PROGRESS = flag("--quiet", "Show no progress.", "-q", "is_quiet")
+NO_PROGRESS = flag(
+    "--quiet", "Show no progress.", "-q", "is_quiet", expose_value=False, callback=_remember
+)
 FSYNC = flag("--fsync", "Flush every commit to disk, so that it survives a power failure; slower.")
 THUMBNAILS = whole(
     "--frames N",
@@ -501,15 +528,25 @@ CARE = together(
 )
 
 
-def _display(quiet: bool, plain: bool, trace: str | None) -> Display:
-    from videoautoarena.runs.console.progress.display import Display
+@dataclass(frozen=True)
+class Display:
+    """What was typed about how a run is shown."""
 
-    return Display(quiet, plain, trace)
+    quiet: bool
+    plain: bool
+    trace: str | None
+
+    def audience(self) -> AbstractContextManager[Listeners]:
+        """Give who listens to a run until the end."""
+        # Loaded once a run is played: with it comes what decodes videos, which takes a second.
+        from videoautoarena.runs.console.progress.listeners import audience
+
+        return audience(quiet=self.quiet, plain=self.plain, trace=self.trace)
 
 
 DISPLAY = gathered(
     "display",
-    _display,
+    Display,
     flag("--plain", "Print lines instead of the live console."),
     string(
         "--trace [FILE]",
@@ -587,48 +624,65 @@ def span(name: str, text: str, bounds: tuple[int, int]) -> tuple[int, int]:
     return ends[0], ends[1]
 
 
-def print_report(report: object, lines: Iterable[str], *, as_json: bool) -> None:
+class Reported(Protocol):
+    """What a command found or did, for a program and for a person."""
+
+    def as_json(self) -> dict[str, Any]:
+        """Return it as one JSON object."""
+
+    def as_lines(self) -> Iterable[str]:
+        """Return it in lines."""
+
+
+def print_found(found: Reported) -> None:
+    """Print what was found or done as indented JSON, or as lines broken to the terminal's width."""
+    print_report(found.as_json(), found.as_lines())
+
+
+def print_report(report: object, lines: Iterable[str]) -> None:
     """Print a report as indented JSON, or as lines broken to the width of the terminal."""
-    if as_json:
-        print_result(json.dumps(report, indent=2))
+    if is_json():
+        print_json(report)
     else:
         print_results(lines)
 
 
-def print_line(report: Mapping[str, object], line: str, *, as_json: bool) -> None:
+def print_line(report: Mapping[str, object], line: str) -> None:
     """Print a report as one line of JSON, or a line of words as it is."""
     from videoautoarena.memory.records.records import SCHEMA
 
-    print_result(json.dumps({"schema": SCHEMA, **report}) if as_json else line)
+    print_result(json.dumps({"schema": SCHEMA, **report}) if is_json() else line)
 
 
-def print_text(report: object, text: Callable[[], str], *, as_json: bool) -> None:
+def print_text(report: object, text: Callable[[], str]) -> None:
     """Print a report as indented JSON, or as a text that has its lines."""
-    print_result(json.dumps(report, indent=2) if as_json else text())
-
-
-def print_rendered(
-    report: object,
-    render: Callable[[], RenderableType],
-    console: Callable[[], Console] | None = None,
-    *,
-    as_json: bool,
-) -> None:
-    """Print a report as indented JSON, or rendered on a console, as a rule that of results."""
-    if as_json:
-        print_result(json.dumps(report, indent=2))
+    if is_json():
+        print_json(report)
     else:
-        (console or results)().print(render())
+        print_result(text())
 
 
-def print_viewed(
-    found: object, report: Callable[[], Report], *, as_json: bool, notes: bool = False
-) -> None:
+def print_whole(report: object, render: Callable[[], RenderableType]) -> None:
+    """Print a report as indented JSON, or rendered; a pipe breaks no line of it."""
+    from videoautoarena.runs.formats.terminal import whole_lines
+
+    if is_json():
+        print_json(report)
+    else:
+        whole_lines().print(render())
+
+
+def print_viewed(found: object, report: Callable[[], Report], *, notes: bool = False) -> None:
     """Print what was found as indented JSON, or its report on the terminal."""
-    if as_json:
-        print_result(json.dumps(found, indent=2))
+    if is_json():
+        print_json(found)
     else:
         print_view(report(), notes=notes)
+
+
+def print_json(report: object) -> None:
+    """Print a report as indented JSON."""
+    print_result(json.dumps(report, indent=2))
 
 
 def print_views(reports: Iterable[Report]) -> None:

@@ -80,9 +80,7 @@ def audit_command(
     out: Path,
     *,
     trials: tuple[TrialKind, ...] | None,
-    as_json: bool,
     plan: bool,
-    is_quiet: bool,
     **typed: Any,
 ) -> int:
     """Report on the judges of OUT: position and length bias, ties, panel agreement, canaries.
@@ -100,10 +98,10 @@ def audit_command(
     else:
         order = TrialOrder(trials, **typed)
         if plan:
-            return ending.print_plan(plan_trials(out, order), as_json=as_json)
-        code = _hold(out, order, is_quiet=is_quiet)
+            return ending.print_plan(plan_trials(out, order))
+        code = _hold(out, order)
     report = audit(out)
-    options.print_viewed(report.to_json(), lambda: audit_report(report), as_json=as_json)
+    options.print_viewed(report.to_json(), lambda: audit_report(report))
     return code
 
 
@@ -122,7 +120,7 @@ def audit_command(
 @judging_options("all")
 @options.flag("--allow-self-judging", "Allow a contestant to judge its own battles.")
 @options.AS_JSON
-def rejudge_command(out: Path, *, as_json: bool, plan: bool, is_quiet: bool, **typed: Any) -> int:
+def rejudge_command(out: Path, *, plan: bool, **typed: Any) -> int:
     """Judge the answers of the run in OUT with another judge and report the agreement.
 
     No battle of the run changes. Each judge is compared with the run separately.
@@ -133,23 +131,22 @@ def rejudge_command(out: Path, *, as_json: bool, plan: bool, is_quiet: bool, **t
 
     order = TrialOrder(("rejudge",), **typed)
     if plan:
-        return ending.print_plan(plan_trials(out, order), as_json=as_json)
-    code = _hold(out, order, is_quiet=is_quiet)
+        return ending.print_plan(plan_trials(out, order))
+    code = _hold(out, order)
     report = rejudged(out, order.judges)
-    if as_json:
-        options.print_report(report.to_json(), (), as_json=True)
+    if options.is_json():
+        options.print_json(report.to_json())
     else:
         options.print_views(rejudged_reports(report))
     return code
 
 
-def _hold(out: Path, order: TrialOrder, *, is_quiet: bool) -> int:
+def _hold(out: Path, order: TrialOrder) -> int:
     """Hold trials and say how they went; return the exit code."""
     from videoautoarena.runs.analysis.trials.runner import hold_trials
 
     tally = ending.followed(
         lambda listeners, on_done: hold_trials(out, order, listeners=listeners, on_done=on_done),
-        is_quiet=is_quiet,
     )
     return ending.job_ending(tally)
 
@@ -164,7 +161,7 @@ def labels_command() -> None:
 @options.OUT
 @options.string("--labeller", "Labeller of rows that name none.")
 @options.AS_JSON
-def import_(file: Path, out: Path, labeller: str | None, as_json: bool) -> None:
+def import_(file: Path, out: Path, labeller: str | None) -> None:
     """Import human labels from FILE into the run in OUT, all or none.
 
     FILE is CSV, TSV, JSON lines or Parquet with the columns battle, labeller and verdict (a, b,
@@ -174,7 +171,7 @@ def import_(file: Path, out: Path, labeller: str | None, as_json: bool) -> None:
 
     found = import_labels(out, file, labeller=labeller)
     say(f"to compare the judge with them: arena labels show {safe(str(out))}")
-    options.print_line(found._asdict(), found.as_line(), as_json=as_json)
+    options.print_line(found._asdict(), found.as_line())
 
 
 @labels_command.member("arena labels sample arena-out --n 200 --to labels.csv")
@@ -191,20 +188,20 @@ def import_(file: Path, out: Path, labeller: str | None, as_json: bool) -> None:
 )
 @options.flag("--rest", "Draw nothing; write the sampled battles that have no label yet.")
 @options.AS_JSON
-def sample(out: Path, to: Path, *, rest: bool, as_json: bool, **drawn: Any) -> None:
+def sample(out: Path, to: Path, *, rest: bool, **drawn: Any) -> None:
     """Draw a random sample of battles for people to label; model names are hidden."""
     from videoautoarena.runs.analysis.audit.label_sample import draw_sample, write_rest
 
     found = write_rest(out, to) if rest else draw_sample(out, to, **drawn)
     say("fill in labeller and verdict (a, b, tie_good, tie_bad or tie)")
     say(f"then: arena labels import {safe(str(to))} {safe(str(out))}")
-    options.print_line(found._asdict(), found.as_line(to), as_json=as_json)
+    options.print_line(found._asdict(), found.as_line(to))
 
 
 @labels_command.member("arena labels show arena-out")
 @options.OUT
 @options.AS_JSON
-def show(out: Path, as_json: bool) -> None:
+def show(out: Path) -> None:
     """Show the number of labels by labeller, and how far the judge agrees with them."""
     from videoautoarena.runs.analysis.audit.human_agreement import show_labels
     from videoautoarena.runs.run.rundir.reader import open_run
@@ -212,4 +209,4 @@ def show(out: Path, as_json: bool) -> None:
 
     with open_run(out) as run:
         shown = show_labels(run)
-    options.print_viewed(shown.to_json(), lambda: labels_report(shown), as_json=as_json)
+    options.print_viewed(shown.to_json(), lambda: labels_report(shown))

@@ -1,4 +1,4 @@
-"""What kinds of question a run asked: `categories`."""
+"""What a run asked: kinds of question (`categories`), and how real they are (`realism`)."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from videoautoarena.runs.formats.terminal import safe, say
 
 if TYPE_CHECKING:
     from videoautoarena.runs.analysis.categories.tagging import TagOrder, TagTally
+
 
 EXIT_CODES = ending.exit_codes(
     "more than 5 % of the calls failed, or the classifier became unusable"
@@ -40,7 +41,7 @@ def categories_command() -> None:
 @options.TRUST
 @options.paid("Tag questions again whose call failed.")
 @options.AS_JSON
-def tag(out: Path, *, as_json: bool, plan: bool, is_quiet: bool, **typed: Any) -> int:
+def tag(out: Path, *, plan: bool, **typed: Any) -> int:
     """Ask a model of which categories each question of the run in OUT is, in one call each.
 
     Categories do not exclude one another. Equal questions about one video are tagged once, and 8
@@ -51,22 +52,21 @@ def tag(out: Path, *, as_json: bool, plan: bool, is_quiet: bool, **typed: Any) -
 
     order = TagOrder(**typed)
     if plan:
-        return ending.print_plan(plan_tagging(out, order), as_json=as_json)
-    code, tally = _tag(out, order, is_quiet=is_quiet)
+        return ending.print_plan(plan_tagging(out, order))
+    code, tally = _tag(out, order)
     if code == 0:
         say(f"to rate by them: arena leaderboard {safe(str(out))} --by question-category")
     lines = [f"{tally.in_words}; {tally.known:,} known before"]
-    options.print_report(tally.as_json(), lines, as_json=as_json)
+    options.print_report(tally.as_json(), lines)
     return code
 
 
-def _tag(out: Path, order: TagOrder, *, is_quiet: bool) -> tuple[int, TagTally]:
+def _tag(out: Path, order: TagOrder) -> tuple[int, TagTally]:
     """Tag and say how it went; return the exit code and the tally."""
     from videoautoarena.runs.analysis.categories.tagging import tag_questions
 
     tally = ending.followed(
         lambda listeners, on_done: tag_questions(out, order, listeners=listeners, on_done=on_done),
-        is_quiet=is_quiet,
     )
     return ending.job_ending(tally), tally
 
@@ -75,7 +75,7 @@ def _tag(out: Path, order: TagOrder, *, is_quiet: bool) -> tuple[int, TagTally]:
 @options.OUT
 @options.string("--classifier M", "Whose tags.  [default: who tagged the most]")
 @options.AS_JSON
-def show(out: Path, classifier: str | None, as_json: bool) -> None:
+def show(out: Path, classifier: str | None) -> None:
     """Show how many questions are of each category, which occur together, and who leads in each.
 
     For each category: its share of questions, its battles, how many of them both answers lost
@@ -87,7 +87,7 @@ def show(out: Path, classifier: str | None, as_json: bool) -> None:
 
     with open_run(out) as run:
         report = report_of(run, classifier)
-    options.print_viewed(report.to_json(), lambda: categories_report(report), as_json=as_json)
+    options.print_viewed(report.to_json(), lambda: categories_report(report))
 
 
 @categories_command.member(
@@ -115,9 +115,7 @@ def check(
     *,
     against: str | None,
     to: Path | None,
-    as_json: bool,
     plan: bool,
-    is_quiet: bool,
     force: bool,
     **typed: Any,
 ) -> int:
@@ -131,7 +129,7 @@ def check(
     if typed["sample"] < 1:
         raise click.UsageError("--sample is a number from 1")
     if to is not None and against is None:
-        _write(out, to, typed["sample"], typed["seed"], force=force, as_json=as_json)
+        _write(out, to, typed["sample"], typed["seed"], force=force)
         return 0
     if against is None or to is not None:
         raise click.UsageError("give either --against or --to")
@@ -139,15 +137,15 @@ def check(
     if not is_file:
         order = TagOrder(classifier=against, **typed)
         if plan:
-            return ending.print_plan(plan_tagging(out, order), as_json=as_json)
-        code, _ = _tag(out, order, is_quiet=is_quiet)
+            return ending.print_plan(plan_tagging(out, order))
+        code, _ = _tag(out, order)
         if code:
             return code
-    _compare(out, against, is_file=is_file, as_json=as_json)
+    _compare(out, against, is_file=is_file)
     return 0
 
 
-def _write(out: Path, to: Path, size: int, seed: int, *, force: bool, as_json: bool) -> None:
+def _write(out: Path, to: Path, size: int, seed: int, *, force: bool) -> None:
     from videoautoarena.memory.records.records import SCHEMA
     from videoautoarena.runs.analysis.categories.check import write_sheet
     from videoautoarena.runs.run.rundir.reader import counted, open_run
@@ -159,10 +157,10 @@ def _write(out: Path, to: Path, size: int, seed: int, *, force: bool, as_json: b
     say("fill in yes or no by category, and leave blank what you cannot tell")
     say(f"then: arena categories check {safe(str(out))} --against {safe(str(to))}")
     line = f"{counted(written, 'question')} written to {safe(str(to))}"
-    options.print_report({"schema": SCHEMA, "written": written}, [line], as_json=as_json)
+    options.print_report({"schema": SCHEMA, "written": written}, [line])
 
 
-def _compare(out: Path, against: str, *, is_file: bool, as_json: bool) -> None:
+def _compare(out: Path, against: str, *, is_file: bool) -> None:
     from videoautoarena.runs.analysis.categories.check import check_against, read_labels
     from videoautoarena.runs.analysis.categories.tags import tags_of
     from videoautoarena.runs.run.rundir.reader import open_run
@@ -174,4 +172,78 @@ def _compare(out: Path, against: str, *, is_file: bool, as_json: bool) -> None:
         else:
             truth = {id_: tag.categories for id_, tag in tags_of(run, against).items()}
         checked = check_against(run, against, truth)
-    options.print_viewed(checked.to_json(), lambda: check_report(checked), as_json=as_json)
+    options.print_viewed(checked.to_json(), lambda: check_report(checked))
+
+
+@options.command(
+    "arena realism arena-out --against questions.jsonl",
+    "arena realism arena-out --against questions.jsonl --categories file --json",
+    "arena realism arena-out --against questions.jsonl --classifier openai:gpt-4o-mini --plan",
+    codes=EXIT_CODES,
+)
+@options.OUT
+@options.path(
+    "--against FILE",
+    "Questions of real users as JSON lines: question, and where known video, category or "
+    "categories, and language.",
+    required=True,
+)
+@options.choice(
+    "--categories",
+    ["auto", "file", "words"],
+    "Take question categories from the run's tags and the file if both have them, else from "
+    "words; from the file; or from words.",
+)
+@options.string(
+    "--classifier M",
+    "Model that tagged the run: it classifies the questions of FILE too, in one call each, "
+    "without frames.",
+)
+@options.config_option(" that declares the classifier")
+@options.paid("Classify questions again whose call failed.")
+@options.TRUST
+@options.figure("--cap", 5.0, "Largest weight of a battle, where 1 is the average.")
+@options.figure("--permutations", 2000, "Number of permutations of a test.")
+@options.figure("--seed", 0, "Seed of the permutations.")
+@options.AS_JSON
+def realism_command(out: Path, against: Path, *, plan: bool, **typed: Any) -> int:
+    """Compare the questions of the run in OUT with those of real users, and rate by their mix.
+
+    Length, form, category, vagueness and language stand side by side, each tested by permuting
+    whole videos, with the error held over all traits. Battles are then weighted to the real mix of
+    category and form. No model is called but with --classifier; what it says stays in the run, and
+    the same command continues after an interruption.
+    """
+    from videoautoarena.runs.analysis.categories.tagging import TagOrder
+    from videoautoarena.runs.analysis.realism.classifying import (
+        classify_questions,
+        plan_classifying,
+    )
+    from videoautoarena.runs.analysis.realism.report import Wish, check_wish, realism_of
+    from videoautoarena.runs.views.results.categories import realism_report
+
+    wish = options.take(Wish, typed)
+    check_wish(wish)
+    classified = None
+    if typed["classifier"] is None:
+        idle = options.OF_CALLS.union({"plan", "trust"}) - {"concurrency", "is_quiet"}
+        options.refuse_typed("is for --classifier M", idle.__contains__)
+    elif wish.categories != "auto":
+        raise click.UsageError(
+            f"--classifier and --categories {wish.categories} exclude each other"
+        )
+    else:
+        order = TagOrder(**typed)
+        if plan:
+            return ending.print_plan(plan_classifying(out, against, order))
+        classified, tally = ending.followed(
+            lambda listeners, on_done: classify_questions(
+                out, against, order, listeners=listeners, on_done=on_done
+            )
+        )
+        code = ending.job_ending(tally)
+        if code:
+            return code
+    found = realism_of(out, against, wish, classified)
+    options.print_viewed(found.to_json(), lambda: realism_report(found), notes=True)
+    return 0

@@ -13,8 +13,7 @@ import click
 from videoautoarena.runs.cli.program import options
 from videoautoarena.runs.cli.program.ending import run_async
 from videoautoarena.runs.exchange.interop.exports import BATTLE_EXPORTS
-from videoautoarena.runs.formats.publishing import say_before_publishing
-from videoautoarena.runs.formats.terminal import print_result, safe, say
+from videoautoarena.runs.formats.terminal import print_result, safe, say, say_before_publishing
 from videoautoarena.runs.formats.words import in_series
 
 if TYPE_CHECKING:
@@ -23,7 +22,7 @@ if TYPE_CHECKING:
     from videoautoarena.runs.run.battles.export import What
     from videoautoarena.runs.run.battles.listing import ListForm
     from videoautoarena.runs.run.rundir.reader import Run
-    from videoautoarena.runs.serve.annotate.session import Begun
+    from videoautoarena.runs.serve.annotate.session import LabellingSession
     from videoautoarena.runs.views.page.report import WrittenReport
     from videoautoarena.runs.views.page.set_page import WrittenSet
 
@@ -33,9 +32,9 @@ if TYPE_CHECKING:
 @options.flag("--follow", "Keep showing it until the run ends or Ctrl-C is pressed.", "-f")
 @options.flag("--plain", "With --follow: print lines instead of the live console.")
 @options.AS_JSON
-def status_command(out: Path, follow: bool, plain: bool, as_json: bool) -> None:
+def status_command(out: Path, follow: bool, plain: bool) -> None:
     """Show the progress of the run in OUT and the command to type next."""
-    if follow and as_json:
+    if follow and options.is_json():
         raise click.UsageError("--follow and --json contradict each other; give one")
     if follow:
         _stay(out, plain=plain)
@@ -44,16 +43,15 @@ def status_command(out: Path, follow: bool, plain: bool, as_json: bool) -> None:
     from videoautoarena.runs.console.progress.status import status_of
 
     status = status_of(out)
-    options.print_report(status.to_json(), status.as_lines(), as_json=as_json)
+    options.print_report(status.to_json(), status.as_lines())
 
 
 def _stay(out: Path, *, plain: bool) -> None:
     from videoautoarena.runs.cli.program.ending import run_async
-    from videoautoarena.runs.console.progress.display import Display
     from videoautoarena.runs.console.progress.follow import follow
     from videoautoarena.runs.console.progress.listeners import audience
 
-    with audience(Display(plain=plain)) as listeners:
+    with audience(plain=plain) as listeners:
         end = run_async(follow(out, listeners))
     click.echo(safe(end), err=True)
 
@@ -149,23 +147,23 @@ def _one_form(form: str | None, *, jsonl: bool, as_json: bool) -> str:
 @options.OUT
 @click.argument("battle", required=False)
 @options.AS_JSON
-def show_command(out: Path, battle: str | None, as_json: bool) -> None:
+def show_command(out: Path, battle: str | None) -> None:
     """Show one BATTLE of the run in OUT in full; the beginning of its id is enough.
 
     Without BATTLE the most telling one is opened, in brief: one that the first of the leaderboard
     lost, else one that it won against the second, the most surprising by the ratings first.
     """
-    show_battle(out, battle, as_json=as_json)
+    show_battle(out, battle)
 
 
-def show_battle(out: Path, battle: str | None = None, *, as_json: bool = False) -> None:
+def show_battle(out: Path, battle: str | None = None) -> None:
     """Print a battle of the run in `out`; the most telling one where none is named."""
     from videoautoarena.runs.run.battles.detail import show, show_most_telling
     from videoautoarena.runs.run.battles.detail_text import page
 
     shown = show_most_telling(out, _rated) if battle is None else show(out, battle)
     columns = shutil.get_terminal_size().columns
-    options.print_text(shown.as_json(), lambda: page(shown, columns), as_json=as_json)
+    options.print_text(shown.as_json(), lambda: page(shown, columns))
 
 
 @options.command(
@@ -176,7 +174,7 @@ def show_battle(out: Path, battle: str | None = None, *, as_json: bool = False) 
 @click.argument("model", required=False)
 @options.string("--embeddings", "Embedding model for themes: provider:model.  [default: TF-IDF]")
 @options.AS_JSON
-def profile_command(out: Path, model: str | None, embeddings: str | None, as_json: bool) -> None:
+def profile_command(out: Path, model: str | None, embeddings: str | None) -> None:
     """Show what models of the run in OUT get wrong more often than others, and where they win.
 
     Weaknesses that the evolver wrote of answers are put together in themes. With MODEL, that one
@@ -191,7 +189,6 @@ def profile_command(out: Path, model: str | None, embeddings: str | None, as_jso
     options.print_viewed(
         (one or found).to_json(),
         lambda: profiles_report(found) if one is None else profile_report(one),
-        as_json=as_json,
     )
 
 
@@ -346,7 +343,6 @@ def report_command(
     split: bool,
     opens: bool,
     force: bool,
-    as_json: bool,
 ) -> None:
     """Write the run or set in OUT as one HTML page that anyone can open, offline.
 
@@ -384,8 +380,8 @@ def report_command(
             say_before_publishing(f"frames of videos are in {safe(str(written.to))}")
     if opens:
         click.launch(str(written.to.resolve()))
-    if as_json:
-        options.print_report(written.to_json(), (), as_json=True)
+    if options.is_json():
+        options.print_json(written.to_json())
         return
     for line in written.as_lines():
         print_result(line)
@@ -455,12 +451,12 @@ def annotate_command(out: Path, *, labellers: tuple[str, ...], opens: bool, **ty
     from videoautoarena.runs.serve.server.serve import refuse_without_web
 
     refuse_without_web()
-    from videoautoarena.runs.serve.annotate.session import LABELLER, Asked, annotate
+    from videoautoarena.runs.serve.annotate.session import LABELLER, AnnotateRequest, annotate
     from videoautoarena.runs.serve.server.serve import announce
 
-    asked = Asked(out, labellers=labellers or (LABELLER,), **typed)
+    asked = AnnotateRequest(out, labellers=labellers or (LABELLER,), **typed)
 
-    def begun(session: Begun) -> None:
+    def begun(session: LabellingSession) -> None:
         for note in session.notes:
             say(note)
         announce(session.links, opens=opens)

@@ -203,7 +203,7 @@ def rate_command(
     "Mapping of model names: a JSON object, or a CSV with the columns from and to.",
 )
 @options.AS_JSON
-def agree_command(a: Path, b: Path, rename: Path | None, as_json: bool) -> None:
+def agree_command(a: Path, b: Path, rename: Path | None) -> None:
     """Measure how far leaderboards A and B agree on the models they share.
 
     Each is the folder of a run, a bench or task set with its results, a leaderboard printed with
@@ -214,9 +214,7 @@ def agree_command(a: Path, b: Path, rename: Path | None, as_json: bool) -> None:
     from videoautoarena.runs.views.results.audit import agreement_report
 
     found = agree(a, b, rename=rename, read=read_any_board)
-    options.print_viewed(
-        found.to_json(), lambda: agreement_report(found), as_json=as_json, notes=True
-    )
+    options.print_viewed(found.to_json(), lambda: agreement_report(found), notes=True)
 
 
 @options.command(
@@ -239,7 +237,7 @@ def agree_command(a: Path, b: Path, rename: Path | None, as_json: bool) -> None:
 @options.figure("--battles", 100_000, "Maximum number of battles to try.")
 @options.seed()
 @options.AS_JSON
-def power_command(*, as_json: bool, **asked: object) -> None:
+def power_command(**asked: object) -> None:
     """Estimate how many battles separate models, by simulating tournaments.
 
     The models' ratings are equally spaced. No model is called; a dozen models take seconds.
@@ -251,7 +249,7 @@ def power_command(*, as_json: bool, **asked: object) -> None:
     check_question(question)
     with _progress(question) as advance:
         found = answer(question, advance)
-    options.print_viewed(power_json(found), lambda: power_report(found), as_json=as_json)
+    options.print_viewed(power_json(found), lambda: power_report(found))
 
 
 @contextmanager
@@ -290,7 +288,7 @@ _PICTURE_FORMS = {"svg": ("svg",), "png": ("png",), "pdf": ("pdf",), "both": ("s
 @options.flag("--force", "Overwrite existing pictures.")
 @options.AS_JSON
 def pictures_command(
-    out: Path, to: Path, form: str, only: str | None, bare: bool, force: bool, as_json: bool
+    out: Path, to: Path, form: str, only: str | None, bare: bool, force: bool
 ) -> None:
     """Draw figures of the run or set in OUT, for a paper.
 
@@ -308,7 +306,7 @@ def pictures_command(
 
     wish = PictureOptions(to, cast("Sequence[Form]", _PICTURE_FORMS[form]), chosen, force, bare)
     album = draw_set(out, wish) if is_set else draw_run(out, wish)
-    options.print_report(album.as_json(), album.as_lines(), as_json=as_json)
+    options.print_found(album)
 
 
 def _chosen(only: str | None, names: Sequence[str]) -> list[str]:

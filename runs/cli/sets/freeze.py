@@ -3,20 +3,169 @@
 from __future__ import annotations
 
 import csv
-from functools import partial
+from collections.abc import Callable, Coroutine
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 import click
 
 from videoautoarena.runs.cli.program import ending, options
-from videoautoarena.runs.cli.sets.selecting import ASKING, Before, refuse_idle, refuse_nameless
-from videoautoarena.runs.formats.publishing import say_before_publishing
-from videoautoarena.runs.formats.terminal import safe, say
+from videoautoarena.runs.cli.program.main import EXIT_VOIDS
+from videoautoarena.runs.formats.terminal import safe, say, say_before_publishing
 
 if TYPE_CHECKING:
     from videoautoarena.runs.bench.format.reader import OpenBench
+    from videoautoarena.runs.bench.freeze.freeze import BenchExtras, FreezeInputs
+    from videoautoarena.runs.bench.freeze.selection import BenchSelection
+    from videoautoarena.runs.bench.selecting.pictures import Embedder
+    from videoautoarena.runs.console.progress.events import Listeners
     from videoautoarena.runs.exchange.interop.task_sets import TaskSetImport
+    from videoautoarena.runs.jobs.paid_job import JobOrder, JobTally, OnDone
+
+
+T = TypeVar("T")
+_Ask: TypeAlias = "Callable[[Listeners, OnDone], Coroutine[Any, Any, tuple[T, JobTally]]]"
+AGAIN = "to ask again where a call failed: add --retry-failed"
+ASKING = options.together(
+    options.config_option(", for models that are asked"),
+    options.paid(
+        "Ask again where a call failed.", options.max_void("the answers asked for"), options.TRUST
+    ),
+)
+"""Options that only matter where models are asked."""
+
+
+@dataclass(frozen=True)
+class AskingBeforeFreeze:
+    """What is to be asked before a freeze."""
+
+    out: Path
+    selection: BenchSelection
+    asking: JobOrder
+    max_void: float
+    check: Callable[[], None]
+    """Raises where nothing that is asked could be written; called before anything is."""
+
+    @cached_property
+    def embedder(self) -> Embedder | None:
+        """What embeds frames for topics, if anything does."""
+        name = self.selection.embeddings
+        if name is None:
+            return None
+        from videoautoarena.runs.bench.selecting.pictures import picture_embedder
+        from videoautoarena.runs.run.config.arena_file import arena_file
+
+        return picture_embedder(name, arena_file(self.asking.config))
+
+    @property
+    def is_needed(self) -> bool:
+        """Whether any model is asked."""
+        return self.selection.hard or self.embedder is not None
+
+    def print_plan(self) -> int:
+        """Print what asking will take; return the exit code."""
+        from videoautoarena.runs.bench.freeze.freeze import FreezeInputs, documents_wanted
+        from videoautoarena.runs.bench.freeze.items import unasked
+        from videoautoarena.runs.bench.selecting.asking import plan_hard
+        from videoautoarena.runs.bench.selecting.pictures import plan_documents
+
+        hard = topics = None
+        if self.selection.hard:
+            hard = ending.run_async(plan_hard(self.out, self.asking, unasked(self.selection)))
+        # Which questions are drawn from shows once all are asked.
+        if self.embedder is not None and (hard is None or hard.known == hard.answers):
+            told = FreezeInputs() if hard is None else self._ask_hard()
+            if isinstance(told, FreezeInputs):
+                wanted = documents_wanted(self.out, self.selection, told)
+                planning = plan_documents(self.out, self.asking, self.embedder, wanted)
+                topics = ending.run_async(planning)
+        parts = {"hard": hard, "topics": topics}
+        lines = [line for part in parts.values() if part for line in part.as_lines()]
+        if self.embedder is not None and topics is None:
+            lines.append("topics: what is embedded shows once the hard questions are asked")
+        found = {name: part and part.as_json() for name, part in parts.items()}
+        options.print_report({"schema": 1, **found}, lines)
+        return 0
+
+    def ask(self) -> FreezeInputs | int:
+        """Ask what has to be asked and say how it went; the exit code if nothing can follow."""
+        from videoautoarena.runs.bench.freeze.freeze import FreezeInputs
+
+        told = self._ask_hard() if self.selection.hard else FreezeInputs()
+        if isinstance(told, int) or self.embedder is None:
+            return told
+        return self._embed(self.embedder, told)
+
+    def named(
+        self, namer: str, to: Path, extras: BenchExtras, told: FreezeInputs | None
+    ) -> BenchExtras:
+        """Return the extras with a name for each topic, asked for once and kept in the run."""
+        from videoautoarena.runs.analysis.categories.naming import name_topics
+        from videoautoarena.runs.bench.format.schema import MANIFEST
+        from videoautoarena.runs.bench.freeze.freeze import FreezeInputs, topics_in
+        from videoautoarena.runs.run.config.agreement import RunTrust
+
+        if not (to / MANIFEST).is_file():
+            # What is there may be this bench, whose names are known.
+            self.check()
+        topics = topics_in(self.out, self.selection, told or FreezeInputs())
+        trust = RunTrust(self.asking.config, self.asking.trust)
+        names = ending.run_async(name_topics(self.out, topics, namer, say=say, trust=trust))
+        return replace(extras, topic_names=names, topics_named_by=namer if names else None)
+
+    def _ask_hard(self) -> FreezeInputs | int:
+        from videoautoarena.runs.bench.freeze.freeze import FreezeInputs
+        from videoautoarena.runs.bench.freeze.items import unasked
+        from videoautoarena.runs.bench.selecting.asking import ask_hard
+
+        wanted = unasked(self.selection)
+        ask = partial(ask_hard, self.out, self.asking, wanted, check=self.check)
+        found, ended = self._run(
+            lambda listeners, on_done: ask(listeners=listeners, on_done=on_done)
+        )
+        if not ended.is_whole:
+            return _cut_off(ended)
+        if found.lost_share > self.max_void:
+            say(
+                f"{found.lost_share:.0%} of the answers asked for have no verdict, since a call "
+                f"failed; more than --max-void allows ({self.max_void:.0%}): no bench is written"
+            )
+            say(AGAIN)
+            return EXIT_VOIDS
+        return FreezeInputs(hard=found)
+
+    def _embed(self, embedder: Embedder, told: FreezeInputs) -> FreezeInputs | int:
+        from videoautoarena.runs.bench.freeze.freeze import documents_wanted
+        from videoautoarena.runs.bench.selecting.pictures import Documents, embed_documents
+
+        wanted = documents_wanted(self.out, self.selection, told)
+        if not wanted:
+            say("topics: too few questions; nothing is embedded")
+            return replace(told, documents=Documents({}))
+        ask = partial(embed_documents, self.out, self.asking, embedder, wanted, check=self.check)
+        found, ended = self._run(
+            lambda listeners, on_done: ask(listeners=listeners, on_done=on_done)
+        )
+        if not ended.is_whole:
+            return _cut_off(ended)
+        if ended.failed:
+            say(f"{ended.in_words}: no bench is written")
+            say(AGAIN)
+            return EXIT_VOIDS
+        return replace(told, documents=found)
+
+    def _run(self, ask: _Ask[T]) -> tuple[T, JobTally]:
+        """Return what asking comes to, shown as it goes."""
+        found, ended = ending.followed(ask)
+        ending.say_reasons(ended.failures)
+        return found, ended
+
+
+def _cut_off(ended: JobTally) -> int:
+    left = f"{ended.in_words}, {ended.total - ended.done} left, no bench is written"
+    return ending.early_end(ended, left) or EXIT_VOIDS
 
 
 def _names(typed: str) -> tuple[str, ...]:
@@ -91,7 +240,7 @@ def _names(typed: str) -> tuple[str, ...]:
 @ASKING
 @options.AS_JSON
 def freeze_command(
-    out: Path, to: Path, *, name_topics: str | None, plan: bool, as_json: bool, **typed: Any
+    out: Path, to: Path, *, name_topics: str | None, plan: bool, **typed: Any
 ) -> int:
     """Turn the run in OUT into a bench folder: questions, selected and rejected answers.
 
@@ -113,13 +262,17 @@ def freeze_command(
     selection = options.take(BenchSelection, typed)
     selection.check()
     check = partial(refuse_vain, out, to, selection, extras)
-    before = Before(out, selection, asking, check=check, **typed)
-    if name_topics is not None:
-        refuse_nameless(selection)
+    before = AskingBeforeFreeze(out, selection, asking, check=check, **typed)
+    if name_topics is not None and not (selection.draws and "topic" in selection.by):
+        raise click.UsageError(
+            "--name-topics needs topics, which only a draw over them makes: pass --size or "
+            "--length-matched, and topic in --by"
+        )
     if not before.is_needed:
-        refuse_idle()
+        idle = options.OF_CALLS | {"max_void", "plan"}
+        options.refuse_typed("needs --hard, or --embeddings that take pictures", idle.__contains__)
     elif plan:
-        return before.print_plan(as_json=as_json)
+        return before.print_plan()
     told = before.ask() if before.is_needed else None
     if isinstance(told, int):
         return told
@@ -128,8 +281,8 @@ def freeze_command(
     frozen = freeze(out, to, selection, extras, told)
     if extras.with_videos:
         say_before_publishing(f"copies of videos are in {safe(str(to))}")
-    options.print_report(frozen.as_json(), frozen.as_lines(), as_json=as_json)
-    if not as_json:
+    options.print_found(frozen)
+    if not options.is_json():
         say(f"to play it: {playing_command(out, to, extras)}")
     return 0
 
@@ -149,7 +302,7 @@ _LICENCE = options.string("--licence", "Licence of the published files, such as 
 @_TO_BENCH
 @options.string("--licence", "Licence of the published file, such as CC-BY-NC-SA-4.0.")
 @options.AS_JSON
-def videoautobench(file: Path, to: Path, licence: str | None, as_json: bool) -> None:
+def videoautobench(file: Path, to: Path, licence: str | None) -> None:
     """Convert FILE, a published VideoAutoBench file, to a bench without loss.
 
     FILE is a JSON object of questions by qid: video_id, persona, question, selected answer,
@@ -161,14 +314,14 @@ def videoautobench(file: Path, to: Path, licence: str | None, as_json: bool) -> 
     if taken.extra:
         say(f"{taken.extra} of {taken.questions} questions have additional keys, which are kept")
     say(f"to score results on it: arena bench score {safe(str(to))}")
-    options.print_line(taken.as_json(), taken.as_line(), as_json=as_json)
+    options.print_line(taken.as_json(), taken.as_line())
 
 
-def _say_tasks(taken: TaskSetImport, beside: dict[str, Any], *, as_json: bool) -> None:
+def _say_tasks(taken: TaskSetImport, beside: dict[str, Any]) -> None:
     for line in (*taken.shortcuts.as_lines(), *taken.shortcuts.explained()):
         say(line)
     say(f"to see every probe: arena bench probe {safe(str(taken.folder))}")
-    options.print_line(taken.as_json() | beside, taken.as_line(), as_json=as_json)
+    options.print_line(taken.as_json() | beside, taken.as_line())
     for line in taken.next_lines():
         say(line)
 
@@ -184,7 +337,7 @@ def _say_tasks(taken: TaskSetImport, beside: dict[str, Any], *, as_json: bool) -
 )
 @_LICENCE
 @options.AS_JSON
-def mlvu(folder: Path, to: Path, *, as_json: bool, **given: Any) -> None:
+def mlvu(folder: Path, to: Path, **given: Any) -> None:
     """Convert MLVU's published JSON files in FOLDER to a task set without loss.
 
     FOLDER may be one file; of a folder every .json file is read: those of the dev set, or the
@@ -193,7 +346,7 @@ def mlvu(folder: Path, to: Path, *, as_json: bool, **given: Any) -> None:
     """
     from videoautoarena.runs.exchange.interop.mlvu import import_mlvu
 
-    _say_tasks(import_mlvu(folder, to, **given), {}, as_json=as_json)
+    _say_tasks(import_mlvu(folder, to, **given), {})
 
 
 @import_command.member("arena import longvideobench LongVideoBench --to lvb --subtitles lvb-srt")
@@ -208,7 +361,7 @@ def mlvu(folder: Path, to: Path, *, as_json: bool, **given: Any) -> None:
 @options.path("--subtitles DIR", "Folder to write the subtitles of the clips to, as .srt files.")
 @_LICENCE
 @options.AS_JSON
-def longvideobench(source: Path, to: Path, *, as_json: bool, **given: Any) -> None:
+def longvideobench(source: Path, to: Path, **given: Any) -> None:
     """Convert LongVideoBench's published files to a task set without loss.
 
     SOURCE is lvb_val.json or lvb_test_wo_gt.json, or a folder with either. Nothing is corrected;
@@ -226,7 +379,7 @@ def longvideobench(source: Path, to: Path, *, as_json: bool, **given: Any) -> No
             say(line)
     elif (there := subtitles_beside(source)).is_dir():
         say(f"subtitles in {safe(str(there))} are not used; pass --subtitles DIR to write them")
-    _say_tasks(taken, {"subtitles": spoken and spoken.as_json()}, as_json=as_json)
+    _say_tasks(taken, {"subtitles": spoken and spoken.as_json()})
 
 
 @import_command.member("arena import mt-video-bench MT-Video-Bench --to dialogues")
@@ -238,7 +391,7 @@ def longvideobench(source: Path, to: Path, *, as_json: bool, **given: Any) -> No
 )
 @_LICENCE
 @options.AS_JSON
-def mt_video_bench(source: Path, to: Path, *, as_json: bool, **given: Any) -> None:
+def mt_video_bench(source: Path, to: Path, **given: Any) -> None:
     """Convert MT-Video-Bench's published files to a set of dialogues without loss.
 
     SOURCE is the folder with mtqa and checklist, whose abilities become one set, or one file of
@@ -249,7 +402,7 @@ def mt_video_bench(source: Path, to: Path, *, as_json: bool, **given: Any) -> No
     taken = import_mt_video_bench(source, to, **given)
     for line in taken.notes():
         say(line)
-    options.print_line(taken.as_json(), taken.as_line(), as_json=as_json)
+    options.print_line(taken.as_json(), taken.as_line())
 
 
 @import_command.member(
@@ -267,7 +420,7 @@ def mt_video_bench(source: Path, to: Path, *, as_json: bool, **given: Any) -> No
 @options.flag("--force", "Replace this judge's existing results for this model.")
 @options.AS_JSON
 def videoautobench_judgments(
-    selected: Path, rejected: Path, *, bench: OpenBench, model: str, as_json: bool, **given: Any
+    selected: Path, rejected: Path, *, bench: OpenBench, model: str, **given: Any
 ) -> None:
     """Import a model's published judgments against SELECTED and REJECTED answers.
 
@@ -278,7 +431,7 @@ def videoautobench_judgments(
 
     taken = import_judgments(selected, rejected, bench, model, **given)
     say(f"to score them: arena bench score {safe(str(bench.folder))}")
-    options.print_report(taken.as_json(), taken.as_lines(), as_json=as_json)
+    options.print_found(taken)
 
 
 @import_command.member(
@@ -290,14 +443,12 @@ def videoautobench_judgments(
 @options.flag("--allow-differing", "Also import answers to a question with different text.")
 @options.flag("--force", "Replace this model's existing answers.")
 @options.AS_JSON
-def videoautobench_submission(
-    file: Path, *, bench: OpenBench, model: str, as_json: bool, **given: Any
-) -> None:
+def videoautobench_submission(file: Path, *, bench: OpenBench, model: str, **given: Any) -> None:
     """Import a model's answers from FILE, a JSON object keyed by qid, to be judged later."""
     from videoautoarena.runs.exchange.interop.videoautobench import import_submission
 
     taken = import_submission(file, bench, model, **given)
-    options.print_line(taken.as_json(), taken.as_line(), as_json=as_json)
+    options.print_line(taken.as_json(), taken.as_line())
 
 
 @import_command.member("arena import battles battle.history.json --to battles.jsonl")
@@ -313,7 +464,7 @@ def videoautobench_submission(
 @options.string("--baseline", "Baseline model of arena-hard, if the file does not name it.")
 @options.OVERWRITE
 @options.AS_JSON
-def battles(files: tuple[Path, ...], to: Path, *, as_json: bool, **given: Any) -> None:
+def battles(files: tuple[Path, ...], to: Path, **given: Any) -> None:
     """Convert published battles in FILES to JSON lines for arena rate.
 
     FILES are VideoAutoArena histories, Chatbot Arena or FastChat battles, or arena-hard judgments,
@@ -323,7 +474,7 @@ def battles(files: tuple[Path, ...], to: Path, *, as_json: bool, **given: Any) -
 
     found = import_battles(files, to, **given)
     say(f"to rate them: arena rate {safe(str(to))}")
-    options.print_line(found.as_json(), found.as_line(), as_json=as_json)
+    options.print_line(found.as_json(), found.as_line())
 
 
 @import_command.member("arena import arena-hard data --bench my-bench")
@@ -333,7 +484,7 @@ def battles(files: tuple[Path, ...], to: Path, *, as_json: bool, **given: Any) -
 @options.flag("--allow-differing", "Also import judgments of a question with different text.")
 @options.flag("--force", "Replace existing results of the same judges and models.")
 @options.AS_JSON
-def arena_hard(folder: Path, *, bench: OpenBench, as_json: bool, **given: Any) -> None:
+def arena_hard(folder: Path, *, bench: OpenBench, **given: Any) -> None:
     """Import arena-hard judgments against a baseline from FOLDER.
 
     Both versions of the format are read. FOLDER holds model_judgment/JUDGE/MODEL.jsonl and may
@@ -344,4 +495,4 @@ def arena_hard(folder: Path, *, bench: OpenBench, as_json: bool, **given: Any) -
 
     taken = import_arena_hard(folder, bench, **given)
     say(f"to score them: arena bench score {safe(str(bench.folder))}")
-    options.print_report(taken.as_json(), taken.as_lines(), as_json=as_json)
+    options.print_found(taken)

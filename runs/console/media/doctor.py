@@ -1,4 +1,4 @@
-"""What `arena doctor` finds: packages, keys, the frame cache, videos, models and their answers."""
+"""What `arena doctor` finds and says: packages, keys, cache, videos, models and their answers."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ import re
 import shutil
 import sys
 import tempfile
-from collections.abc import Callable, Collection, Mapping, Sequence
+import textwrap
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, packages_distributions, requires, version
 from pathlib import Path
@@ -21,9 +22,9 @@ from videoautoarena.agents.transport.redaction import NAMES, is_traced, trace_ho
 from videoautoarena.graph.slot_ids import PERSONAS
 from videoautoarena.memory.records.errors import ArenaError
 from videoautoarena.memory.records.records import Role, SkippedFile
-from videoautoarena.runs.console.media.live_check import PROXIES, ModelCheck, lacking_key
+from videoautoarena.runs.console.media.live_check import PROXIES, ModelCheck, lacking_key, verdict
 from videoautoarena.runs.formats.record_json import record_json
-from videoautoarena.runs.formats.terminal import out
+from videoautoarena.runs.formats.terminal import out, safe
 from videoautoarena.runs.run.config.disclosure import (
     calls_at_most,
     embedders,
@@ -33,10 +34,11 @@ from videoautoarena.runs.run.config.disclosure import (
 )
 from videoautoarena.runs.run.config.run_config import Flags, RunConfig, resolve
 from videoautoarena.runs.run.config.sampling import refuse_missing
-from videoautoarena.runs.run.rundir.reader import one_line
+from videoautoarena.runs.run.rundir.reader import counted, named, one_line
 
 if TYPE_CHECKING:
     from videoautoarena.video.folder.find import Duplicate
+
 
 US = "videoautoarena"
 LONGEST_REASON = 300
@@ -45,7 +47,7 @@ Visit = Callable[[Sequence[Model], Mapping[str, int]], list[ModelCheck]]
 """Asks models something small, with so many frames; returns a report of each not offline."""
 
 
-class Decoder(NamedTuple):
+class InstalledDecoder(NamedTuple):
     """What decodes videos; None where it is not installed."""
 
     name: str
@@ -53,7 +55,7 @@ class Decoder(NamedTuple):
     decord: str | None
 
 
-class Cache(NamedTuple):
+class FrameCacheState(NamedTuple):
     """The frame cache."""
 
     folder: str
@@ -63,13 +65,13 @@ class Cache(NamedTuple):
     bytes: int
 
 
-class Disk(NamedTuple):
+class DiskSpace(NamedTuple):
     """What the working folder lies on."""
 
     free_bytes: int
 
 
-class Terminal(NamedTuple):
+class TerminalFacts(NamedTuple):
     """What standard output is."""
 
     is_terminal: bool
@@ -79,7 +81,7 @@ class Terminal(NamedTuple):
     no_color: bool
 
 
-class Tracing(NamedTuple):
+class TracingState(NamedTuple):
     """Whether requests go to LangSmith, where, and by which variables."""
 
     on: bool
@@ -87,7 +89,7 @@ class Tracing(NamedTuple):
     set: list[str]
 
 
-class Usable(NamedTuple):
+class UsableFile(NamedTuple):
     """A video that a run could use."""
 
     path: str
@@ -98,12 +100,12 @@ class Usable(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Folder:
+class CheckedFolder:
     """What a folder of videos holds."""
 
     SHOWN: ClassVar = ("folder", "usable", "skipped", "duplicates")
     folder: str
-    usable: list[Usable]
+    usable: list[UsableFile]
     skipped: list[SkippedFile]
     duplicates: list[Duplicate]
     problems: dict[str, tuple[str, ...]]
@@ -111,7 +113,7 @@ class Folder:
 
 
 @dataclass(frozen=True)
-class Cast:
+class CastMember:
     """A model of the cast; `key_set` is None where it needs no key."""
 
     SHOWN: ClassVar = ("model", "resolved", "roles", "host", "keys", "key_set")
@@ -125,7 +127,7 @@ class Cast:
     """The most frames of a call, by role; not in JSON."""
 
 
-class Calls(NamedTuple):
+class CallBounds(NamedTuple):
     """The most calls that a run makes, by model, and what leaves the machine."""
 
     videos: int
@@ -147,27 +149,27 @@ class Checkup:
     """A sentence for each thing that prevents it."""
     packages: dict[str, str | None]
     """Name to version of what a run needs; None: not installed."""
-    decoder: Decoder
+    decoder: InstalledDecoder
     """`name` and `version`, and in `decord` the package behind that name with its version, or
     None."""
     keys: dict[str, bool]
     """Name of a variable to whether it is set."""
-    cache: Cache
+    cache: FrameCacheState
     """Of frames: `folder`, `writable`, number of `videos` and `entries`, and their `bytes`."""
-    disk: Disk
+    disk: DiskSpace
     """`free_bytes` in the working folder."""
-    terminal: Terminal
+    terminal: TerminalFacts
     """`is_terminal`, `columns`, `colours`, `encoding` and `no_color`."""
-    tracing: Tracing
+    tracing: TracingState
     """Whether LangSmith's is `on`, to which `host`, and which of its variables are `set`."""
     proxies: list[str]
     """Proxy variables that are set."""
-    videos: Folder | None
+    videos: CheckedFolder | None
     """`folder`, `usable`, `skipped` and `duplicates`; None without `--videos`."""
-    models: list[Cast]
+    models: list[CastMember]
     """Of each model `model`, `resolved`, `roles`, `host`, `keys` and `key_set` (None where it needs
     none)."""
-    calls: Calls | None
+    calls: CallBounds | None
     """`videos` (1 if none were looked at), `rounds` and `battles` of a run, `at_most` calls a
     model, and the `notice` it would begin with."""
     live: list[ModelCheck] | None
@@ -231,9 +233,9 @@ def examine_house(
         decoder=_decoder(packages),
         keys=_keys(config),
         cache=cache,
-        disk=Disk(shutil.disk_usage(Path.cwd()).free),
+        disk=DiskSpace(shutil.disk_usage(Path.cwd()).free),
         terminal=_terminal(),
-        tracing=Tracing(is_traced(), host, [name for name in NAMES if _is_set(name)]),
+        tracing=TracingState(is_traced(), host, [name for name in NAMES if _is_set(name)]),
         proxies=[name for name in PROXIES if _is_set(name)],
         videos=found,
         models=models,
@@ -267,11 +269,11 @@ def _version(package: str) -> str | None:
         return None
 
 
-def _decoder(packages: dict[str, str | None]) -> Decoder:
+def _decoder(packages: dict[str, str | None]) -> InstalledDecoder:
     # decord, decord2 and eva-decord are imported by one name and overwrite each other.
     named = sorted(set(packages_distributions().get("decord", ())))
     decord = ", ".join(f"{name} {_version(name)}" for name in named)
-    return Decoder("PyAV", packages.get("av"), decord or None)
+    return InstalledDecoder("PyAV", packages.get("av"), decord or None)
 
 
 def _keys(config: RunConfig | None) -> dict[str, bool]:
@@ -285,7 +287,7 @@ def _is_set(name: str) -> bool:
     return bool(os.environ.get(name, "").strip())
 
 
-def _cache(missing: list[str]) -> Cache:
+def _cache(missing: list[str]) -> FrameCacheState:
     from videoautoarena.video.sampling.cache import FrameCache
 
     cache = FrameCache()
@@ -296,7 +298,7 @@ def _cache(missing: list[str]) -> Cache:
             f"the frame cache {os.fspath(cache.folder)!a} cannot be written: {trouble}; "
             "set XDG_CACHE_HOME to a writable folder"
         )
-    return Cache(
+    return FrameCacheState(
         folder=str(cache.folder),
         writable=not trouble,
         videos=len({entry.video for entry in entries}),
@@ -315,9 +317,9 @@ def _cannot_write(folder: Path) -> str | None:
         return wrong.strerror or type(wrong).__name__
 
 
-def _terminal() -> Terminal:
+def _terminal() -> TerminalFacts:
     console = out()
-    return Terminal(
+    return TerminalFacts(
         is_terminal=console.is_terminal,
         columns=console.width,
         colours=console.color_system,
@@ -326,7 +328,7 @@ def _terminal() -> Terminal:
     )
 
 
-def _videos(folder: Path, missing: list[str]) -> Folder:
+def _videos(folder: Path, missing: list[str]) -> CheckedFolder:
     from videoautoarena.video.folder.find import Findings, find_videos
 
     try:
@@ -336,10 +338,10 @@ def _videos(folder: Path, missing: list[str]) -> Folder:
     except ArenaError as wrong:
         missing.append(str(wrong))
         found = Findings([], [], [])
-    return Folder(
+    return CheckedFolder(
         folder=str(folder),
         usable=[
-            Usable(video.path, video.duration_s, video.width_px, video.height_px, video.codec)
+            UsableFile(video.path, video.duration_s, video.width_px, video.height_px, video.codec)
             for video in found.videos
         ],
         skipped=found.skipped,
@@ -348,11 +350,11 @@ def _videos(folder: Path, missing: list[str]) -> Folder:
     )
 
 
-def _models(config: RunConfig, missing: list[str]) -> list[Cast]:
+def _models(config: RunConfig, missing: list[str]) -> list[CastMember]:
     models = [config.model_of(alias) for alias in config.cast]
     missing += filter(None, map(lacking_key, models))
     return [
-        Cast(
+        CastMember(
             model=model.alias,
             resolved=model.resolved,
             roles=_roles(config, model.alias),
@@ -403,7 +405,7 @@ def _roles(config: RunConfig, alias: str) -> list[Role]:
     return [role for role, names in posts if alias in names]
 
 
-def _calls(config: RunConfig, found: Folder | None) -> Calls:
+def _calls(config: RunConfig, found: CheckedFolder | None) -> CallBounds:
     """Return what a run makes at most; for one video where no folder was given."""
     videos = 1 if found is None else len(found.usable)
     videos = videos if config.limit is None else min(videos, config.limit)
@@ -416,10 +418,139 @@ def _calls(config: RunConfig, found: Folder | None) -> Calls:
         others = sum(most[alias] for alias in aliases if alias not in config.models)
         return min(answers, 2 * slots) + others
 
-    return Calls(
+    return CallBounds(
         videos=videos,
         rounds=config.rounds,
         battles=slots,
         at_most={alias: most[alias] for alias in config.cast},
         notice=list(remote_notice(config, most_calls, videos=videos)),
     )
+
+
+_INDENT = 12
+_MANY = 12
+"""Usable videos that are named; of more only the first."""
+_FEW = 5
+"""Likewise of files that are the same video as another."""
+
+
+Entries = Iterable[tuple[str, str]]
+"""Title and text of lines; a title stands once above those without one."""
+
+
+def as_lines(report: Checkup, width: int, machines: Entries = ()) -> list[str]:
+    """Return the report for a terminal of `width` columns; text of files and names is made safe.
+
+    `machines` are lines on a cluster.
+    """
+    lines = []
+    for title, text in _entries(report, machines):
+        indent = " " * _INDENT
+        lines += textwrap.wrap(
+            safe(text),
+            max(width, 2 * _INDENT),
+            initial_indent=f"{title:<{_INDENT}}",
+            subsequent_indent=indent if title else indent + "  ",
+            break_on_hyphens=False,
+        )
+    return lines
+
+
+def _entries(report: Checkup, machines: Entries) -> Iterator[tuple[str, str]]:
+    yield "version", f"videoautoarena {report.version}, Python {report.python}"
+    packages = report.packages.items()
+    yield "packages", ", ".join(f"{name} {there or 'IS MISSING'}" for name, there in packages)
+    decoder = report.decoder
+    decord = decoder.decord or "no decord (only --decoder decord needs it)"
+    yield "decoder", f"PyAV {decoder.version or 'is missing'}; {decord}"
+    yield from _place(report)
+    yield from _video_lines(report.videos)
+    yield from _key_lines(report)
+    yield from _call_lines(report)
+    if report.live == []:
+        yield "asked", "no model; all run in this process"
+    for k, found in enumerate(report.live or []):
+        yield "" if k else "asked", verdict(found)
+    yield from machines
+    yield "run", f"{report.outlook}{':' if report.missing else ''}"
+    for missing in report.missing:
+        yield "", f"- {missing}"
+
+
+def _place(report: Checkup) -> Iterator[tuple[str, str]]:
+    cache = report.cache
+    terminal = report.terminal
+    tracing = report.tracing
+    size = f"{counted(cache.videos, 'video')}, {_bytes(cache.bytes)}"
+    can = "can be written" if cache.writable else "CANNOT be written"
+    yield "frame cache", f"{cache.folder}: {size}; {can}"
+    yield "disk", f"{_bytes(report.disk.free_bytes)} free here"
+    kind = "a terminal" if terminal.is_terminal else "no terminal"
+    no_color = "; NO_COLOR is set" if terminal.no_color else ""
+    size = f"{kind}, {terminal.columns} columns, colours: {terminal.colours or 'none'}"
+    yield "output", f"{size}, {terminal.encoding}{no_color}"
+    names = " and ".join(tracing.set)
+    state = f"off; {names} set" if names else "off"
+    if tracing.on:
+        state = f"ON ({names}): all requests and replies also go to {tracing.host}"
+    yield "LangSmith", state
+    proxies = ", ".join(report.proxies)
+    yield "proxies", f"{proxies} set" if proxies else "none"
+
+
+def _video_lines(found: CheckedFolder | None) -> Iterator[tuple[str, str]]:
+    if found is None:
+        yield "videos", "not checked; pass --videos DIR"
+        return
+    usable = found.usable
+    skipped = found.skipped
+    twice = found.duplicates
+    total_s = sum(video.duration_s for video in usable)
+    yield "videos", f"{len(usable)} usable in {found.folder}, {total_s:.0f} seconds in total"
+    for video in usable[:_MANY]:
+        size = f"{video.width_px}x{video.height_px}"
+        about = [f"{video.duration_s:.1f} s", size, video.codec]
+        yield "", f"{video.path}: {', '.join([*about, *found.problems[video.path]])}"
+    if len(usable) > _MANY:
+        yield "", f".. and {len(usable) - _MANY} more"
+    for video in usable[_MANY:]:
+        for problem in found.problems[video.path]:
+            yield "", f"{video.path}: {problem}"
+    for file in skipped:
+        yield "", f"NOT {file.path}: {file.reason}"
+    for one in twice[:_FEW]:
+        yield "", f"NOT {one.path}: the same video as {one.same_as}"
+    if len(twice) > _FEW:
+        yield "", f".. and {len(twice) - _FEW} more files that are the same video as another"
+
+
+def _key_lines(report: Checkup) -> Iterator[tuple[str, str]]:
+    parts = []
+    for wanted, state in ((True, "set"), (False, "not set")):
+        if names := [name for name, there in report.keys.items() if there is wanted]:
+            parts.append(f"{', '.join(names)} {state}")
+    yield "keys", "; ".join(parts)
+
+
+def _call_lines(report: Checkup) -> Iterator[tuple[str, str]]:
+    calls = report.calls
+    if calls is None:
+        return
+    for k, model in enumerate(report.models):
+        name = named(model.model, model.resolved)
+        most = f"at most {calls.at_most[model.model]:,} calls"
+        roles = " and ".join(f"{role} ({model.frames[role]} frames)" for role in model.roles)
+        yield "" if k else "models", f"{name}: {roles}, {model.host}, {most}"
+    over = f"{counted(calls.videos, 'video')}, {counted(calls.rounds, 'round')}"
+    more = "" if report.videos else "; proportionally more for more videos"
+    yield "calls", f"as above for {over}, {calls.battles} battles{more}"
+    for line in calls.notice:
+        yield "", line
+
+
+def _bytes(number: float) -> str:
+    for unit in ("bytes", "KiB", "MiB", "GiB"):
+        if number < 1024:
+            return f"{number:.0f} {unit}"
+        number /= 1024
+    return f"{number:.1f} TiB"

@@ -25,7 +25,7 @@ _HEX = re.compile(r"[0-9a-f]+")
 
 
 @dataclass(frozen=True)
-class Cached:
+class CachedVideo:
     """What the cache has of one video."""
 
     SHOWN: ClassVar = ("video", "entries", "bytes", "used")
@@ -43,7 +43,7 @@ class Cached:
 
 
 @dataclass(frozen=True)
-class Holdings:
+class CacheHoldings:
     """Everything the cache holds."""
 
     SHOWN: ClassVar = ("folder", "entries", "bytes", "most_bytes", "videos", "spliced")
@@ -51,9 +51,9 @@ class Holdings:
     """Of decoded frames."""
     most_bytes: int
     """The cap."""
-    videos: list[Cached]
+    videos: list[CachedVideo]
     """`video` (id), `entries`, `bytes` and when last `used`, latest first."""
-    clips: list[Cached]
+    clips: list[CachedVideo]
 
     @property
     def entries(self) -> int:
@@ -97,10 +97,10 @@ class Holdings:
             yield f"  and {len(self.videos) - SHOWN:,} more; --json lists them all"
 
 
-def held() -> Holdings:
+def held() -> CacheHoldings:
     """Return what the user's cache holds; BadInput where its cap is no size."""
     cache, spliced = _caches()
-    return Holdings(
+    return CacheHoldings(
         folder=str(cache.folder),
         most_bytes=cache.most_bytes(),
         videos=_by_video(cache.entries()),
@@ -108,7 +108,7 @@ def held() -> Holdings:
     )
 
 
-class Wish(NamedTuple):
+class CacheSelection(NamedTuple):
     """What is to be taken out; nothing said is everything."""
 
     videos: tuple[str, ...] = ()
@@ -117,7 +117,7 @@ class Wish(NamedTuple):
     """Not used for so many seconds."""
 
 
-def wished(wish: Wish) -> list[CacheFile]:
+def selected_entries(wish: CacheSelection) -> list[CacheFile]:
     """Return the entries that a wish means; BadInput for no id, or one that the cache lacks."""
     entries = [entry for cache in _caches() for entry in cache.entries()]
     for said in wish.videos:
@@ -171,11 +171,11 @@ def _caches() -> tuple[FrameCache, FrameCache]:
     return cache, FrameCache(cache.folder / "spliced")
 
 
-def _by_video(entries: Sequence[CacheFile]) -> list[Cached]:
-    found: dict[str, Cached] = {}
+def _by_video(entries: Sequence[CacheFile]) -> list[CachedVideo]:
+    found: dict[str, CachedVideo] = {}
     for entry in entries:
-        known = found.get(entry.video, Cached(entry.video, 0, 0, 0.0))
-        found[entry.video] = Cached(
+        known = found.get(entry.video, CachedVideo(entry.video, 0, 0, 0.0))
+        found[entry.video] = CachedVideo(
             entry.video,
             known.entries + 1,
             known.bytes + entry.size_bytes,

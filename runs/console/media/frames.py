@@ -37,7 +37,7 @@ ROUNDED_S = 0.0051
 
 
 @dataclass(frozen=True)
-class Asked:
+class FramesRequest:
     """What is to be looked at."""
 
     video: str
@@ -67,7 +67,7 @@ def asked_sampling(typed: Mapping[str, Any]) -> Sampling:
 
 
 @dataclass(frozen=True)
-class View:
+class FramesView:
     """What is seen of one video."""
 
     video: Video
@@ -156,7 +156,7 @@ class ShownFrames:
     """The picture that was written, or None."""
 
 
-async def view(asked: Asked) -> View:
+async def view(asked: FramesRequest) -> FramesView:
     """Return what is seen of a video; decodes what is not in the cache.
 
     Raises:
@@ -169,7 +169,7 @@ async def view(asked: Asked) -> View:
         return await _shown(run, asked)
 
 
-async def _sampled(asked: Asked) -> View:
+async def _sampled(asked: FramesRequest) -> FramesView:
     path = Path(asked.video)
     video = await asyncio.to_thread(read_one, path)
     is_by_scenes = asked.sampling.needs_scenes
@@ -182,10 +182,10 @@ async def _sampled(asked: Asked) -> View:
         except UnusableVideo as failure:
             raise BadInput(f"{asked.video} {failure}") from None
     by = _of_at_most(asked.seen)
-    return View(video, asked.sampling, seen, len(frames.frames), jpegs, scenes, by)
+    return FramesView(video, asked.sampling, seen, len(frames.frames), jpegs, scenes, by)
 
 
-async def _shown(run: Run, asked: Asked) -> View:
+async def _shown(run: Run, asked: FramesRequest) -> FramesView:
     config = RunConfig.of_manifest(run.manifest)
     most = asked.seen
     by = _of_at_most(asked.seen)
@@ -209,7 +209,7 @@ async def _shown(run: Run, asked: Asked) -> View:
             why = str(failure) if is_known else "lies in a folder that is not known here"
             raise BadInput(f"{safe(video.path)} {why}; pass the file as it was") from None
         scenes = kept_scenes(decoders.cache.folder, video.sha256)
-    return View(
+    return FramesView(
         *(video, config.sampling, seen, len(frames.frames), jpegs),
         scenes=(scenes or ()) if config.sampling.needs_scenes else (),
         by=by,
@@ -268,7 +268,7 @@ LONGEST_STEM = 60
 """Characters of a video's name in that of its sheet: 4 bytes each, and a name has 255 at most."""
 
 
-def write_sheet(view: View, to: Path, columns: int | None) -> None:
+def write_sheet(view: FramesView, to: Path, columns: int | None) -> None:
     """Write the contact sheet; BadInput where it cannot be written."""
     write_whole(to, draw_sheet(shots(view), heading(view), columns=columns, font=sheet_font()))
 
@@ -291,7 +291,7 @@ def sheet_file(video: str, to: Path | None, *, force: bool) -> Path:
     return file
 
 
-def shots(view: View) -> list[SheetPicture]:
+def shots(view: FramesView) -> list[SheetPicture]:
     """Return the pictures with their times, as the models read them, and where scenes begin."""
     notes = [""] * len(view.jpegs)
     numbers = [0, *view.scene_numbers]
@@ -301,7 +301,7 @@ def shots(view: View) -> list[SheetPicture]:
     return [SheetPicture(*shot) for shot in zip(view.jpegs, labels, notes, strict=True)]
 
 
-def heading(view: View) -> Heading:
+def heading(view: FramesView) -> Heading:
     """Return what stands above the pictures."""
     lines = [about_video(view.video), about_frames(view)]
     if view.run:
@@ -318,7 +318,7 @@ def about_video(video: Video) -> str:
     )
 
 
-def about_frames(view: View) -> str:
+def about_frames(view: FramesView) -> str:
     """Return in one line which frames these are."""
     frames = view.frames
     sampling = view.sampling
@@ -337,7 +337,7 @@ def about_frames(view: View) -> str:
     )
 
 
-def warnings(view: View) -> list[str]:
+def warnings(view: FramesView) -> list[str]:
     """Return what a person has to know who trusts these pictures."""
     found = [safe(problem) for problem in view.video.problems]
     if damaged := view.frames.damaged:

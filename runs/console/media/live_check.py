@@ -101,7 +101,7 @@ class ModelCheck:
 
 
 @dataclass
-class _Notes:
+class _VisitJournal:
     """A journal for as long as the visit lasts."""
 
     rows: dict[str, CallRow] = field(default_factory=dict)
@@ -269,7 +269,7 @@ async def _unbuilt(model: Model) -> str | None:
 async def _ask(model: Model, count: int) -> ModelCheck:
     brief = model.with_settings(timeout_s=min(model.timeout_s, LONGEST_TRY_S))
     test = EyeTest(brief)
-    notes = _Notes()
+    notes = _VisitJournal()
 
     async def load(_video: str, digests: list[str]) -> list[bytes]:
         return [test.jpeg] * len(digests)

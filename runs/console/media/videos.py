@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Row:
+class VideoRow:
     """One usable video."""
 
     SHOWN: ClassVar = ("bucket", "scenes", "damaged", "subtitles", "problems", "facts")
@@ -68,7 +68,7 @@ class Row:
         return self.video.model_dump(exclude={"problems"}) | fields_json(self)
 
 
-class Totals(NamedTuple):
+class FolderTotals(NamedTuple):
     """All videos of a folder together."""
 
     videos: int
@@ -97,7 +97,7 @@ class Library:
     SHOWN: ClassVar = ("folder", "rows", "skipped", "duplicates", "totals", "facts")
     folder: Path
     """As typed."""
-    rows: tuple[Row, ...] = field(metadata=keyed("videos"))
+    rows: tuple[VideoRow, ...] = field(metadata=keyed("videos"))
     """Every usable [video](#a-video-that-was-listed)."""
     skipped: tuple[SkippedFile, ...]
     """`path` and `reason` of every file that cannot be used."""
@@ -123,10 +123,10 @@ class Library:
         return KnownFacts(problem, tuple(facts.columns), tuple(facts.categories), said)
 
     @property
-    def totals(self) -> Totals:
+    def totals(self) -> FolderTotals:
         """`videos`, `duration_s`, `size_bytes` and `buckets`: name to number of videos."""
         counts = Counter(row.bucket for row in self.rows)
-        return Totals(
+        return FolderTotals(
             videos=len(self.rows),
             duration_s=round(sum(row.video.duration_s for row in self.rows), 3),
             size_bytes=sum(row.video.size_bytes for row in self.rows),
@@ -159,12 +159,12 @@ def read_library(folder: Path, say: Say, facts: str | None = None) -> Library:
     return Library(folder, rows, *left_out, known=known, wrong_facts=wrong)
 
 
-def _row(shelf: SubtitleFolder, video: Video, found: Findings) -> Row:
+def _row(shelf: SubtitleFolder, video: Video, found: Findings) -> VideoRow:
     copies = [path for path, same in found.duplicates if same == video.path]
     beside = shelf.beside(video, copies)
     wrong = [f"{skipped.path} {skipped.reason}" for skipped in beside.skipped]
     track = beside.track
-    return Row(video, track and track.path, problems=(*video.problems, *wrong))
+    return VideoRow(video, track and track.path, problems=(*video.problems, *wrong))
 
 
 async def with_damage(library: Library, say: Say) -> Library:
@@ -174,7 +174,7 @@ async def with_damage(library: Library, say: Say) -> Library:
     be written, that is said, and nothing is counted.
     """
 
-    async def look(decoders: Decoders, row: Row) -> Row:
+    async def look(decoders: Decoders, row: VideoRow) -> VideoRow:
         try:
             path = library.folder / row.video.path
             frames = await decoders.frames(path, row.video, Sampling())
@@ -194,7 +194,7 @@ async def with_damage(library: Library, say: Say) -> Library:
 async def with_scenes(library: Library, say: Say) -> Library:
     """Return it with the scenes counted: a full decode of each video never searched before."""
 
-    async def look(decoders: Decoders, row: Row) -> Row:
+    async def look(decoders: Decoders, row: VideoRow) -> VideoRow:
         try:
             scenes = await decoders.scenes(library.folder / row.video.path, row.video)
         except UnusableVideo as failure:
@@ -206,14 +206,18 @@ async def with_scenes(library: Library, say: Say) -> Library:
 
 
 async def _with_each(
-    library: Library, look: Callable[[Decoders, Row], Awaitable[Row]], *, say: Say, words: str
+    library: Library,
+    look: Callable[[Decoders, VideoRow], Awaitable[VideoRow]],
+    *,
+    say: Say,
+    words: str,
 ) -> Library:
     """Return it with every row looked at once more."""
     done = 0
     with progress(say) as on_progress:
         async with Decoders(FrameCache()) as decoders:
 
-            async def look_and_count(row: Row) -> Row:
+            async def look_and_count(row: VideoRow) -> VideoRow:
                 nonlocal done
                 looked = await look(decoders, row)
                 done += 1
@@ -227,7 +231,7 @@ async def _with_each(
 NARROW = 80
 MOST_VALUES = 6
 """Of a column of facts that are named; of one with more only their number is said."""
-_COLUMNS: tuple[tuple[str, Callable[[Row], str]], ...] = (
+_COLUMNS: tuple[tuple[str, Callable[[VideoRow], str]], ...] = (
     ("length", lambda row: length(row.video.duration_s)),
     ("size", lambda row: f"{row.video.width_px}x{row.video.height_px}"),
     ("fps", lambda row: f"{row.video.fps:.4g}"),
@@ -256,7 +260,7 @@ def render_library(library: Library) -> RenderableType:
     return Group(grid, *map(Text, ("", *below, *[""] * bool(below), _totals(library))))
 
 
-def _extra(rows: Sequence[Row]) -> Iterator[tuple[str, Callable[[Row], str]]]:
+def _extra(rows: Sequence[VideoRow]) -> Iterator[tuple[str, Callable[[VideoRow], str]]]:
     if any(row.video.rotation for row in rows):
         yield "turned", lambda row: f"{row.video.rotation}°" if row.video.rotation else ""
     if any(row.scenes is not None for row in rows):
@@ -267,7 +271,7 @@ def _extra(rows: Sequence[Row]) -> Iterator[tuple[str, Callable[[Row], str]]]:
         yield "subtitles", lambda row: "yes" if row.subtitles else ""
 
 
-def _problems(rows: Sequence[Row]) -> Iterator[str]:
+def _problems(rows: Sequence[VideoRow]) -> Iterator[str]:
     for row in rows:
         for problem in row.problems:
             yield f"! {safe(row.video.path)}: {safe(problem)}"

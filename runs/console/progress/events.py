@@ -6,6 +6,7 @@ the event loop, at once and in order, and must be quick.
 
 from __future__ import annotations
 
+import logging
 import shlex
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -14,9 +15,10 @@ from pathlib import Path
 from videoautoarena.agents.calls.ask import CallEvent
 from videoautoarena.agents.limits.budget import SpendCaps
 from videoautoarena.agents.limits.outages import Outage, ServerWait
+from videoautoarena.agents.transport.redaction import redacted
 from videoautoarena.memory.records.records import Battle, CallEnds, Draw, Slot
 from videoautoarena.memory.store.journal import NO_CALLS, CallTotals
-from videoautoarena.runs.console.progress.machines import Machines
+from videoautoarena.runs.console.progress.local_state import Machines
 from videoautoarena.runs.formats.terminal import safe
 from videoautoarena.runs.run.config.stopping_rule import RuleReading
 from videoautoarena.runs.run.rundir.budget import NO_CAPS
@@ -27,7 +29,7 @@ Say = Callable[[str], None]
 
 
 @dataclass(frozen=True, slots=True)
-class Begun:
+class RunBegun:
     """A run is open and about to be played."""
 
     out: Path
@@ -52,35 +54,35 @@ class Begun:
 
 
 @dataclass(frozen=True, slots=True)
-class Watched:
+class VideoWatched:
     """A video's frames are being looked for, and decoded where they are new."""
 
     video: str
 
 
 @dataclass(frozen=True, slots=True)
-class Drawn:
+class PairDrawn:
     """It is decided and written down who meets in a slot."""
 
     draw: Draw
 
 
 @dataclass(frozen=True, slots=True)
-class Settled:
+class BattleSettled:
     """A battle is safe on disk."""
 
     battle: Battle
 
 
 @dataclass(frozen=True, slots=True)
-class Looked:
+class RuleRead:
     """A rule that may stop the run has looked at a wave."""
 
     reading: RuleReading
 
 
 @dataclass(frozen=True, slots=True)
-class Logged:
+class WarningLogged:
     """A worker's process has logged a warning, or worse; for a trace alone."""
 
     node: str
@@ -91,7 +93,7 @@ class Logged:
 
 
 @dataclass(frozen=True, slots=True)
-class Draining:
+class CallsDraining:
     """Calls under way are being finished, nothing more is sent."""
 
     calls: int
@@ -102,7 +104,7 @@ class Draining:
 
 
 @dataclass(frozen=True, slots=True)
-class Ended:
+class RunEnded:
     """Nothing more will happen in this process."""
 
     interrupted: bool
@@ -115,21 +117,21 @@ class Ended:
     """The address of an endpoint that was waited for in vain."""
 
 
-Happening = (
+RunEvent = (
     CallEvent
     | Outage
     | ServerWait
-    | Begun
-    | Watched
-    | Drawn
-    | Settled
-    | Looked
+    | RunBegun
+    | VideoWatched
+    | PairDrawn
+    | BattleSettled
+    | RuleRead
     | Machines
-    | Logged
-    | Draining
-    | Ended
+    | WarningLogged
+    | CallsDraining
+    | RunEnded
 )
-Hear = Callable[[Happening], None]
+Hear = Callable[[RunEvent], None]
 
 
 @dataclass(frozen=True)
@@ -145,14 +147,14 @@ class Listeners:
 def all_of(*listeners: Hear) -> Hear:
     """Return what passes an event on to each listener, in order."""
 
-    def hear(event: Happening) -> None:
+    def hear(event: RunEvent) -> None:
         for listener in listeners:
             listener(event)
 
     return hear
 
 
-def nobody(_event: Happening) -> None:
+def nobody(_event: RunEvent) -> None:
     """Let an event pass."""
 
 
@@ -182,7 +184,7 @@ _BAD_KEY = "API key not valid"
 """How Gemini says with a 400 that a key is wrong."""
 
 
-class Alarm:
+class FailureAlarm:
     """Says one line, the first time that a model fails so, and for all that a server teaches.
 
     `count_forfeits` counts those of the whole run, and is called at the first one that is heard of;
@@ -206,9 +208,9 @@ class Alarm:
         self._forfeits: Forfeits | None = None
         self._named: set[str] = set()
 
-    def hear(self, event: Happening) -> None:
+    def hear(self, event: RunEvent) -> None:
         """Say what failed, what becomes of the run, and what to do; or what was learnt."""
-        if isinstance(event, Settled):
+        if isinstance(event, BattleSettled):
             self._settle(event.battle)
         if line := _what_was_learnt(event):
             self._say(line)
@@ -245,7 +247,7 @@ class Alarm:
                 )
 
 
-def why_hopeless(event: Happening) -> str | None:
+def why_hopeless(event: RunEvent) -> str | None:
     """Return why every later call of a model will fail, too; None where that is not so."""
     if not isinstance(event, CallEvent) or event.kind != "finished":
         return None
@@ -253,7 +255,7 @@ def why_hopeless(event: Happening) -> str | None:
     return HOPELESS.get(fault or "")
 
 
-def pass_on(event: Happening, listeners: Listeners) -> str | None:
+def pass_on(event: RunEvent, listeners: Listeners) -> str | None:
     """Pass an event on, and say what it teaches; return why its model can do no more, if so."""
     listeners.hear(event)
     if line := _what_was_learnt(event):
@@ -261,5 +263,45 @@ def pass_on(event: Happening, listeners: Listeners) -> str | None:
     return why_hopeless(event)
 
 
-def _what_was_learnt(event: Happening) -> str | None:
+def _what_was_learnt(event: RunEvent) -> str | None:
     return safe(event.text) if isinstance(event, CallEvent) and event.kind == "learnt" else None
+
+
+LEVEL = logging.WARNING
+SAME_AT_MOST = 20
+"""Records from one place in the code that are passed on: a library may warn at every call."""
+
+
+class LogEvents(logging.Handler):
+    """Passes on what a process logs from warnings up, each on one line and without keys."""
+
+    def __init__(self, node: str, hear: Hear) -> None:
+        super().__init__(LEVEL)
+        self._node = node
+        self._hear = hear
+        self._heard: dict[tuple[str, int], int] = {}
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Pass a record on, unless there were many of its kind."""
+        place = record.pathname, record.lineno
+        count = self._heard[place] = self._heard.get(place, 0) + 1
+        if count > SAME_AT_MOST:
+            return
+        try:
+            text = record.getMessage()
+        except (TypeError, ValueError):
+            # Message and arguments do not fit; logging itself says so elsewhere.
+            text = str(record.msg)
+        if record.exc_info and (error := record.exc_info[1]) is not None:
+            text += f" ({type(error).__name__}: {error})"
+        more = " (more of these are left out)" if count == SAME_AT_MOST else ""
+        name = redacted(record.name)
+        level = record.levelname.lower()
+        self._hear(WarningLogged(self._node, level, name, redacted(text) + more))
+
+
+def hear_logs(node: str, hear: Hear) -> LogEvents:
+    """Pass on from now on what this process logs; return what does, which can be taken off."""
+    handler = LogEvents(node, hear)
+    logging.getLogger().addHandler(handler)
+    return handler

@@ -18,17 +18,21 @@ from videoautoarena.agents.calls.ask import CallEvent
 from videoautoarena.agents.limits.outages import ServerWait
 from videoautoarena.memory.records.records import CallRow
 from videoautoarena.runs.console.progress.events import (
-    Begun,
-    Drawn,
-    Ended,
+    BattleSettled,
     Listeners,
-    Looked,
-    Settled,
+    PairDrawn,
+    RuleRead,
+    RunBegun,
+    RunEnded,
 )
 from videoautoarena.runs.console.progress.interrupts import heard
-from videoautoarena.runs.console.progress.machines import Machines, machines_at_work
+from videoautoarena.runs.console.progress.local_state import (
+    Machines,
+    about_wait,
+    machines_at_work,
+    waiting_now,
+)
 from videoautoarena.runs.console.progress.status import holder
-from videoautoarena.runs.console.progress.waiting import about_wait, waiting_now
 from videoautoarena.runs.formats.terminal import is_chatter_unread
 from videoautoarena.runs.run.config.run_config import RunConfig
 from videoautoarena.runs.run.config.stopping_rule import kept_rule
@@ -119,7 +123,7 @@ class Follower:
         self._is_settled = run.slots.among(run.settled)
         self._watch = self._waves = None
         self._listeners.hear(
-            Begun(
+            RunBegun(
                 out=self._folder,
                 seed=manifest["seed"],
                 rounds=manifest["rounds"],
@@ -143,7 +147,7 @@ class Follower:
             return
         self._is_settled[row] = True
         self._drawn.discard(id_)
-        self._listeners.hear(Settled(battle))
+        self._listeners.hear(BattleSettled(battle))
         if self._waves is not None:
             self._waves.note(ending_of(battle))
 
@@ -157,7 +161,7 @@ class Follower:
             config = RunConfig.of_manifest(run.manifest)
             self._waves = Waves.of(run.store, config.models)
             self._watch = Watch(
-                rule, config, self._waves, lambda r: self._listeners.hear(Looked(r))
+                rule, config, self._waves, lambda r: self._listeners.hear(RuleRead(r))
             )
         self._watch.look()
 
@@ -167,7 +171,7 @@ class Follower:
             self._drawn.add(slot)
             draw = run.store.draw(slot)
             if draw is not None:
-                self._listeners.hear(Drawn(draw))
+                self._listeners.hear(PairDrawn(draw))
         self._listeners.hear(
             CallEvent(
                 "finished",
@@ -208,7 +212,7 @@ async def follow(folder: Path, listeners: Listeners) -> str:
     if not is_whole:
         with open_run(folder) as run:
             is_whole = look_ahead(run.store).is_stopped
-    listeners.hear(Ended(interrupted=not is_whole))
+    listeners.hear(RunEnded(interrupted=not is_whole))
     counts = f"{follower.settled} of {follower.total} battles settled"
     if left.is_set() and process is not None:
         return f"no longer following: {counts}; process {process} is still running it"

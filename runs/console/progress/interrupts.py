@@ -11,8 +11,8 @@ from typing import Any, Protocol
 
 from videoautoarena.agents.limits.outages import Outage, ServerWait
 from videoautoarena.memory.store.connection import SHUTDOWN
-from videoautoarena.runs.console.progress.events import Draining, Listeners
-from videoautoarena.runs.console.progress.waiting import about_wait
+from videoautoarena.runs.console.progress.events import CallsDraining, Listeners
+from videoautoarena.runs.console.progress.local_state import about_wait
 from videoautoarena.runs.formats.terminal import safe
 from videoautoarena.runs.formats.words import spent
 from videoautoarena.runs.run.rundir.reader import counted
@@ -72,7 +72,7 @@ def _announce(asker: InFlight, listeners: Listeners) -> None:
     def announce_cap() -> None:
         calls = counted(asker.under_way, "call")
         listeners.say(f"budget cap reached: finishing {calls} in flight")
-        listeners.hear(Draining(asker.under_way, is_capped=True))
+        listeners.hear(CallsDraining(asker.under_way, is_capped=True))
 
     def announce_outage(outage: Outage | ServerWait) -> None:
         if isinstance(outage, ServerWait):
@@ -83,7 +83,7 @@ def _announce(asker: InFlight, listeners: Listeners) -> None:
         listeners.hear(outage)
         if outage.state == "given-up":
             listeners.say(f"finishing {counted(asker.under_way, 'call')} in flight")
-            listeners.hear(Draining(asker.under_way, gone=outage.address))
+            listeners.hear(CallsDraining(asker.under_way, gone=outage.address))
 
     asker.announce(announce_cap, announce_outage)
 
@@ -137,7 +137,7 @@ def _drain(asker: InFlight, listeners: Listeners) -> None:
     """Say that calls under way are being finished, and send no other."""
     calls = counted(asker.under_way, "call")
     listeners.say(f"stopping: finishing {calls} in flight; interrupt again to stop at once")
-    listeners.hear(Draining(asker.under_way, is_capped=asker.is_broke))
+    listeners.hear(CallsDraining(asker.under_way, is_capped=asker.is_broke))
     asker.drain()
 
 

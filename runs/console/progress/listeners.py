@@ -9,52 +9,57 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 from videoautoarena.memory.records.errors import BadInput
-from videoautoarena.runs.console.progress.display import ON_TERMINAL, Display
 from videoautoarena.runs.console.progress.events import Hear, Listeners, Say, all_of
-from videoautoarena.runs.console.progress.live import plain_lines
-from videoautoarena.runs.console.progress.pace import Pace
+from videoautoarena.runs.console.progress.live import Pace, plain_lines
 from videoautoarena.runs.formats.terminal import safe, say
 from videoautoarena.video.folder.find import Findings, find_videos
+
+ON_TERMINAL = "-"
+"""The value of `--trace` without a file."""
+
 
 DUMB = ("dumb", "unknown", "")
 
 
 @contextmanager
-def audience(display: Display) -> Iterator[Listeners]:
-    """Give who listens to a run until the end; BadInput where the trace cannot be written."""
+def audience(
+    *, quiet: bool = False, plain: bool = False, trace: str | None = None
+) -> Iterator[Listeners]:
+    """Give who listens to a run until the end; BadInput where the trace cannot be written.
+
+    `trace` is a file, or "-" for the terminal.
+    """
     with ExitStack() as stack:
-        speak, listeners = _shown(display, stack)
+        speak: Say = say
+        listeners: list[Hear] = []
+        if trace == ON_TERMINAL:
+            from videoautoarena.runs.console.progress.trace import Stories
+
+            listeners = [Stories(say).hear]
+        elif not quiet and (plain or not is_live()):
+            listeners = [plain_lines(say)]
+        elif not quiet:
+            from rich.console import Console
+
+            from videoautoarena.runs.console.progress.live import LiveConsole
+
+            live = LiveConsole(Console(stderr=True, highlight=False, emoji=False, markup=False))
+            stack.callback(live.close)
+            speak = live.say
+            listeners = [live.hear]
         unwritten: list[str] = []
 
         def miss(line: str) -> None:
             unwritten.append(line)
             speak(line)
 
-        if display.trace not in (None, ON_TERMINAL):
+        if trace not in (None, ON_TERMINAL):
             from videoautoarena.runs.console.progress.trace import TraceFile
 
-            file = TraceFile(Path(display.trace or ""), say=miss)
+            file = TraceFile(Path(trace or ""), say=miss)
             stack.callback(file.close)
             listeners.append(file.hear)
         yield Listeners(speak, all_of(*listeners), unwritten)
-
-
-def _shown(display: Display, stack: ExitStack) -> tuple[Say, list[Hear]]:
-    if display.trace == ON_TERMINAL:
-        from videoautoarena.runs.console.progress.trace import Stories
-
-        return say, [Stories(say).hear]
-    if display.quiet:
-        return say, []
-    if display.plain or not is_live():
-        return say, [plain_lines(say)]
-    from rich.console import Console
-
-    from videoautoarena.runs.console.progress.live import LiveConsole
-
-    live = LiveConsole(Console(stderr=True, highlight=False, emoji=False, markup=False))
-    stack.callback(live.close)
-    return live.say, [live.hear]
 
 
 def is_live() -> bool:

@@ -14,6 +14,7 @@ import shutil
 import sys
 import termios
 import time
+from collections import deque
 from collections.abc import Callable
 
 from rich.console import Console, Group
@@ -24,24 +25,60 @@ from rich.text import Text
 from videoautoarena.agents.calls.ask import CallEvent
 from videoautoarena.memory.records.records import Battle
 from videoautoarena.runs.console.progress.events import (
-    Begun,
-    Ended,
-    Happening,
+    BattleSettled,
     Hear,
-    Looked,
+    RuleRead,
+    RunBegun,
+    RunEnded,
+    RunEvent,
     Say,
-    Settled,
     end_of,
 )
-from videoautoarena.runs.console.progress.pace import LONGEST_LEFT, Pace
-from videoautoarena.runs.console.progress.screen import Board, Size, picture
-from videoautoarena.runs.console.progress.snapshot import Result, Standing
+from videoautoarena.runs.console.progress.screen import LiveBoard, ScreenSize, picture
+from videoautoarena.runs.console.progress.snapshot import BattleEnding, RunSnapshot
 from videoautoarena.runs.formats.terminal import say
 from videoautoarena.runs.formats.terminal_text import ASCII, UNICODE
+from videoautoarena.runs.formats.words import roughly
 from videoautoarena.runs.rating.leaderboard import Leaderboard
 from videoautoarena.runs.rating.table import build
 from videoautoarena.runs.run.rundir.call_facts import FactCount
 from videoautoarena.runs.run.rundir.reader import one_line, outcome
+
+LEAST = 10
+"""So many pieces say how long one takes; of fewer than a hundred, a tenth of them."""
+LEAST_S = 1.0
+"""Nobody asks how long less than this takes."""
+NEWEST = 100
+"""By so many pieces it is told: what is known from before comes all at once, at the beginning."""
+LONGEST_LEFT = len(" ~123.4 h")
+"""Characters of the words for what is left, but for weeks of work."""
+
+
+class Pace:
+    """Takes how many pieces are done whenever one is, and says how long the rest takes."""
+
+    def __init__(self, *, done: int = 0, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._looks = deque([(clock(), done)], maxlen=NEWEST + 1)
+
+    def left_s(self, done: int, total: int) -> float | None:
+        """Take a look, and return the seconds that are left; None where nobody can say yet."""
+        if done == self._looks[-1][1]:
+            # What went before the first piece takes no time of any.
+            self._looks.pop()
+        self._looks.append((self._clock(), done))
+        since, before = self._looks[0]
+        now, _ = self._looks[-1]
+        fresh = done - before
+        if done >= total or fresh < min(LEAST, max(1, total // 10)):
+            return None
+        return (now - since) / fresh * (total - done)
+
+    def words(self, done: int, total: int) -> str:
+        """Take a look, and return it as it follows a count: ` ~7 min`, or nothing."""
+        left_s = self.left_s(done, total)
+        return "" if left_s is None or left_s < LEAST_S else f" ~{roughly(left_s)}"
+
 
 PIPED = 140
 """Columns of a line where no terminal says how many there are."""
@@ -49,7 +86,7 @@ LEAST_QUESTION = 12
 """A question that would be cut shorter than this is left out."""
 
 
-class Progress:
+class BattleLines:
     """Says each battle as it is settled, on one line that fits the terminal."""
 
     def __init__(
@@ -84,18 +121,18 @@ class Progress:
 
 def plain_lines(say: Say) -> Hear:
     """Return what hears a run and says each battle on a line."""
-    progress: Progress | None = None
+    progress: BattleLines | None = None
     facts = FactLines(say)
 
-    def hear(event: Happening) -> None:
+    def hear(event: RunEvent) -> None:
         nonlocal progress
         facts.hear(event)
         match event:
-            case Begun():
-                progress = Progress(total=len(event.slots), done=len(event.battles), say=say)
-            case Settled(battle) if progress is not None:
+            case RunBegun():
+                progress = BattleLines(total=len(event.slots), done=len(event.battles), say=say)
+            case BattleSettled(battle) if progress is not None:
                 progress.settled(battle)
-            case Looked(reading):
+            case RuleRead(reading):
                 mark = "met, " if reading.is_met else ""
                 say(f"until {reading.rule}: {mark}{reading.where}")
 
@@ -111,18 +148,18 @@ class FactLines:
         self._said: dict[tuple[str, str, str], int] = {}
         """How often a fact held of a model in a role when it was said last."""
 
-    def hear(self, event: Happening) -> None:
+    def hear(self, event: RunEvent) -> None:
         """Take an event in, and say what it is the first of."""
         match event:
-            case Begun(facts=facts) if facts is not None:
+            case RunBegun(facts=facts) if facts is not None:
                 self._count = facts.copy()
             case CallEvent(kind="finished"):
                 if self._count.add(end_of(event)):
                     self._say_new()
-            case Settled(battle):
+            case BattleSettled(battle):
                 if self._count.add_answers(battle):
                     self._say_new()
-            case Ended():
+            case RunEnded():
                 self._say_new(is_end=True)
 
     def _say_new(self, *, is_end: bool = False) -> None:
@@ -149,12 +186,12 @@ class LiveConsole:
     """Shows a run on a terminal; hears events and takes lines, which appear above the picture."""
 
     def __init__(self, console: Console) -> None:
-        self.standing = Standing()
+        self.standing = RunSnapshot()
         self._console = console
         self._live: Live | None = None
         self._timer: asyncio.TimerHandle | None = None
         self._drawn_s = self._dear_s = 0.0
-        self._board: Board | None = None
+        self._board: LiveBoard | None = None
         self._rating: asyncio.Task[None] | None = None
         self._rating_timer: asyncio.TimerHandle | None = None
         self._rated_s = self._took_s = self._took_cpu_s = 0.0
@@ -162,13 +199,13 @@ class LiveConsole:
         self._size = console.size
         self._hushed = False
 
-    def hear(self, event: Happening) -> None:
+    def hear(self, event: RunEvent) -> None:
         """Take an event in, and draw it soon."""
         self.standing.hear(event)
         match event:
-            case Begun():
+            case RunBegun():
                 self._start()
-            case Ended():
+            case RunEnded():
                 self._rate_now()
                 self._draw(again=False)
                 self.close()
@@ -243,7 +280,7 @@ class LiveConsole:
         marks = UNICODE if self._console.encoding.startswith("utf") else ASCII
         # A column stays free, since terminals do not agree on when a full line wraps; two rows for
         # the cursor and for the last line, so that it does not push the head out of sight.
-        size = Size(max(width - 1, 20), max(height - 2, 1), marks)
+        size = ScreenSize(max(width - 1, 20), max(height - 2, 1), marks)
         return Group(*picture(self.standing, self._board, size))
 
     def _rate_soon(self) -> None:
@@ -280,7 +317,7 @@ class LiveConsole:
         if not task.cancelled() and task.exception() is None:
             self._rate_soon()
 
-    async def _rate_aside(self, battles: list[Result]) -> None:
+    async def _rate_aside(self, battles: list[BattleEnding]) -> None:
         def rate() -> tuple[Leaderboard, float]:
             began = time.thread_time()
             return self._rate(battles), time.thread_time() - began
@@ -289,14 +326,14 @@ class LiveConsole:
         self._rated_s = loop.time()
         table, self._took_cpu_s = await asyncio.to_thread(rate)
         self._took_s = loop.time() - self._rated_s
-        self._board = Board(table, len(battles))
+        self._board = LiveBoard(table, len(battles))
         self._plan(self._picture_gap_s)
 
     def _rate_now(self) -> None:
         battles = self.standing.battles()
-        self._board = Board(self._rate(battles), len(battles))
+        self._board = LiveBoard(self._rate(battles), len(battles))
 
-    def _rate(self, battles: list[Result]) -> Leaderboard:
+    def _rate(self, battles: list[BattleEnding]) -> Leaderboard:
         run = self.standing.run
         return build(battles, run.models if run else ())
 

@@ -9,10 +9,18 @@ from typing import NamedTuple
 from rich.cells import cell_len
 from rich.text import Text
 
-from videoautoarena.runs.console.progress.machines import Machine, summed, troubled_first
-from videoautoarena.runs.console.progress.snapshot import Flight, Standing, Voice
-from videoautoarena.runs.formats.axis import Axis, Interval, axis_of, bar
-from videoautoarena.runs.formats.terminal_text import Line, Marks, fit, plain
+from videoautoarena.runs.console.progress.local_state import Machine, summed, troubled_first
+from videoautoarena.runs.console.progress.snapshot import CallUnderWay, LineageUnderWay, RunSnapshot
+from videoautoarena.runs.formats.terminal_text import (
+    Axis,
+    DrawnInterval,
+    Marks,
+    TerminalLine,
+    axis_of,
+    bar,
+    fit,
+    plain,
+)
 from videoautoarena.runs.formats.words import dollars, short
 from videoautoarena.runs.rating.leaderboard import Leaderboard, LeaderboardRow
 from videoautoarena.runs.run.battles.listing import result, short_names, why
@@ -20,12 +28,12 @@ from videoautoarena.runs.run.rundir.call_facts import listed
 from videoautoarena.runs.run.rundir.reader import counted
 
 
-def has_budget(standing: Standing) -> bool:
+def has_budget(standing: RunSnapshot) -> bool:
     """Return whether there is anything to say: a cost, known or not, or a cap."""
     return bool(standing.caps or standing.usd or standing.unknown)
 
 
-def budget(standing: Standing, line: Line) -> Text:
+def budget(standing: RunSnapshot, line: TerminalLine) -> Text:
     """Return the line, the most important first: at 80 columns something may be cut."""
     usd, tokens = standing.caps
     dot = f" {line.marks.between} "
@@ -74,7 +82,7 @@ STYLES = {"judge": "magenta", "contestant": "cyan", "evolver": "yellow", "grader
 
 
 @dataclass(frozen=True)
-class Size:
+class ScreenSize:
     """What there is to draw on."""
 
     width: int
@@ -82,17 +90,17 @@ class Size:
     marks: Marks
 
 
-class Board(NamedTuple):
+class LiveBoard(NamedTuple):
     """A leaderboard, and how many battles had ended when it was made."""
 
     table: Leaderboard
     battles: int
 
 
-def picture(standing: Standing, board: Board | None, size: Size) -> list[Text]:
+def picture(standing: RunSnapshot, board: LiveBoard | None, size: ScreenSize) -> list[Text]:
     """Return the lines of a run as it stands; at most `size.height` of `size.width` cells."""
     if standing.run is None:
-        return [Line(size.width, size.marks).add("starting").text]
+        return [TerminalLine(size.width, size.marks).add("starting").text]
     names = short_names(standing.run.models)
     head = list(_head(standing, names, size))
     room = max(size.height - len(head), 0)
@@ -100,20 +108,24 @@ def picture(standing: Standing, board: Board | None, size: Size) -> list[Text]:
     if size.width >= WIDE:
         upper, lower = _share_wide(room, len(rows), standing)
         half = (size.width - 3) // 2
-        left = list(_board(board, names, Size(half, upper, size.marks)))
-        right = list(_flights(standing, names, Size(size.width - half - 3, upper, size.marks)))
+        left = list(_board(board, names, ScreenSize(half, upper, size.marks)))
+        right = list(
+            _flights(standing, names, ScreenSize(size.width - half - 3, upper, size.marks))
+        )
         body = _beside(left, right, half)
-        return head + body + list(_battles(standing, names, Size(size.width, lower, size.marks)))
+        return (
+            head + body + list(_battles(standing, names, ScreenSize(size.width, lower, size.marks)))
+        )
     ranks, flights, battles = _share(room, len(rows), standing)
     return [
         *head,
-        *_board(board, names, Size(size.width, ranks, size.marks)),
-        *_flights(standing, names, Size(size.width, flights, size.marks)),
-        *_battles(standing, names, Size(size.width, battles, size.marks)),
+        *_board(board, names, ScreenSize(size.width, ranks, size.marks)),
+        *_flights(standing, names, ScreenSize(size.width, flights, size.marks)),
+        *_battles(standing, names, ScreenSize(size.width, battles, size.marks)),
     ][: size.height]
 
 
-def _share(room: int, models: int, standing: Standing) -> tuple[int, int, int]:
+def _share(room: int, models: int, standing: RunSnapshot) -> tuple[int, int, int]:
     """Return how many rows, titles included, board, lineages and battles get."""
     wants = [models + 1 if models else 0, len(standing.flights) + 1, len(standing.latest) + 1]
     wants[1] *= standing.ended is None
@@ -128,7 +140,7 @@ def _share(room: int, models: int, standing: Standing) -> tuple[int, int, int]:
     return got[0], got[1], got[2]
 
 
-def _share_wide(room: int, models: int, standing: Standing) -> tuple[int, int]:
+def _share_wide(room: int, models: int, standing: RunSnapshot) -> tuple[int, int]:
     flights = len(standing.flights) * (standing.ended is None)
     upper = min(max(models, flights) + 1, max(models + 1, room // 2), room)
     return upper, room - upper
@@ -145,15 +157,15 @@ def _beside(left: list[Text], right: list[Text], half: int) -> list[Text]:
     return lines
 
 
-def _head(standing: Standing, names: dict[str, str], size: Size) -> Iterator[Text]:
+def _head(standing: RunSnapshot, names: dict[str, str], size: ScreenSize) -> Iterator[Text]:
     run = standing.run
     assert run is not None
     dot = f" {size.marks.between} "
-    line = Line(size.width, size.marks).add(plain(str(run.out)), "bold")
+    line = TerminalLine(size.width, size.marks).add(plain(str(run.out)), "bold")
     videos = counted(len(run.videos), "video")
     rounds = counted(run.rounds, "round")
     yield line.add(f"{dot}seed {run.seed}{dot}{videos}{dot}{rounds}").text
-    line = Line(size.width, size.marks).add(", ".join(plain(names[m]) for m in run.models))
+    line = TerminalLine(size.width, size.marks).add(", ".join(plain(names[m]) for m in run.models))
     judges = ", ".join(run.judges)
     yield line.add(plain(f"; examiner {run.examiner}, judge {judges}"), "dim").text
     yield _progress(standing, size)
@@ -162,16 +174,16 @@ def _head(standing: Standing, names: dict[str, str], size: Size) -> Iterator[Tex
         rule = standing.reading.rule
         mark = ", met" if standing.reading.is_met else ""
         until = f"until {rule}{mark}: {plain(standing.reading.how_near)}"
-        yield Line(size.width, size.marks).add(until).text
+        yield TerminalLine(size.width, size.marks).add(until).text
     if has_budget(standing):
-        yield budget(standing, Line(size.width, size.marks))
+        yield budget(standing, TerminalLine(size.width, size.marks))
     yield from _facts(standing, names, size)
     yield from _machines(standing, size)
     if size.height >= 24:
         yield Text()
 
 
-def _progress(standing: Standing, size: Size) -> Text:
+def _progress(standing: RunSnapshot, size: ScreenSize) -> Text:
     done = standing.done
     total = standing.total
     marks = size.marks
@@ -181,12 +193,12 @@ def _progress(standing: Standing, size: Size) -> Text:
     state = _state(standing)
     bar = max(min(size.width - cell_len(figures) - cell_len(state) - 3, 60), 0)
     full = round((done / total if total else 1.0) * bar)
-    line = Line(size.width, marks).add(marks.full * full, "green")
+    line = TerminalLine(size.width, marks).add(marks.full * full, "green")
     line.add(marks.rest * (bar - full), "dim").add(" " * bool(bar)).add(figures)
     return line.add(f"  {state}" * bool(state), "bold yellow").text
 
 
-def _state(standing: Standing) -> str:
+def _state(standing: RunSnapshot) -> str:
     gone = f"{plain(standing.gone)} is unreachable" if standing.gone else ""
     if standing.ended is not None:
         if standing.is_capped:
@@ -200,7 +212,7 @@ def _state(standing: Standing) -> str:
     return f"{why_not}: {counted(standing.speaking, 'call')} to finish"
 
 
-def _awaited(standing: Standing) -> str:
+def _awaited(standing: RunSnapshot) -> str:
     """Return what is waited for that cannot be reached, the longest first."""
     if not standing.awaited:
         return _refusing(standing)
@@ -209,7 +221,7 @@ def _awaited(standing: Standing) -> str:
     return f"waiting for {plain(address)}{others}, {clock(standing.clock() - since_s)}"
 
 
-def _refusing(standing: Standing) -> str:
+def _refusing(standing: RunSnapshot) -> str:
     """Return where calls wait since they are refused, the longest first."""
     if not standing.refusing:
         return ""
@@ -224,7 +236,7 @@ MOST_FACTS = 3
 """Rows that facts of calls may take where there is room."""
 
 
-def _facts(standing: Standing, names: dict[str, str], size: Size) -> Iterator[Text]:
+def _facts(standing: RunSnapshot, names: dict[str, str], size: ScreenSize) -> Iterator[Text]:
     """Yield a row a fact of the calls: of which models it holds, and how often."""
     found = standing.facts.found("console")
     facts = list(dict.fromkeys(one.fact for one in found))
@@ -232,11 +244,11 @@ def _facts(standing: Standing, names: dict[str, str], size: Size) -> Iterator[Te
     for fact in facts[:rows]:
         counts = listed([replace(one, model=plain(names.get(one.model, one.model)))
                          for one in found if one.fact is fact])  # fmt: skip
-        yield Line(size.width, size.marks).add(f"{fact.title}: {counts}", "yellow").text
+        yield TerminalLine(size.width, size.marks).add(f"{fact.title}: {counts}", "yellow").text
 
 
-def _counts(standing: Standing, size: Size, dot: str) -> Text:
-    line = Line(size.width, size.marks).add(f"calls {standing.calls:,}")
+def _counts(standing: RunSnapshot, size: ScreenSize, dot: str) -> Text:
+    line = TerminalLine(size.width, size.marks).add(f"calls {standing.calls:,}")
     for number, thing in (
         (standing.recalled, "recalled"),
         (standing.retries, "retried"),
@@ -251,28 +263,30 @@ def _counts(standing: Standing, size: Size, dot: str) -> Text:
     return line.add(f"{dot}tokens {tokens}").text
 
 
-def _machines(standing: Standing, size: Size) -> Iterator[Text]:
+def _machines(standing: RunSnapshot, size: ScreenSize) -> Iterator[Text]:
     """Yield the machines of a cluster in a row for all and, where there is room, one for some."""
     if standing.machines is None or not standing.machines.machines:
         return
     ordered = troubled_first(standing.machines)
     if len(ordered) == 1:
-        yield _machine(Line(size.width, size.marks).add("on ").add(plain(ordered[0].node)), ordered)
+        yield _machine(
+            TerminalLine(size.width, size.marks).add("on ").add(plain(ordered[0].node)), ordered
+        )
         return
-    line = Line(size.width, size.marks).add(f"on {counted(len(ordered), 'machine')}")
+    line = TerminalLine(size.width, size.marks).add(f"on {counted(len(ordered), 'machine')}")
     yield _machine(line, ordered)
     rows = max(0, (size.height - ROWS_BEFORE_MACHINES) // ROWS_A_MACHINE)
     shown = ordered if len(ordered) <= rows else ordered[: max(rows - 1, 0)]
     room = min(max((cell_len(plain(one.node)) for one in shown), default=0), size.width // 3)
     for one in shown:
         name = fit(plain(one.node), room, size.marks)
-        yield _machine(Line(size.width, size.marks).add("  ").add(name), [one])
+        yield _machine(TerminalLine(size.width, size.marks).add("  ").add(name), [one])
     if rows and (more := ordered[len(shown) :]):
         name = fit(f"{len(more)} more", room, size.marks)
-        yield _machine(Line(size.width, size.marks).add("  ").add(name), more)
+        yield _machine(TerminalLine(size.width, size.marks).add("  ").add(name), more)
 
 
-def _machine(line: Line, machines: Sequence[Machine]) -> Text:
+def _machine(line: TerminalLine, machines: Sequence[Machine]) -> Text:
     """Add how machines stand to a line; what went wrong comes first, since the rest may be cut."""
     of_all = summed(machines)
     dot = f" {line.marks.between} "
@@ -282,15 +296,15 @@ def _machine(line: Line, machines: Sequence[Machine]) -> Text:
     return line.add(f"{dot}{counted(of_all.workers, 'worker')}{dot}{flying}").text
 
 
-def _title(name: str, note: str, size: Size, *, right: str = "") -> Text:
-    line = Line(size.width, size.marks).add(f"{size.marks.line * 2} {name} ", "bold")
+def _title(name: str, note: str, size: ScreenSize, *, right: str = "") -> Text:
+    line = TerminalLine(size.width, size.marks).add(f"{size.marks.line * 2} {name} ", "bold")
     if note:
         line.add(f"{note} ", "dim")
     right = f" {right}" if right and cell_len(right) < line.left - 4 else ""
     return line.add(size.marks.line * (line.left - cell_len(right)) + right, "dim").text
 
 
-def _board(board: Board | None, names: dict[str, str], size: Size) -> Iterator[Text]:
+def _board(board: LiveBoard | None, names: dict[str, str], size: ScreenSize) -> Iterator[Text]:
     if board is None or not board.table.models or size.height < 2:
         return
     rows = board.table.models
@@ -302,7 +316,7 @@ def _board(board: Board | None, names: dict[str, str], size: Size) -> Iterator[T
     note += f", {more} more below" if more else ""
     yield _title("Leaderboard", note, size, right="won-tied-lost")
     axis = axis_of(
-        Interval(row.rating, row.low, row.high) for row in rows if row.rating is not None
+        DrawnInterval(row.rating, row.low, row.high) for row in rows if row.rating is not None
     )
     called = [plain(names.get(row.model, row.model)) for row in rows]
     room = min(max(map(cell_len, called)) + 1, size.width // 3)
@@ -310,8 +324,8 @@ def _board(board: Board | None, names: dict[str, str], size: Size) -> Iterator[T
         yield _ranked(row, axis, fit(name, room, size.marks), size)
 
 
-def _ranked(row: LeaderboardRow, axis: Axis, name: str, size: Size) -> Text:
-    line = Line(size.width, size.marks)
+def _ranked(row: LeaderboardRow, axis: Axis, name: str, size: ScreenSize) -> Text:
+    line = TerminalLine(size.width, size.marks)
     rating = row.rating
     best = row.rank_best
     worst = row.rank_worst
@@ -321,11 +335,11 @@ def _ranked(row: LeaderboardRow, axis: Axis, name: str, size: Size) -> Text:
         return line.add(" unrated", "dim").text
     line.add(f"{rating:>5.0f} ")
     counts = f"{row.wins}-{row.ties}-{row.losses}"
-    _interval(line, Interval(rating, row.low, row.high), axis, line.left - 14)
+    _interval(line, DrawnInterval(rating, row.low, row.high), axis, line.left - 14)
     return line.add(f"{counts:>{max(line.left, 0)}}").text
 
 
-def _interval(line: Line, drawn: Interval, axis: Axis, width: int) -> None:
+def _interval(line: TerminalLine, drawn: DrawnInterval, axis: Axis, width: int) -> None:
     """Draw an interval and its middle on one scale for all rows."""
     if width < 5:
         return
@@ -333,7 +347,7 @@ def _interval(line: Line, drawn: Interval, axis: Axis, width: int) -> None:
     line.add(left, "blue").add(dot, "bold blue").add(right, "blue")
 
 
-def _flights(standing: Standing, names: dict[str, str], size: Size) -> Iterator[Text]:
+def _flights(standing: RunSnapshot, names: dict[str, str], size: ScreenSize) -> Iterator[Text]:
     if size.height < 1 or standing.ended is not None:
         return
     flights = sorted(standing.flights.values(), key=lambda flight: not flight.voices)
@@ -353,13 +367,13 @@ def _flights(standing: Standing, names: dict[str, str], size: Size) -> Iterator[
         video = plain((run.videos.get(flight.video, flight.video) if run else "").split("/")[-1])
         where = f"persona {flight.persona} round {flight.round + 1}" if flight.persona else ""
         room = max(12, size.width // 4) + (0 if where else 18)
-        line = Line(size.width, size.marks).add(video, width=room).add(" ")
+        line = TerminalLine(size.width, size.marks).add(video, width=room).add(" ")
         line.add(where, "dim", width=18 if where else 0)
         _speech(line, flight, names, standing.clock())
         yield line.text
 
 
-def _speech(line: Line, flight: Flight, names: dict[str, str], now: float) -> None:
+def _speech(line: TerminalLine, flight: LineageUnderWay, names: dict[str, str], now: float) -> None:
     if not flight.voices:
         waits = f"waiting, {flight.after} done" if flight.after else "frames are being decoded"
         line.add(waits, "dim")
@@ -374,7 +388,7 @@ def _speech(line: Line, flight: Flight, names: dict[str, str], now: float) -> No
     line.add(_waiting(voices, now), "dim")
 
 
-def _waiting(voices: list[Voice], now: float) -> str:
+def _waiting(voices: list[CallUnderWay], now: float) -> str:
     if any(voice.awaits_server for voice in voices):
         return "waiting for its server"
     paused = max(voice.paused_until_s for voice in voices)
@@ -383,7 +397,7 @@ def _waiting(voices: list[Voice], now: float) -> str:
     return f"{max(now - min(voice.since_s for voice in voices), 0):.0f} s"
 
 
-def _battles(standing: Standing, names: dict[str, str], size: Size) -> Iterator[Text]:
+def _battles(standing: RunSnapshot, names: dict[str, str], size: ScreenSize) -> Iterator[Text]:
     if size.height < 2:
         return
     yield _title("Last battles", "newest first", size)
@@ -398,7 +412,9 @@ def _battles(standing: Standing, names: dict[str, str], size: Size) -> Iterator[
     asked = min(widest[1], max(room * 2 // 5, room - widest[2]))
     for battle, (outcome, question, reason) in zip(shown, rows, strict=True):
         lost = battle.verdict in ("void", "forfeit_a", "forfeit_b")
-        line = Line(size.width, size.marks).add(outcome, "yellow" if lost else "", width=column)
+        line = TerminalLine(size.width, size.marks).add(
+            outcome, "yellow" if lost else "", width=column
+        )
         yield line.add("  ").add(question, "dim", width=asked).add("  ").add(reason).text
 
 

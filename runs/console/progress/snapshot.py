@@ -22,7 +22,7 @@ from videoautoarena.memory.records.records import Attempt, Battle, Role, Slot
 from videoautoarena.memory.records.slots import Slots
 from videoautoarena.memory.store.journal import CallTotals
 from videoautoarena.runs.console.progress import events
-from videoautoarena.runs.console.progress.machines import Machines
+from videoautoarena.runs.console.progress.local_state import Machines
 from videoautoarena.runs.run.config.stopping_rule import RuleReading
 from videoautoarena.runs.run.rundir.budget import NO_CAPS
 from videoautoarena.runs.run.rundir.call_facts import FactCount
@@ -35,7 +35,7 @@ TIMED = 6
 """Battles that must be settled before one can say how long the rest will take."""
 
 
-class Result(NamedTuple):
+class BattleEnding(NamedTuple):
     """How a battle ended, without a word of what was said in it."""
 
     id: str
@@ -46,7 +46,7 @@ class Result(NamedTuple):
 
 
 @dataclass(slots=True)
-class Voice:
+class CallUnderWay:
     """A call under way."""
 
     role: Role
@@ -59,32 +59,32 @@ class Voice:
 
 
 @dataclass(slots=True)
-class Flight:
+class LineageUnderWay:
     """A lineage under way, or a video whose users are still being invented (`persona` 0)."""
 
     video: str
     persona: int = 0
     round: int = 0
     pair: tuple[str, str] | None = None
-    voices: dict[int | str, Voice] = field(default_factory=dict)
+    voices: dict[int | str, CallUnderWay] = field(default_factory=dict)
     after: Role | None = None
     """Who spoke last."""
     since_s: float = 0.0
     """When something last happened to it."""
 
 
-class Standing:
+class RunSnapshot:
     """How a run stands. `clock` gives seconds that never go back."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self.clock = clock
         self.began_s = self.heard_s = clock()
         """When its process began, and when it was first heard of here."""
-        self.run: events.Begun | None = None
+        self.run: events.RunBegun | None = None
         self.draining: int | None = None
         self.ended: bool | None = None
         """None while it runs; then whether it was interrupted."""
-        self.flights: dict[str, Flight] = {}
+        self.flights: dict[str, LineageUnderWay] = {}
         self.latest: deque[Battle] = deque(maxlen=KEPT_WHOLE)
         self.verdicts: Counter[str] = Counter()
         self.calls = self.recalled = self.failed = self.retries = 0
@@ -109,26 +109,26 @@ class Standing:
         """None where no cluster plays it."""
         self.fresh = 0
         self._lineup = Lineup(())
-        self._endings = Endings(self._lineup.slots)
+        self._endings = SlotEndings(self._lineup.slots)
         self._open: Counter[str] = Counter()
 
-    def hear(self, event: events.Happening) -> None:
+    def hear(self, event: events.RunEvent) -> None:
         """Take an event in."""
         match event:
             case CallEvent():
                 self._call(event)
-            case events.Begun():
+            case events.RunBegun():
                 self._begin(event)
-            case events.Watched(video):
-                self.flights.setdefault(video, Flight(video, since_s=self.clock()))
-            case events.Drawn(draw):
+            case events.VideoWatched(video):
+                self.flights.setdefault(video, LineageUnderWay(video, since_s=self.clock()))
+            case events.PairDrawn(draw):
                 if flight := self._flight(draw.slot):
                     flight.pair = (draw.model_a, draw.model_b)
-            case events.Settled(battle):
+            case events.BattleSettled(battle):
                 self.fresh += 1
                 self.facts.add_answers(battle)
                 self._settle(battle)
-            case events.Looked(reading):
+            case events.RuleRead(reading):
                 self.reading = reading
             case Machines():
                 self.machines = event
@@ -141,11 +141,11 @@ class Standing:
             case Outage(address):
                 self.awaited.pop(address, None)
                 self._stop_waiting()
-            case events.Draining(calls, is_capped, gone):
+            case events.CallsDraining(calls, is_capped, gone):
                 self.draining = calls
                 self.is_capped = is_capped
                 self.gone = gone
-            case events.Ended(interrupted, is_capped, spent, gone):
+            case events.RunEnded(interrupted, is_capped, spent, gone):
                 self.ended = interrupted
                 self.is_capped = is_capped
                 self.gone = gone
@@ -202,7 +202,7 @@ class Standing:
             return None
         return self.usd / self.done * self.total
 
-    def _voices(self) -> Iterator[Voice]:
+    def _voices(self) -> Iterator[CallUnderWay]:
         return (voice for flight in self.flights.values() for voice in flight.voices.values())
 
     def _stop_waiting(self) -> None:
@@ -210,11 +210,11 @@ class Standing:
             for voice in self._voices():
                 voice.awaits_server = False
 
-    def battles(self) -> list[Result]:
+    def battles(self) -> list[BattleEnding]:
         """Return how the settled battles ended, in stored order."""
         return list(self._endings)
 
-    def _begin(self, run: events.Begun) -> None:
+    def _begin(self, run: events.RunBegun) -> None:
         self.run = run
         self.heard_s = self.clock()
         self.began_s = self.heard_s - run.played_s
@@ -225,7 +225,7 @@ class Standing:
             self.facts = run.facts.copy()
         # Heard again when the run has grown, or some of it is played again.
         self._open = _lineages(self._lineup.slots)
-        self._endings = Endings(self._lineup.slots)
+        self._endings = SlotEndings(self._lineup.slots)
         self.verdicts = Counter()
         self.latest.clear()
         for battle in run.battles:
@@ -252,7 +252,7 @@ class Standing:
         if not self._open[lineage]:
             self.flights.pop(lineage, None)
         elif lineage in self.flights:
-            self.flights[lineage] = Flight(
+            self.flights[lineage] = LineageUnderWay(
                 slot.video, slot.persona, slot.round + 1, after="judge", since_s=self.clock()
             )
         if slot.video in self.flights and not any(
@@ -260,16 +260,16 @@ class Standing:
         ):
             del self.flights[slot.video]
 
-    def _flight(self, scope: str) -> Flight | None:
+    def _flight(self, scope: str) -> LineageUnderWay | None:
         """Return the flight that a call or a draw belongs to; None where it has landed."""
         row = self._lineup.find(base_of(scope))
         if row is None:
-            return self.flights.setdefault(scope, Flight(scope, since_s=self.clock()))
+            return self.flights.setdefault(scope, LineageUnderWay(scope, since_s=self.clock()))
         if self._endings.has(row):
             return None
         slot = self._lineup.slots[row]
         self.flights.pop(slot.video, None)
-        flight = self.flights.setdefault(_lineage(slot), Flight(slot.video, slot.persona))
+        flight = self.flights.setdefault(_lineage(slot), LineageUnderWay(slot.video, slot.persona))
         flight.round = slot.round
         return flight
 
@@ -285,7 +285,7 @@ class Standing:
         now = self.clock()
         flight.since_s = now
         if event.kind == "started":
-            flight.voices[place] = Voice(event.nonce.role, event.alias, now)
+            flight.voices[place] = CallUnderWay(event.nonce.role, event.alias, now)
         elif event.kind == "retry":
             self.retries += 1
             if place in flight.voices:
@@ -310,7 +310,7 @@ class Standing:
         self.unknown += event.cost_usd is None
 
 
-class Endings:
+class SlotEndings:
     """How the battles of a run's slots ended: twelve bytes each, whoever met."""
 
     def __init__(self, slots: Slots) -> None:
@@ -330,13 +330,13 @@ class Endings:
         self._codes[row] = [self._names.setdefault(name, len(self._names)) for name in names]
         return True
 
-    def __iter__(self) -> Iterator[Result]:
+    def __iter__(self) -> Iterator[BattleEnding]:
         names = list(self._names)
         videos = self._slots.videos
         for row in np.flatnonzero(self._codes[:, 2] != _OPEN).tolist():
             a, b, verdict = (names[name] for name in self._codes[row])
             video = videos[self._slots.columns.video[row]]
-            yield Result(self._slots.id(row), video, a, b, verdict or "")
+            yield BattleEnding(self._slots.id(row), video, a, b, verdict or "")
 
 
 def _lineages(slots: Slots) -> Counter[str]:

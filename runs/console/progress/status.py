@@ -17,13 +17,14 @@ from videoautoarena.memory.records import records
 from videoautoarena.memory.records.records import DECIDED, TIES, Intent
 from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.console.progress.costs import Costs, in_flight_line, possibly_paid_lines
-from videoautoarena.runs.console.progress.machines import (
-    Kept,
+from videoautoarena.runs.console.progress.local_state import (
+    KeptMachines,
+    Waiting,
     kept_machines,
     machine_lines,
     past_line,
+    waiting_now,
 )
-from videoautoarena.runs.console.progress.waiting import Waiting, waiting_now
 from videoautoarena.runs.formats.record_json import SPREAD, fields_json, record_json
 from videoautoarena.runs.formats.terminal import safe
 from videoautoarena.runs.run.config.stopping_rule import RuleReading
@@ -48,7 +49,7 @@ _FLOCK = "qqihh" if _MAC else "hhqqi4x"
 
 
 @dataclass(frozen=True)
-class Endings:
+class EndingCounts:
     """How the battles that count ended."""
 
     SHOWN: ClassVar = ("verdicts", "void_reasons", "forfeits", "forfeit_reasons")
@@ -69,7 +70,7 @@ class Endings:
         return self.of_models.most_frequent
 
     @classmethod
-    def of(cls, store: Store, tally: Tally) -> Endings:
+    def of(cls, store: Store, tally: Tally) -> EndingCounts:
         """Count a run's; a battle is read whole only where it has no answers to be judged by."""
         verdicts = Counter[str]()
         void_reasons = Counter[str]()
@@ -121,7 +122,7 @@ class Status:
     """Places for a battle."""
     skipped: list[records.SkippedFile]
     """Files not used: `path` and `reason`."""
-    endings: Endings = field(metadata=SPREAD)
+    endings: EndingCounts = field(metadata=SPREAD)
     costs: Costs = field(metadata=SPREAD)
     caps: SpendCaps
     outlook: Outlook
@@ -164,7 +165,7 @@ class Status:
     lost: records.UnansweredTries
     """Possibly paid, in no other figure: `tries` whose process ended before the reply or was
     stopped for too long, and at most how much, in `usd` (None: no price) and `tokens`."""
-    nodes: Kept | None = None
+    nodes: KeptMachines | None = None
     """The machines of the cluster that played it last."""
 
     @property
@@ -353,7 +354,7 @@ def status_of(folder: Path) -> Status:
         store = run.store
         journal = run.store.journal
         tally = Tally.of(store)
-        endings = Endings.of(store, tally)
+        endings = EndingCounts.of(store, tally)
         costs = Costs(settled=endings.verdicts.total())
         for call in journal.each_taken():
             costs.add(call)

@@ -19,14 +19,18 @@ from videoautoarena.agents.prompting.contracts import ExaminerReply
 from videoautoarena.memory.records.errors import BadInput
 from videoautoarena.memory.records.records import SCHEMA
 from videoautoarena.runs.console.progress.events import (
-    Begun,
-    Ended,
-    Happening,
-    Looked,
+    BattleSettled,
+    CallsDraining,
+    PairDrawn,
+    RuleRead,
+    RunBegun,
+    RunEnded,
+    RunEvent,
     Say,
-    Settled,
+    VideoWatched,
+    WarningLogged,
 )
-from videoautoarena.runs.console.progress.machines import Machines
+from videoautoarena.runs.console.progress.local_state import Machines
 from videoautoarena.runs.formats.record_json import fields_json
 from videoautoarena.runs.formats.terminal import safe
 from videoautoarena.runs.run.battles.detail_text import story, wrapped
@@ -43,14 +47,14 @@ class Stories:
         self._begun: set[tuple[str, int]] = set()
         self._paths: dict[str, str] = {}
 
-    def hear(self, event: Happening) -> None:
+    def hear(self, event: RunEvent) -> None:
         """Say what an examiner saw, and each battle."""
         match event:
-            case Begun():
+            case RunBegun():
                 self._paths = dict(event.videos)
             case CallEvent(kind="finished" | "recalled") if event.nonce.role == "examiner":
                 self._examined(event)
-            case Settled(battle):
+            case BattleSettled(battle):
                 width = self._columns or shutil.get_terminal_size().columns
                 lineage = (battle.video, battle.persona)
                 is_first = lineage not in self._begun
@@ -93,7 +97,7 @@ class TraceFile:
                 f"{safe(str(path))} cannot be written ({error.strerror}); pass another --trace"
             ) from error
 
-    def hear(self, event: Happening) -> None:
+    def hear(self, event: RunEvent) -> None:
         """Write an event down, for as long as the file takes them."""
         if self._file.closed:
             return
@@ -131,22 +135,22 @@ class TraceFile:
         self._say(f"{path} cannot be written ({why}): the trace ends here, and the run continues")
 
 
-def as_json(event: Happening) -> dict[str, Any]:
+def as_json(event: RunEvent) -> dict[str, Any]:
     """Return an event in the shape of a line of `--trace FILE`."""
     match event:
         case CallEvent():
             return {"event": event.kind, **_call(event)}
-        case Begun():
+        case RunBegun():
             shown = {"out": str(event.out), "slots": len(event.slots)}
             shown |= {"settled": len(event.battles), "videos": dict(event.videos)}
             plain = ("seed", "rounds", "models", "examiner", "judges")
             return {"event": "begun", **shown, **{key: getattr(event, key) for key in plain}}
-        case Settled(battle):
+        case BattleSettled(battle):
             return {"event": "settled", "battle": battle.model_dump(mode="json", by_alias=True)}
-        case Ended(interrupted, is_capped):
+        case RunEnded(interrupted, is_capped):
             why = {"interrupted": interrupted, "is_capped": is_capped, "gone": event.gone}
             return {"event": "ended", **why}
-        case Looked(reading):
+        case RuleRead(reading):
             return {"event": "looked", "reading": reading.to_json()}
         case Machines():
             return {"event": "machines", **fields_json(event)}
@@ -155,7 +159,16 @@ def as_json(event: Happening) -> dict[str, Any]:
         for name in event.__dataclass_fields__
         for value in [getattr(event, name)]
     }
-    return {"event": type(event).__name__.lower(), **facts}
+    return {"event": EVENT_NAMES.get(type(event)) or type(event).__name__.lower(), **facts}
+
+
+EVENT_NAMES: dict[type, str] = {
+    VideoWatched: "watched",
+    PairDrawn: "drawn",
+    WarningLogged: "logged",
+    CallsDraining: "draining",
+}
+"""What lines of a trace call events whose fields they hold as they are; others go by class."""
 
 
 def _call(event: CallEvent) -> dict[str, Any]:

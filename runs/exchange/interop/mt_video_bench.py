@@ -57,7 +57,7 @@ from videoautoarena.runs.exchange.interop.task_sets import (
 )
 from videoautoarena.runs.formats.battle_table import quoted
 from videoautoarena.runs.formats.files import (
-    Twice,
+    DoubledObject,
     decode,
     kind_of,
     make_folder,
@@ -236,7 +236,7 @@ def _read(file: Path) -> _PublishedFile:
     raw = parse_json(decode(content, str(file)), str(file))
     if not isinstance(raw, dict):
         raise BadInput(f"{file} holds {kind_of(raw)}; it must be an object of videos")
-    if isinstance(raw, Twice):
+    if isinstance(raw, DoubledObject):
         raise BadInput(f"{file} has the video {quoted(raw.key)} twice; nothing was imported")
     return _PublishedFile(file, digest(content), raw)
 
@@ -293,7 +293,7 @@ def _read_strays(part: AbilityFiles) -> None:
         if not isinstance(events, dict):
             part.refused.append(f"{where}: is {kind_of(events)}; it must be an object of events")
             continue
-        if isinstance(events, Twice):
+        if isinstance(events, DoubledObject):
             part.refused.append(f"{where}: has the event {quoted(events.key)} twice")
         for event, held in events.items():
             if (video, event) in part.events:

@@ -48,7 +48,7 @@ from videoautoarena.runs.bench.format.writer import (
 from videoautoarena.runs.bench.score.shortcuts import Shortcuts, probe_set
 from videoautoarena.runs.formats.battle_table import quoted
 from videoautoarena.runs.formats.files import (
-    Odd,
+    OddNumber,
     decode,
     kind_of,
     oddity,
@@ -130,7 +130,7 @@ class PublishedRecord(dict[str, Any]):
         value = self.get(key)
         if value is None:
             return None
-        if isinstance(value, bool | Odd) or not isinstance(value, int | float):
+        if isinstance(value, bool | OddNumber) or not isinstance(value, int | float):
             raise UnusableRecord(
                 f"has {kind_of(value)} under {quoted(key)}; it must be a number of seconds"
             )

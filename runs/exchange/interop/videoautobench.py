@@ -47,7 +47,7 @@ from videoautoarena.runs.bench.format.writer import (
 from videoautoarena.runs.exchange.interop.judgments import check_texts, named, read_object
 from videoautoarena.runs.formats.battle_table import quoted
 from videoautoarena.runs.formats.files import (
-    Twice,
+    DoubledObject,
     decode,
     kind_of,
     oddity,
@@ -229,7 +229,7 @@ def import_videoautobench(file: Path, to: Path, *, licence: str | None = None) -
         )
     if not raw:
         raise BadInput(f"{file} holds no question")
-    if isinstance(raw, Twice):
+    if isinstance(raw, DoubledObject):
         raise BadInput(f"{file} has the qid {quoted(raw.key)} twice")
     items = []
     refused = {}
@@ -331,7 +331,7 @@ def import_submission(
     raw = read_json(file)
     if not isinstance(raw, dict) or not raw:
         raise BadInput(f"{file} holds {kind_of(raw)}; it must be an object of answers by their qid")
-    if isinstance(raw, Twice):
+    if isinstance(raw, DoubledObject):
         raise BadInput(f"{file} has the qid {quoted(raw.key)} twice")
     items = {item.qid: item for item in bench.items}
     responses = {}

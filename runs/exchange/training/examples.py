@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from videoautoarena.agents.prompting.languages import UNKNOWN, asked_language
 from videoautoarena.agents.roles.judge import plurality
 from videoautoarena.graph.slot_ids import PERSONAS
 from videoautoarena.memory.records.errors import BadInput, StoreError
@@ -27,7 +28,6 @@ from videoautoarena.runs.exchange.training.rows import (
     SentFrames,
     Turn,
 )
-from videoautoarena.runs.formats.language import UNKNOWN, asked_language
 from videoautoarena.runs.formats.terminal import safe
 from videoautoarena.runs.rating.fit import rater_of
 from videoautoarena.runs.rating.leaderboard import LeaderboardRow

@@ -37,6 +37,7 @@ from videoautoarena.runs.bench.format.schema import (
 )
 from videoautoarena.runs.bench.format.verify import inside
 from videoautoarena.runs.bench.format.writer import (
+    BEFORE_PASSING_ON,
     Copy,
     count_table,
     plain,
@@ -45,7 +46,6 @@ from videoautoarena.runs.bench.format.writer import (
     seal,
 )
 from videoautoarena.runs.exchange.interop.mt_video_bench import CHECKLISTS, DIALOGUES
-from videoautoarena.runs.formats.publishing import BEFORE_PASSING_ON
 from videoautoarena.runs.formats.record_json import SPREAD, keyed, record_json
 from videoautoarena.runs.formats.terminal import safe
 from videoautoarena.runs.making.dialogues.easy_rounds import Played, find_easy

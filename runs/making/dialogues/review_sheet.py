@@ -18,9 +18,15 @@ from videoautoarena.runs.bench.dialogues.score import Of
 from videoautoarena.runs.bench.format.reader import OpenBench, open_bench
 from videoautoarena.runs.bench.format.schema import DIALOGUE, DialogueItem, Round
 from videoautoarena.runs.bench.format.writer import refuse_within
-from videoautoarena.runs.formats.battle_table import Sheet, quoted, read_sheet
-from videoautoarena.runs.formats.csv_text import lined, sheet_text, shown, unquote_formula
-from videoautoarena.runs.formats.files import refuse_existing, write_whole
+from videoautoarena.runs.formats.battle_table import ColumnSheet, quoted, read_sheet
+from videoautoarena.runs.formats.files import (
+    lined,
+    refuse_existing,
+    sheet_text,
+    shown,
+    unquote_formula,
+    write_whole,
+)
 from videoautoarena.runs.formats.terminal import safe
 from videoautoarena.runs.formats.words import unusable_too
 from videoautoarena.runs.run.rundir.reader import counted
@@ -122,7 +128,7 @@ def read_edits(bench: OpenBench[DialogueItem], file: Path) -> dict[Of, Edit]:
     return reading.edits
 
 
-def _rows(sheet: Sheet) -> Iterator[dict[str, str]]:
+def _rows(sheet: ColumnSheet) -> Iterator[dict[str, str]]:
     columns = sheet.columns
     for place in range(len(columns["qid"].codes)):
         cells = {name: column.values[column.codes[place]] for name, column in columns.items()}
@@ -196,7 +202,7 @@ def _edit(row: Mapping[str, str], asked: Round) -> Edit:
     return Edit("drop" if decision == "drop" else "keep", corrections, note)
 
 
-def _refusal(sheet: Sheet, wrong: Mapping[int, str]) -> BadInput:
+def _refusal(sheet: ColumnSheet, wrong: Mapping[int, str]) -> BadInput:
     first, *others = wrong
     nor = unusable_too([str(sheet.first + k) for k in others], f"{sheet.row}s ")
     return BadInput(f"{sheet.refuse(first, wrong[first])}{nor}; nothing was made")

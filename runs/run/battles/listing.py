@@ -27,7 +27,7 @@ from videoautoarena.memory.records.records import (
 )
 from videoautoarena.memory.records.slots import Longs, Mask
 from videoautoarena.memory.records.standards import STANDARDS, Standard
-from videoautoarena.runs.formats.csv_text import comma_separated_lines
+from videoautoarena.runs.formats.files import comma_separated_lines
 from videoautoarena.runs.formats.terminal import safe
 from videoautoarena.runs.formats.terminal_text import Marks, fit
 from videoautoarena.runs.formats.words import composed, in_full, length

@@ -15,11 +15,11 @@ from starlette.routing import Route
 
 from videoautoarena.memory.records.errors import ArenaError, StoreError
 from videoautoarena.runs.formats.terminal import safe, say
-from videoautoarena.runs.serve.annotate.battles import BattleTask, SaidOfBattle
+from videoautoarena.runs.serve.annotate.battles import BattleBallot, BattleTask
 from videoautoarena.runs.serve.annotate.films import Films
-from videoautoarena.runs.serve.annotate.questions import NoRanking, RankingTask, SaidOfQuestions
-from videoautoarena.runs.serve.annotate.queue import Stale
-from videoautoarena.runs.serve.server.files import Gone
+from videoautoarena.runs.serve.annotate.questions import NoRanking, QuestionVote, RankingTask
+from videoautoarena.runs.serve.annotate.queue import StaleVote
+from videoautoarena.runs.serve.server.files import VideoGone
 
 POSTS = tuple(
     f"/api/annotate/{task}/{what}" for task in ("battle", "ranking") for what in ("vote", "undo")
@@ -28,7 +28,7 @@ POSTS = tuple(
 
 
 @dataclass(frozen=True)
-class Tasks:
+class LabellerTasks:
     """What one labeller has to do."""
 
     labeller: str
@@ -57,7 +57,7 @@ class Tasks:
         }
 
 
-class TakenBack(BaseModel):
+class UndoRequest(BaseModel):
     """What a page sends to take its last vote back."""
 
     model_config = ConfigDict(extra="forbid", strict=True)
@@ -73,7 +73,7 @@ class _Refused(Exception):
         self.status = status
 
 
-def annotate_app(labellers: Mapping[str, Tasks], page: bytes, films: Films) -> Starlette:
+def annotate_app(labellers: Mapping[str, LabellerTasks], page: bytes, films: Films) -> Starlette:
     """Return the application of labelling; `request.state.session` names who asks."""
     endpoint = _Endpoint(labellers, page, films)
     return Starlette(
@@ -91,7 +91,7 @@ def annotate_app(labellers: Mapping[str, Tasks], page: bytes, films: Films) -> S
 
 
 class _Endpoint:
-    def __init__(self, labellers: Mapping[str, Tasks], page: bytes, films: Films) -> None:
+    def __init__(self, labellers: Mapping[str, LabellerTasks], page: bytes, films: Films) -> None:
         self._labellers = labellers
         self._page = page
         self._films = films
@@ -112,12 +112,12 @@ class _Endpoint:
         body = await request.body()
         try:
             if isinstance(task, BattleTask):
-                await task.vote(SaidOfBattle.model_validate_json(body))
+                await task.vote(BattleBallot.model_validate_json(body))
             else:
-                await task.vote(SaidOfQuestions.model_validate_json(body))
+                await task.vote(QuestionVote.model_validate_json(body))
         except (ValidationError, NoRanking):
             raise _Refused(400, "this is no vote") from None
-        except Stale:
+        except StaleVote:
             return self._state(request, status=409)
         except StoreError as wrong:
             raise _unwritten(wrong) from wrong
@@ -126,11 +126,11 @@ class _Endpoint:
     async def undo(self, request: Request) -> Response:
         task = self._task(request)
         try:
-            taken = TakenBack.model_validate_json(await request.body())
+            taken = UndoRequest.model_validate_json(await request.body())
             await task.queue.undo(taken.ticket)
         except ValidationError:
             raise _Refused(400, "this takes nothing back") from None
-        except Stale:
+        except StaleVote:
             return self._state(request, status=409)
         except StoreError as wrong:
             raise _unwritten(wrong) from wrong
@@ -139,7 +139,7 @@ class _Endpoint:
     async def video(self, request: Request) -> Response:
         try:
             return await self._films.response(self._video(request))
-        except Gone as why:
+        except VideoGone as why:
             raise _Refused(404, str(why)) from None
 
     async def frame(self, request: Request) -> Response:
@@ -154,7 +154,7 @@ class _Endpoint:
             raise _Refused(404, "there is no such frame")
         return Response(jpeg, media_type="image/jpeg")
 
-    def _tasks(self, request: Request) -> Tasks:
+    def _tasks(self, request: Request) -> LabellerTasks:
         tasks = self._labellers.get(request.state.session)
         if tasks is None:
             raise _Refused(403, "this session labels nothing")

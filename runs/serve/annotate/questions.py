@@ -20,7 +20,7 @@ from videoautoarena.runs.formats.battle_table import is_gap, quoted, read_sheet
 from videoautoarena.runs.run.rundir.reader import Run, reading_of
 from videoautoarena.runs.serve.annotate.battles import LONGEST_NOTE
 from videoautoarena.runs.serve.annotate.films import Films
-from videoautoarena.runs.serve.annotate.queue import Queue
+from videoautoarena.runs.serve.annotate.queue import VoteQueue
 
 OWN = "this run"
 """The source of questions that the run itself put."""
@@ -50,7 +50,7 @@ class QuestionSet(NamedTuple):
         )
 
 
-class Given(NamedTuple):
+class GivenQuestions(NamedTuple):
     """Questions of others on videos of a run."""
 
     questions: Mapping[str, Sequence[RankedQuestion]]
@@ -59,7 +59,7 @@ class Given(NamedTuple):
     """Rows of videos that the run does not have."""
 
 
-def read_questions(files: Iterable[Path], videos: Sequence[Video]) -> Given:
+def read_questions(files: Iterable[Path], videos: Sequence[Video]) -> GivenQuestions:
     """Return the questions in files with the columns video, question and source.
 
     A video may be written as its id, as its path in the run, or as the name of its file.
@@ -78,7 +78,7 @@ def read_questions(files: Iterable[Path], videos: Sequence[Video]) -> Given:
                 strange += 1
         if not found:
             raise BadInput(f"{file} has no question on a video of this run")
-    return Given(found, strange)
+    return GivenQuestions(found, strange)
 
 
 def _names(video: Video) -> tuple[str, ...]:
@@ -135,7 +135,7 @@ def _draw(posed: Iterable[RankedQuestion], video: str, seed: int) -> tuple[Ranke
     return tuple(drawn[source] for source in sources[:MOST])
 
 
-class SaidOfQuestions(BaseModel):
+class QuestionVote(BaseModel):
     """What a page sends of the questions that it shows, in the order in which it shows them."""
 
     model_config = ConfigDict(extra="forbid", strict=True)
@@ -164,7 +164,7 @@ class RankingTask:
         votes = store.evidence.votes
         mine = [vote for vote in votes.standing(RankingVote) if vote.labeller == labeller]
         self._sets = {one.subject: one for one in sets}
-        self.queue: Queue[RankingVote] = Queue(votes, list(self._sets), mine)
+        self.queue: VoteQueue[RankingVote] = VoteQueue(votes, list(self._sets), mine)
         self._store = store
         self._labeller = labeller
         self._films = films
@@ -186,7 +186,7 @@ class RankingTask:
         held = self.queue.holder(ticket)
         return self._sets[held].video if held else None
 
-    async def vote(self, said: SaidOfQuestions) -> None:
+    async def vote(self, said: QuestionVote) -> None:
         """Keep a ranking; raises NoRanking, Stale or StoreError."""
 
         def ranked(subject: str) -> RankingVote:

@@ -13,11 +13,11 @@ V = TypeVar("V", BattleVote, RankingVote)
 TICKET_BYTES = 12
 
 
-class Stale(Exception):
+class StaleVote(Exception):
     """A vote on something else than what is out now."""
 
 
-class Progress(NamedTuple):
+class QueueProgress(NamedTuple):
     """How far a labeller is."""
 
     done: int
@@ -26,7 +26,7 @@ class Progress(NamedTuple):
     total: int
 
 
-class Queue(Generic[V]):
+class VoteQueue(Generic[V]):
     """Hands out one thing at a time under a random ticket, which is good for one vote.
 
     What it hands out follows from the order and the votes that stand, so that a labeller goes on
@@ -56,11 +56,11 @@ class Queue(Generic[V]):
         self.ticket = secrets.token_hex(TICKET_BYTES)
 
     @property
-    def progress(self) -> Progress:
+    def progress(self) -> QueueProgress:
         """Return how far the labeller is."""
         done = self._cast.keys() | self._elsewhere
         skipped = sum(_is_skipped(vote) for vote in self._cast.values())
-        return Progress(len(done), skipped, len(self._order))
+        return QueueProgress(len(done), skipped, len(self._order))
 
     @property
     def can_undo(self) -> bool:
@@ -81,7 +81,7 @@ class Queue(Generic[V]):
         async with self._gate:
             subject = self.holder(ticket)
             if subject is None:
-                raise Stale
+                raise StaleVote
             vote = make(subject)
             await self._votes.put(vote)
             self._cast[subject] = vote
@@ -96,7 +96,7 @@ class Queue(Generic[V]):
         """
         async with self._gate:
             if not self._cast or not secrets.compare_digest(*_bytes(ticket, self.ticket)):
-                raise Stale
+                raise StaleVote
             subject = next(reversed(self._cast))
             await self._votes.withdraw(self._cast[subject])
             del self._cast[subject]

@@ -15,18 +15,16 @@ from videoautoarena.runs.formats.terminal import safe
 from videoautoarena.runs.formats.words import composed, written_as
 from videoautoarena.runs.run.rundir.opener import NO_FOLDER, videos_folder
 from videoautoarena.runs.run.rundir.reader import Run, counted, run_file
-from videoautoarena.runs.serve.annotate.app import POSTS, Tasks, annotate_app
-from videoautoarena.runs.serve.annotate.battles import BattleTask
-from videoautoarena.runs.serve.annotate.blinding import Makers
+from videoautoarena.runs.serve.annotate.app import POSTS, LabellerTasks, annotate_app
+from videoautoarena.runs.serve.annotate.battles import BattleTask, Makers
 from videoautoarena.runs.serve.annotate.films import Films
 from videoautoarena.runs.serve.annotate.questions import (
     RankingTask,
     question_sets,
     read_questions,
 )
-from videoautoarena.runs.serve.server.guard import Guard
+from videoautoarena.runs.serve.server.guard import Guard, Sessions
 from videoautoarena.runs.serve.server.serve import listen, port_of, serve
-from videoautoarena.runs.serve.server.sessions import Sessions
 from videoautoarena.runs.views.page.document import document, policy
 from videoautoarena.video.sampling.cache import FrameCache
 from videoautoarena.video.workers.decoders import Decoders
@@ -37,7 +35,7 @@ NEW_LINK = "for new links, end arena annotate with Ctrl-C and start it again; vo
 
 
 @dataclass(frozen=True)
-class Asked:
+class AnnotateRequest:
     """What a session is to be."""
 
     folder: Path
@@ -52,12 +50,12 @@ class Asked:
 
 
 @dataclass(frozen=True)
-class Begun:
+class LabellingSession:
     """What a session is, once it can be opened."""
 
     links: Mapping[str, str]
     """By labeller; each opens in one browser."""
-    tasks: tuple[Tasks, ...]
+    tasks: tuple[LabellerTasks, ...]
     notes: tuple[str, ...]
 
     def as_lines(self) -> Iterator[str]:
@@ -72,7 +70,9 @@ class Begun:
             yield f"{safe(one.labeller)}: {'; '.join(parts)}"
 
 
-async def annotate(asked: Asked, on_begun: Callable[[Begun], None]) -> Begun:
+async def annotate(
+    asked: AnnotateRequest, on_begun: Callable[[LabellingSession], None]
+) -> LabellingSession:
     """Let people vote until somebody interrupts; every vote is in the run before the next is shown.
 
     Raises:
@@ -96,14 +96,14 @@ async def annotate(asked: Asked, on_begun: Callable[[Begun], None]) -> Begun:
                     app, sessions, policy=policy("annotate"), posts=POSTS, new_link=NEW_LINK
                 )
                 links = {name: sessions.link(name) for name in names}
-                begun = Begun(links, tasks, notes)
+                begun = LabellingSession(links, tasks, notes)
                 await serve(guard, listener, lambda: on_begun(begun))
     return begun
 
 
 def prepare(
-    run: Run, asked: Asked, *, names: tuple[str, ...], films: Films
-) -> tuple[tuple[Tasks, ...], tuple[str, ...]]:
+    run: Run, asked: AnnotateRequest, *, names: tuple[str, ...], films: Films
+) -> tuple[tuple[LabellerTasks, ...], tuple[str, ...]]:
     """Return what everybody has to do in a run that is open for writing, and what to know of it.
 
     Raises:
@@ -126,7 +126,7 @@ def prepare(
         notes.append(f"{counted(given.strange, 'question')} of videos outside the run left out")
     makers = Makers.of_run(run.manifest)
     tasks = tuple(
-        Tasks(
+        LabellerTasks(
             name,
             BattleTask(run.store, name, order, films=films, makers=makers, seed=seed),
             RankingTask(run.store, name, sets, films=films, seed=seed),

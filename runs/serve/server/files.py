@@ -26,7 +26,7 @@ Identity = tuple[int, int, int, int, int]
 """Device, inode, size, and when the bytes changed and what is known of them."""
 
 
-class Gone(Exception):
+class VideoGone(Exception):
     """A video that cannot be given out any more; the message is the reason."""
 
 
@@ -60,10 +60,10 @@ class VideoFiles:
             is_same = identity[2] == video.size_bytes
             is_same = is_same and await aside(lambda: _sha256(handle)) == video.sha256
             if _identity(handle) != identity:
-                raise Gone("this file is being changed")
+                raise VideoGone("this file is being changed")
             known = self._checked[video.id] = identity, is_same
         if not known[1]:
-            raise Gone("this file has changed since the run saw it")
+            raise VideoGone("this file has changed since the run saw it")
 
 
 class _OpenFile(FileResponse):
@@ -91,12 +91,12 @@ def _opened(folder: Path, name: str) -> int:
         flags = os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY
         handle = os.open(path, flags) if is_inside else None
     except (OSError, ValueError, RuntimeError):
-        raise Gone("this file is not where it was when the run saw it") from None
+        raise VideoGone("this file is not where it was when the run saw it") from None
     if handle is None:
-        raise Gone("this file lies outside of the folder of videos")
+        raise VideoGone("this file lies outside of the folder of videos")
     if not stat.S_ISREG(os.fstat(handle).st_mode):
         os.close(handle)
-        raise Gone("this is no file any more")
+        raise VideoGone("this is no file any more")
     return handle
 
 

@@ -6,27 +6,82 @@ import asyncio
 import os
 import re
 from contextlib import suppress
+from hashlib import sha256
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response, StreamingResponse
 from starlette.routing import Route, Router
 
 from videoautoarena.memory.records.errors import ArenaError, BadInput, FramesChanged, UnusableVideo
+from videoautoarena.runs.console.progress.status import holder
+from videoautoarena.runs.formats.terminal import safe
 from videoautoarena.runs.run.rundir.opener import NO_FOLDER, UNKNOWN_FOLDER
-from videoautoarena.runs.run.rundir.reader import holds_a_run, one_line, open_run, refuse_set
-from videoautoarena.runs.serve.server.files import Gone, VideoFiles
-from videoautoarena.runs.serve.server.guard import Guard
+from videoautoarena.runs.run.rundir.reader import (
+    holds_a_run,
+    lock_file,
+    one_line,
+    open_run,
+    refuse_set,
+    runs_below,
+)
+from videoautoarena.runs.run.rundir.slots import Tally
+from videoautoarena.runs.serve.server.files import VideoFiles, VideoGone
+from videoautoarena.runs.serve.server.guard import Guard, Sessions
 from videoautoarena.runs.serve.server.serve import announce, aside, listen, port_of, serve
-from videoautoarena.runs.serve.server.sessions import Sessions
-from videoautoarena.runs.serve.view.current import Current, as_json
-from videoautoarena.runs.serve.view.events import Watch
-from videoautoarena.runs.serve.view.folder import Row, RunsBelow
+from videoautoarena.runs.serve.view.current import Current, Stamp, as_json, stamp_of
+from videoautoarena.runs.serve.view.events import RunWatch
 from videoautoarena.runs.serve.view.pictures import Pictures
 from videoautoarena.runs.views.page.document import document, policy
 from videoautoarena.video.sampling.cache import FrameCache
 from videoautoarena.video.workers.decoders import Decoders
+
+Row = dict[str, Any]
+
+
+class RunsBelow:
+    """The runs below a folder, each known by a name that says nothing of where it lies."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._found: dict[str, Path] = {}
+        self._rows: dict[str, tuple[Stamp, Row]] = {}
+
+    def look(self) -> list[Row]:
+        """Return the runs that are there now, the one that was written to last first."""
+        found = {_id(path, self._folder): path for path in runs_below(self._folder)}
+        self._found = found
+        rows = [self._row(id_, path) for id_, path in found.items()]
+        return sorted(rows, key=lambda row: -row["changed_s"])
+
+    def folder_of(self, id_: str) -> Path | None:
+        """Return where the run of a name lies; None where there was none at the last look."""
+        return self._found.get(id_)
+
+    def _row(self, id_: str, path: Path) -> Row:
+        name = safe(path.relative_to(self._folder).as_posix())
+        row: Row = {"id": id_, "name": name, "changed_s": 0.0, "reason": None}
+        try:
+            stamp = stamp_of(path)
+            row["changed_s"] = max(part[2] for part in stamp if part) / 1e9
+            if id_ not in self._rows or self._rows[id_][0] != stamp:
+                self._rows[id_] = stamp, _read(path)
+            return row | self._rows[id_][1] | {"running": holder(lock_file(path)) is not None}
+        except (ArenaError, OSError, ValueError) as wrong:
+            return row | {"reason": one_line(str(wrong), 200), "running": False}
+
+
+def _read(folder: Path) -> Row:
+    with open_run(folder) as run:
+        tally = Tally.of(run.store)
+        models = [safe(name) for name in run.manifest["models"]]
+    return {"settled": tally.settled, "slots": tally.slots, "models": models}
+
+
+def _id(path: Path, folder: Path) -> str:
+    return sha256(os.fsencode(path.relative_to(folder))).hexdigest()[:12]
+
 
 NICER = 10
 """A run that is being played goes first."""
@@ -36,21 +91,21 @@ NEW_LINK = "for this browser, run arena view once more: it prints a link of its 
 _NUMBER = re.compile(r"[0-9]{1,9}")
 
 
-class Shown:
+class ShownRun:
     """One run and all that is kept of it while it is looked at."""
 
     def __init__(self, folder: Path, decoders: Decoders, films: Path | None = None) -> None:
         self.folder = folder
         self.pictures = Pictures(folder, decoders, films)
         self.current = Current(folder, self.pictures.lay_out)
-        self.watch = Watch(self.current)
+        self.watch = RunWatch(self.current)
         self.files = VideoFiles()
 
 
-class Choice(Protocol):
+class RunChoice(Protocol):
     """What there is to look at."""
 
-    async def run(self, name: str | None) -> Shown | None:
+    async def run(self, name: str | None) -> ShownRun | None:
         """Return the run of a name; None where there is no such one."""
 
     async def runs(self) -> list[Row] | None:
@@ -65,9 +120,9 @@ class OneRun:
 
     def __init__(self, folder: Path, decoders: Decoders, films: Path | None = None) -> None:
         with open_run(folder):
-            self._shown = Shown(folder, decoders, films)
+            self._shown = ShownRun(folder, decoders, films)
 
-    async def run(self, name: str | None) -> Shown | None:
+    async def run(self, name: str | None) -> ShownRun | None:
         """Return the run, which has no name."""
         return self._shown if name is None else None
 
@@ -81,25 +136,25 @@ class OneRun:
             await self._shown.current.data()
 
 
-class Runs:
+class RunsOfFolder:
     """The runs of a folder; each is read when it is opened."""
 
     def __init__(self, folder: Path, decoders: Decoders) -> None:
         self._below = RunsBelow(folder)
         self._decoders = decoders
-        self._shown: dict[str, Shown] = {}
+        self._shown: dict[str, ShownRun] = {}
         if not self._below.look():
             refuse_set(folder)
             raise BadInput(f"{folder} holds no run; pass the --out of a run, or a folder of runs")
 
-    async def run(self, name: str | None) -> Shown | None:
+    async def run(self, name: str | None) -> ShownRun | None:
         """Return a run by its name in the list."""
         if name is None or (folder := self._below.folder_of(name)) is None:
             return None
         if name not in self._shown:
             while len(self._shown) >= OPEN_RUNS:
                 self._shown.pop(next(iter(self._shown)))
-            self._shown[name] = Shown(folder, self._decoders)
+            self._shown[name] = ShownRun(folder, self._decoders)
         return self._shown[name]
 
     async def runs(self) -> list[Row] | None:
@@ -113,7 +168,7 @@ class Runs:
 class _Endpoints:
     """Answers what pages ask for; `?run=` names one of several runs."""
 
-    def __init__(self, choice: Choice) -> None:
+    def __init__(self, choice: RunChoice) -> None:
         self._choice = choice
         self._page = "".join(document("report", place="served"))
 
@@ -159,10 +214,10 @@ class _Endpoints:
         if shown is None or found is None:
             return _nothing("video")
         if found.folder is NO_FOLDER:
-            return _gone(Gone(UNKNOWN_FOLDER))
+            return _gone(VideoGone(UNKNOWN_FOLDER))
         try:
             return await shown.files.response(found.video, found.folder)
-        except Gone as gone:
+        except VideoGone as gone:
             return _gone(gone)
 
     async def frame(self, request: Request) -> Response:
@@ -182,11 +237,11 @@ class _Endpoints:
             return _nothing("run")
         return StreamingResponse(shown.watch.events(), media_type="text/event-stream")
 
-    async def _shown(self, request: Request) -> Shown | None:
+    async def _shown(self, request: Request) -> ShownRun | None:
         return await self._choice.run(request.query_params.get("run"))
 
 
-def view_app(choice: Choice) -> Router:
+def view_app(choice: RunChoice) -> Router:
     """Return the application that shows one run or several."""
     of = _Endpoints(choice)
     routes = [
@@ -218,7 +273,7 @@ async def view(
         is_run = holds_a_run(folder) or not folder.is_dir()
         if films is not None and not is_run:
             raise BadInput(f"--videos is for one run; {folder} is a folder of runs")
-        choice = OneRun(folder, decoders, films) if is_run else Runs(folder, decoders)
+        choice = OneRun(folder, decoders, films) if is_run else RunsOfFolder(folder, decoders)
         with listen(port) as listener:
             os.nice(NICER)
             sessions = Sessions(port_of(listener))

@@ -28,7 +28,7 @@ Stamp = tuple[tuple[int, int, int] | None, ...]
 
 
 @dataclass(frozen=True)
-class Data:
+class RunData:
     """What a run held when it was read, and the same as JSON."""
 
     page: PageData
@@ -49,11 +49,11 @@ class Current:
         """Take the run's folder, and what says of its videos where their thumbnails lie."""
         self.folder = folder
         self._lay_out = lay_out
-        self._data: Data | None = None
+        self._data: RunData | None = None
         self._due_s = 0.0
         self._lock = asyncio.Lock()
 
-    async def data(self, *, newest: bool = False) -> Data:
+    async def data(self, *, newest: bool = False) -> RunData:
         """Return the run's data; those of a while ago, unless the `newest` are asked for."""
         known = self._data
         if known is None or newest or not (self._lock.locked() or time.monotonic() < self._due_s):
@@ -64,19 +64,19 @@ class Current:
                     known = self._data = await self._read(stamp)
         return known
 
-    async def _read(self, stamp: Stamp) -> Data:
+    async def _read(self, stamp: Stamp) -> RunData:
         is_first = self._data is None
         data, cost_s = await aside(lambda: self._read_aside(stamp))
         # What the first one cost is mostly what had to be imported.
         self._due_s = time.monotonic() + max(LEAST_S, 0 if is_first else SHARE * cost_s)
         return data
 
-    def _read_aside(self, stamp: Stamp) -> tuple[Data, float]:
+    def _read_aside(self, stamp: Stamp) -> tuple[RunData, float]:
         began = time.thread_time()
         page = PageData.read(self.folder)
         with open_run(self.folder) as run:
             self._lay_out(run, page.videos)
-        data = Data(page, stamp, as_json(fields_json(page.index)), as_json(page.videos))
+        data = RunData(page, stamp, as_json(fields_json(page.index)), as_json(page.videos))
         return data, time.thread_time() - began
 
 

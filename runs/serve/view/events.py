@@ -12,14 +12,14 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from videoautoarena.memory.records.errors import ArenaError
-from videoautoarena.runs.console.progress.machines import machines_at_work
+from videoautoarena.runs.console.progress.local_state import machines_at_work
 from videoautoarena.runs.console.progress.status import holder
 from videoautoarena.runs.formats.record_json import fields_json
 from videoautoarena.runs.formats.terminal import safe, say
 from videoautoarena.runs.run.rundir.reader import lock_file, open_run
 from videoautoarena.runs.run.rundir.slots import Tally
 from videoautoarena.runs.serve.server.serve import aside
-from videoautoarena.runs.serve.view.current import Current, Data, Stamp, as_json, stamp_of
+from videoautoarena.runs.serve.view.current import Current, RunData, Stamp, as_json, stamp_of
 
 EVERY_S = 1.0
 HEARTBEAT_S = 15.0
@@ -30,7 +30,7 @@ TIMED = 6
 
 
 @dataclass(frozen=True)
-class Live:
+class LiveProgress:
     """How far a run is."""
 
     settled: int
@@ -45,7 +45,7 @@ class Live:
     """The machines that play it, where a cluster does: names, workers, calls, lost workers."""
 
 
-class Watch:
+class RunWatch:
     """Follows one run for all who listen, and rests while nobody does."""
 
     def __init__(self, current: Current) -> None:
@@ -53,21 +53,21 @@ class Watch:
         self._listeners = 0
         self._following: asyncio.Task[None] | None = None
         self._changed = asyncio.Event()
-        self._live: Live | None = None
-        self._data: Data | None = None
+        self._live: LiveProgress | None = None
+        self._data: RunData | None = None
         self._news: list[int] = []
         """Each time that battles were new: the first place of the index that is not as it was."""
         self._is_over = False
         self._pace: tuple[float, int] | None = None
         """When the run was first looked at, and how many battles were settled then."""
 
-    async def live(self, data: Data) -> Live:
+    async def live(self, data: RunData) -> LiveProgress:
         """Return how far the run is right now, of which `data` is what was read last."""
         if self._live is not None and self._following is not None:
             return self._live
         process = self._process()
         stand = await aside(lambda: _stand(self._current.folder, process))
-        live = Live(stand.settled, stand.slots, process is not None, None, _spent(data))
+        live = LiveProgress(stand.settled, stand.slots, process is not None, None, _spent(data))
         return replace(live, cluster=stand.cluster)
 
     async def events(self) -> AsyncIterator[bytes]:
@@ -150,11 +150,11 @@ class Watch:
         if before is not None and self._data is not before:
             self._news.append(_first_difference(before.ids, self._data.ids))
 
-    async def _look(self, process: int | None) -> Live:
+    async def _look(self, process: int | None) -> LiveProgress:
         stand = await aside(lambda: _stand(self._current.folder, process))
         spent = _spent(self._data) if self._data else None
         left_s = self._left_s(stand.settled, stand.slots)
-        return Live(
+        return LiveProgress(
             stand.settled, stand.slots, process is not None, left_s, spent, cluster=stand.cluster
         )
 
@@ -187,7 +187,7 @@ def _stand(folder: Path, process: int | None) -> _Stand:
     return _Stand(tally.settled, tally.slots, fields_json(machines) if machines else None)
 
 
-def _spent(data: Data) -> float | None:
+def _spent(data: RunData) -> float | None:
     usd: float | None = data.page.summary["status"]["cost_usd"]
     return usd
 

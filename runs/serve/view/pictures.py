@@ -27,7 +27,7 @@ Places = Mapping[str, tuple[int, ...]]
 """Of frames, by who saw them."""
 
 
-class Found(NamedTuple):
+class FoundVideo(NamedTuple):
     """A video of a run, and where it lay."""
 
     video: Video
@@ -89,12 +89,12 @@ class Pictures:
                 raise UnusableVideo(UNKNOWN_FOLDER) from None
             raise
 
-    def find(self, id_: str) -> Found | None:
+    def find(self, id_: str) -> FoundVideo | None:
         """Return a video of the run by its whole id, and the folder it lies in."""
         with open_run(self._folder) as run:
             video = next((one for one in run.store.videos() if one.id == id_), None)
             folder = videos_folder(run.store, self._films) or NO_FOLDER
-        return Found(video, folder) if video else None
+        return FoundVideo(video, folder) if video else None
 
     def _frames(self, id_: str) -> tuple[Frames | None, Sampling]:
         with open_run(self._folder) as run:

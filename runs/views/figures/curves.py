@@ -11,7 +11,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FixedFormatter, FixedLocator, NullLocator
 
-from videoautoarena.runs.formats.axis import Axis
+from videoautoarena.runs.formats.terminal_text import Axis
 from videoautoarena.runs.views.figures.canvas import (
     COLUMN,
     GREY,

@@ -11,7 +11,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from videoautoarena.runs.formats.axis import Axis
+from videoautoarena.runs.formats.terminal_text import Axis
 from videoautoarena.runs.views.figures.canvas import (
     BETWEEN,
     BLUE,

@@ -8,8 +8,8 @@ from typing import Any
 
 from videoautoarena.runs.analysis.audit.echoes import Echoes
 from videoautoarena.runs.analysis.leaderboard.slices import Slice, Slices
-from videoautoarena.runs.formats.axis import Axis, Interval, axis_of
 from videoautoarena.runs.formats.terminal import safe
+from videoautoarena.runs.formats.terminal_text import Axis, DrawnInterval, axis_of
 from videoautoarena.runs.rating.fit import ONE_SIDED
 from videoautoarena.runs.rating.leaderboard import Leaderboard, LeaderboardRow, PairMatrices
 from videoautoarena.runs.rating.method import SOLID_BATTLES, THIN
@@ -114,9 +114,9 @@ def style(board: Leaderboard) -> Picture | str:
     if table is None or all(row.get("points") is None for row in table.rows):
         return "no two answers differ in style, or no battle was decided"
     known = [k for k, row in enumerate(table.rows) if row.get("points") is not None]
-    bounds = [Interval(*table.values(k, table.column("points"))) for k in known]
+    bounds = [DrawnInterval(*table.values(k, table.column("points"))) for k in known]
     worth = {line: signed(table.cell(k, table.column("points"))) for line, k in enumerate(known)}
-    axis = axis_of([*bounds, Interval(0.0, None, None)])
+    axis = axis_of([*bounds, DrawnInterval(0.0, None, None)])
     dots = Dots(
         len(known),
         [Panel({line: Dot(*bound) for line, bound in enumerate(bounds)}, axis, middle=0.0)],
@@ -203,7 +203,7 @@ def panels(sliced: Slices) -> Picture:
     table = caption.report.tables[0]
     foot = min(table.feet)
     models = _models(table, {row.model for row in every})
-    axis = axis_of(Interval(row.rating or 0.0, row.low, row.high) for row in every)
+    axis = axis_of(DrawnInterval(row.rating or 0.0, row.low, row.high) for row in every)
 
     def panel(k: int, part: Slice) -> Panel:
         dots = {

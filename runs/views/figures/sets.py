@@ -9,8 +9,8 @@ from videoautoarena.runs.bench.dialogues.score import DialogueScore, DialogueSco
 from videoautoarena.runs.bench.format.schema import TWIN
 from videoautoarena.runs.bench.score.task_points import PARTS, Positions, ScoreFigure
 from videoautoarena.runs.bench.score.task_score import TaskBoard, TaskScore, TaskScores
-from videoautoarena.runs.formats.axis import Axis
-from videoautoarena.runs.formats.number_formats import FORMATS
+from videoautoarena.runs.formats.terminal_text import Axis
+from videoautoarena.runs.formats.words import FORMATS
 from videoautoarena.runs.views.figures.canvas import UPWARD, Caption, Picture
 from videoautoarena.runs.views.figures.curves import CurvePanel, CurvePoint, Curves
 from videoautoarena.runs.views.figures.dots import Dot, Dots, Panel, names

@@ -10,7 +10,7 @@ from videoautoarena.runs.analysis.categories.figures import CategoryReport, Grou
 from videoautoarena.runs.analysis.realism.comparison import TraitComparison, Value
 from videoautoarena.runs.analysis.realism.real_mix import weakness_of
 from videoautoarena.runs.analysis.realism.report import Boards, Realism
-from videoautoarena.runs.formats.number_formats import FORMATS
+from videoautoarena.runs.formats.words import FORMATS
 from videoautoarena.runs.rating.finding import UNKNOWN, Figure
 from videoautoarena.runs.rating.leaderboard import LeaderboardRow
 from videoautoarena.runs.rating.method import SOLID_BATTLES

@@ -11,7 +11,7 @@ from videoautoarena.runs.bench.format.schema import spoken
 from videoautoarena.runs.bench.score.anchor_score import Scores
 from videoautoarena.runs.bench.score.compare import SURE, TOO_FEW, BenchComparison
 from videoautoarena.runs.bench.score.task_score import TaskComparison, TaskScores
-from videoautoarena.runs.formats.number_formats import Kind
+from videoautoarena.runs.formats.words import Kind
 from videoautoarena.runs.views.results.dialogues import dialogues_report
 from videoautoarena.runs.views.results.forms import csv_text, marked_up
 from videoautoarena.runs.views.results.preferences import preference_reports

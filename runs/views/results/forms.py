@@ -20,11 +20,10 @@ from rich.measure import Measurement
 from rich.table import Table as Grid
 from rich.text import Text
 
-from videoautoarena.runs.formats.axis import Axis, Interval, bar
-from videoautoarena.runs.formats.csv_text import Cell, comma_separated
-from videoautoarena.runs.formats.number_formats import short_points
+from videoautoarena.runs.formats.files import Cell, comma_separated
 from videoautoarena.runs.formats.terminal import safe
-from videoautoarena.runs.formats.terminal_text import ASCII, UNICODE
+from videoautoarena.runs.formats.terminal_text import ASCII, UNICODE, Axis, DrawnInterval, bar
+from videoautoarena.runs.formats.words import short_points
 from videoautoarena.runs.views.results.report import Column, Report, Table, is_whole
 
 if TYPE_CHECKING:
@@ -379,7 +378,7 @@ def _terminal_cell(
 ) -> RenderableType:
     if column.kind == "bar":
         value, low, high = (table.rows[row].get(of) for of in column.fields)
-        return Text("") if value is None else Bar(_axis(table), Interval(value, low, high))
+        return Text("") if value is None else Bar(_axis(table), DrawnInterval(value, low, high))
     text = table.cell(row, column)
     if is_tall and column.format.is_figure and text.endswith(")"):
         text = text.removesuffix(")").replace(" (", "\n", 1)
@@ -420,7 +419,7 @@ class Bar:
     """An interval and its middle on the scale of a table's bars."""
 
     axis: Axis
-    drawn: Interval
+    drawn: DrawnInterval
 
     def __rich_measure__(self, console: Console, options: ConsoleOptions) -> Measurement:
         return Measurement(_BAR, _BAR)

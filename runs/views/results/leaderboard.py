@@ -7,8 +7,8 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import fields
 from typing import Any
 
-from videoautoarena.runs.formats.axis import Interval, axis_of
-from videoautoarena.runs.formats.number_formats import is_nothing
+from videoautoarena.runs.formats.terminal_text import DrawnInterval, axis_of
+from videoautoarena.runs.formats.words import is_nothing
 from videoautoarena.runs.rating.fit import UNCONTROLLED
 from videoautoarena.runs.rating.leaderboard import (
     EVEN_PAIRS,
@@ -145,7 +145,7 @@ def models_table(board: Leaderboard) -> Table:
         fields=ROW_FIELDS,
         starts=frozenset(k for k, row in enumerate(board.models) if row.model in first),
         axis=axis_of(
-            Interval(row.rating, row.low, row.high)
+            DrawnInterval(row.rating, row.low, row.high)
             for row in board.models
             if row.rating is not None
         ),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from videoautoarena.runs.analysis.leaderboard.power import GOALS, PowerEstimate, PowerPoint
-from videoautoarena.runs.formats.number_formats import Kind
+from videoautoarena.runs.formats.words import Kind
 from videoautoarena.runs.views.results.report import (
     Column,
     Report,

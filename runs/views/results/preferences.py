@@ -10,7 +10,7 @@ from videoautoarena.runs.bench.format.points import DEGREES
 from videoautoarena.runs.bench.score.anchor_score import ONE_SIDED, Scores
 from videoautoarena.runs.bench.score.leads import SetLead
 from videoautoarena.runs.bench.score.score import BY_QUESTION, FEW, JUDGED_BLIND, Board
-from videoautoarena.runs.formats.number_formats import Kind
+from videoautoarena.runs.formats.words import Kind
 from videoautoarena.runs.rating.leaderboard import FittedTerms
 from videoautoarena.runs.run.rundir.reader import SAW_NONE, counted
 from videoautoarena.runs.views.results.leaderboard import terms_sentences, terms_table

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from videoautoarena.runs.formats.number_formats import FORMATS
+from videoautoarena.runs.formats.words import FORMATS
 from videoautoarena.runs.rating.finding import ENOUGH
 from videoautoarena.runs.rating.profile import LEAST_TESTED, Profile, Profiles, ThemeRow
 from videoautoarena.runs.run.rundir.reader import one_line

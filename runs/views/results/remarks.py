@@ -6,7 +6,7 @@ import math
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from videoautoarena.runs.formats.number_formats import Kind
+from videoautoarena.runs.formats.words import Kind
 from videoautoarena.runs.rating.finding import KNOWN, USUAL, Finding, WordPlace, is_by_language
 from videoautoarena.runs.rating.method import TOO_FEW, too_few
 from videoautoarena.runs.run.rundir.call_facts import is_fact

@@ -12,9 +12,9 @@ from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from typing import Any, Literal
 
-from videoautoarena.runs.formats.axis import Axis
-from videoautoarena.runs.formats.number_formats import FORMATS, NOTHING, Format, Kind, is_nothing
 from videoautoarena.runs.formats.terminal import safe
+from videoautoarena.runs.formats.terminal_text import Axis
+from videoautoarena.runs.formats.words import FORMATS, NOTHING, FigureFormat, Kind, is_nothing
 
 Row = Mapping[str, Any]
 """The fields of a row by their keys, as JSON has them."""
@@ -54,7 +54,7 @@ class Column:
         return self.of or (self.key,)
 
     @property
-    def format(self) -> Format:
+    def format(self) -> FigureFormat:
         """How the figure is written."""
         return FORMATS[self.kind]
 
@@ -101,7 +101,7 @@ class Table:
         """Return the column of a key."""
         return next(column for column in self.columns if column.key == key)
 
-    def format(self, row: int, column: Column) -> Format:
+    def format(self, row: int, column: Column) -> FigureFormat:
         """Return how a cell is written."""
         return FORMATS[self.feet[row]] if self._is_at_foot(row, column) else column.format
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from videoautoarena.runs.analysis.leaderboard.slices import UNLIKE, Pairs
-from videoautoarena.runs.formats.number_formats import Kind
+from videoautoarena.runs.formats.words import Kind
 from videoautoarena.runs.rating.finding import Finding
 from videoautoarena.runs.rating.leaderboard import Leaderboard, RatingSettings
 from videoautoarena.runs.rating.method import SOLID_BATTLES, THIN

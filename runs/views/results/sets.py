@@ -10,8 +10,8 @@ from videoautoarena.runs.bench.score.leads import SetLead
 from videoautoarena.runs.bench.score.score import FEW_VIDEOS
 from videoautoarena.runs.bench.score.sweep import LengthLadder, Sweep
 from videoautoarena.runs.bench.score.task_points import ScoreFigure
-from videoautoarena.runs.formats.axis import Axis
-from videoautoarena.runs.formats.number_formats import Kind
+from videoautoarena.runs.formats.terminal_text import Axis
+from videoautoarena.runs.formats.words import Kind
 from videoautoarena.runs.run.rundir.reader import SAW_NONE, STAND_INS, counted
 from videoautoarena.runs.views.results.leaderboard import lead_fields, lead_words
 from videoautoarena.runs.views.results.report import (

@@ -14,7 +14,7 @@ from videoautoarena.runs.analysis.leaderboard.slices import (
     SliceEffects,
     Slices,
 )
-from videoautoarena.runs.formats.number_formats import NOTHING, Kind
+from videoautoarena.runs.formats.words import NOTHING, Kind
 from videoautoarena.runs.rating.finding import is_by_language
 from videoautoarena.runs.rating.fit import APART, ONE_SIDED, UNCONTROLLED
 from videoautoarena.runs.rating.leaderboard import LeaderboardRow

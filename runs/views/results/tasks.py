@@ -9,7 +9,7 @@ from typing import Any
 from videoautoarena.runs.bench.score.score import FEW_VIDEOS
 from videoautoarena.runs.bench.score.task_points import ScoreFigure
 from videoautoarena.runs.bench.score.task_score import TaskBoard, TaskScore, TaskScores
-from videoautoarena.runs.formats.number_formats import FORMATS, Kind
+from videoautoarena.runs.formats.words import FORMATS, Kind
 from videoautoarena.runs.run.rundir.reader import counted
 from videoautoarena.runs.views.results.report import (
     MODEL,

@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.support.played import battle, invoke, lineage, manifest, play, slot, video
-from videoautoarena.runs.formats.csv_text import comma_separated, quote_formula, unquote_formula
+from videoautoarena.runs.formats.files import comma_separated, quote_formula, unquote_formula
 from videoautoarena.runs.formats.terminal import safe
 from videoautoarena.runs.views.results.forms import marked_up
 from videoautoarena.runs.views.results.leaderboard import ROW_FIELDS

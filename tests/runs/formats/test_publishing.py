@@ -27,7 +27,7 @@ from tests.support.played import invoke
 from tests.support.small_runs import play, toml
 from videoautoarena.agents.offline import KINDS
 from videoautoarena.runs.analysis.audit.label_sample import draw_sample
-from videoautoarena.runs.formats.publishing import BEFORE_PASSING_ON
+from videoautoarena.runs.bench.format.writer import BEFORE_PASSING_ON
 
 HOME = "home-of-somebody"
 PLACE = "a private place"

@@ -19,8 +19,8 @@ from videoautoarena.graph.slot_ids import base_of, is_newcomer, newcomer_id, pla
 from videoautoarena.memory.records.records import Slot
 from videoautoarena.memory.records.slots import Slots
 from videoautoarena.memory.store.store import BattleEnding, Store
-from videoautoarena.runs.console.progress.events import Begun, nobody
-from videoautoarena.runs.console.progress.snapshot import Standing
+from videoautoarena.runs.console.progress.events import RunBegun, nobody
+from videoautoarena.runs.console.progress.snapshot import RunSnapshot
 from videoautoarena.runs.run.config.run_config import Flags, resolve
 from videoautoarena.runs.run.rundir.budget import Budget
 from videoautoarena.runs.run.rundir.failures import with_unsettled
@@ -200,7 +200,7 @@ def test_a_run_takes_a_few_bytes_a_slot_to_begin_and_to_play(tmp_path: Path) -> 
                 standing.hear(begun_of(Run(tmp_path, store)))
                 return tracemalloc.get_traced_memory()[0]
 
-    standing = Standing()
+    standing = RunSnapshot()
     tracemalloc.start()
     try:
         kept = asyncio.run(put_together())
@@ -212,8 +212,8 @@ def test_a_run_takes_a_few_bytes_a_slot_to_begin_and_to_play(tmp_path: Path) -> 
     assert most < MOST_BYTES * standing.total
 
 
-def begun_of(run: Run) -> Begun:
-    return Begun(
+def begun_of(run: Run) -> RunBegun:
+    return RunBegun(
         out=run.folder,
         seed=0,
         rounds=ROUNDS,

@@ -21,7 +21,7 @@ from videoautoarena.memory.records.errors import BadInput, ForeignRun
 from videoautoarena.memory.records.records import Battle
 from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.cli.program.ending import ending, run_async
-from videoautoarena.runs.console.progress.events import Happening, Settled
+from videoautoarena.runs.console.progress.events import BattleSettled, RunEvent
 from videoautoarena.runs.run.config.run_config import Flags, RunConfig
 from videoautoarena.runs.run.rundir.opener import OpenOptions
 from videoautoarena.runs.run.rundir.reader import RUN_FILE
@@ -54,7 +54,7 @@ def calm(videos: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 def mixed(videos: Path, out: Path, **flags: Any) -> Finished:
     """Play a run of two videos, each a block of its own, three rounds each."""
     open_options = OpenOptions(retry_failed=flags.pop("retry_failed", False))
-    hear: Callable[[Happening], None] = flags.pop("hear", lambda _event: None)
+    hear: Callable[[RunEvent], None] = flags.pop("hear", lambda _event: None)
     typed = Flags(**{"models": TRIO, "rounds": ROUNDS, "block": BLOCK, **flags})
 
     async def patiently() -> Finished:
@@ -66,12 +66,12 @@ def mixed(videos: Path, out: Path, **flags: Any) -> Finished:
     return run_async(patiently())
 
 
-def crash_after(number: int) -> Callable[[Happening], None]:
+def crash_after(number: int) -> Callable[[RunEvent], None]:
     """Return what ends a run with its so-manieth battle."""
     left = [number]
 
-    def hear(event: Happening) -> None:
-        left[0] -= isinstance(event, Settled)
+    def hear(event: RunEvent) -> None:
+        left[0] -= isinstance(event, BattleSettled)
         if left[0] < 0:
             raise Crash
 

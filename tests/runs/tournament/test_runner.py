@@ -21,7 +21,13 @@ from videoautoarena.agents.prompting.prompts import PromptSet
 from videoautoarena.memory.records.digests import write_body
 from videoautoarena.memory.records.records import Slot
 from videoautoarena.runs.cli.program.ending import run_async
-from videoautoarena.runs.console.progress.events import Drawn, Happening, Hear, Settled, nobody
+from videoautoarena.runs.console.progress.events import (
+    BattleSettled,
+    Hear,
+    PairDrawn,
+    RunEvent,
+    nobody,
+)
 from videoautoarena.runs.run.config.run_config import Flags, resolve
 from videoautoarena.runs.run.rundir.budget import Budget
 from videoautoarena.runs.run.rundir.opener import Opened, OpenOptions, begin
@@ -56,12 +62,12 @@ class Ears:
         self.heard = Counter[str]()
         self.settled = set[str]()
 
-    def __call__(self, event: Happening) -> None:
+    def __call__(self, event: RunEvent) -> None:
         self.heard[type(event).__name__] += 1
-        if isinstance(event, Settled):
+        if isinstance(event, BattleSettled):
             assert stored(self.out, "battles", event.battle.id) == write_body(event.battle)
             self.settled.add(event.battle.id)
-        elif isinstance(event, Drawn):
+        elif isinstance(event, PairDrawn):
             assert stored(self.out, "draws", event.draw.slot) == write_body(event.draw)
         elif isinstance(event, CallEvent) and event.nonce.role == "contestant":
             assert stored(self.out, "draws", event.nonce.scope) is not None

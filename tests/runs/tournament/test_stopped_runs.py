@@ -14,7 +14,7 @@ from tests.support.small_runs import alter, play_again
 from tests.support.typed import Terminal
 from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.cli.program.ending import ending, run_async
-from videoautoarena.runs.console.progress.events import Happening, Listeners, Looked, nobody
+from videoautoarena.runs.console.progress.events import Listeners, RuleRead, RunEvent, nobody
 from videoautoarena.runs.console.progress.follow import Follower
 from videoautoarena.runs.run.config.stopping_rule import UNTIL_FILE
 from videoautoarena.runs.run.rundir.reader import RUN_FILE
@@ -120,16 +120,16 @@ def test_adding_to_a_run_that_is_not_over_says_what_it_has_left(
 
 
 def test_who_follows_a_run_sees_how_near_its_rule_is(out: Path) -> None:
-    heard: list[Happening] = []
+    heard: list[RunEvent] = []
     follower = Follower(out, Listeners(lambda _line: None, heard.append))
     follower.look()
-    readings = [event.reading for event in heard if isinstance(event, Looked)]
+    readings = [event.reading for event in heard if isinstance(event, RuleRead)]
     assert [(str(r.rule), r.wave, r.is_met) for r in readings] == [(RULE, 1, True)]
     with Store.open(out / RUN_FILE, write=True) as store:
         store.put_file(UNTIL_FILE, json.dumps({"rule": "ci=40", "met": None}), replace=True)
     follower.look()
     follower.look()
-    readings = [event.reading for event in heard if isinstance(event, Looked)]
+    readings = [event.reading for event in heard if isinstance(event, RuleRead)]
     assert [(str(r.rule), r.is_met) for r in readings] == [(RULE, True), ("ci=40", False)]
 
 

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from videoautoarena.agents.offline.language.phrasing import understand
 from videoautoarena.agents.offline.language.reader import hear
+from videoautoarena.agents.prompting.languages import told_language
 from videoautoarena.memory.records.errors import UnusableVideo
 from videoautoarena.memory.records.records import Video
 from videoautoarena.runs.analysis.trials.truth_clips import (
@@ -23,7 +24,6 @@ from videoautoarena.runs.analysis.trials.truth_clips import (
     Stage,
     plan_pair,
 )
-from videoautoarena.runs.formats.language import told_language
 from videoautoarena.video.synth.splice import Splice, instants
 
 NAMES = {"black": "darkest", "white": "brightest", "chequered": "busiest"}

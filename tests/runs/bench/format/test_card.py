@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
-from videoautoarena.runs.bench.format.writer import UNSTATED, count_table, licence_section
-from videoautoarena.runs.formats.publishing import BEFORE_PASSING_ON
+from videoautoarena.runs.bench.format.writer import (
+    BEFORE_PASSING_ON,
+    UNSTATED,
+    count_table,
+    licence_section,
+)
 
 
 def test_a_card_counts_what_there_is_and_says_where_there_is_nothing() -> None:

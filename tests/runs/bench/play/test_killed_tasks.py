@@ -36,7 +36,7 @@ CONCURRENCY = 6
 IMPORTED = (
     "langchain_openai",
     "videoautoarena.runs.cli.sets.bench",
-    "videoautoarena.runs.cli.sets.bench_run",
+    "videoautoarena.runs.cli.sets.bench",
 )
 
 

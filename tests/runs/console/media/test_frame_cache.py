@@ -16,8 +16,8 @@ from videoautoarena.memory.records.errors import BadInput
 from videoautoarena.memory.records.records import Frame, Frames, Sampling
 from videoautoarena.runs.console.media.frame_cache import (
     SHOWN,
-    Cached,
-    Holdings,
+    CachedVideo,
+    CacheHoldings,
     age_text,
     bytes_text,
     seconds_of,
@@ -98,8 +98,8 @@ def test_an_empty_cache_is_no_error(
 
 
 def test_a_long_list_is_cut_for_a_person_and_says_so() -> None:
-    many = [Cached(f"{n:012x}", 1, 1024, 0.0) for n in range(SHOWN + 5)]
-    lines = list(Holdings("folder\x1b[2J", 1 << 30, many, []).as_lines(now=0.0))
+    many = [CachedVideo(f"{n:012x}", 1, 1024, 0.0) for n in range(SHOWN + 5)]
+    lines = list(CacheHoldings("folder\x1b[2J", 1 << 30, many, []).as_lines(now=0.0))
     assert lines[-1] == "  and 5 more; --json lists them all"
     assert "\x1b" not in lines[0]
 

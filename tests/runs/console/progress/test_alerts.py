@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -17,8 +18,7 @@ from videoautoarena.agents.calls.ask import CallEvent
 from videoautoarena.agents.models.registry import parse_model
 from videoautoarena.memory.records.records import Nonce
 from videoautoarena.runs.cli.program.ending import run_async
-from videoautoarena.runs.console.progress.display import Display
-from videoautoarena.runs.console.progress.events import Alarm, Happening, Settled
+from videoautoarena.runs.console.progress.events import BattleSettled, FailureAlarm, RunEvent
 from videoautoarena.runs.console.progress.listeners import audience
 from videoautoarena.runs.run.config.run_config import Flags
 from videoautoarena.runs.run.rundir.failures import Forfeits
@@ -32,17 +32,19 @@ def finished(alias: str, fault: str | None, text: str = "no more") -> CallEvent:
     return CallEvent("finished", alias, nonce, fault=fault, text=text)
 
 
-def told_of(*events: Happening, before: Forfeits | None = None) -> list[str]:
+def told_of(*events: RunEvent, before: Forfeits | None = None) -> list[str]:
     said = list[str]()
-    heard = list[Happening]()
+    heard = list[RunEvent]()
 
     def count() -> Forfeits:
         found = before or Forfeits()
-        for battle in (one.battle for one in heard if isinstance(one, Settled)):
+        for battle in (one.battle for one in heard if isinstance(one, BattleSettled)):
             found.note(battle.model_a, battle.model_b, battle.verdict, reason=battle.reason)
         return found
 
-    alarm = Alarm(Path("my out"), said.append, count, accepted=0.05, key_of="as {} says".format)
+    alarm = FailureAlarm(
+        Path("my out"), said.append, count, accepted=0.05, key_of="as {} says".format
+    )
     for event in events:
         heard.append(event)
         alarm.hear(event)
@@ -102,15 +104,15 @@ class Terminalless:
         roles = {"models": ROSTER, "examiner": "examiner", "judge": ("judge",)}
         self.flags = Flags(**roles, rounds=2, config=self.config, max_void=1.0)
 
-    def play(self, display: Display) -> None:
-        with audience(display) as listeners:
+    def play(self, display: dict[str, Any]) -> None:
+        with audience(**display) as listeners:
             work = simulate(
                 self.videos, self.out, flags=self.flags, say=listeners.say, hear=listeners.hear
             )
             run_async(work)
 
 
-SHOWN = (Display(quiet=True), Display(plain=True), Display(trace="-"))
+SHOWN = ({"quiet": True}, {"plain": True}, {"trace": "-"})
 
 
 @pytest.mark.parametrize("display", SHOWN, ids=("quiet", "plain", "stories"))
@@ -127,7 +129,7 @@ def test_a_run_says_at_once_that_its_judge_is_gone_and_goes_on(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
-    display: Display,
+    display: dict[str, Any],
     mishap: Mishap,
     words: Sequence[str],
 ) -> None:
@@ -149,9 +151,11 @@ def test_a_run_without_such_a_failure_says_nothing_of_it(videos: Path, tmp_path:
     assert not [line for line in said if "Ctrl-C stops" in line]
 
 
-def lost(number: int, verdict: str = "forfeit_a", why: str = "http-400: no such thing") -> Settled:
+def lost(
+    number: int, verdict: str = "forfeit_a", why: str = "http-400: no such thing"
+) -> BattleSettled:
     told = {"id": f"v{number}-p1-r0", "verdict": verdict, "reason": why}
-    return Settled(judged("v0-p1-r0").model_copy(update=told))
+    return BattleSettled(judged("v0-p1-r0").model_copy(update=told))
 
 
 def test_a_contestant_that_often_gives_no_answer_is_named_once_at_the_third_time() -> None:

@@ -10,16 +10,21 @@ from videoautoarena.agents.calls.ask import CallEvent
 from videoautoarena.agents.limits.budget import SpendCaps
 from videoautoarena.memory.records.records import Attempt, Nonce, Usage
 from videoautoarena.memory.store.journal import CallTotals
-from videoautoarena.runs.console.progress.events import Begun, Draining, Ended, Settled
-from videoautoarena.runs.console.progress.screen import Size, budget, has_budget, picture
-from videoautoarena.runs.console.progress.snapshot import Standing
-from videoautoarena.runs.formats.terminal_text import ASCII, Line
+from videoautoarena.runs.console.progress.events import (
+    BattleSettled,
+    CallsDraining,
+    RunBegun,
+    RunEnded,
+)
+from videoautoarena.runs.console.progress.screen import ScreenSize, budget, has_budget, picture
+from videoautoarena.runs.console.progress.snapshot import RunSnapshot
+from videoautoarena.runs.formats.terminal_text import ASCII, TerminalLine
 
 
-def standing(caps: SpendCaps, spent: CallTotals | None = None, *, slots: int = 24) -> Standing:
-    stands = Standing(clock=lambda: 0.0)
+def standing(caps: SpendCaps, spent: CallTotals | None = None, *, slots: int = 24) -> RunSnapshot:
+    stands = RunSnapshot(clock=lambda: 0.0)
     stands.hear(
-        Begun(
+        RunBegun(
             out=Path("out"),
             seed=0,
             rounds=slots,
@@ -43,15 +48,15 @@ def call(cost: float | None) -> CallEvent:
     )
 
 
-def told(stands: Standing, width: int = 79) -> str:
-    return budget(stands, Line(width, ASCII)).plain
+def told(stands: RunSnapshot, width: int = 79) -> str:
+    return budget(stands, TerminalLine(width, ASCII)).plain
 
 
 def test_earlier_processes_count_and_the_end_is_told_at_the_rate_so_far() -> None:
     stands = standing(SpendCaps(2.0), CallTotals(10, 0.5, 0, 900, 100))
     stands.hear(call(0.25))
     for round_ in range(6):
-        stands.hear(Settled(battle(slot(video(), round_))))
+        stands.hear(BattleSettled(battle(slot(video(), round_))))
     assert told(stands) == "cost $0.7500 of $2.00 | about $3.00 in total | $0.1250 per battle"
 
 
@@ -84,10 +89,10 @@ def test_a_run_of_stand_ins_tells_nothing_of_money() -> None:
 
 def test_draining_for_the_cap_is_told_apart_from_an_interrupt() -> None:
     stands = standing(SpendCaps(2.0))
-    size = Size(79, 22, ASCII)
-    stands.hear(Draining(3, is_capped=True))
+    size = ScreenSize(79, 22, ASCII)
+    stands.hear(CallsDraining(3, is_capped=True))
     assert any(
         "cap reached: 0 calls to finish" in line.plain for line in picture(stands, None, size)
     )
-    stands.hear(Ended(True, is_capped=True))
+    stands.hear(RunEnded(True, is_capped=True))
     assert any("stopped at the cap" in line.plain for line in picture(stands, None, size))

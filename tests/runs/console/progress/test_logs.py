@@ -7,10 +7,15 @@ from collections.abc import Iterator
 
 import pytest
 
-from videoautoarena.runs.console.progress.events import Happening, Logged
+from videoautoarena.runs.console.progress.events import (
+    SAME_AT_MOST,
+    LogEvents,
+    RunEvent,
+    WarningLogged,
+    hear_logs,
+)
 from videoautoarena.runs.console.progress.live import plain_lines
-from videoautoarena.runs.console.progress.logs import SAME_AT_MOST, LogEvents, hear_logs
-from videoautoarena.runs.console.progress.snapshot import Standing
+from videoautoarena.runs.console.progress.snapshot import RunSnapshot
 from videoautoarena.runs.console.progress.trace import as_json
 
 KEY = "sk-planted-0123456789"
@@ -18,17 +23,17 @@ LOGGER = logging.getLogger("a_library.client")
 
 
 @pytest.fixture
-def heard() -> Iterator[list[Happening]]:
+def heard() -> Iterator[list[RunEvent]]:
     """What is heard of the logs of this process."""
-    events: list[Happening] = []
+    events: list[RunEvent] = []
     handler = hear_logs("beta", events.append)
     yield events
     logging.getLogger().removeHandler(handler)
 
 
-def test_a_warning_names_its_machine_and_its_logger(heard: list[Happening]) -> None:
+def test_a_warning_names_its_machine_and_its_logger(heard: list[RunEvent]) -> None:
     LOGGER.warning("retrying %s", "soon")
-    assert heard == [Logged("beta", "warning", "a_library.client", "retrying soon")]
+    assert heard == [WarningLogged("beta", "warning", "a_library.client", "retrying soon")]
     assert as_json(heard[0]) == {
         "event": "logged",
         "node": "beta",
@@ -38,23 +43,23 @@ def test_a_warning_names_its_machine_and_its_logger(heard: list[Happening]) -> N
     }
 
 
-def test_what_is_no_warning_is_not_heard(heard: list[Happening]) -> None:
+def test_what_is_no_warning_is_not_heard(heard: list[RunEvent]) -> None:
     LOGGER.info("connected")
     assert heard == []
 
 
-def test_a_key_is_in_no_line(heard: list[Happening], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_key_is_in_no_line(heard: list[RunEvent], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "hunter2hunter2")
     LOGGER.warning("refused %s and hunter2hunter2", KEY)
     try:
         raise ValueError(f"bad {KEY}")
     except ValueError:
         LOGGER.exception("it failed\nbadly")
-    texts = [event.text for event in heard if isinstance(event, Logged)]
+    texts = [event.text for event in heard if isinstance(event, WarningLogged)]
     assert texts == ["refused [key] and [key]", "it failed badly (ValueError: bad [key])"]
 
 
-def test_what_is_logged_at_every_call_is_passed_on_a_few_times(heard: list[Happening]) -> None:
+def test_what_is_logged_at_every_call_is_passed_on_a_few_times(heard: list[RunEvent]) -> None:
     for _ in range(SAME_AT_MOST + 5):
         LOGGER.warning("deprecated")
     assert len(heard) == SAME_AT_MOST
@@ -62,17 +67,17 @@ def test_what_is_logged_at_every_call_is_passed_on_a_few_times(heard: list[Happe
 
 
 def test_a_record_that_does_not_fit_its_arguments_ends_nothing() -> None:
-    heard: list[Happening] = []
+    heard: list[RunEvent] = []
     record = LOGGER.makeRecord("x", logging.ERROR, "f.py", 1, "%d", ("one",), None)
     LogEvents("beta", heard.append).handle(record)
-    assert heard == [Logged("beta", "error", "x", "%d")]
+    assert heard == [WarningLogged("beta", "error", "x", "%d")]
 
 
 def test_no_console_shows_it() -> None:
     said: list[str] = []
-    plain_lines(said.append)(Logged("beta", "warning", "x", "y"))
-    stands = Standing(lambda: 0.0)
+    plain_lines(said.append)(WarningLogged("beta", "warning", "x", "y"))
+    stands = RunSnapshot(lambda: 0.0)
     before = dict(vars(stands))
-    stands.hear(Logged("beta", "warning", "x", "y"))
+    stands.hear(WarningLogged("beta", "warning", "x", "y"))
     assert said == []
     assert vars(stands) == before

@@ -14,10 +14,10 @@ from tests.support.events import HOSTILE, begun, call
 from tests.support.played import lineage, play, video
 from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.console.progress import status
-from videoautoarena.runs.console.progress.events import Ended, Happening, Listeners
+from videoautoarena.runs.console.progress.events import Listeners, RunEnded, RunEvent
 from videoautoarena.runs.console.progress.follow import Follower
 from videoautoarena.runs.console.progress.live import plain_lines
-from videoautoarena.runs.console.progress.machines import (
+from videoautoarena.runs.console.progress.local_state import (
     Machine,
     Machines,
     keep_machines,
@@ -25,8 +25,8 @@ from videoautoarena.runs.console.progress.machines import (
     machine_lines,
     machines_at_work,
 )
-from videoautoarena.runs.console.progress.screen import Size, picture
-from videoautoarena.runs.console.progress.snapshot import Standing
+from videoautoarena.runs.console.progress.screen import ScreenSize, picture
+from videoautoarena.runs.console.progress.snapshot import RunSnapshot
 from videoautoarena.runs.console.progress.trace import TraceFile
 from videoautoarena.runs.formats.terminal_text import UNICODE
 from videoautoarena.runs.run.rundir.reader import RUN_FILE
@@ -40,11 +40,11 @@ MANY = Machines(tuple(Machine(f"node-{n:03}", 1, 2, 10, n == 150) for n in range
 
 
 def drawn(machines: Machines | None, width: int = 79, height: int = 30) -> list[str]:
-    stands = Standing(lambda: 0.0)
+    stands = RunSnapshot(lambda: 0.0)
     stands.hear(begun())
     if machines is not None:
         stands.hear(machines)
-    found = [line.plain for line in picture(stands, None, Size(width, height, UNICODE))]
+    found = [line.plain for line in picture(stands, None, ScreenSize(width, height, UNICODE))]
     assert len(found) <= height
     assert max(map(cell_len, found)) <= width
     return found
@@ -93,10 +93,10 @@ def test_no_name_of_a_machine_breaks_the_picture(width: int, height: int) -> Non
 
 
 def test_machines_stay_on_the_last_picture() -> None:
-    stands = Standing(lambda: 0.0)
-    for event in (begun(), THREE, Ended(interrupted=False)):
+    stands = RunSnapshot(lambda: 0.0)
+    for event in (begun(), THREE, RunEnded(interrupted=False)):
         stands.hear(event)
-    assert any("gamma" in line.plain for line in picture(stands, None, Size(79, 30, UNICODE)))
+    assert any("gamma" in line.plain for line in picture(stands, None, ScreenSize(79, 30, UNICODE)))
 
 
 def test_plain_lines_say_nothing_of_machines_that_stand_otherwise() -> None:
@@ -176,14 +176,14 @@ def test_a_hostile_name_is_no_escape_in_a_status() -> None:
 
 
 def test_a_follower_hears_of_machines_where_they_changed(out: Path) -> None:
-    heard: list[Happening] = []
+    heard: list[RunEvent] = []
     follower = Follower(out, Listeners(lambda _line: None, heard.append))
     for process in (OWNER, OWNER, None):
         follower.look(process)
     assert [event for event in heard if isinstance(event, Machines)] == [THREE]
 
 
-def traced(tmp_path: Path, *events: Happening) -> list[dict[str, Any]]:
+def traced(tmp_path: Path, *events: RunEvent) -> list[dict[str, Any]]:
     file = TraceFile(tmp_path / "trace", clock=lambda: 0.0)
     for event in events:
         file.hear(event)

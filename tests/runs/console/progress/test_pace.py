@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from videoautoarena.runs.console.progress.pace import NEWEST, Pace
+from videoautoarena.runs.console.progress.live import NEWEST, Pace
 
 
 class Clock:

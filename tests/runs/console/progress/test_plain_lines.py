@@ -8,7 +8,7 @@ import pytest
 
 from tests.support.runfiles import battle
 from videoautoarena.memory.records.records import Battle
-from videoautoarena.runs.console.progress.live import LEAST_QUESTION, Progress
+from videoautoarena.runs.console.progress.live import LEAST_QUESTION, BattleLines
 
 HOSTILE = "Why\x1b[2J\n\u202egnirts\u2066 \x00{0} %s $persona [red]x[/red] \ud800?"
 
@@ -20,7 +20,7 @@ def asked(question: str | None, **more: object) -> Battle:
 
 def lines(*battles: Battle, columns: int = 100, total: int = 12) -> list[str]:
     said: list[str] = []
-    progress = Progress(total=total, done=0, say=said.append, columns=columns)
+    progress = BattleLines(total=total, done=0, say=said.append, columns=columns)
     for one in battles:
         progress.settled(one)
     return said
@@ -49,7 +49,9 @@ def test_hostile_words_stay_on_one_printable_line(columns: int) -> None:
 def test_the_time_left_is_told_once_ten_battles_have_been_timed() -> None:
     said: list[str] = []
     seconds = count(step=2.0)
-    progress = Progress(total=120, done=100, say=said.append, columns=100, clock=seconds.__next__)
+    progress = BattleLines(
+        total=120, done=100, say=said.append, columns=100, clock=seconds.__next__
+    )
     for _ in range(20):
         progress.settled(asked(None))
     assert all("~" not in line for line in said[:9] + said[19:])
@@ -61,7 +63,9 @@ def test_as_much_of_a_question_is_told_however_long_the_rest_takes() -> None:
     def told(step: float) -> set[str]:
         said: list[str] = []
         seconds = count(step=step)
-        progress = Progress(total=99, done=0, say=said.append, columns=90, clock=seconds.__next__)
+        progress = BattleLines(
+            total=99, done=0, say=said.append, columns=90, clock=seconds.__next__
+        )
         for _ in range(30):
             progress.settled(asked("long " * 99))
         assert max(map(len, said)) <= 90

@@ -24,10 +24,10 @@ from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.api.run import open_run
 from videoautoarena.runs.cli.program.main import guarded, load
 from videoautoarena.runs.console.progress import status
-from videoautoarena.runs.console.progress.events import Ended, Happening, Listeners
+from videoautoarena.runs.console.progress.events import Listeners, RunEnded, RunEvent
 from videoautoarena.runs.console.progress.follow import Follower
 from videoautoarena.runs.console.progress.live import plain_lines
-from videoautoarena.runs.console.progress.waiting import KeptWaits
+from videoautoarena.runs.console.progress.local_state import KeptWaits
 from videoautoarena.runs.formats import terminal
 from videoautoarena.runs.run.rundir.call_facts import call_facts
 from videoautoarena.runs.run.rundir.reader import RUN_FILE
@@ -179,7 +179,7 @@ def test_who_follows_a_run_hears_the_same(heard: Heard) -> None:
     said = list[str]()
     hear = plain_lines(said.append)
     Follower(heard.out, Listeners(said.append, hear)).look()
-    hear(Ended(interrupted=False))
+    hear(RunEnded(interrupted=False))
     assert all(any(sentence in line for line in said) for sentence in SENTENCES)
 
 
@@ -206,7 +206,7 @@ def test_a_server_that_its_process_waits_at_is_named_by_status_and_to_who_follow
         kept = KeptWaits(store, 7)
         kept.hear(ServerWait("host:1", "waiting", 30.0, "http-429", "come\x1b[2J back"))
     said = list[str]()
-    heard_of = list[Happening]()
+    heard_of = list[RunEvent]()
     follower = Follower(out, Listeners(said.append, heard_of.append))
     follower.look(process=7)
     assert [line for line in said if "waiting at host:1" in line]

@@ -15,10 +15,16 @@ from rich.text import Text
 from tests.support.events import HOSTILE, begun, call, judged
 from tests.support.virtual import run_virtual
 from videoautoarena.agents.limits.outages import Outage
-from videoautoarena.runs.console.progress.events import Draining, Ended, Looked, Settled, Watched
+from videoautoarena.runs.console.progress.events import (
+    BattleSettled,
+    CallsDraining,
+    RuleRead,
+    RunEnded,
+    VideoWatched,
+)
 from videoautoarena.runs.console.progress.live import LEAST_GAP_S, LiveConsole
-from videoautoarena.runs.console.progress.screen import Board, Size, picture
-from videoautoarena.runs.console.progress.snapshot import Standing
+from videoautoarena.runs.console.progress.screen import LiveBoard, ScreenSize, picture
+from videoautoarena.runs.console.progress.snapshot import RunSnapshot
 from videoautoarena.runs.formats.terminal_text import ASCII, UNICODE, Marks, fit
 from videoautoarena.runs.rating.table import build
 from videoautoarena.runs.run.config.stopping_rule import RuleReading, StoppingRule
@@ -28,8 +34,8 @@ from videoautoarena.runs.views.results.leaderboard import leaderboard_report
 LONG = f"{HOSTILE} {'words 言葉 ' * 60}"
 
 
-def busy(words: str, *, videos: int = 9) -> Standing:
-    stands = Standing(lambda: 0.0)
+def busy(words: str, *, videos: int = 9) -> RunSnapshot:
+    stands = RunSnapshot(lambda: 0.0)
     names = (words, f"{words}:b", "c")
     stands.hear(
         begun(
@@ -45,25 +51,25 @@ def busy(words: str, *, videos: int = 9) -> Standing:
             verdict = ("a", "b", "tie", "void", "forfeit_a")[v % 5]
             reason = {"void": words, "forfeit_a": words}.get(verdict)
             battle = judged(f"v{v}-p{p}-r0", words=words, **{**told, "reason": reason})
-            stands.hear(Settled(battle.model_copy(update={"verdict": verdict})))
+            stands.hear(BattleSettled(battle.model_copy(update={"verdict": verdict})))
         stands.hear(call("started", f"v{v}-p1-r1", "contestant", ordinal=0))
         stands.hear(call("started", f"v{v}-p1-r1", "contestant", ordinal=2))
     near = RuleReading(StoppingRule("separated"), 3, 20, False, 1.2, 2.9, names[:2], 80.0)
-    stands.hear(Looked(near))
+    stands.hear(RuleRead(near))
     return stands
 
 
-def lines(stands: Standing, width: int, height: int, marks: Marks = UNICODE) -> list[str]:
+def lines(stands: RunSnapshot, width: int, height: int, marks: Marks = UNICODE) -> list[str]:
     assert stands.run is not None
     battles = stands.battles()
-    board = Board(build(battles, stands.run.models), len(battles))
-    return [line.plain for line in picture(stands, board, Size(width, height, marks))]
+    board = LiveBoard(build(battles, stands.run.models), len(battles))
+    return [line.plain for line in picture(stands, board, ScreenSize(width, height, marks))]
 
 
 def test_the_head_tells_how_near_a_rule_is_and_that_it_stopped_the_run() -> None:
     stands = busy("hawk")
     assert "until separated: smallest gap 1.2 of 2.9, hawk and hawk:b" in lines(stands, 120, 40)
-    stands.hear(Ended(interrupted=False))
+    stands.hear(RunEnded(interrupted=False))
     assert any("stopped by --until" in line for line in lines(stands, 120, 40))
 
 
@@ -112,7 +118,7 @@ def test_videos_without_questions_yet_are_counted_as_videos_and_named_whole() ->
     names = {f"v{v}": f"a name of some length {v}.mp4" for v in range(9)}
     stands.hear(begun(9, videos=names))
     for video in names:
-        stands.hear(Watched(video))
+        stands.hear(VideoWatched(video))
     drawn = "\n".join(lines(stands, 80, 18))
     assert "9 videos being read" in drawn
     assert "0 lineages" not in drawn
@@ -125,7 +131,7 @@ def test_a_terminal_without_unicode_is_shown_ascii() -> None:
 
 def test_a_run_that_is_done_has_nothing_in_flight() -> None:
     stands = busy("hawk")
-    stands.hear(Ended(False))
+    stands.hear(RunEnded(False))
     assert not [line for line in lines(stands, 100, 30) if "In flight" in line]
 
 
@@ -133,8 +139,8 @@ def test_an_empty_run_is_drawn() -> None:
     assert lines(standing_of_nothing(), 80, 20)
 
 
-def standing_of_nothing() -> Standing:
-    stands = Standing(lambda: 0.0)
+def standing_of_nothing() -> RunSnapshot:
+    stands = RunSnapshot(lambda: 0.0)
     stands.hear(begun(0, videos={}, slots=[], models=()))
     return stands
 
@@ -152,7 +158,7 @@ def test_a_storm_of_events_is_one_picture() -> None:
         live.hear(begun())
         written = file.tell()
         for n in range(500):
-            live.hear(Watched(f"v{n}"))
+            live.hear(VideoWatched(f"v{n}"))
         assert live._timer is not None
         due = live._timer.when() - live._drawn_s
         grown = file.tell() - written
@@ -170,7 +176,7 @@ def test_lines_stand_above_the_picture_and_cannot_move_it() -> None:
         live = LiveConsole(Console(file=file, force_terminal=True, width=100, height=30))
         live.hear(begun())
         live.say("a prompt has changed")
-        live.hear(Ended(False))
+        live.hear(RunEnded(False))
         return file.getvalue()
 
     said = asyncio.run(talk())
@@ -208,7 +214,7 @@ def test_the_board_is_two_seconds_or_a_twentieth_behind_at_most(
     )
     seen: list[tuple[float, int, int]] = []
 
-    def drawn(standing: Standing, board: Board | None, _size: Size) -> list[Text]:
+    def drawn(standing: RunSnapshot, board: LiveBoard | None, _size: ScreenSize) -> list[Text]:
         assert board is not None
         seen.append((asyncio.get_running_loop().time(), standing.done, board.battles))
         return []
@@ -221,7 +227,7 @@ def test_the_board_is_two_seconds_or_a_twentieth_behind_at_most(
         ended_s = []
         for slot in told.slots:
             await asyncio.sleep(every_s)
-            live.hear(Settled(judged(slot.id)))
+            live.hear(BattleSettled(judged(slot.id)))
             ended_s.append(asyncio.get_running_loop().time())
         await asyncio.sleep(60)
         live.close()
@@ -243,11 +249,11 @@ def test_an_interval_far_wider_than_the_others_ends_in_the_arrow_that_the_table_
     names = ["hawk", "owl", "kite", "mole"]
     fights = [(names[k % 3], names[(k + 1) % 3], "ab"[k % 5 % 2]) for k in range(180)]
     fights += [("mole", "owl", "a"), ("hawk", "mole", "a"), ("mole", "kite", "b")]
-    stands = Standing(lambda: 0.0)
+    stands = RunSnapshot(lambda: 0.0)
     stands.hear(begun(60, models=names))
     for k, (a, b, verdict) in enumerate(fights):
         told = judged(f"v{k % 60}-p{k // 60}-r0", model_a=a, model_b=b)
-        stands.hear(Settled(told.model_copy(update={"verdict": verdict})))
+        stands.hear(BattleSettled(told.model_copy(update={"verdict": verdict})))
     live = next(line for line in lines(stands, 120, 40) if "mole" in line and "●" in line)
     table = ReportView(leaderboard_report(build(stands.battles(), names)))
     console = Console(width=120, file=io.StringIO())
@@ -260,7 +266,7 @@ def test_an_interval_far_wider_than_the_others_ends_in_the_arrow_that_the_table_
 
 def test_a_server_that_is_waited_for_stands_beside_the_progress_with_its_time() -> None:
     now_s = 0.0
-    stands = Standing(lambda: now_s)
+    stands = RunSnapshot(lambda: now_s)
     stands.hear(begun(3))
     stands.hear(Outage("127.0.0.1:8000", "waiting", 900.0, "refused"))
     now_s = 130.0
@@ -275,7 +281,7 @@ def test_a_server_that_is_waited_for_stands_beside_the_progress_with_its_time() 
 def test_a_server_that_is_gone_is_named_at_the_end() -> None:
     stands = standing_of_nothing()
     stands.hear(Outage("far", "given-up", 900.0, "refused"))
-    stands.hear(Draining(2, gone="far"))
+    stands.hear(CallsDraining(2, gone="far"))
     assert any("far is unreachable: 0 calls to finish" in line for line in lines(stands, 80, 20))
-    stands.hear(Ended(True, gone="far"))
+    stands.hear(RunEnded(True, gone="far"))
     assert any("stopped: far is unreachable" in line for line in lines(stands, 80, 20))

@@ -5,8 +5,13 @@ from __future__ import annotations
 import tracemalloc
 
 from tests.support.events import begun, call, judged, slots
-from videoautoarena.runs.console.progress.events import Draining, Ended, Settled, Watched
-from videoautoarena.runs.console.progress.snapshot import KEPT_WHOLE, TIMED, Standing
+from videoautoarena.runs.console.progress.events import (
+    BattleSettled,
+    CallsDraining,
+    RunEnded,
+    VideoWatched,
+)
+from videoautoarena.runs.console.progress.snapshot import KEPT_WHOLE, TIMED, RunSnapshot
 
 
 class Clock:
@@ -17,15 +22,15 @@ class Clock:
         return self.now
 
 
-def standing(*events: object, clock: Clock | None = None) -> Standing:
-    stands = Standing(clock or Clock())
+def standing(*events: object, clock: Clock | None = None) -> RunSnapshot:
+    stands = RunSnapshot(clock or Clock())
     for event in (begun(), *events):
         stands.hear(event)  # type: ignore[arg-type]
     return stands
 
 
 def test_a_video_is_in_flight_until_its_lineages_are() -> None:
-    watched = standing(Watched("v0"), call("started", "v0", "examiner"))
+    watched = standing(VideoWatched("v0"), call("started", "v0", "examiner"))
     assert list(watched.flights) == ["v0"]
     watched.hear(call("finished", "v0", "persona"))
     watched.hear(call("started", "v0-p2-r0", "questioner"))
@@ -42,27 +47,27 @@ def test_both_contestants_speak_at_once_and_fall_silent_one_by_one() -> None:
 
 
 def test_a_lineage_lands_with_its_last_battle() -> None:
-    stands = standing(call("started", "v0-p1-r0", "judge"), Settled(judged("v0-p1-r0")))
+    stands = standing(call("started", "v0-p1-r0", "judge"), BattleSettled(judged("v0-p1-r0")))
     assert stands.flights["v0-p1"].round == 1
-    stands.hear(Settled(judged("v0-p1-r1")))
+    stands.hear(BattleSettled(judged("v0-p1-r1")))
     assert stands.flights == {}
     assert (stands.done, stands.total) == (2, 12)
 
 
 def test_a_call_that_comes_after_its_battle_takes_off_nothing() -> None:
-    stands = standing(Settled(judged("v0-p1-r1")), Settled(judged("v0-p1-r0")))
+    stands = standing(BattleSettled(judged("v0-p1-r1")), BattleSettled(judged("v0-p1-r0")))
     stands.hear(call("finished", "v0-p1-r1", "judge"))
     assert stands.flights == {}
 
 
 def test_voids_of_a_whole_video_take_it_out_of_flight() -> None:
-    lost = [Settled(judged(f"v0-p{p}-r{r}", "void")) for p in (1, 2, 3) for r in (0, 1)]
-    stands = standing(Watched("v0"), *lost)
+    lost = [BattleSettled(judged(f"v0-p{p}-r{r}", "void")) for p in (1, 2, 3) for r in (0, 1)]
+    stands = standing(VideoWatched("v0"), *lost)
     assert (stands.flights, stands.voids) == ({}, 6)
 
 
 def test_a_battle_counts_once_and_a_forfeit_is_no_void() -> None:
-    forfeit = Settled(judged("v0-p1-r0", "forfeit_b"))
+    forfeit = BattleSettled(judged("v0-p1-r0", "forfeit_b"))
     assert (standing(forfeit, forfeit).done, standing(forfeit).forfeits) == (1, 1)
 
 
@@ -83,32 +88,32 @@ def test_the_time_left_is_told_once_battles_say_how_long_one_takes() -> None:
     for n, slot in enumerate(begun().slots[:TIMED]):
         assert stands.left_s is None, n
         clock.now += 10
-        stands.hear(Settled(judged(slot.id)))
+        stands.hear(BattleSettled(judged(slot.id)))
     assert stands.left_s == 60
-    stands.hear(Draining(3))
+    stands.hear(CallsDraining(3))
     assert stands.left_s is None
 
 
 def test_who_comes_late_tells_the_age_of_the_run_and_the_pace_it_saw_itself() -> None:
     clock = Clock()
-    late = Standing(clock)
+    late = RunSnapshot(clock)
     late.hear(begun(3, played_s=600.0))
     clock.now = 12.0
     for n in range(TIMED):
-        late.hear(Settled(judged(f"v{n // 3}-p{n % 3 + 1}-r0")))
+        late.hear(BattleSettled(judged(f"v{n // 3}-p{n % 3 + 1}-r0")))
     assert late.elapsed_s == 612.0
     assert late.left_s == 12.0 / TIMED * (late.total - late.done)
 
 
 def test_battles_come_back_in_stored_order_and_without_their_words() -> None:
-    stands = standing(Settled(judged("v1-p1-r0")), Settled(judged("v0-p1-r0")))
+    stands = standing(BattleSettled(judged("v1-p1-r0")), BattleSettled(judged("v0-p1-r0")))
     assert [battle.id for battle in stands.battles()] == ["v0-p1-r0", "v1-p1-r0"]
     assert not hasattr(stands.battles()[0], "question")
     assert [battle.question for battle in stands.latest] == ["What is thrown?"] * 2
 
 
 def test_what_is_kept_of_a_battle_is_small_however_much_was_said() -> None:
-    stands = Standing()
+    stands = RunSnapshot()
     stands.hear(begun(400, 1))
     ids = [slot.id for slot in slots(400, 1)]
     words = judged(ids[0])
@@ -116,7 +121,7 @@ def test_what_is_kept_of_a_battle_is_small_however_much_was_said() -> None:
     def settle(some: list[str]) -> None:
         for number, slot in enumerate(some):
             told = {"id": slot, "answer_a": f"{number} {'word ' * 400}"}
-            stands.hear(Settled(words.model_copy(update=told)))
+            stands.hear(BattleSettled(words.model_copy(update=told)))
 
     settle(ids[:200])  # those whose words are kept, among them
     tracemalloc.start()
@@ -129,17 +134,17 @@ def test_what_is_kept_of_a_battle_is_small_however_much_was_said() -> None:
 
 
 def test_nothing_is_in_flight_after_the_end() -> None:
-    stands = standing(Watched("v0"), Ended(True))
+    stands = standing(VideoWatched("v0"), RunEnded(True))
     assert (stands.flights, stands.ended) == ({}, True)
 
 
 def test_what_is_played_again_takes_the_place_of_what_failed() -> None:
-    stands = standing(Settled(judged("v0-p1-r0")), Settled(judged("v0-p1-r1", "void")))
+    stands = standing(BattleSettled(judged("v0-p1-r0")), BattleSettled(judged("v0-p1-r1", "void")))
     again = [s for s in slots() if s.id != "v0-p1-r1"]
     again.append(slots()[0].model_copy(update={"id": "v0-p1-r1~1", "round": 1, "generation": 1}))
     stands.hear(begun(slots=again, battles=[judged("v0-p1-r0")]))
     assert (stands.done, stands.total, stands.voids) == (1, 12, 0)
     stands.hear(call("started", "v0-p1-r1", "judge"))
     assert stands.flights["v0-p1"].round == 1
-    stands.hear(Settled(judged("v0-p1-r1~1")))
+    stands.hear(BattleSettled(judged("v0-p1-r1~1")))
     assert (stands.flights, stands.done) == ({}, 2)

@@ -17,8 +17,13 @@ from videoautoarena.memory.records.records import Draw
 from videoautoarena.memory.store.journal import Journal
 from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.cli.program.ending import run_async
-from videoautoarena.runs.console.progress.display import Display
-from videoautoarena.runs.console.progress.events import Draining, Drawn, Ended, Settled, Watched
+from videoautoarena.runs.console.progress.events import (
+    BattleSettled,
+    CallsDraining,
+    PairDrawn,
+    RunEnded,
+    VideoWatched,
+)
 from videoautoarena.runs.console.progress.listeners import audience
 from videoautoarena.runs.console.progress.trace import Stories, TraceFile
 from videoautoarena.runs.run.config.run_config import Flags
@@ -31,7 +36,7 @@ def traced(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[dict[st
     place = tmp_path_factory.mktemp("traced")
     videos = draw_folder(place / "videos", 1, seconds=2)
     flags = Flags(models=TRIO, rounds=2, until="battles=99")
-    with audience(Display(quiet=True, trace=str(place / "trace"))) as listeners:
+    with audience(quiet=True, trace=str(place / "trace")) as listeners:
         run_async(
             simulate(videos, place / "out", flags=flags, say=listeners.say, hear=listeners.hear)
         )
@@ -78,14 +83,14 @@ def test_every_event_is_one_harmless_line_that_holds_the_words(tmp_path: Path) -
     file = TraceFile(tmp_path / "trace", clock=lambda: 12.0)
     events = [
         begun(videos={"v0": f"{HOSTILE}\udce9"}),
-        Watched("v0"),
+        VideoWatched("v0"),
         call("started", "v0", "examiner"),
         call("retry", "v0", "examiner", fault="timeout", seconds=2.0),
         call("finished", "v0", "examiner", text=HOSTILE),
-        Drawn(Draw(slot="v0-p1-r0", model_a="a", model_b="b", propensity=None)),
-        Settled(judged("v0-p1-r0", question=HOSTILE)),
-        Draining(3),
-        Ended(True),
+        PairDrawn(Draw(slot="v0-p1-r0", model_a="a", model_b="b", propensity=None)),
+        BattleSettled(judged("v0-p1-r0", question=HOSTILE)),
+        CallsDraining(3),
+        RunEnded(True),
     ]
     for event in events:
         file.hear(event)
@@ -107,16 +112,16 @@ def test_a_file_that_is_full_holds_whole_lines_and_is_told_once(tmp_path: Path) 
     path = tmp_path / "trace"
     said = list[str]()
     file = TraceFile(path, clock=lambda: 12.0, say=said.append)
-    file.hear(Watched("v0"))
+    file.hear(VideoWatched("v0"))
     whole = path.read_bytes()
     before = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (len(whole) + 9, before[1]))
     try:
-        file.hear(Watched("v1"))
-        file.hear(Watched("v2"))
+        file.hear(VideoWatched("v1"))
+        file.hear(VideoWatched("v2"))
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, before)
-    file.hear(Watched("v3"))
+    file.hear(VideoWatched("v3"))
     file.close()
     assert path.read_bytes() == whole
     assert [line.partition(" cannot be written")[0] for line in said] == [str(path)]
@@ -132,7 +137,7 @@ def told(*events: object) -> list[str]:
 
 def test_a_story_is_told_whole_and_its_user_introduced_once() -> None:
     later = judged("v0-p1-r1", "b", words="B it is.").model_copy(update={"round": 1})
-    first, second = told(Settled(judged("v0-p1-r0", persona=1)), Settled(later))
+    first, second = told(BattleSettled(judged("v0-p1-r0", persona=1)), BattleSettled(later))
     order = ["Persona 1", "What is thrown?", "A  offline:hawk", "accuracy: A is right", "Verdict"]
     places = [first.index(words) for words in order]
     assert places == sorted(places)
@@ -156,5 +161,5 @@ def test_hostile_words_are_harmless_in_a_story() -> None:
         "v0-p1-r0", words=HOSTILE, question=HOSTILE, answer_a=HOSTILE, persona_text=HOSTILE
     )
     failed: CallEvent = call("finished", "v0", "examiner", fault="failed", text=HOSTILE)
-    for text in told(failed, Settled(battle)):
+    for text in told(failed, BattleSettled(battle)):
         assert all(line.isprintable() for line in text.split("\n"))

@@ -22,9 +22,9 @@ from videoautoarena.memory.records.errors import BadInput
 from videoautoarena.runs.bench.format.reader import open_bench
 from videoautoarena.runs.bench.format.results import TaskLine, TaskResult, write_result
 from videoautoarena.runs.bench.format.schema import MANIFEST, QUESTIONS, TaskItem, schemas
+from videoautoarena.runs.bench.format.writer import BEFORE_PASSING_ON
 from videoautoarena.runs.cli.program.main import arena, guarded
 from videoautoarena.runs.exchange.interop.mlvu import as_mlvu_predictions, import_mlvu
-from videoautoarena.runs.formats.publishing import BEFORE_PASSING_ON
 
 MLVU = Path(__file__).parents[4].parent / "shared" / "mlvu"
 needs_mlvu = pytest.mark.skipif(not MLVU.is_dir(), reason="MLVU's files are not at hand")

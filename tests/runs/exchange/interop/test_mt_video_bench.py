@@ -27,6 +27,7 @@ from videoautoarena.runs.bench.format.schema import (
     DialogueItem,
     schemas,
 )
+from videoautoarena.runs.bench.format.writer import BEFORE_PASSING_ON
 from videoautoarena.runs.exchange.interop.mt_video_bench import (
     STEMS,
     UNASKED,
@@ -34,7 +35,6 @@ from videoautoarena.runs.exchange.interop.mt_video_bench import (
     export_predictions,
     import_mt_video_bench,
 )
-from videoautoarena.runs.formats.publishing import BEFORE_PASSING_ON
 from videoautoarena.video.folder.find import find_videos
 
 

@@ -16,12 +16,12 @@ from tests.support.published_bench import ITEMS, VIDEOS, published, write_publis
 from tests.support.set_cards import read_card
 from videoautoarena.memory.records.errors import BadInput
 from videoautoarena.runs.bench.format.reader import open_bench
+from videoautoarena.runs.bench.format.writer import BEFORE_PASSING_ON
 from videoautoarena.runs.exchange.interop.videoautobench import (
     as_videoautobench,
     export_videoautobench,
     import_videoautobench,
 )
-from videoautoarena.runs.formats.publishing import BEFORE_PASSING_ON
 
 
 def test_the_published_shape_comes_out_as_it_went_in(tmp_path: Path) -> None:

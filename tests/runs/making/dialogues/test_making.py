@@ -28,8 +28,8 @@ from videoautoarena.memory.records.errors import BadInput, RunLocked, WrongArgum
 from videoautoarena.memory.records.records import CallRow
 from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.bench.format.reader import open_bench
+from videoautoarena.runs.bench.format.writer import BEFORE_PASSING_ON
 from videoautoarena.runs.cli.program.main import arena
-from videoautoarena.runs.formats.publishing import BEFORE_PASSING_ON
 from videoautoarena.runs.jobs.paid_job import FailedScopes
 from videoautoarena.runs.making.dialogues import make as making
 from videoautoarena.runs.making.dialogues.making import SPARE, DialogueWish

@@ -25,7 +25,7 @@ KILLS = 20
 AT_LEAST_IN_FLIGHT = 10
 IMPORTED = (
     "langchain_openai",
-    "videoautoarena.runs.cli.sets.dialogues",
+    "videoautoarena.runs.cli.sets.making",
     "videoautoarena.runs.making.dialogues.make",
 )
 

@@ -20,8 +20,8 @@ from videoautoarena.memory.records.errors import BadInput
 from videoautoarena.runs.bench.format.reader import OpenBench, open_bench
 from videoautoarena.runs.bench.format.schema import TWIN, Check, DialogueItem, Round
 from videoautoarena.runs.bench.format.verify import verify
-from videoautoarena.runs.formats.csv_text import shown
-from videoautoarena.runs.formats.publishing import BEFORE_PASSING_ON
+from videoautoarena.runs.bench.format.writer import BEFORE_PASSING_ON
+from videoautoarena.runs.formats.files import shown
 from videoautoarena.runs.making.dialogues.review import Wish, review
 from videoautoarena.runs.making.dialogues.review_sheet import write_sheet
 

@@ -27,8 +27,8 @@ from videoautoarena.agents.offline.vision.looks import FITS
 from videoautoarena.memory.records.errors import BadInput
 from videoautoarena.runs.bench.format.reader import open_bench, sha256_of
 from videoautoarena.runs.bench.format.results import read_tasks
+from videoautoarena.runs.bench.format.writer import BEFORE_PASSING_ON
 from videoautoarena.runs.cli.program.main import arena, guarded
-from videoautoarena.runs.formats.publishing import BEFORE_PASSING_ON
 from videoautoarena.runs.formats.words import roughly
 from videoautoarena.runs.making.tasks.items import Wish, draw_items
 from videoautoarena.runs.making.tasks.make import ENCODED_A_SECOND, Order, make

@@ -23,8 +23,8 @@ from videoautoarena.memory.records.errors import BadInput, WrongArgument
 from videoautoarena.memory.records.records import CallRow
 from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.bench.format.reader import open_bench
+from videoautoarena.runs.bench.format.writer import BEFORE_PASSING_ON
 from videoautoarena.runs.cli.program.main import arena
-from videoautoarena.runs.formats.publishing import BEFORE_PASSING_ON
 from videoautoarena.runs.making.tasks import watch
 from videoautoarena.runs.run.rundir.failures import UNUSABLE
 

@@ -17,7 +17,7 @@ from videoautoarena.memory.store.evidence import Label
 from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.analysis.audit.label_import import import_labels
 from videoautoarena.runs.analysis.audit.label_sample import draw_sample
-from videoautoarena.runs.serve.annotate.blinding import first_shown
+from videoautoarena.runs.serve.annotate.battles import first_shown
 
 
 @pytest.fixture

@@ -13,7 +13,7 @@ from tests.support.annotated import annotating, votes
 from tests.support.played import battle, call, judging, play, slot, video
 from videoautoarena.memory.records.records import Frame, Frames
 from videoautoarena.memory.store.store import Store
-from videoautoarena.runs.serve.annotate.blinding import Makers
+from videoautoarena.runs.serve.annotate.battles import Makers
 
 
 def held(work: Any) -> Any:

@@ -18,7 +18,7 @@ from videoautoarena.memory.records.errors import BadInput, RunLocked, WrongArgum
 from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.analysis.audit.label_import import import_labels
 from videoautoarena.runs.run.rundir.reader import Run
-from videoautoarena.runs.serve.annotate.session import Asked, prepare
+from videoautoarena.runs.serve.annotate.session import AnnotateRequest, prepare
 
 
 @pytest.fixture
@@ -87,7 +87,7 @@ def test_a_run_with_nothing_to_vote_on_is_refused(tmp_path: Path) -> None:
 def test_a_run_of_fewer_battles_than_were_asked_for_names_both_numbers(run: Path) -> None:
     no_films: Any = None
     with Store.open(run / "run.sqlite", write=True) as store:
-        asked = Asked(run, 2000, ("anna",))
+        asked = AnnotateRequest(run, 2000, ("anna",))
         _, (note,) = prepare(Run(run, store), asked, names=asked.labellers, films=no_films)
     assert note.endswith("decided battles in the run, fewer than the 2000 (--n) asked for")
 
@@ -95,12 +95,12 @@ def test_a_run_of_fewer_battles_than_were_asked_for_names_both_numbers(run: Path
 SESSION = """
 import asyncio, sys
 from pathlib import Path
-from videoautoarena.runs.serve.annotate.session import Asked, annotate
+from videoautoarena.runs.serve.annotate.session import AnnotateRequest, annotate
 
 def begun(session):
     print(session.links["anna"], flush=True)
 
-asyncio.run(annotate(Asked(Path(sys.argv[1]), 40, ("anna",)), begun))
+asyncio.run(annotate(AnnotateRequest(Path(sys.argv[1]), 40, ("anna",)), begun))
 """
 
 

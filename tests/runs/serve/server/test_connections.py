@@ -18,8 +18,7 @@ from tests.support.served import Site, Visitor, site
 from videoautoarena.memory.records.errors import BadInput
 from videoautoarena.runs.serve.server import connections, guard
 from videoautoarena.runs.serve.server import serve as server
-from videoautoarena.runs.serve.server.guard import Guard
-from videoautoarena.runs.serve.server.sessions import Sessions
+from videoautoarena.runs.serve.server.guard import Guard, Sessions
 
 SHORT_S = 0.05
 LONGEST_S = 60

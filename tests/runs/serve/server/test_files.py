@@ -19,7 +19,7 @@ from tests.support.runfiles import video as video_record
 from tests.support.served import Answer, Site, site
 from videoautoarena.memory.records.records import Video
 from videoautoarena.runs.serve.server import files as module
-from videoautoarena.runs.serve.server.files import Gone, VideoFiles
+from videoautoarena.runs.serve.server.files import VideoFiles, VideoGone
 
 FILM = b"\x00\x00\x00\x18ftypisom" + bytes(range(256)) * 400
 
@@ -60,7 +60,7 @@ def running() -> Iterator[tuple[Site, list[Video], list[Path]]]:
             files.append(VideoFiles())
         try:
             return await files[0].response(videos[request.path_params["k"]], folders[-1])
-        except Gone as gone:
+        except VideoGone as gone:
             return PlainTextResponse(str(gone), status_code=410)
 
     with site(Router([Route("/{k:int}", film)])) as opened:

@@ -12,8 +12,7 @@ from starlette.routing import Route, Router
 
 from tests.support.served import Site, Visitor, site
 from videoautoarena.memory.records.errors import BadInput
-from videoautoarena.runs.serve.server.guard import MOST_BYTES
-from videoautoarena.runs.serve.server.sessions import COOKIE_S
+from videoautoarena.runs.serve.server.guard import COOKIE_S, MOST_BYTES
 
 POLICY = "default-src 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
 USED = "this link was used, and"

@@ -17,9 +17,8 @@ from starlette.routing import Route, Router
 from tests.support.served import Visitor, serving
 from videoautoarena.memory.records.errors import BadInput, install_command
 from videoautoarena.runs.serve.server import serve as server
-from videoautoarena.runs.serve.server.guard import Guard
+from videoautoarena.runs.serve.server.guard import Guard, Sessions
 from videoautoarena.runs.serve.server.serve import listen, port_of, refuse_without_web, serve
-from videoautoarena.runs.serve.server.sessions import Sessions
 
 
 def test_it_listens_on_the_loopback_address_alone() -> None:

@@ -20,11 +20,10 @@ from tests.support.served import Visitor, serving
 from tests.support.whole_runs import command
 from videoautoarena.memory.records.errors import ArenaError, BadInput
 from videoautoarena.memory.store.store import Store
-from videoautoarena.runs.console.progress.machines import Machine, Machines, keep_machines
+from videoautoarena.runs.console.progress.local_state import Machine, Machines, keep_machines
 from videoautoarena.runs.run.rundir.reader import RUN_FILE
-from videoautoarena.runs.serve.server.guard import Guard
+from videoautoarena.runs.serve.server.guard import Guard, Sessions
 from videoautoarena.runs.serve.server.serve import listen, port_of
-from videoautoarena.runs.serve.server.sessions import Sessions
 from videoautoarena.runs.serve.view import current, events
 from videoautoarena.runs.serve.view.app import OneRun, view, view_app
 from videoautoarena.video.sampling.cache import FrameCache

@@ -21,7 +21,7 @@ from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.run.rundir.opener import FOLDER_FILE
 from videoautoarena.runs.run.rundir.reader import RUN_FILE
 from videoautoarena.runs.serve.view import pictures
-from videoautoarena.runs.serve.view.app import OneRun, Runs, view_app
+from videoautoarena.runs.serve.view.app import OneRun, RunsOfFolder, view_app
 from videoautoarena.runs.views.page.data import CHUNK
 from videoautoarena.runs.views.page.document import document, policy
 from videoautoarena.video.sampling.cache import FrameCache
@@ -217,7 +217,7 @@ def test_a_folder_lists_its_runs_and_each_opens(
     broken = tmp_path / "runs" / "broken"
     broken.mkdir()
     (broken / RUN_FILE).write_bytes(b"no run at all" * 100)
-    with site(view_app(Runs(tmp_path / "runs", Decoders(cache, workers=1)))) as shown:
+    with site(view_app(RunsOfFolder(tmp_path / "runs", Decoders(cache, workers=1)))) as shown:
         assert shown.ask("/api/summary").status == 404
         runs = {row["name"]: row for row in parsed(shown.ask("/api/runs"))["runs"]}
         assert set(runs) == {"a/b/deep", "<b>.run", "broken"}

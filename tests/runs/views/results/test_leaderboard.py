@@ -18,7 +18,7 @@ from rich.console import Console
 from tests.runs.rating.test_table import CAST, battle, season, shown, summarize
 from tests.support.drawn import texts_of
 from tests.support.quoted import may_be_said, numbers
-from videoautoarena.runs.formats.axis import Axis, Interval
+from videoautoarena.runs.formats.terminal_text import Axis, DrawnInterval
 from videoautoarena.runs.rating.finding import Finding
 from videoautoarena.runs.rating.leaderboard import BoardLead, Leaderboard, LeaderboardRow
 from videoautoarena.runs.rating.method import RatingMethod
@@ -364,7 +364,7 @@ def test_a_long_name_is_folded_and_not_lost() -> None:
 
 def test_a_bar_has_its_middle_inside() -> None:
     console = Console(width=20, file=io.StringIO())
-    console.print(Bar(Axis(0.0, 12.0), Interval(2.0, 0.0, 4.0)))
+    console.print(Bar(Axis(0.0, 12.0), DrawnInterval(2.0, 0.0, 4.0)))
     assert console.file.getvalue().rstrip() == "──●──"  # type: ignore[attr-defined]
 
 

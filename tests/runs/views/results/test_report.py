@@ -9,9 +9,8 @@ from dataclasses import replace
 import pytest
 from rich.console import Console
 
-from videoautoarena.runs.formats.axis import Axis, Interval, axis_of, bar
-from videoautoarena.runs.formats.number_formats import FORMATS, Kind
-from videoautoarena.runs.formats.terminal_text import ASCII
+from videoautoarena.runs.formats.terminal_text import ASCII, Axis, DrawnInterval, axis_of, bar
+from videoautoarena.runs.formats.words import FORMATS, Kind
 from videoautoarena.runs.views.results.forms import ReportView, as_text, csv_text, marked_up
 from videoautoarena.runs.views.results.remarks import legend_of, marks_of
 from videoautoarena.runs.views.results.report import (
@@ -234,27 +233,27 @@ def test_what_the_words_of_a_cell_mean_is_told_where_one_carries_them() -> None:
 @pytest.mark.parametrize(
     ("drawn", "cells"),
     [
-        (Interval(50.0, 30.0, 70.0), "   --o--   "),
-        (Interval(50.0, None, None), "     o     "),
-        (Interval(50.0, -900.0, 900.0), "<----o---->"),
-        (Interval(-5.0, -900.0, 20.0), "<o-        "),
-        (Interval(100.0, 90.0, 300.0), "         o>"),
+        (DrawnInterval(50.0, 30.0, 70.0), "   --o--   "),
+        (DrawnInterval(50.0, None, None), "     o     "),
+        (DrawnInterval(50.0, -900.0, 900.0), "<----o---->"),
+        (DrawnInterval(-5.0, -900.0, 20.0), "<o-        "),
+        (DrawnInterval(100.0, 90.0, 300.0), "         o>"),
     ],
 )
 def test_an_interval_is_drawn_in_cells_with_arrows_where_the_axis_is_cut(
-    drawn: Interval, cells: str
+    drawn: DrawnInterval, cells: str
 ) -> None:
     assert bar(Axis(0.0, 100.0), drawn, 11, ASCII) == cells
 
 
 def test_an_axis_is_cut_before_an_interval_far_wider_than_most() -> None:
-    usual = [Interval(1000.0 + k, 980.0 + k, 1020.0 + k) for k in range(5)]
+    usual = [DrawnInterval(1000.0 + k, 980.0 + k, 1020.0 + k) for k in range(5)]
     assert axis_of(usual) == (980.0, 1024.0)
-    axis = axis_of([*usual, Interval(900.0, 0.0, 2000.0)])
+    axis = axis_of([*usual, DrawnInterval(900.0, 0.0, 2000.0)])
     assert axis == (900.0, 1024.0)
     assert axis.place(900.0) == 0.0
     assert axis.place(2000.0) > 1.0
-    assert axis_of([Interval(5.0, None, None)]).place(5.0) == 0.0
+    assert axis_of([DrawnInterval(5.0, None, None)]).place(5.0) == 0.0
 
 
 def test_a_counted_figure_takes_its_noun() -> None:

@@ -8,8 +8,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from videoautoarena.agents.prompting.languages import LANGUAGES
-from videoautoarena.runs.formats.language import UNKNOWN, asked_language, told_language
+from videoautoarena.agents.prompting.languages import (
+    LANGUAGES,
+    UNKNOWN,
+    asked_language,
+    told_language,
+)
 
 ASKED = {
     "ar": "كم مرة ترفع الطاهية غطاء القدر قبل أن تضيف الملح إلى الحساء؟",

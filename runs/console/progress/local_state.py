@@ -1,22 +1,25 @@
-"""The machines of a cluster, as whoever looks at a run sees them: kept in its file, and in words.
+"""What the process that plays a run keeps in its file for onlookers: machines at work, and waits.
 
-The process that owns a run's file keeps them there under its own id, so that nobody takes those of
-an earlier process for machines at work.
+Both are kept under the id of the process, so that nobody takes those of an earlier process for
+machines at work or for waits that go on. They are no part of the run.
 """
 
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from pydantic import TypeAdapter
 from typing_extensions import TypedDict
 
+from videoautoarena.agents.limits.outages import ServerWait
 from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.formats.terminal import safe
-from videoautoarena.runs.run.rundir.reader import counted
+from videoautoarena.runs.formats.words import spent
+from videoautoarena.runs.run.rundir.reader import counted, one_line
 
 NODES_FILE = "local/nodes"
 """Name in the run's file of how the machines stand that play it; no part of the run."""
@@ -49,20 +52,20 @@ class Machines:
     """Workers that were given up since the process began."""
 
 
-class Kept(NamedTuple):
+class KeptMachines(NamedTuple):
     """How machines stood, and the process that owned the run's file then."""
 
     machines: Machines
     process: int
 
 
-class _Written(TypedDict):
+class _MachinesFile(TypedDict):
     process: int
     machines: tuple[Machine, ...]
     losses: int
 
 
-_WRITTEN = TypeAdapter(_Written)
+_KEPT_MACHINES = TypeAdapter(_MachinesFile)
 
 
 def keep_machines(store: Store, machines: Machines, process: int) -> None:
@@ -71,12 +74,12 @@ def keep_machines(store: Store, machines: Machines, process: int) -> None:
     store.put_file(NODES_FILE, text, replace=True)
 
 
-def kept_machines(store: Store) -> Kept | None:
+def kept_machines(store: Store) -> KeptMachines | None:
     """Return what was kept last; None of a run that no cluster played."""
-    found = store.file_as(_WRITTEN, NODES_FILE)
+    found = store.file_as(_KEPT_MACHINES, NODES_FILE)
     if found is None:
         return None
-    return Kept(Machines(found["machines"], found["losses"]), found["process"])
+    return KeptMachines(Machines(found["machines"], found["losses"]), found["process"])
 
 
 def machines_at_work(store: Store, process: int | None) -> Machines | None:
@@ -129,3 +132,81 @@ def past_line(machines: Machines) -> str:
     lost = f"; {counted(total.lost, 'worker')} lost" if total.lost else ""
     calls = counted(total.calls, "call")
     return f"last time on a cluster: {calls} on {names}{more}{lost}"
+
+
+WAITING_FILE = "local/waiting"
+"""Name in the run's file of the servers that its process waits at; no part of the run."""
+LONGEST_REASON = 200
+
+
+class Waiting(NamedTuple):
+    """A server at which calls of a run wait."""
+
+    address: str
+    since_s: float
+    """In seconds since 1970."""
+    fault: str
+    reason: str
+
+    @property
+    def wait(self) -> ServerWait:
+        """Return it as it was heard of where it began."""
+        return ServerWait(self.address, "waiting", 0.0, self.fault, self.reason)
+
+    def line(self) -> str:
+        """Return it as a line for a person."""
+        time_s = max(time.time() - self.since_s, 0.0)
+        return f"waiting at {safe(self.address)} for {spent(time_s)}: {_refusal(self.wait)}"
+
+    def to_json(self) -> dict[str, Any]:
+        """Return it in the shape of `waiting` in `arena status --json`."""
+        return {**self._asdict(), "since_s": round(self.since_s, 3)}
+
+
+class _WaitsFile(TypedDict):
+    process: int
+    servers: list[Waiting]
+
+
+_KEPT_WAITS = TypeAdapter(_WaitsFile)
+
+
+class KeptWaits:
+    """Keeps in a run's file at which servers its process waits."""
+
+    def __init__(self, store: Store, process: int) -> None:
+        self._store = store
+        self._process = process
+        self._waiting: dict[str, Waiting] = {}
+
+    def hear(self, event: object) -> None:
+        """Keep where a wait begins, and forget it where it ends."""
+        if not isinstance(event, ServerWait):
+            return
+        if event.state == "waiting":
+            of_it = Waiting(event.address, time.time(), event.fault, event.reason)
+            self._waiting[event.address] = of_it
+        else:
+            self._waiting.pop(event.address, None)
+        servers = [one._asdict() for one in self._waiting.values()]
+        text = json.dumps({"process": self._process, "servers": servers})
+        self._store.put_file(WAITING_FILE, text, replace=True)
+
+
+def waiting_now(store: Store, process: int | None) -> list[Waiting]:
+    """Return the servers at which the process that plays a run waits; none where none plays it."""
+    kept = store.file_as(_KEPT_WAITS, WAITING_FILE)
+    return kept["servers"] if kept and kept["process"] == process else []
+
+
+def about_wait(wait: ServerWait) -> str:
+    """Return where calls wait, or waited, as a line for a person."""
+    if wait.state == "over":
+        return f"waiting at {safe(wait.address)} is over after {spent(wait.seconds)}"
+    again = f", next try in {spent(wait.seconds)}" if wait.seconds else ""
+    return f"waiting at {safe(wait.address)}{again}: {_refusal(wait)}; other work continues"
+
+
+def _refusal(wait: ServerWait) -> str:
+    status = wait.fault.removeprefix("http-")
+    return f"it refuses calls for now ({status}): {one_line(wait.reason, LONGEST_REASON)}"
