@@ -33,7 +33,6 @@ from videoautoarena.runs.run.rundir.budget import (
     merged_caps,
 )
 from videoautoarena.runs.run.rundir.call_facts import declared_lines, kept_limits, limit_lines
-from videoautoarena.runs.run.rundir.frames import has_subtitles
 from videoautoarena.runs.run.rundir.opener import (
     DEFAULT_OPEN_OPTIONS,
     Opened,
@@ -46,7 +45,14 @@ from videoautoarena.runs.run.rundir.opener import (
     refuse_merged,
     stored_folder,
 )
-from videoautoarena.runs.run.rundir.reader import Run, blind_lines, counted, problems, run_file
+from videoautoarena.runs.run.rundir.reader import (
+    Run,
+    blind_lines,
+    counted,
+    has_subtitles,
+    problems,
+    run_file,
+)
 from videoautoarena.runs.run.rundir.slots import Lineup
 from videoautoarena.runs.tournament.forecast import slots_left, work_left
 from videoautoarena.runs.tournament.plan import Plan, cap_notice, money_notice, most_calls, plan_of

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from matplotlib.figure import ScoreFigure as Drawing
+from matplotlib.figure import Figure as Drawing
 from matplotlib.ticker import ScalarFormatter
 
 from tests.runs.views.results.test_leaderboard import boards, numbers
