@@ -438,7 +438,7 @@ class Subtitles(Record):
     cues: tuple[Cue, ...]
 
 
-class Frames(Record):
+class VideoFrames(Record):
     """The frames of one video that a run uses, in time order."""
 
     video: Name

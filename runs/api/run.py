@@ -38,12 +38,12 @@ from videoautoarena.runs.api.results import (
 if TYPE_CHECKING:
     from videoautoarena.memory.records.records import Battle, VideoFacts
     from videoautoarena.runs.api.results import Categories, Profile, Profiles, Realism
-    from videoautoarena.runs.rating.profile import Profiles as KnownProfiles
-    from videoautoarena.runs.run.battles.rounds import Round
+    from videoautoarena.runs.rating.profile import ModelProfiles
+    from videoautoarena.runs.run.battles.rounds import RunRound
     from videoautoarena.runs.run.battles.standards import StandardVerdicts
     from videoautoarena.runs.run.inputs.users import RunUser
     from videoautoarena.runs.run.rundir.account import RunVideo
-    from videoautoarena.runs.run.rundir.reader import Run as OpenRun
+    from videoautoarena.runs.run.rundir.reader import RunReader
 
 T = TypeVar("T")
 _LISTED = ("id", "video", "question", "model_a", "model_b", "verdict", "reason")
@@ -92,7 +92,7 @@ class Run:
             raise BadInput(f"the run in {self._folder} was closed; open it again with open_run")
         return self._folder
 
-    def _opened(self) -> AbstractContextManager[OpenRun]:
+    def _opened(self) -> AbstractContextManager[RunReader]:
         from videoautoarena.runs.run.rundir.reader import open_run as opened
 
         return opened(self.folder)
@@ -204,7 +204,7 @@ class Run:
 
         return Profiles(self._profiles(embeddings))
 
-    def _profiles(self, embeddings: str | None) -> KnownProfiles:
+    def _profiles(self, embeddings: str | None) -> ModelProfiles:
         from videoautoarena.runs.analysis.leaderboard.board import profiles_of
 
         return profiles_of(self.folder, embeddings)
@@ -292,7 +292,7 @@ class Run:
         with self._opened() as run:
             return Costs(costs_of(run))
 
-    def rounds(self) -> Records[Round]:
+    def rounds(self) -> Records[RunRound]:
         """Return the rounds as frozen records: how hard, who did well, what went wrong.
 
         Their themes are those of `profiles`; `to_json()` is what `arena export --what rounds`
@@ -332,10 +332,10 @@ class Run:
         takes the file's where the run is tagged, too. `cap` is the largest weight of a battle (the
         average is 1). Raises BadInput for a file or a value that cannot be used.
         """
-        from videoautoarena.runs.analysis.realism.report import Wish, realism_of
+        from videoautoarena.runs.analysis.realism.report import RealismOptions, realism_of
         from videoautoarena.runs.api.results import Realism
 
-        wish = Wish(categories, cap, permutations, seed)
+        wish = RealismOptions(categories, cap, permutations, seed)
         return Realism(realism_of(self.folder, Path(against), wish))
 
     def categories(self, classifier: str | None = None) -> Categories:

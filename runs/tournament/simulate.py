@@ -46,7 +46,13 @@ from videoautoarena.runs.run.rundir.opener import (
     refuse_merged,
     stored_folder,
 )
-from videoautoarena.runs.run.rundir.reader import Run, blind_lines, counted, problems, run_file
+from videoautoarena.runs.run.rundir.reader import (
+    RunReader,
+    blind_lines,
+    counted,
+    problems,
+    run_file,
+)
 from videoautoarena.runs.run.rundir.slots import Lineup
 from videoautoarena.runs.tournament.forecast import slots_left, work_left
 from videoautoarena.runs.tournament.plan import Plan, cap_notice, money_notice, most_calls, plan_of
@@ -93,7 +99,7 @@ def simulate(
             # Who met stored answers since need not be named, so that only the file knows them.
             unnamed = [name for name in begun.guests if name not in settings.config.cast]
             begun = agreed(begun, unnamed, out=out, trust=open_options.trust)
-            run = Run(out, store)
+            run = RunReader(out, store)
             ready = go_on(
                 run,
                 begun,
@@ -153,7 +159,7 @@ def resume(
             check_keys(config.model_of(alias) for alias in config.cast)
         _load_graph()
         run = go_on(
-            Run(out, store),
+            RunReader(out, store),
             config,
             None,
             prompts=None,

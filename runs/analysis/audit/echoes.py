@@ -11,7 +11,7 @@ import numpy as np
 from videoautoarena.memory.records.records import DECIDED, TIES, Battle
 from videoautoarena.memory.store.evidence import Label, Trial
 from videoautoarena.runs.rating.fit import number_names
-from videoautoarena.runs.rating.leaderboard import Leaderboard
+from videoautoarena.runs.rating.leaderboard import RatedLeaderboard
 from videoautoarena.scoring.fitting.counts import Floats
 from videoautoarena.scoring.intervals.proportions import Share, measure_share
 
@@ -65,7 +65,7 @@ def find_echoes(
             yield from _echo(LABELLED, of, of.verdict, label.verdict)
 
 
-def measure_echoes(board: Leaderboard, echoes: Iterable[Echo]) -> list[Echoes]:
+def measure_echoes(board: RatedLeaderboard, echoes: Iterable[Echo]) -> list[Echoes]:
     """Return what came of each kind with enough words about models of the largest group."""
     group = board.components[0] if board.components else ()
     ratings = {row.model: row.rating or 0.0 for row in board.models if row.model in group}

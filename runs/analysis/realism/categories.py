@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from videoautoarena.runs.analysis.categories.tags import SHOWN
 from videoautoarena.runs.analysis.categories.tags import categories_of as question_categories
-from videoautoarena.runs.run.rundir.reader import Run
+from videoautoarena.runs.run.rundir.reader import RunReader
 
 Categories = frozenset[str]
 
@@ -42,7 +42,7 @@ def told_categories(question: str) -> Categories:
 
 
 def categories_of(
-    run: Run, classifier: str | None = None
+    run: RunReader, classifier: str | None = None
 ) -> Mapping[str, Categories | None] | None:
     """Return the categories of each battle's question, by its id, as the run was tagged.
 

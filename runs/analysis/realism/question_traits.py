@@ -29,7 +29,7 @@ _FORMS_READ = frozenset({"en"})
 
 
 @dataclass(frozen=True)
-class Question:
+class MeasuredQuestion:
     """A question, measured."""
 
     cluster: str
@@ -48,10 +48,10 @@ class Question:
 
 def measure_question(
     text: str, cluster: str, *, language: str | None, categories: Categories | None
-) -> Question:
+) -> MeasuredQuestion:
     """Return a question measured; its categories stay None where they are not known."""
     named = None if categories is None else categories or frozenset({NONE})
-    return Question(
+    return MeasuredQuestion(
         cluster,
         count_words(text),
         asked_form(text) if _reads(_FORMS_READ, language) else None,
@@ -65,7 +65,7 @@ def simulated_questions(
     battles: Sequence[Battle],
     paths: Mapping[str, str],
     tags: Mapping[str, Categories | None] | None,
-) -> dict[str, Question]:
+) -> dict[str, MeasuredQuestion]:
     """Return the question of each battle that has one, by the battle's id.
 
     Args:
@@ -88,7 +88,9 @@ def simulated_questions(
     return found
 
 
-def asked_once(battles: Sequence[Battle], measured: Mapping[str, Question]) -> list[Question]:
+def asked_once(
+    battles: Sequence[Battle], measured: Mapping[str, MeasuredQuestion]
+) -> list[MeasuredQuestion]:
     """Return each question once, however many battles it was fought over."""
     seen = set[tuple[str, int, int, str | None]]()
     found = []
@@ -105,7 +107,7 @@ def real_questions(
     *,
     own: bool,
     classified: Mapping[str, Categories | None] | None = None,
-) -> list[Question]:
+) -> list[MeasuredQuestion]:
     """Return the questions of a file, measured.
 
     Args:

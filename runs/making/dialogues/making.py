@@ -19,7 +19,7 @@ from videoautoarena.graph.dialogue import DialogueContext, MadeDialogue, make_di
 from videoautoarena.graph.dialogue_checks import TURNS, Fall
 from videoautoarena.memory.records.digests import derive, unit_interval
 from videoautoarena.memory.records.errors import CallFailed, JournalMiss, UnusableVideo
-from videoautoarena.memory.records.records import Frames, UnansweredTries, Video
+from videoautoarena.memory.records.records import UnansweredTries, Video, VideoFrames
 from videoautoarena.memory.records.scenes import Clip, SceneMemory, Span, clips_of
 from videoautoarena.memory.store.journal import NO_TRIES
 from videoautoarena.runs.bench.format.schema import ABILITIES, TWIN, Ability, DialogueItem
@@ -189,7 +189,7 @@ class Making:
             return known
         return await self.remembering.remember(video, shots)
 
-    async def seen(self, video: str, clip: Clip) -> Frames:
+    async def seen(self, video: str, clip: Clip) -> VideoFrames:
         """Return the frames of a clip."""
         if self.is_past and not self.lenses.whole.has(video, clip.spans):
             raise JournalMiss(f"{video} was not looked at")

@@ -61,7 +61,7 @@ LONGEST_NAME = 100
 
 
 @dataclass(frozen=True)
-class Wish:
+class ReviewOptions:
     """What is left out of a set and corrected in it, and where what stays goes."""
 
     folder: Path
@@ -141,7 +141,7 @@ class Reviewed:
         return [*lines, "results of the old set do not carry over: play this one"]
 
 
-def review(wish: Wish) -> Reviewed:
+def review(wish: ReviewOptions) -> Reviewed:
     """Make a set of what people and models leave of one; its videos come along.
 
     Raises:
@@ -196,7 +196,10 @@ def _is_as_played(of: Of, edits: Mapping[Of, Edit]) -> bool:
 
 
 def _items(
-    items: Sequence[DialogueItem], edits: Mapping[Of, Edit], easy: frozenset[Of], wish: Wish
+    items: Sequence[DialogueItem],
+    edits: Mapping[Of, Edit],
+    easy: frozenset[Of],
+    wish: ReviewOptions,
 ) -> list[DialogueItem]:
     """Return the dialogues that still have a scored round, as they are now."""
     found = list[DialogueItem]()
@@ -217,7 +220,7 @@ def _items(
     return found
 
 
-def _round(one: Round, edit: Edit, wish: Wish, is_easy: bool) -> Round:
+def _round(one: Round, edit: Edit, wish: ReviewOptions, is_easy: bool) -> Round:
     if edit.is_change:
         one = _edited(one, edit, _name(wish.reviewer))
     if is_easy:
@@ -336,7 +339,7 @@ class ReviewSelection(TypedDict):
 
 
 def _selection(
-    bench: OpenBench[DialogueItem], wish: Wish, counts: ReviewCounts, played: Played
+    bench: OpenBench[DialogueItem], wish: ReviewOptions, counts: ReviewCounts, played: Played
 ) -> dict[str, JsonValue]:
     said: ReviewSelection = {
         "base": bench.bench,

@@ -9,7 +9,7 @@ from pydantic import JsonValue
 
 from videoautoarena.memory.records.records import Record
 from videoautoarena.runs.bench.format.schema import BenchVideo, TaskItem
-from videoautoarena.runs.making.tasks.items import MAKER, Item
+from videoautoarena.runs.making.tasks.items import MAKER, DraftItem
 from videoautoarena.video.synth.timeline import Film
 
 ID_LENGTH = 12
@@ -79,7 +79,7 @@ def _duration_s(film: Film) -> float:
     return round(float(film.frames / Fraction(film.rate)), 3)
 
 
-def entry_of(item: Item, encoded: Encoded, seed: int) -> TaskItem:
+def entry_of(item: DraftItem, encoded: Encoded, seed: int) -> TaskItem:
     """Return the line of an item whose film is there."""
     draft = TaskItem(
         qid="",
@@ -94,7 +94,7 @@ def entry_of(item: Item, encoded: Encoded, seed: int) -> TaskItem:
     return draft.model_copy(update={"qid": draft.own_qid()})
 
 
-def _about(item: Item, film: Film, seed: int) -> ItemOrigin:
+def _about(item: DraftItem, film: Film, seed: int) -> ItemOrigin:
     """Return where everything stands in a film, and what its options were checked by."""
     set_in = zip(item.plan.probes, item.texts, film.probes, strict=True)
     on_ladder: _OnLadder = {"ladder": item.ladder, "rung": item.rung} if item.ladder else {}

@@ -47,7 +47,7 @@ TRIES = 200
 
 
 @dataclass(frozen=True)
-class Wish:
+class ItemRequest:
     """What is to be drawn."""
 
     kinds: tuple[Kind, ...] = tuple(CUT_KINDS)
@@ -68,7 +68,7 @@ class Wish:
         return list(product(self.kinds, lengths))
 
 
-class Item(NamedTuple):
+class DraftItem(NamedTuple):
     """An item without its file."""
 
     kind: Kind
@@ -106,7 +106,7 @@ class Item(NamedTuple):
 
 
 @dataclass
-class Cell:
+class ItemQuota:
     """How many items there are of one kind at one length, or at each of a ladder."""
 
     kind: Kind
@@ -133,8 +133,8 @@ class Cell:
 class Drawn(NamedTuple):
     """What a folder gives."""
 
-    items: list[Item]
-    cells: list[Cell]
+    items: list[DraftItem]
+    cells: list[ItemQuota]
 
     @property
     def wanted(self) -> int:
@@ -142,7 +142,7 @@ class Drawn(NamedTuple):
         return sum(cell.wanted * len(cell.lengths) for cell in self.cells)
 
 
-def expect_bytes(items: Sequence[Item], videos: Sequence[Video]) -> int:
+def expect_bytes(items: Sequence[DraftItem], videos: Sequence[Video]) -> int:
     """Return roughly what the films take on disk; some clips need a tenth of it."""
     shapes = {video.sha256: (video.width_px, video.height_px) for video in videos}
     bits = 0.0
@@ -152,10 +152,10 @@ def expect_bytes(items: Sequence[Item], videos: Sequence[Video]) -> int:
     return round(bits / 8)
 
 
-def draw_items(bank: Bank, wish: Wish) -> Drawn:
+def draw_items(bank: Bank, wish: ItemRequest) -> Drawn:
     """Return the items of a wish, or those that there are; the same for the same footage."""
-    cells = [Cell(*cell) for cell in wish.cells]
-    items: list[Item] = []
+    cells = [ItemQuota(*cell) for cell in wish.cells]
+    items: list[DraftItem] = []
     asked: set[tuple[str, ...]] = set()
     for number in range(wish.n):
         cell = cells[number % len(cells)]
@@ -168,8 +168,8 @@ def draw_items(bank: Bank, wish: Wish) -> Drawn:
 
 
 def _next_rungs(
-    bank: Bank, wish: Wish, cell: Cell, *, number: int, asked: set[tuple[str, ...]]
-) -> list[Item]:
+    bank: Bank, wish: ItemRequest, cell: ItemQuota, *, number: int, asked: set[tuple[str, ...]]
+) -> list[DraftItem]:
     cell.tries_in_vain = 0
     cell.why.clear()
     while cell.tries_in_vain < TRIES:
@@ -191,8 +191,8 @@ def _next_rungs(
 
 
 def draw_rungs(
-    bank: Bank, wish: Wish, kind: Kind, lengths: Sequence[int], *, dice: Dice
-) -> list[Item]:
+    bank: Bank, wish: ItemRequest, kind: Kind, lengths: Sequence[int], *, dice: Dice
+) -> list[DraftItem]:
     """Return one item at each of the lengths; none where the ground has too few options."""
     cut = CUT_KINDS[kind]
     shortest, longest = cut.lengths_s
@@ -219,7 +219,7 @@ def draw_rungs(
     texts = tuple(one.text for one in films[key])
     same = (question, tuple(options), key)
     return [
-        Item(kind, seconds, *same, plan, tuple(stretches), texts, ground, ladder, rung)
+        DraftItem(kind, seconds, *same, plan, tuple(stretches), texts, ground, ladder, rung)
         for rung, (seconds, plan) in enumerate(zip(lengths, plans, strict=True), start=1)
     ]
 

@@ -14,7 +14,7 @@ from typing import Any
 
 from videoautoarena.memory.store.connection import real_file, wal_of
 from videoautoarena.runs.formats.record_json import fields_json
-from videoautoarena.runs.run.rundir.reader import Run, open_run, run_file
+from videoautoarena.runs.run.rundir.reader import RunReader, open_run, run_file
 from videoautoarena.runs.serve.server.serve import aside
 from videoautoarena.runs.views.page.data import PageData
 
@@ -22,7 +22,7 @@ LEAST_S = 3.0
 """Between two readings of a run that grows."""
 SHARE = 10
 """So many times what reading cost a core is waited before the run is read again."""
-LayOut = Callable[[Run, dict[str, dict[str, Any]]], None]
+LayOut = Callable[[RunReader, dict[str, dict[str, Any]]], None]
 Stamp = tuple[tuple[int, int, int] | None, ...]
 """Inode, size and time of change of a run's file and of its log; no log where it is empty."""
 

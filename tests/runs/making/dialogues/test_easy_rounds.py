@@ -10,7 +10,7 @@ from videoautoarena.runs.bench.dialogues.game import golden_turns
 from videoautoarena.runs.bench.format.reader import OpenBench, open_bench
 from videoautoarena.runs.bench.format.results import DialogueResult, RoundLine, write_result
 from videoautoarena.runs.bench.format.schema import DialogueItem
-from videoautoarena.runs.making.dialogues.review import Wish, review
+from videoautoarena.runs.making.dialogues.review import ReviewOptions, review
 
 
 def test_rounds_that_every_model_answers_are_easy(made: OpenBench[DialogueItem]) -> None:
@@ -18,7 +18,7 @@ def test_rounds_that_every_model_answers_are_easy(made: OpenBench[DialogueItem])
     play(made, "m:poor", [4, 5, 3, 4], facts={"model": "offline:hawk"})
     play(made, "m:cut", [0, 0, 0])
     play(made, "m:own", [0, 0, 0, 0], history="own")
-    done = review(Wish(made.folder, made.folder.with_name("new"), easy=0.8))
+    done = review(ReviewOptions(made.folder, made.folder.with_name("new"), easy=0.8))
     new = open_bench(done.folder)
     assert done.counts == (2, 0, 0, 2)
     assert done.played.taken == ("m:good", "m:poor (stand-in)")
@@ -38,7 +38,7 @@ def test_rounds_that_every_model_answers_are_easy(made: OpenBench[DialogueItem])
 
 def test_a_share_that_is_just_reached_counts(made: OpenBench[DialogueItem]) -> None:
     play(made, "m:x", [3, 2, 3, 2])
-    done = review(Wish(made.folder, made.folder.with_name("new"), easy=0.6))
+    done = review(ReviewOptions(made.folder, made.folder.with_name("new"), easy=0.6))
     assert done.counts.easy == 2
     said = open_bench(done.folder).items[0].rounds[1].made["easy"]
     before = [one.model_dump() for one in made.items[0].rounds[1].checklist]
@@ -87,14 +87,14 @@ def test_a_round_that_could_not_be_marked_is_not_easy(made: OpenBench[DialogueIt
             bench=made.bench, model="m:x", judge="j", how="run", lines=[*lines[:3], lost]
         ),
     )
-    done = review(Wish(made.folder, made.folder.with_name("new"), easy=0.5))
+    done = review(ReviewOptions(made.folder, made.folder.with_name("new"), easy=0.5))
     assert done.counts.easy == 3
 
 
 def test_nothing_easy_without_results_and_something_must_be_left(
     made: OpenBench[DialogueItem],
 ) -> None:
-    wish = Wish(made.folder, made.folder.with_name("new"), easy=0.0)
+    wish = ReviewOptions(made.folder, made.folder.with_name("new"), easy=0.0)
     with pytest.raises(BadInput, match="no whole result with golden history"):
         review(wish)
     play(made, "m:x", [5, 5, 5, 5])

@@ -22,7 +22,7 @@ from videoautoarena.runs.bench.format.schema import TWIN, Check, DialogueItem, R
 from videoautoarena.runs.bench.format.verify import verify
 from videoautoarena.runs.bench.format.writer import BEFORE_PASSING_ON
 from videoautoarena.runs.formats.files import shown
-from videoautoarena.runs.making.dialogues.review import Wish, review
+from videoautoarena.runs.making.dialogues.review import ReviewOptions, review
 from videoautoarena.runs.making.dialogues.review_sheet import write_sheet
 
 HOSTILE = '=HYPERLINK("http://x")\r\n\'+1,\x1b[31m\ud800 \u202eabc\x00'
@@ -108,7 +108,7 @@ def test_decisions_make_another_set_that_says_what_was_before(
 def test_a_second_review_keeps_what_the_first_one_said(made: OpenBench[DialogueItem]) -> None:
     _, once = reviewed(made, {(1, "corrected_user"): "One?"})
     sheet = fill(write_sheet(once.folder).file, {(1, "corrected_user"): "Two?"})
-    review(Wish(once.folder, made.folder.with_name("newer"), sheet, "second"))
+    review(ReviewOptions(once.folder, made.folder.with_name("newer"), sheet, "second"))
     twice = open_bench(made.folder.with_name("newer"))
     said = twice.items[0].rounds[1].made["review"]
     assert (said["before"], said["earlier"]["before"]) == (
@@ -129,7 +129,7 @@ def test_copies_of_videos_come_along_with_their_subtitles(tmp_path: Path) -> Non
     assert (new.manifest.licence, new.manifest.selection["examiner"]) == ("CC0", "openai:examiner")
     (base.folder / "videos" / f"{kept}.mp4").write_bytes(b"TWO")
     with pytest.raises(BadInput, match="has changed; see arena bench verify"):
-        review(Wish(base.folder, tmp_path / "newer", tmp_path / "set-review.csv", "first"))
+        review(ReviewOptions(base.folder, tmp_path / "newer", tmp_path / "set-review.csv", "first"))
     assert not (tmp_path / "newer").exists()
 
 
@@ -166,7 +166,7 @@ def test_whatever_texts_a_set_has_an_unchanged_sheet_changes_none(
             assert not [cell for cell in row.values() if cell.lstrip()[:1] in ("=", "+", "-", "@")]
         typed = shown(correction)
         sheet = fill(Path(place, "set-review.csv"), {(0, "corrected_user"): typed})
-        review(Wish(made.folder, Path(place, "other"), sheet, "first"))
+        review(ReviewOptions(made.folder, Path(place, "other"), sheet, "first"))
         now = open_bench(Path(place, "other")).items[0].rounds[0].user
         is_kept = not typed.strip() or typed == shown(rounds[0].user)
         assert now == (rounds[0].user if is_kept else typed)
@@ -216,7 +216,7 @@ def test_a_doubled_row_and_a_missing_column_are_refused(made: OpenBench[Dialogue
     file = write_sheet(made.folder).file
     rows = read_rows(file)
     fill(file, {}, rows=[*rows, rows[4]])
-    wish = Wish(made.folder, made.folder.with_name("new"), file, "first")
+    wish = ReviewOptions(made.folder, made.folder.with_name("new"), file, "first")
     with pytest.raises(BadInput, match=r"row 7: round is 2 of .* a second time; nothing was made"):
         review(wish)
     fill(file, {}, rows=[{k: v for k, v in row.items() if k != "note"} for row in rows])
@@ -234,7 +234,7 @@ def test_rounds_without_a_row_and_rows_of_nothing_change_nothing(
     file = write_sheet(made.folder).file
     rows = read_rows(file)
     fill(file, {}, rows=[rows[1], dict.fromkeys(rows[1], "")])
-    review(Wish(made.folder, made.folder.with_name("new"), file, "first"))
+    review(ReviewOptions(made.folder, made.folder.with_name("new"), file, "first"))
     assert open_bench(made.folder.with_name("new")).items == made.items
 
 
@@ -285,7 +285,11 @@ def test_a_sheet_is_not_overwritten_nor_written_into_the_set(
     with pytest.raises(BadInput, match=r"must end in \.csv"):
         write_sheet(made.folder, tmp_path / "x.tsv")
     with pytest.raises(BadInput, match="lies in the set"):
-        review(Wish(made.folder, made.folder / "new", made.folder.with_name("set-review.csv"), "x"))
+        review(
+            ReviewOptions(
+                made.folder, made.folder / "new", made.folder.with_name("set-review.csv"), "x"
+            )
+        )
 
 
 def test_the_same_review_again_finds_its_set_there(made: OpenBench[DialogueItem]) -> None:
@@ -352,7 +356,7 @@ def test_a_reviewer_has_a_name_of_a_line(made: OpenBench[DialogueItem]) -> None:
     sheet = write_sheet(made.folder).file
     for name, why in ((" \n ", "is empty"), ("x" * 101, "is longer than 100 characters")):
         with pytest.raises(BadInput, match=f"--reviewer {why}"):
-            review(Wish(made.folder, made.folder.with_name("new"), sheet, name))
+            review(ReviewOptions(made.folder, made.folder.with_name("new"), sheet, name))
 
 
 def test_a_round_that_was_dropped_is_not_easy_too(made: OpenBench[DialogueItem]) -> None:
