@@ -16,12 +16,12 @@ from videoautoarena.agents.prompting.contracts import (
 )
 from videoautoarena.agents.prompting.layout import thinned
 from videoautoarena.agents.roles.prompter import Prompter, Task
-from videoautoarena.memory.records.questions import (
+from videoautoarena.memory.records.records import (
     QUESTION_CATEGORIES,
     Decision,
     QuestionCategory,
+    VideoFrames,
 )
-from videoautoarena.memory.records.records import VideoFrames
 
 FRAMES = 8
 """So many go with a question: a sign or a diagram is seen in one of them, and more cost more."""

@@ -14,8 +14,7 @@ from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.jobs.paid_job import Item, JobOrder, Outcome, PaidJob, settle_caps
 from videoautoarena.runs.run.config.agreement import RunTrust, agreed
 from videoautoarena.runs.run.config.cast import CastEntry
-from videoautoarena.runs.run.config.run_config import RunConfig
-from videoautoarena.runs.run.config.sampling import refuse_text_read
+from videoautoarena.runs.run.config.run_config import RunConfig, refuse_text_read
 from videoautoarena.runs.run.rundir.account import Calls
 from videoautoarena.runs.run.rundir.budget import priced
 from videoautoarena.runs.run.rundir.frames import RunFrames

@@ -26,8 +26,7 @@ from videoautoarena.runs.formats.terminal import safe
 from videoautoarena.runs.formats.words import dollars, roughly, short
 from videoautoarena.runs.rating.method import RANKABLE_VIDEOS
 from videoautoarena.runs.run.config.disclosure import REPAIR, clip_calls, embedders, frames_of
-from videoautoarena.runs.run.config.run_config import RunConfig
-from videoautoarena.runs.run.config.sampling import about_sampling
+from videoautoarena.runs.run.config.run_config import RunConfig, about_sampling
 from videoautoarena.runs.run.rundir.reader import counted, one_line
 from videoautoarena.scoring.design.power import separable_gap
 from videoautoarena.scoring.fitting.bradley_terry import SCALE

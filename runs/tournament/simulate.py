@@ -20,8 +20,13 @@ from videoautoarena.runs.console.progress.live import plain_lines
 from videoautoarena.runs.formats.terminal import safe
 from videoautoarena.runs.run.config.agreement import agreed, remember
 from videoautoarena.runs.run.config.disclosure import remote_notice
-from videoautoarena.runs.run.config.run_config import Flags, RunConfig, resolve
-from videoautoarena.runs.run.config.sampling import about_sampling, refuse_missing
+from videoautoarena.runs.run.config.run_config import (
+    Flags,
+    RunConfig,
+    about_sampling,
+    refuse_missing,
+    resolve,
+)
 from videoautoarena.runs.run.config.stopping_rule import kept_rule
 from videoautoarena.runs.run.inputs.facts import Facts, read_facts, stored_facts, summary
 from videoautoarena.runs.run.inputs.users import with_users

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from videoautoarena.agents.prompting.contracts import read_decision
 from videoautoarena.memory.records.errors import BadInput
-from videoautoarena.memory.records.questions import (
+from videoautoarena.memory.records.records import (
     QUESTION_CATEGORIES,
     Decision,
     QuestionCategory,

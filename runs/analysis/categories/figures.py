@@ -10,8 +10,12 @@ from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 from videoautoarena.memory.records.errors import BadInput
-from videoautoarena.memory.records.questions import QUESTION_CATEGORIES, QuestionCategory
-from videoautoarena.memory.records.records import DECIDED, Battle
+from videoautoarena.memory.records.records import (
+    DECIDED,
+    QUESTION_CATEGORIES,
+    Battle,
+    QuestionCategory,
+)
 from videoautoarena.memory.store.evidence import QuestionTag
 from videoautoarena.runs.analysis.categories.tags import (
     NONE,

@@ -20,8 +20,7 @@ from videoautoarena.agents.roles.classify import FRAMES, Classification, classif
 from videoautoarena.agents.roles.prompter import Prompter
 from videoautoarena.memory.records.digests import canonical_json, digest
 from videoautoarena.memory.records.errors import BadInput, CallFailed
-from videoautoarena.memory.records.questions import QUESTION_CATEGORIES
-from videoautoarena.memory.records.records import Role, VideoFrames
+from videoautoarena.memory.records.records import QUESTION_CATEGORIES, Role, VideoFrames
 from videoautoarena.memory.store.evidence import TAG_SCOPE, QuestionTag, generation_of, trial_id
 from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.analysis.categories.tags import TaggedQuestion, questions_of

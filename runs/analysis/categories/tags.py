@@ -7,8 +7,7 @@ from collections.abc import Collection, Iterable, Mapping
 from typing import NamedTuple
 
 from videoautoarena.memory.records.digests import canonical_json, digest
-from videoautoarena.memory.records.questions import QUESTION_CATEGORIES, QuestionCategory
-from videoautoarena.memory.records.records import Battle
+from videoautoarena.memory.records.records import QUESTION_CATEGORIES, Battle, QuestionCategory
 from videoautoarena.memory.store.evidence import QuestionTag, generation_of
 from videoautoarena.runs.run.rundir.reader import RunReader
 

@@ -28,8 +28,8 @@ from videoautoarena.runs.analysis.categories.tagging import (
     prompts_with,
 )
 from videoautoarena.runs.analysis.categories.tags import SHOWN, tags_of
-from videoautoarena.runs.analysis.realism.categories import Categories, Classified
 from videoautoarena.runs.analysis.realism.question_file import read_questions
+from videoautoarena.runs.analysis.realism.question_traits import Categories, Classified
 from videoautoarena.runs.console.progress.events import Listeners
 from videoautoarena.runs.jobs.job_run import RunJob, known_of, open_job_run
 from videoautoarena.runs.jobs.paid_job import ExpectedCalls, Generations, OnDone

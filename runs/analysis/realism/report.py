@@ -8,12 +8,13 @@ from pathlib import Path
 from typing import Any, Literal, NamedTuple, get_args
 
 from videoautoarena.memory.records.errors import BadInput, WrongArgument
-from videoautoarena.runs.analysis.realism.categories import Classified, categories_of
 from videoautoarena.runs.analysis.realism.comparison import SURE, TraitComparison, compare_questions
 from videoautoarena.runs.analysis.realism.question_file import RealQuestion, read_questions
 from videoautoarena.runs.analysis.realism.question_traits import (
+    Classified,
     MeasuredQuestion,
     asked_once,
+    categories_of,
     real_questions,
     simulated_questions,
 )

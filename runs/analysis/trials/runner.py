@@ -46,8 +46,7 @@ from videoautoarena.runs.jobs.paid_job import (
 )
 from videoautoarena.runs.run.config.arena_file import arena_file
 from videoautoarena.runs.run.config.disclosure import REPAIR
-from videoautoarena.runs.run.config.run_config import RunConfig
-from videoautoarena.runs.run.config.sampling import refuse_text_read
+from videoautoarena.runs.run.config.run_config import RunConfig, refuse_text_read
 from videoautoarena.runs.run.rundir.opener import stored_prompts
 from videoautoarena.runs.run.rundir.reader import counted
 from videoautoarena.runs.tournament.plan import REPAIRED

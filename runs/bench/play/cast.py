@@ -39,8 +39,7 @@ from videoautoarena.runs.run.config.cast import (
     refuse_blind,
     scouts,
 )
-from videoautoarena.runs.run.config.run_config import RunConfig
-from videoautoarena.runs.run.config.sampling import refuse_text_read
+from videoautoarena.runs.run.config.run_config import RunConfig, refuse_text_read
 from videoautoarena.runs.run.rundir.budget import priced
 from videoautoarena.runs.run.rundir.reader import blind_lines
 

@@ -19,8 +19,13 @@ from videoautoarena.runs.formats.record_json import record_json
 from videoautoarena.runs.formats.terminal import safe
 from videoautoarena.runs.formats.words import in_full, spent
 from videoautoarena.runs.run.config.arena_file import arena_file
-from videoautoarena.runs.run.config.run_config import Flags, RunConfig, preset_of
-from videoautoarena.runs.run.config.sampling import choose_sampling, refuse_missing
+from videoautoarena.runs.run.config.run_config import (
+    Flags,
+    RunConfig,
+    choose_sampling,
+    preset_of,
+    refuse_missing,
+)
 from videoautoarena.runs.run.rundir.opener import NO_FOLDER, videos_folder
 from videoautoarena.runs.run.rundir.reader import RunReader, counted, open_run
 from videoautoarena.video.folder.find import read_video

@@ -38,16 +38,19 @@ from videoautoarena.runs.formats.files import write_whole
 from videoautoarena.runs.formats.terminal import safe
 from videoautoarena.runs.formats.words import roughly, spent
 from videoautoarena.runs.making.tasks.card import card_text
-from videoautoarena.runs.making.tasks.entries import ID_LENGTH, Encoded, entry_of, video_of
 from videoautoarena.runs.making.tasks.items import (
+    ID_LENGTH,
     MAKER,
     REASONS,
     DraftItem,
     Drawn,
+    Encoded,
     ItemQuota,
     ItemRequest,
     draw_items,
+    entry_of,
     expect_bytes,
+    video_of,
 )
 from videoautoarena.runs.making.tasks.options import Bank
 from videoautoarena.runs.making.tasks.sight import Looked, look

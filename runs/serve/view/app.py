@@ -30,8 +30,7 @@ from videoautoarena.runs.run.rundir.slots import Tally
 from videoautoarena.runs.serve.server.files import VideoFiles, VideoGone
 from videoautoarena.runs.serve.server.guard import Guard, Sessions
 from videoautoarena.runs.serve.server.serve import announce, aside, listen, port_of, serve
-from videoautoarena.runs.serve.view.current import Current, Stamp, as_json, stamp_of
-from videoautoarena.runs.serve.view.events import RunWatch
+from videoautoarena.runs.serve.view.events import Current, RunWatch, Stamp, as_json, stamp_of
 from videoautoarena.runs.serve.view.pictures import RunPictures
 from videoautoarena.runs.views.page.document import document, policy
 from videoautoarena.video.sampling.cache import FrameCache

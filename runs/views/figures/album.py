@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, TypeVar
 
 from videoautoarena.memory.records.errors import BadInput
 from videoautoarena.memory.records.records import DECIDED
-from videoautoarena.runs.analysis.audit.echoes import LEAST, find_echoes, measure_echoes
+from videoautoarena.runs.analysis.audit.verdicts import LEAST_ECHOES, find_echoes, measure_echoes
 from videoautoarena.runs.analysis.categories.tags import tags_of
 from videoautoarena.runs.analysis.leaderboard.board import board_of, slices_of
 from videoautoarena.runs.analysis.leaderboard.slices import QUESTION_CATEGORY, LeaderboardSlices
@@ -237,7 +237,9 @@ def _judge(folder: Path) -> Picture | str:
         echoes = find_echoes(list(run.battles), trials=evidence.trials(), labels=evidence.labels())
         found = measure_echoes(board, echoes)
     if not found:
-        return f"it needs {LEAST} battles judged in both orders, rejudged or labelled by people"
+        return (
+            f"it needs {LEAST_ECHOES} battles judged in both orders, rejudged or labelled by people"
+        )
     return judge(board, found)
 
 

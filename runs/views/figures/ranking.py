@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from videoautoarena.runs.analysis.audit.echoes import Echoes
+from videoautoarena.runs.analysis.audit.verdicts import Echoes
 from videoautoarena.runs.analysis.leaderboard.slices import LeaderboardSlices, Slice
 from videoautoarena.runs.formats.terminal import safe
 from videoautoarena.runs.formats.terminal_text import Axis, DrawnInterval, axis_of

@@ -18,8 +18,7 @@ from videoautoarena.agents.roles.classify import (
 )
 from videoautoarena.agents.roles.prompter import Prompter
 from videoautoarena.memory.records.digests import digest
-from videoautoarena.memory.records.questions import QUESTION_CATEGORIES
-from videoautoarena.memory.records.records import Frame, VideoFrames
+from videoautoarena.memory.records.records import QUESTION_CATEGORIES, Frame, VideoFrames
 
 FILM = VideoFrames(
     video="v",

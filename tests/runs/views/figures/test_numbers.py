@@ -20,7 +20,7 @@ from tests.support.figured import DRAWN, folder, table
 from tests.support.played_dialogues import Talked, play_dialogues
 from tests.support.played_sets import Played, play_set
 from videoautoarena.memory.records.records import Record
-from videoautoarena.runs.analysis.audit.echoes import SWAPPED, Echoes
+from videoautoarena.runs.analysis.audit.verdicts import SWAPPED, Echoes
 from videoautoarena.runs.analysis.leaderboard.slices import LeaderboardSlices, Slice
 from videoautoarena.runs.bench.dialogues.score import DialogueSetScores, score_dialogues
 from videoautoarena.runs.bench.score.task_points import ScoreFigure
