@@ -14,8 +14,7 @@ from videoautoarena.memory.records.records import Cue, Frame, Nonce, Subtitles, 
 from videoautoarena.memory.store.evidence import TRIAL_SCOPE
 from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.run.rundir.account import RunVideo, places_of, videos_of
-from videoautoarena.runs.run.rundir.frames import SUBTITLES
-from videoautoarena.runs.run.rundir.reader import open_run
+from videoautoarena.runs.run.rundir.reader import SUBTITLES, open_run
 
 FILM = video()
 ID = slot(FILM, 0).id
