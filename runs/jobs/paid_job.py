@@ -53,8 +53,8 @@ from videoautoarena.runs.run.rundir.context import (
     no_frames,
     work_off,
 )
-from videoautoarena.runs.run.rundir.frames import WHOLE, RunFrames, Spans, has_subtitles
-from videoautoarena.runs.run.rundir.reader import counted
+from videoautoarena.runs.run.rundir.frames import WHOLE, RunFrames, Spans
+from videoautoarena.runs.run.rundir.reader import counted, has_subtitles
 from videoautoarena.runs.tournament.plan import (
     SAMPLE,
     Line,

@@ -33,7 +33,6 @@ from videoautoarena.runs.run.rundir.budget import (
     merged_caps,
 )
 from videoautoarena.runs.run.rundir.call_facts import declared_lines, kept_limits, limit_lines
-from videoautoarena.runs.run.rundir.frames import has_subtitles
 from videoautoarena.runs.run.rundir.opener import (
     DEFAULT_OPEN_OPTIONS,
     Opened,
@@ -50,6 +49,7 @@ from videoautoarena.runs.run.rundir.reader import (
     RunReader,
     blind_lines,
     counted,
+    has_subtitles,
     problems,
     run_file,
 )

@@ -30,8 +30,8 @@ from videoautoarena.runs.bench.format.schema import (
     sealed_file,
 )
 from videoautoarena.runs.formats.terminal import safe
-from videoautoarena.runs.run.rundir.frames import stored_subtitles
 from videoautoarena.runs.run.rundir.opener import videos_folder
+from videoautoarena.runs.run.rundir.reader import stored_subtitles
 
 BEFORE_PASSING_ON = """**Before this is passed on**: see that the licence of each video allows it,
 and that whoever can be seen, heard or named in videos, frames, questions and answers may be shown.

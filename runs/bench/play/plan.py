@@ -25,8 +25,7 @@ from videoautoarena.runs.formats.record_json import LEFT_OUT, keyed, record_json
 from videoautoarena.runs.formats.terminal import safe
 from videoautoarena.runs.formats.words import dollars
 from videoautoarena.runs.run.config.disclosure import clip_calls, embedders, judges_notice
-from videoautoarena.runs.run.rundir.frames import has_subtitles
-from videoautoarena.runs.run.rundir.reader import counted
+from videoautoarena.runs.run.rundir.reader import counted, has_subtitles
 from videoautoarena.runs.tournament.plan import (
     ROUND_TRIPS,
     Costing,

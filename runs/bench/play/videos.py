@@ -18,8 +18,8 @@ from videoautoarena.runs.bench.format.reader import OpenBench
 from videoautoarena.runs.bench.format.schema import PREFERENCE, BenchVideo, digest_of
 from videoautoarena.runs.bench.format.verify import file_named, files_by_name, inside
 from videoautoarena.runs.formats.terminal import safe
-from videoautoarena.runs.run.rundir.frames import keep_subtitles, stored_subtitles
-from videoautoarena.runs.run.rundir.reader import counted, one_line
+from videoautoarena.runs.run.rundir.frames import keep_subtitles
+from videoautoarena.runs.run.rundir.reader import counted, one_line, stored_subtitles
 from videoautoarena.video.folder.find import Findings, find_videos, read_video, refuse_no_folder
 from videoautoarena.video.folder.subtitles import SubtitleFolder, SubtitleTrack
 

@@ -38,7 +38,6 @@ from videoautoarena.runs.run.battles.listing import (
     short_names,
 )
 from videoautoarena.runs.run.inputs.users import source_of
-from videoautoarena.runs.run.rundir.frames import stored_subtitles
 from videoautoarena.runs.run.rundir.reader import (
     RunReader,
     contracts_of,
@@ -46,6 +45,7 @@ from videoautoarena.runs.run.rundir.reader import (
     marks,
     open_run,
     reading_of,
+    stored_subtitles,
 )
 from videoautoarena.runs.run.rundir.slots import Lineup, newcomers_among
 from videoautoarena.scoring.fitting.counts import Floats

@@ -18,8 +18,13 @@ from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.run.config.arena_file import Pairing
 from videoautoarena.runs.run.config.run_config import RunConfig
 from videoautoarena.runs.run.config.stopping_rule import kept_rule
-from videoautoarena.runs.run.rundir.frames import stored_subtitles
-from videoautoarena.runs.run.rundir.reader import RunReader, contracts_of, reading_of, work_on
+from videoautoarena.runs.run.rundir.reader import (
+    RunReader,
+    contracts_of,
+    reading_of,
+    stored_subtitles,
+    work_on,
+)
 from videoautoarena.video.sampling.thinning import kept_places
 
 

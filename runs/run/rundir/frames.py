@@ -14,25 +14,10 @@ from videoautoarena.memory.records.records import Cue, Sampling, Subtitles, Vide
 from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.formats.terminal import safe
 from videoautoarena.runs.run.rundir.failures import condemn, verdict_on
-from videoautoarena.runs.run.rundir.reader import counted
+from videoautoarena.runs.run.rundir.reader import SUBTITLES, counted, stored_subtitles
 from videoautoarena.video.folder.find import Findings
 from videoautoarena.video.folder.subtitles import SubtitleChoice, SubtitleFolder
 from videoautoarena.video.workers.decoders import Decoders
-
-SUBTITLES = "subtitles/"
-"""Name in the run's file, before a video's id, of the cues that are sent with its frames."""
-
-
-def stored_subtitles(store: Store, video: str) -> Subtitles | None:
-    """Return the subtitles that were kept for a video; StoreError where they are damaged."""
-    file = store.file(f"{SUBTITLES}{video}")
-    return read_body(Subtitles, file.text) if file else None
-
-
-def has_subtitles(store: Store) -> bool:
-    """Return whether the run keeps subtitles of any of its videos."""
-    return any(store.file(f"{SUBTITLES}{video.id}") for video in store.videos())
-
 
 LEAVE_OUT = " (--no-subtitles leaves them out)"
 """Ends the line on subtitles; not every command has the option."""

@@ -16,9 +16,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from videoautoarena.memory.records.digests import read_body
 from videoautoarena.memory.records.errors import BadInput, StoreError
 from videoautoarena.memory.records.outlines import ORDINAL, Outlines
-from videoautoarena.memory.records.records import Battle, Video, VideoFacts
+from videoautoarena.memory.records.records import Battle, Subtitles, Video, VideoFacts
 from videoautoarena.memory.records.slots import Ids, Ints, Longs, Mask, Slots
 from videoautoarena.memory.records.standards import PAPER_CONTRACTS
 from videoautoarena.memory.store.connection import lock_of, real_file
@@ -494,3 +495,18 @@ def _number_of(manifest: Mapping[str, Any], name: str) -> int:
     if not isinstance(number, int) or isinstance(number, bool) or number < 1:
         raise StoreError(f"the run's settings cannot be read ({name})")
     return number
+
+
+SUBTITLES = "subtitles/"
+"""Name in the run's file, before a video's id, of the cues that are sent with its frames."""
+
+
+def stored_subtitles(store: Store, video: str) -> Subtitles | None:
+    """Return the subtitles that were kept for a video; StoreError where they are damaged."""
+    file = store.file(f"{SUBTITLES}{video}")
+    return read_body(Subtitles, file.text) if file else None
+
+
+def has_subtitles(store: Store) -> bool:
+    """Return whether the run keeps subtitles of any of its videos."""
+    return any(store.file(f"{SUBTITLES}{video.id}") for video in store.videos())

@@ -22,7 +22,7 @@ from videoautoarena.runs.bench.format.schema import TaskItem
 from videoautoarena.runs.bench.play.videos import find_bench_videos, remember_videos
 from videoautoarena.runs.cli.program.main import arena, guarded
 from videoautoarena.runs.exchange.interop.longvideobench import import_longvideobench
-from videoautoarena.runs.run.rundir.frames import stored_subtitles
+from videoautoarena.runs.run.rundir.reader import stored_subtitles
 from videoautoarena.video.folder.subtitles import parse
 
 

@@ -19,8 +19,7 @@ from tests.support.whole_runs import KEY, write_config
 from videoautoarena.agents.prompting.fences import open_fences
 from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.run.config.run_config import Flags, resolve
-from videoautoarena.runs.run.rundir.frames import stored_subtitles
-from videoautoarena.runs.run.rundir.reader import RUN_FILE
+from videoautoarena.runs.run.rundir.reader import RUN_FILE, stored_subtitles
 from videoautoarena.video.folder.find import find_videos
 
 HELLO = cue(0.2, 0.6, "Hello.")
