@@ -31,7 +31,10 @@ _REACH = 600
 """Characters that may belong to what is said in one place."""
 
 _STYLED = re.compile(r"\\(?:text|textbf|mathrm|mathbf|textit)\s*\{([^{}\n]{0,200})\}")
-_BOXED = re.compile(r"\\boxed\s*\{([^{}\n]{0,200})\}|<answer>([^<]{0,400})</answer>", re.IGNORECASE)
+# The last closing tag of a reply is taken for the end of a wrapper, and is gone by now.
+_BOXED = re.compile(
+    r"\\boxed\s*\{([^{}\n]{0,200})\}|<answer>([^<]{0,400})(?:</answer>|\Z)", re.IGNORECASE
+)
 _MARKUP = re.compile(r"[*`$#~|_\"“”„«»\u200b\ufeff\x01]+")
 _TAGGED = re.compile(r"<(b|i|u|em|strong|p|code|span)>([^<]{0,400})</\1>", re.IGNORECASE)
 _LONE = re.compile(r"(?<!\w)(?:[\[({<]{1,4}\s?([A-Za-z])\s?[\])}>]{1,4}|'([A-Za-z])')(?!\w)")

@@ -64,6 +64,7 @@ CLOCKED: dict[str, str] = {
     "console": "share of a core",
     "decode": "seconds of the processor",
     "freezing": "seconds of the processor",
+    "house": "no bound: it counts the code",
     "latency": "seconds",
     "overhead": "milliseconds of the processor",
     "overlap": "seconds",

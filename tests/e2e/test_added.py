@@ -128,9 +128,9 @@ def test_a_cap_stops_it_with_exit_code_four_and_a_higher_one_ends_it(ground: Gro
         capped = ground.add(caps=SpendCaps(spent * 1.25, None))
         assert capped.is_capped
         assert capped.spent.usd <= spent * 1.25
-        assert ending(capped, ground.out, as_json=False) == 4
+        assert ending(capped, ground.out) == 4
         done = ground.add(caps=SpendCaps(float("inf"), None))
-    assert ending(done, ground.out, as_json=False) == 0
+    assert ending(done, ground.out) == 0
     assert done.settled == done.total == 12
     assert play_again(ground.out).others == 0
 

@@ -10,6 +10,7 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
+import click
 import pytest
 
 from tests.support.clips import draw_folder
@@ -17,6 +18,7 @@ from tests.support.loopback import Loopback, serving
 from tests.support.small_runs import battles_of, play, play_again
 from tests.support.typed import Terminal
 from tests.support.whole_runs import KEY, ROSTER, battles, write_config
+from videoautoarena.runs.cli.program import options
 from videoautoarena.runs.cli.program.ending import ending
 from videoautoarena.runs.tournament.simulate import Finished
 
@@ -67,7 +69,8 @@ def test_a_run_whose_server_is_gone_stops_with_exit_code_five_and_goes_on(
     assert (gone.gone.address, gone.settled, gone.voids, gone.interrupted) == (address, 0, 0, False)
     assert any(f"for {address}: it cannot be reached" in line for line in said)
     assert any(line.startswith(f"{address} could not be reached for ") for line in said)
-    assert ending(gone, ground.place / "run", as_json=True) == 5
+    command = click.command()(options.AS_JSON(lambda: ending(gone, ground.place / "run")))
+    assert command.main(["--json"], standalone_mode=False) == 5
     told = capsys.readouterr()
     assert json.loads(told.out)["gone"] == address
     assert "nothing is lost" in told.err
@@ -75,7 +78,7 @@ def test_a_run_whose_server_is_gone_stops_with_exit_code_five_and_goes_on(
     with ground.served():
         done, said = ground.play("run")
         calm, _ = ground.play("calm")
-    assert (done.settled, done.gone, ending(done, ground.place / "run", as_json=False)) == (
+    assert (done.settled, done.gone, ending(done, ground.place / "run")) == (
         done.total,
         None,
         0,

@@ -148,7 +148,7 @@ def scenes_command(
     from videoautoarena.runs.console.media.frames import sheet_file
     from videoautoarena.runs.making.scenes.show import ScenesOrder, plan_show, show
 
-    order = ScenesOrder(video, **typed)
+    order = ScenesOrder(video, is_quiet=options.is_quiet(), **typed)
     file = sheet_file(str(video), sheet, force=force) if sheet else None
     if plan:
         planned = ending.run_async(plan_show(order))

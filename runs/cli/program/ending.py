@@ -228,7 +228,7 @@ def followed(job: Callable[[Listeners, OnDone], Coroutine[object, object, T]]) -
     from videoautoarena.runs.console.progress.events import Listeners, nobody
     from videoautoarena.runs.jobs.paid_job import job_progress
 
-    with job_progress(say) as on_done:
+    with job_progress(say, is_quiet=options.is_quiet()) as on_done:
         return run_async(job(Listeners(say, nobody), on_done))
 
 

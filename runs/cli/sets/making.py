@@ -104,7 +104,8 @@ def make_tasks_command(
     if kinds[0] in WATCHED:
         options.refuse_typed(f"is for {', '.join(CUT_KINDS)}; leave it out", CUT.__contains__)
         written = options.take(WatchWish, typed, kinds=kinds)
-        order = options.take(WatchOrder, typed, folder=folder, to=to, wish=written)
+        said = {"folder": folder, "to": to, "wish": written, "is_quiet": options.is_quiet()}
+        order = options.take(WatchOrder, typed, **said)
         if plan:
             return ending.print_plan(plan_watch(order, say))
         watched, tally = ending.run_async(watch(order, say))
@@ -242,7 +243,7 @@ def make_dialogues_command(folder: Path, to: Path, *, plan: bool, **typed: Any) 
 
     typed["turns"] = options.span("--turns", typed["turns"], TURNS)
     wish = options.take(DialogueWish, typed)
-    order = DialogueOrder(folder, to, wish=wish, **typed)
+    order = DialogueOrder(folder, to, wish=wish, is_quiet=options.is_quiet(), **typed)
     if plan:
         planned = ending.run_async(plan_dialogues(order, say))
         options.print_found(planned)

@@ -69,8 +69,6 @@ def work_on(store: Store, calls: int) -> WorkTime:
 
 
 RUN_FILE = "run.sqlite"
-SUBTITLES = "subtitles/"
-"""Name in the run's file, before a video's id, of the cues that are sent with its frames."""
 MERGED = "merged"
 """Where a manifest says which runs it was merged from; only of those that were."""
 STAND_INS = "rates stand-ins: every model is an offline one"
@@ -497,6 +495,10 @@ def _number_of(manifest: Mapping[str, Any], name: str) -> int:
     if not isinstance(number, int) or isinstance(number, bool) or number < 1:
         raise StoreError(f"the run's settings cannot be read ({name})")
     return number
+
+
+SUBTITLES = "subtitles/"
+"""Name in the run's file, before a video's id, of the cues that are sent with its frames."""
 
 
 def stored_subtitles(store: Store, video: str) -> Subtitles | None:

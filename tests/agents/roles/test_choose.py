@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from videoautoarena.agents.prompting.fences import LETTERS
@@ -316,6 +316,7 @@ places = st.integers(0, 5)
     lead=st.sampled_from(BEFORE),
     end=st.sampled_from(BEHIND),
 )
+@example(place=0, wrap="<answer>{}</answer>", lead="Let me look at the frames. ", end="")
 def test_a_letter_reads_back_from_whatever_it_is_wrapped_in(
     place: int, wrap: str, lead: str, end: str
 ) -> None:

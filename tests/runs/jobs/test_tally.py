@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import click
 import pytest
 
-from videoautoarena.runs.cli.program import ending
+from videoautoarena.runs.cli.program import ending, options
 from videoautoarena.runs.console.progress.events import Listeners
 from videoautoarena.runs.jobs.paid_job import JobTally, OnDone
 
@@ -20,7 +21,9 @@ def heard(
             tally.count("status 500" if number < failing else None)
             on_done(tally)
 
-    ending.followed(work, is_quiet=is_quiet)
+    typed = ["--quiet"] if is_quiet else []
+    command = click.command()(options.NO_PROGRESS(lambda: ending.followed(work)))
+    command.main(typed, standalone_mode=False)
     return capsys.readouterr().err.splitlines()
 
 

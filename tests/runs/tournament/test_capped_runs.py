@@ -55,9 +55,9 @@ def test_caps_in_steps_come_to_the_end_of_the_uncapped_run(
             spent = found.spent
             told = spent.usd if unit == "max_usd" else spent.input_tokens + spent.output_tokens
             assert told <= share * full
-            assert ending(found, tmp_path / "out", as_json=False) == 4
+            assert ending(found, tmp_path / "out") == 4
         lifted = stage.play(tmp_path / "out", concurrency=places, **{unit: float("inf")})
-    assert ending(lifted, tmp_path / "out", as_json=False) == 0
+    assert ending(lifted, tmp_path / "out") == 0
     assert lifted.spent.calls == whole.spent.calls
     assert lifted.spent.usd == pytest.approx(whole.spent.usd)
     assert battles_of(tmp_path / "out") == battles_of(tmp_path / "whole")
@@ -98,5 +98,5 @@ def test_the_cap_that_is_named_to_go_on_with_lets_the_next_call_through(
     caps: SpendCaps, needed: MoneyAndTokens, flags: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     ended = Finished(9, 3, 0, False, 0.05, is_capped=True, caps=caps, needed=needed)
-    assert ending(ended, Path("out"), as_json=False) == 4
+    assert ending(ended, Path("out")) == 4
     assert capsys.readouterr().err.splitlines()[-1] == f"to continue: arena resume out {flags}"

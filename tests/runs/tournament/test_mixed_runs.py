@@ -126,7 +126,7 @@ def test_a_run_under_a_rule_stops_at_the_same_battle_and_goes_on_to_the_same_end
         found = mixed(videos, out, concurrency=concurrency)
         assert found.reading
         assert (found.is_stopped, found.interrupted, found.reading.wave) == (True, False, 1)
-        assert ending(found, out, as_json=False) == 0
+        assert ending(found, out) == 0
         assert play_again(out).differences == []
         ends.append(battles(out))
     assert ends[0] == ends[1]
@@ -187,7 +187,7 @@ def test_a_capped_run_stops_at_its_cap_and_goes_on_to_the_battles_of_an_uncapped
             capped = mixed(videos, out, **flags)
             assert capped.is_capped
             assert capped.spent.usd <= cap
-            assert ending(capped, out, as_json=False) == 4
+            assert ending(capped, out) == 4
         mixed(videos, out, **cast, rounds=2, max_usd=float("inf"))
     assert battles(out) == battles(tmp_path / "whole")
 

@@ -99,8 +99,8 @@ def test_battles_and_draws_are_on_disk_when_anybody_hears_of_them(tmp_path: Path
     ears = Ears(out)
     flags = Flags(models=TRIO, rounds=2, block=1, until="battles=999")
     run_async(simulate(videos, out, flags=flags, say=lambda _line: None, hear=ears))
-    assert (ears.heard["Settled"], ears.heard["Drawn"]) == (12, 12)
-    assert ears.heard["Looked"] > 0
+    assert (ears.heard["BattleSettled"], ears.heard["PairDrawn"]) == (12, 12)
+    assert ears.heard["RuleRead"] > 0
     assert len(ears.settled) == 12
 
 
@@ -122,7 +122,7 @@ def test_a_battle_is_heard_of_and_counted_when_its_write_has_come_back(
         assert game.watch.latest is not None
 
     until_idle(settle_all, run, ears)
-    assert ears.heard == {"Settled": 3, "Looked": 1}
+    assert ears.heard == {"BattleSettled": 3, "RuleRead": 1}
 
 
 def test_nobody_goes_on_with_a_draw_before_its_write_has_come_back(
@@ -141,7 +141,7 @@ def test_nobody_goes_on_with_a_draw_before_its_write_has_come_back(
         assert await game.arena.draw(slot.id) == drawn
 
     until_idle(draw, run, ears)
-    assert ears.heard == {"Drawn": 2}
+    assert ears.heard == {"PairDrawn": 2}
 
 
 async def settle(task: asyncio.Task[str]) -> bool:

@@ -112,7 +112,7 @@ def test_adding_to_a_run_that_is_not_over_says_what_it_has_left(
     with Store.open(out / RUN_FILE, write=True) as store:
         store.put_file(UNTIL_FILE, json.dumps({"rule": "battles=99", "met": None}), replace=True)
     found = added(out, number=2)
-    assert ending(found, out, as_json=False) == 0
+    assert ending(found, out) == 0
     said = capsys.readouterr().err
     assert f"--until battles=99 is not met: {SLOTS - UNPLAYED} battles decided" in said
     assert f"done: {SLOTS - UNPLAYED + 2} of {SLOTS + 2} battles settled" in said
