@@ -38,12 +38,12 @@ from videoautoarena.memory.records.records import (
     CATEGORIES,
     Battle,
     Frame,
-    Frames,
     Intent,
     Role,
     Sampling,
     Usage,
     Video,
+    VideoFrames,
 )
 from videoautoarena.memory.records.standards import STANDARDS
 from videoautoarena.memory.store.journal import Journal
@@ -53,7 +53,7 @@ from videoautoarena.runs.run.config.agreement import RunTrust, agreed
 from videoautoarena.runs.run.config.arena_file import Pairing
 from videoautoarena.runs.run.config.run_config import Flags, RunConfig, resolve
 from videoautoarena.runs.run.rundir.opener import Opened, begin, go_on
-from videoautoarena.runs.run.rundir.reader import Run, run_file
+from videoautoarena.runs.run.rundir.reader import RunReader, run_file
 from videoautoarena.runs.run.rundir.slots import new_slots
 from videoautoarena.runs.run.rundir.waves import Waves, ending_of
 from videoautoarena.runs.tournament.pairing import Draws, WrittenDraws
@@ -144,13 +144,13 @@ def film(number: int) -> Video:
     )
 
 
-def pictures(video: Video) -> Frames:
+def pictures(video: Video) -> VideoFrames:
     """Return a video's frames, known by digests that belong to no picture."""
     found = tuple(Frame(time_s=i / 2, digest=digest(f"{video.id} {i}")) for i in range(FRAMES))
-    return Frames(video=video.id, width_px=512, height_px=288, frames=found)
+    return VideoFrames(video=video.id, width_px=512, height_px=288, frames=found)
 
 
-def run_frames(number: int) -> tuple[Video, Frames]:
+def run_frames(number: int) -> tuple[Video, VideoFrames]:
     """Return a video and its frames."""
     return film(number), pictures(film(number))
 
@@ -198,7 +198,7 @@ def canned_arena(
     frames = {video.id: shown for video, shown in films.items()}
     written: set[str] = set()
 
-    async def look(video: str) -> Frames:
+    async def look(video: str) -> VideoFrames:
         if video not in written:
             written.add(video)
             await store.put_frames(frames[video])
@@ -245,7 +245,7 @@ class NoDecoders:
     def __init__(self, *_: object) -> None:
         """Take what decoders take."""
 
-    async def frames(self, _path: Path, video: Video, _sampling: Sampling) -> Frames:
+    async def frames(self, _path: Path, video: Video, _sampling: Sampling) -> VideoFrames:
         """Return a video's frames."""
         return pictures(video)
 
@@ -308,7 +308,7 @@ def begun(folder: Path, shape: Shape) -> Opened:
 def continued(folder: Path, shape: Shape) -> Opened:
     """Open the run in `folder` to go on with it."""
     out = folder / "out"
-    run = Run(out, Store.open(run_file(out), write=True))
+    run = RunReader(out, Store.open(run_file(out), write=True))
     kept = RunConfig.to_go_on(run.manifest)
     trust = RunTrust(folder / "arena.toml")
     kept = agreed(kept, kept.cast, out=out, trust=trust)

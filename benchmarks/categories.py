@@ -28,8 +28,8 @@ from videoautoarena.agents.offline.vision.frame_features import ModelInput
 from videoautoarena.agents.prompting.prompts import PromptSet
 from videoautoarena.agents.roles.classify import read_categories
 from videoautoarena.agents.roles.prompter import Task, worded
-from videoautoarena.memory.records.questions import QUESTION_CATEGORIES
-from videoautoarena.runs.analysis.categories.check import Row, Said, check_rows
+from videoautoarena.memory.records.records import QUESTION_CATEGORIES
+from videoautoarena.runs.analysis.categories.check import CategoryCheckRow, Said, check_rows
 
 HAND_MADE = Path(__file__).with_suffix(".json")
 GERMAN = Path(__file__).with_name("categories_de.json")
@@ -77,7 +77,7 @@ def hand_made(file: Path = HAND_MADE) -> list[Question]:
     return [Question(text, frozenset(of)) for text, of in lines]
 
 
-def classified(questions: Sequence[Question]) -> tuple[Row, ...]:
+def classified(questions: Sequence[Question]) -> tuple[CategoryCheckRow, ...]:
     """Return precision and recall of the offline classifier."""
     prompts = PromptSet.load(categories=True)
     said: list[Said] = []
@@ -91,7 +91,7 @@ def classified(questions: Sequence[Question]) -> tuple[Row, ...]:
     return check_rows(said, truth, [str(k) for k in range(len(questions))])
 
 
-def shown(row: Row) -> str:
+def shown(row: CategoryCheckRow) -> str:
     """Return a row of the table."""
     figures = (
         f"{f.value:.3f} ({f.low:.3f}-{f.high:.3f})"
@@ -102,7 +102,7 @@ def shown(row: Row) -> str:
     return f"| {row.category} | {row.truths} | {row.claims} | {' | '.join(figures)} |"
 
 
-def printed(questions: Sequence[Question], title: str) -> list[Row]:
+def printed(questions: Sequence[Question], title: str) -> list[CategoryCheckRow]:
     """Print the table of some questions, and return its rows."""
     rows = [row for row in classified(questions) if row.claims or row.truths]
     print(f"{len(questions)} questions {title}\n")
@@ -111,7 +111,7 @@ def printed(questions: Sequence[Question], title: str) -> list[Row]:
     return rows
 
 
-def kept(rows: Sequence[Row], bound: Bound, title: str) -> bool:
+def kept(rows: Sequence[CategoryCheckRow], bound: Bound, title: str) -> bool:
     """Return whether every category keeps its bound, and say so."""
     precision = min(row.precision.value or 0.0 for row in rows)
     recall = min(row.recall.value or 0.0 for row in rows)

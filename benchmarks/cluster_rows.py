@@ -16,7 +16,7 @@ from typing import Any
 
 from videoautoarena.memory.store.shares import Unit, UnitClaim, Write
 from videoautoarena.memory.store.store import Store
-from videoautoarena.runs.cluster.actors import CallsOwner, calls_of
+from videoautoarena.runs.cluster.actors import CallsOwnerActor, calls_of
 from videoautoarena.runs.cluster.connection import connected
 from videoautoarena.runs.cluster.jobs import Job
 
@@ -60,7 +60,7 @@ class Sender:
 
 async def measured(cluster: Any, path: Path, rows: int) -> float:
     """Return how many rows a second are committed in messages of so many."""
-    owner = cluster.on_head(CallsOwner, str(path))
+    owner = cluster.on_head(CallsOwnerActor, str(path))
     await calls_of(owner)("begin")
     node = cluster.nodes()[0]
     senders = [cluster.on_node(node, Sender, f"{rows}-{n}", owner) for n in range(SENDERS)]

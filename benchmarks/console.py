@@ -29,8 +29,8 @@ from videoautoarena.memory.records.digests import unit_interval
 from videoautoarena.runs.cli.program.ending import run_async
 from videoautoarena.runs.console.progress.events import Listeners, RunBegun, RunEnded, RunEvent
 from videoautoarena.runs.console.progress.live import LiveConsole
-from videoautoarena.runs.console.progress.snapshot import BattleEnding
-from videoautoarena.runs.rating.leaderboard import Leaderboard
+from videoautoarena.runs.console.progress.snapshot import SnapshotBattle
+from videoautoarena.runs.rating.leaderboard import RatedLeaderboard
 from videoautoarena.runs.run.config.run_config import Flags, resolve
 from videoautoarena.runs.run.rundir.opener import begin
 from videoautoarena.runs.tournament.runner import Limits, play_run
@@ -90,7 +90,7 @@ class Measured(LiveConsole):
         with self._counted() if again else nullcontext():
             super()._draw(again=again)
 
-    def _rate(self, battles: list[BattleEnding]) -> Leaderboard:
+    def _rate(self, battles: list[SnapshotBattle]) -> RatedLeaderboard:
         began = time.thread_time()
         table = super()._rate(battles)
         # In the loop's thread it is counted by whoever called.

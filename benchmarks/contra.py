@@ -17,8 +17,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from videoautoarena.runs.analysis.leaderboard.slices import Pairs
-from videoautoarena.runs.rating.leaderboard import Leaderboard
+from videoautoarena.runs.analysis.leaderboard.slices import PairRecords
+from videoautoarena.runs.rating.leaderboard import RatedLeaderboard
 from videoautoarena.runs.rating.method import RatingMethod
 from videoautoarena.runs.rating.table import build
 from videoautoarena.runs.views.figures.canvas import render
@@ -45,7 +45,7 @@ class Bout(NamedTuple):
     verdict: str
 
 
-def random_board(seed: int) -> Leaderboard:
+def random_board(seed: int) -> RatedLeaderboard:
     """Return the leaderboard of random battles."""
     rng = np.random.default_rng(seed)
     models = int(rng.integers(2, MOST_MODELS + 1))
@@ -68,14 +68,24 @@ def random_board(seed: int) -> Leaderboard:
     return build(battles, names, method=RatingMethod(simultaneous=bool(rng.random() < 0.2)))
 
 
-def contradictions(board: Leaderboard) -> list[str]:
+def contradictions(board: RatedLeaderboard) -> list[str]:
     """Return on which surfaces a board says something else than its records."""
     report = leaderboard_report(board)
     assert report.headline is not None
     said = report.headline.text
     page = run_page(
         RunRecords(
-            board, Pairs((), board), (), (), (), (), (), 0.0, 0.0, 0, UnplayedCounts(0, 0, 0, 0)
+            board,
+            PairRecords((), board),
+            (),
+            (),
+            (),
+            (),
+            (),
+            0.0,
+            0.0,
+            0,
+            UnplayedCounts(0, 0, 0, 0),
         )
     )
     words = page_words(page, {})["lead"]

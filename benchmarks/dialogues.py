@@ -23,8 +23,13 @@ from typing import NamedTuple
 
 from benchmarks.canned import keep, parser_of
 from videoautoarena.agents.offline import KINDS
-from videoautoarena.agents.offline.facets.parts import VideoPart, part_of
-from videoautoarena.agents.offline.facets.table import Value, is_stretch, stretch
+from videoautoarena.agents.offline.facets.table import (
+    Value,
+    VideoPart,
+    is_stretch,
+    part_of,
+    stretch,
+)
 from videoautoarena.agents.offline.language.dialogues import (
     FactsTurn,
     TimedMoment,

@@ -29,12 +29,12 @@ from videoautoarena.memory.records.records import (
     CallRow,
     Draw,
     Frame,
-    Frames,
     Nonce,
     Role,
     Slot,
     Usage,
     Video,
+    VideoFrames,
 )
 from videoautoarena.memory.records.standards import STANDARDS
 from videoautoarena.memory.store.store import Store
@@ -164,7 +164,7 @@ class _Made:
             shown = tuple(
                 Frame(time_s=time_s, digest=digest(f"{id_} {time_s}")) for time_s in self._times
             )
-            body = Frames(video=id_, width_px=512, height_px=288, frames=shown)
+            body = VideoFrames(video=id_, width_px=512, height_px=288, frames=shown)
             yield id_, write_body(body)
 
     def calls_of_videos(self) -> Iterator[tuple[Any, ...]]:

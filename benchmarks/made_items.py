@@ -31,8 +31,8 @@ from videoautoarena.agents.offline.vision.frame_features import (
 )
 from videoautoarena.agents.prompting.fences import with_options
 from videoautoarena.memory.records.digests import digest
-from videoautoarena.memory.records.records import Frame, Frames, Sampling
-from videoautoarena.runs.making.tasks.items import Item
+from videoautoarena.memory.records.records import Frame, Sampling, VideoFrames
+from videoautoarena.runs.making.tasks.items import DraftItem
 from videoautoarena.runs.making.tasks.options import Bank
 from videoautoarena.runs.making.tasks.sight import look
 from videoautoarena.video.decode.av import AvDecoder
@@ -102,12 +102,12 @@ async def look_at(folder: Path) -> tuple[Bank, dict[str, Path]]:
 class Shown(NamedTuple):
     """What is sampled of a film."""
 
-    frames: Frames
+    frames: VideoFrames
     numbers: tuple[int, ...]
     """Which frames of the film these are."""
     timeline: Timeline
 
-    def sent(self, most: int) -> tuple[Frames, list[int]]:
+    def sent(self, most: int) -> tuple[VideoFrames, list[int]]:
         """Return what a model is sent that takes at most so many, and which frames these are."""
         kept = kept_places(len(self.numbers), most)
         return thin(self.frames, most), [self.numbers[place] for place in kept]
@@ -133,7 +133,7 @@ class Films:
     def _indexes(self) -> dict[str, Index]:
         return {video: self._decoder.index(path) for video, path in self.files.items()}
 
-    def shown(self, item: Item) -> Shown:
+    def shown(self, item: DraftItem) -> Shown:
         """Return the frames that are sampled of an item's film."""
         line = lay_out(item.plan, {video: self._indexes[video] for video in item.plan.videos})
         size = item.plan.size_of(self._decoder.shape(self.files[item.plan.ground[0].video]))
@@ -146,10 +146,12 @@ class Films:
             for number, (video, place) in zip(numbers, places, strict=True)
         )
         width, height = fitted_size(size, SAMPLING)
-        record = Frames(video=item.plan.id, width_px=width, height_px=height, frames=frames)
+        record = VideoFrames(video=item.plan.id, width_px=width, height_px=height, frames=frames)
         return Shown(record, numbers, line)
 
-    def message(self, item: Item, frames: Frames, *, order: Sequence[int] = ()) -> ModelInput:
+    def message(
+        self, item: DraftItem, frames: VideoFrames, *, order: Sequence[int] = ()
+    ) -> ModelInput:
         """Return what a contestant reads; with an order, the pictures stand at others' times."""
         places = order or range(len(frames.frames))
         pictures = tuple(
@@ -185,7 +187,7 @@ class Films:
         return [catch.pictures[tick] for tick in index.shown]
 
 
-def sent_of(item: Item, file: Sampled, most: int) -> ModelInput:
+def sent_of(item: DraftItem, file: Sampled, most: int) -> ModelInput:
     """Return what a contestant reads about a film that was sampled as a file."""
     kept = kept_places(len(file.jpegs), most)
     pictures = tuple(
@@ -195,7 +197,7 @@ def sent_of(item: Item, file: Sampled, most: int) -> ModelInput:
     return ModelInput(pictures, _text(item), 0)
 
 
-def _text(item: Item) -> str:
+def _text(item: DraftItem) -> str:
     return with_options(item.question, list(item.options))
 
 

@@ -23,7 +23,7 @@ from videoautoarena.agents.offline.vision.frame_features import ReceivedFrame, p
 from videoautoarena.memory.records.records import DECIDED, Battle, Sampling, Video
 from videoautoarena.runs.rating.table import build
 from videoautoarena.runs.run.config.run_config import Flags
-from videoautoarena.runs.run.rundir.reader import Run, open_run
+from videoautoarena.runs.run.rundir.reader import RunReader, open_run
 from videoautoarena.runs.tournament.simulate import simulate
 from videoautoarena.video.folder.find import find_videos
 from videoautoarena.video.sampling.cache import FrameCache
@@ -85,7 +85,7 @@ def measure(clips: Path, place: Path, seeds: Sequence[int]) -> Pool:
     return pool
 
 
-def _pictures(run: Run, video: Video) -> list[ReceivedFrame]:
+def _pictures(run: RunReader, video: Video) -> list[ReceivedFrame]:
     """Return the frames that the judge of a run was sent."""
     found = run.store.frames(video.id)
     frames = found.frames if found else ()

@@ -29,7 +29,7 @@ from tests.support.loopback import serving_apart
 from videoautoarena.agents.calls.clients import ChatClient, Client, Load, OutgoingCall
 from videoautoarena.agents.models.registry import parse_model
 from videoautoarena.graph.tournament import play
-from videoautoarena.memory.records.records import Frames
+from videoautoarena.memory.records.records import VideoFrames
 from videoautoarena.runs.cli.program.ending import run_async
 from videoautoarena.video.sampling.thinning import thin
 
@@ -182,7 +182,7 @@ async def measure(turns: int) -> dict[str, list[float]]:
     return took
 
 
-async def client_cost(client: Client, frames: Frames | None) -> float:
+async def client_cost(client: Client, frames: VideoFrames | None) -> float:
     """Return the CPU milliseconds of one call through a client, the median of several."""
     took = []
     for call in range(CALLS + 1):

@@ -29,7 +29,7 @@ from videoautoarena.runs.bench.format.reader import OpenBench, open_bench
 from videoautoarena.runs.bench.format.results import write_result
 from videoautoarena.runs.bench.freeze.freeze import freeze
 from videoautoarena.runs.bench.play.calls import begin_calls, load_prompts, own_prompts
-from videoautoarena.runs.bench.play.cast import BenchCast, Player, Wanted
+from videoautoarena.runs.bench.play.cast import BenchCast, CastRequest, Player
 from videoautoarena.runs.bench.play.game import Game, Outcome
 from videoautoarena.runs.bench.play.plan import look_ahead
 from videoautoarena.runs.bench.play.rules import PreferenceRules, Rules
@@ -70,7 +70,7 @@ class Cost(NamedTuple):
     """Memory, a question, after the first fifth of them."""
 
 
-async def play(bench: OpenBench[Any], store: Store, rules: Rules, wanted: Wanted) -> Cost:
+async def play(bench: OpenBench[Any], store: Store, rules: Rules, wanted: CastRequest) -> Cost:
     """Return what playing a bench takes, and repeating it."""
     cast = rules.cast(bench, wanted)
     shown = dict(run_frames(k) for k in range(len(bench.manifest.videos)))
@@ -148,7 +148,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         folder = Path(name)
         rules = TaskRules() if given.tasks else PreferenceRules()
         judges = () if given.tasks else ("openai:referee",)
-        wanted = Wanted(("openai:player",), judges, anchor=anchor)
+        wanted = CastRequest(("openai:player",), judges, anchor=anchor)
         if given.tasks:
             bench = lay_tasks(folder / "bench", items)
         else:

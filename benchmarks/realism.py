@@ -24,7 +24,7 @@ from scipy.special import expit
 from benchmarks.coverage import Coverage
 from videoautoarena.runs.analysis.realism.comparison import TRAITS, compare_questions
 from videoautoarena.runs.analysis.realism.question_file import RealQuestion
-from videoautoarena.runs.analysis.realism.question_traits import Question, real_questions
+from videoautoarena.runs.analysis.realism.question_traits import MeasuredQuestion, real_questions
 from videoautoarena.runs.analysis.realism.real_mix import weigh_to_real, weighted_board
 from videoautoarena.runs.rating.table import build
 from videoautoarena.scoring.design.pairing import roster_pairs
@@ -77,7 +77,7 @@ SHIFTED = Setting(30, 150, False, 5.0)
 
 def draw(
     rng: np.random.Generator, videos: Sequence[str], most: tuple[int, int], **shift: float
-) -> list[Question]:
+) -> list[MeasuredQuestion]:
     """Return questions on videos, from `most[0]` to `most[1]` of each, measured.
 
     `shift` gives shares of questions that are of another population, by the name of a trait;
@@ -133,7 +133,7 @@ MODELS = ("hawk", "owl", "mole")
 
 def planted(
     seed: int, share: float, battles: int, videos: int
-) -> tuple[list[Fought], dict[str, Question]]:
+) -> tuple[list[Fought], dict[str, MeasuredQuestion]]:
     """Return battles of which a share counts, the others ask for reasons, and their questions."""
     rng = np.random.default_rng([seed, round(1000 * share), battles])
     fought = []

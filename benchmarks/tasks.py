@@ -38,8 +38,8 @@ from videoautoarena.agents.prompting.fences import offered
 from videoautoarena.agents.roles.choose import read_choice
 from videoautoarena.runs.making.tasks.items import (
     EDGE_S,
-    Item,
-    Wish,
+    DraftItem,
+    ItemRequest,
     draw_items,
 )
 from videoautoarena.runs.making.tasks.kinds import CUT_KINDS, OPTIONS, Kind
@@ -117,7 +117,7 @@ def facts_of(shown: Shown, numbers: Sequence[int]) -> Facts:
     return Facts(runs, tuple(dict.fromkeys(k for k in of if k is not None)))
 
 
-def expect(item: Item, shown: Shown, numbers: Sequence[int], facts: Facts) -> float:
+def expect(item: DraftItem, shown: Shown, numbers: Sequence[int], facts: Facts) -> float:
     """Return how likely an item is answered rightly by who recognises all that it is shown."""
     if item.kind == "needle":
         return float(predict_right(share_of_places(item, shown, numbers), OPTIONS))
@@ -131,7 +131,7 @@ def expect(item: Item, shown: Shown, numbers: Sequence[int], facts: Facts) -> fl
     return float(counts[item.key] == least)
 
 
-def share_of_places(item: Item, shown: Shown, numbers: Sequence[int]) -> float:
+def share_of_places(item: DraftItem, shown: Shown, numbers: Sequence[int]) -> float:
     """Return at which share of the places that it might stand at a needle is shown."""
     (place,) = shown.timeline.probes
     edge = round(EDGE_S * item.ground.rate)
@@ -141,7 +141,7 @@ def share_of_places(item: Item, shown: Shown, numbers: Sequence[int]) -> float:
     return share_hit(inner, length, place.frames)
 
 
-def orders_left(item: Item, found: Sequence[int]) -> list[int]:
+def orders_left(item: DraftItem, found: Sequence[int]) -> list[int]:
     """Return the options that break the fewest pairs of the stretches found."""
     texts = [item.texts[place] for place in found]
     broken = []
@@ -151,7 +151,7 @@ def orders_left(item: Item, found: Sequence[int]) -> list[int]:
     return [place for place, pairs in enumerate(broken) if pairs == min(broken)]
 
 
-def play(item: Item, films: Films, cells: Mapping[Place, Cell]) -> None:
+def play(item: DraftItem, films: Films, cells: Mapping[Place, Cell]) -> None:
     """Ask every player one item, and note what it came to."""
     shown = films.shown(item)
     for player in (*PLAYERS, SHUFFLED):
@@ -184,7 +184,7 @@ class Files(NamedTuple):
     """Whose frames alone, as found here, are those of the sampler that writes no file."""
 
 
-def encode_some(items: Sequence[Item], films: Films) -> Files:
+def encode_some(items: Sequence[DraftItem], films: Films) -> Files:
     """Encode films under names that say nothing, and sample them as any file is sampled."""
     left_alike = sampled_alike = 0
     with tempfile.TemporaryDirectory() as folder:
@@ -314,10 +314,10 @@ def measure(folder: Path, n: int, files: int, lengths: Sequence[int]) -> tuple[C
     with patch("videoautoarena.agents.offline.vision.frame_features._GLANCES", glances):
         films = Films(paths, glances)
         for seconds in lengths:
-            firsts: list[Item] = []
+            firsts: list[DraftItem] = []
             for seed in SEEDS:
                 for kind in CUT_KINDS:
-                    wish = Wish((kind,), -(-n // len(SEEDS)), (seconds,), seed=seed)
+                    wish = ItemRequest((kind,), -(-n // len(SEEDS)), (seconds,), seed=seed)
                     items = draw_items(bank, wish).items
                     firsts += items[: -(-files // len(CUT_KINDS))] if seed == SEEDS[0] else []
                     for item in items:

@@ -8,7 +8,14 @@ from dataclasses import dataclass, field
 from videoautoarena.agents.models.registry import Model
 from videoautoarena.agents.roles.prompter import Prompter
 from videoautoarena.graph.slot_ids import slot_id
-from videoautoarena.memory.records.records import Battle, Draw, Frames, Persona, Video, VideoFacts
+from videoautoarena.memory.records.records import (
+    Battle,
+    Draw,
+    Persona,
+    Video,
+    VideoFacts,
+    VideoFrames,
+)
 
 
 @dataclass(frozen=True)
@@ -53,7 +60,7 @@ class Arena:
     videos: Mapping[str, Video]
     prompts: Mapping[str, str]
     """Role to digest of its prompt file."""
-    frames: Callable[[str], Awaitable[Frames]]
+    frames: Callable[[str], Awaitable[VideoFrames]]
     """Video id to its frames; raises UnusableVideo or FramesChanged."""
     draw: Callable[[str], Awaitable[Draw]]
     """Slot id to the pair that meets there; written down before it is returned.

@@ -19,7 +19,7 @@ from videoautoarena.graph.lineage import (
     void_of,
 )
 from videoautoarena.graph.slot_ids import DIVERSE_ASKS, PERSONAS
-from videoautoarena.memory.records.records import Battle, Brief, Frames, Persona
+from videoautoarena.memory.records.records import Battle, Brief, Persona, VideoFrames
 
 
 class VideoState(SettledSlots, total=False):
@@ -63,7 +63,7 @@ async def persona(state: VideoState, runtime: Runtime[Arena]) -> Update:
     return {"starts": [start for start in starts if start["round"] < arena.rules.rounds]}
 
 
-async def find_users(arena: Arena, frames: Frames, brief: Brief) -> list[Persona]:
+async def find_users(arena: Arena, frames: VideoFrames, brief: Brief) -> list[Persona]:
     """Return a video's users by index; no model call where all were brought, else 1 or CallFailed.
 
     Where the run looks for users that are alike, up to `DIVERSE_ASKS`; those of the ask with the

@@ -39,7 +39,7 @@ from videoautoarena.runs.cli.program.main import arena, load
 from videoautoarena.runs.formats.words import roughly
 from videoautoarena.runs.run.config.arena_file import read_arena_file
 from videoautoarena.runs.run.config.run_config import Flags, resolve
-from videoautoarena.runs.tournament.plan import Whole, Work, plan_of
+from videoautoarena.runs.tournament.plan import RemainingWork, Whole, plan_of
 
 README = ROOT / "README.md"
 PAGES = [README, ROOT / "CONTRIBUTING.md", *sorted(DOCS.rglob("*.md"))]
@@ -241,7 +241,7 @@ def test_what_the_readme_says_an_answer_takes_is_what_a_plan_says() -> None:
         whole = Whole(models, battles, videos)
         assert whole.separable_gap == next(map(int, re.findall(r"(\d+) points", asked)), None)
         config = resolve(Flags(models=(*two, *more)[:models], examiner="openai:gpt-4.1")).config
-        plan = plan_of(config, Work(first, battles - first, videos, rounds=rounds))
+        plan = plan_of(config, RemainingWork(first, battles - first, videos, rounds=rounds))
         # Prices change with their table, and a reader plans anyway.
         assert 0.5 < (plan.cost_usd or 0.0) / float(dollars) < 2.0
         assert roughly(plan.duration_s or 0.0) == time

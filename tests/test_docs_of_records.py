@@ -50,15 +50,15 @@ from videoautoarena.runs.bench.dialogues.score import (
     DialogueComparison,
     DialogueGap,
     DialogueScore,
-    DialogueScores,
+    DialogueSetScores,
     PartFigure,
 )
 from videoautoarena.runs.bench.format.reader import open_bench
 from videoautoarena.runs.bench.format.results import (
     Comparison,
-    Head,
     Result,
     ResultFacts,
+    ResultHeader,
     RoundLine,
     Ruling,
     TaskLine,
@@ -87,7 +87,7 @@ from videoautoarena.runs.bench.score.task_score import (
     TaskFigure,
     TaskGap,
     TaskScore,
-    TaskScores,
+    TaskSetScores,
 )
 from videoautoarena.runs.cli.program.ending import state_of
 from videoautoarena.runs.exchange.interop.mt_video_bench import DialogueSetImport
@@ -95,7 +95,7 @@ from videoautoarena.runs.exchange.interop.task_sets import TaskSetImport
 from videoautoarena.runs.exchange.training import rows
 from videoautoarena.runs.formats.record_json import SPREAD, fields_json, keyed, record_json
 from videoautoarena.runs.run.battles.export import KINDS, records_schema
-from videoautoarena.runs.run.battles.rounds import Difficulty, Gate, Points, Round
+from videoautoarena.runs.run.battles.rounds import Difficulty, Gate, Points, RunRound
 from videoautoarena.runs.run.battles.standards import StandardVerdicts
 from videoautoarena.runs.run.config.arena_file import (
     ModelTable,
@@ -109,8 +109,8 @@ from videoautoarena.runs.run.rundir.account import (
     Member,
     Roles,
     RunCosts,
+    RunSetup,
     RunVideo,
-    Setup,
     Spending,
     Took,
     Waits,
@@ -229,22 +229,22 @@ def fields(model: Any) -> list[str]:
         ("A draw", (LabelSample,)),
         ("A trial", (Trial,)),
         ("A tag", (QuestionTag,)),
-        ("Settings of a run", (Setup, Roles, Member)),
+        ("Settings of a run", (RunSetup, Roles, Member)),
         ("A video of a run", (RunVideo,)),
         ("A user of a run", (RunUser,)),
         ("Costs of a run", (RunCosts,)),
         ("A sum of calls", (Spending,)),
         ("What a battle took", (Took,)),
-        ("A round", (Round,)),
+        ("A round", (RunRound,)),
         ("Verdicts by standard", (StandardVerdicts,)),
         ("A preference", (rows.Preference, rows.SentFrames)),
         ("A conversation", (rows.Conversation, rows.Turn)),
         ("A result on tasks", (TaskLine,)),
-        ("Scores on tasks", (TaskScores,)),
+        ("Scores on tasks", (TaskSetScores,)),
         ("A board of tasks", (TaskBoard,)),
         ("A score on tasks", (TaskScore, TaskFigure, Positions)),
         ("A result on dialogues", (RoundLine,)),
-        ("Scores in dialogues", (DialogueScores, ConstantScore)),
+        ("Scores in dialogues", (DialogueSetScores, ConstantScore)),
         ("A score in dialogues", (DialogueScore, AbilityFigure, PartFigure)),
         ("Two models in dialogues", (DialogueComparison, DialogueGap)),
         ("A sweep", (Sweep, SweepSetting)),
@@ -259,7 +259,7 @@ def fields(model: Any) -> list[str]:
         ("manifest.json", (Manifest,)),
         ("A video of a bench", (BenchVideo,)),
         ("questions.jsonl", (Item,)),
-        ("A result", (Head, Ruling)),
+        ("A result", (ResultHeader, Ruling)),
         ("Facts of a result", (ResultFacts,)),
         ("A result against an anchor", (Comparison,)),
         ("Two models on a bench", (BenchComparison,)),

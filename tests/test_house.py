@@ -164,6 +164,18 @@ def test_no_two_modules_import_each_other_however_far_around() -> None:
     TopologicalSorter(graph).prepare()  # raises CycleError, which names the circle
 
 
+def test_no_two_classes_have_one_name() -> None:
+    places: dict[str, list[str]] = {}
+    for modules in rooms().values():
+        for path in modules:
+            for node in parts(path):
+                if isinstance(node, ast.ClassDef):
+                    place = f"{path.relative_to(ROOT)}:{node.lineno}"
+                    places.setdefault(node.name, []).append(place)
+    assert len(places) > 500
+    assert {name: found for name, found in places.items() if len(found) > 1} == {}
+
+
 def test_nothing_of_ours_is_imported_by_a_name_of_its_own() -> None:
     plain = [
         f"{path.relative_to(ROOT)}:{node.lineno}"

@@ -27,7 +27,7 @@ from videoautoarena.agents.transport.faults import REFUSALS, STOPPED, UNREACHED,
 from videoautoarena.agents.transport.redaction import redacted
 from videoautoarena.agents.transport.transport import LONGEST_REPLY
 from videoautoarena.memory.records.errors import ArenaError, BadInput, FramesChanged, UnusableVideo
-from videoautoarena.memory.records.records import Attempt, Frames, ReplyFormat, Usage
+from videoautoarena.memory.records.records import Attempt, ReplyFormat, Usage, VideoFrames
 
 TOKENS_OF_A_REPLY = 1000
 """What a reply is taken to be, beforehand, where no parameter limits it."""
@@ -51,7 +51,7 @@ class CallEnding(NamedTuple):
     attempts: tuple[Attempt, ...]
     latency_s: float
     """Of the last try."""
-    frames: Frames | None
+    frames: VideoFrames | None
     """What the last try was sent with."""
     structured: ReplyFormat | None = None
     """What its reply was to be held to."""

@@ -25,10 +25,10 @@ from videoautoarena.agents.transport.deadlines import LEAST_SLEEP_S, asleep_s, d
 from videoautoarena.agents.transport.faults import GarbledAnswer
 from videoautoarena.agents.transport.redaction import redacted
 from videoautoarena.agents.transport.server_words import error_in_text
-from videoautoarena.agents.transport.splice import FrameBytes, FrameRun, carrying, run_of
+from videoautoarena.agents.transport.splice import FrameBytes, SplicedFrames, carrying, run_of
 from videoautoarena.agents.transport.splice import Load as Load
 from videoautoarena.agents.transport.transport import ask_guard, splices
-from videoautoarena.memory.records.records import Frames, Role, SystemRole, TokenField, Usage
+from videoautoarena.memory.records.records import Role, SystemRole, TokenField, Usage, VideoFrames
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
@@ -210,7 +210,7 @@ class OutgoingCall:
     key: str
     role: Role
     text: str
-    frames: Frames | None
+    frames: VideoFrames | None
     token_field: TokenField | None = None
     """By which name the limit of tokens is sent; None: as its model has it."""
     system_role: SystemRole | None = None
@@ -310,7 +310,7 @@ class ChatClient:
 
     async def _laid_out(
         self, sending: OutgoingCall, chat: BaseChatModel
-    ) -> tuple[list[BaseMessage], FrameRun | None]:
+    ) -> tuple[list[BaseMessage], SplicedFrames | None]:
         """Return the messages, and the run of frames that one text in them stands for, if any."""
         frames = sending.frames
         text = sending.text

@@ -17,7 +17,7 @@ from videoautoarena.agents.prompting.contracts import SYSTEM
 from videoautoarena.agents.prompting.layout import Request
 from videoautoarena.agents.providers.base import FrameTokens
 from videoautoarena.agents.transport.faults import STOPPED
-from videoautoarena.memory.records.records import Frames, Role, Usage
+from videoautoarena.memory.records.records import Role, Usage, VideoFrames
 
 OUTPUT_AT_MOST = 16_384
 """Output tokens of a call for which no parameter sets a limit."""
@@ -149,7 +149,7 @@ class Estimates:
         """Return the most that a try which ended in this fault has cost; None: unknown."""
         return self.most(model, request).usd if may_be_charged(kind) else 0.0
 
-    def learn(self, model: Model, frames: Frames | None, usage: Usage) -> None:
+    def learn(self, model: Model, frames: VideoFrames | None, usage: Usage) -> None:
         """Take in how many tokens the frames of a call came to."""
         count = len(frames.frames) if frames else 0
         if frames is None or count < SEEN_FRAMES or usage.input_tokens is None:
@@ -159,7 +159,7 @@ class Estimates:
         self._sized[size] = max(each, self._sized.get(size, 0.0))
         self.seen[model.resolved] = max(each, self.seen.get(model.resolved, 0.0))
 
-    def _frames(self, model: Model, frames: Frames | None) -> int:
+    def _frames(self, model: Model, frames: VideoFrames | None) -> int:
         if frames is None:
             return 0
         each = float(frame_tokens(model).most + LABEL_TOKENS)

@@ -24,8 +24,7 @@ from pydantic import (
     create_model,
 )
 
-from videoautoarena.memory.records.questions import QUESTION_CATEGORIES, Decision
-from videoautoarena.memory.records.records import CATEGORIES, Role
+from videoautoarena.memory.records.records import CATEGORIES, QUESTION_CATEGORIES, Decision, Role
 from videoautoarena.memory.records.standards import (
     PAPER_CONTRACTS,
     STANDARDS,

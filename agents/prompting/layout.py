@@ -21,11 +21,11 @@ from videoautoarena.memory.records.digests import digest
 from videoautoarena.memory.records.records import (
     Cue,
     Frame,
-    Frames,
     Nonce,
     Role,
     Subtitles,
     SystemRole,
+    VideoFrames,
 )
 from videoautoarena.video.sampling.thinning import thin
 
@@ -44,7 +44,7 @@ class Request:
 
     role: Role
     text: str
-    frames: Frames | None
+    frames: VideoFrames | None
     nonce: Nonce
     prompt: str = ""
     schema: type[Reply] | None = None
@@ -139,21 +139,21 @@ def _image(jpeg: bytes, look: ImageOptions, *, is_last: bool) -> dict[str, Any]:
     return block
 
 
-def thinned(frames: Frames, limit: int) -> Frames:
+def thinned(frames: VideoFrames, limit: int) -> VideoFrames:
     """Return `frames`, or the same object each time for at most `limit` of them."""
     if len(frames.frames) <= limit:
         return frames
     return _once(frames, limit, lambda: thin(frames, limit))
 
 
-def uncaptioned(frames: Frames) -> Frames:
+def uncaptioned(frames: VideoFrames) -> VideoFrames:
     """Return `frames`, or the same object each time without the captions they have."""
     if not frames.captions:
         return frames
     return _once(frames, "bare", lambda: frames.model_copy(update={"captions": ()}))
 
 
-def fragment(frames: Frames | None) -> str:
+def fragment(frames: VideoFrames | None) -> str:
     """Return the frames' part of a journal key: the canonical JSON of [(label, digest) ...].
 
     A block of cues stands behind its frame as ("subtitles", digest) or ("captions", digest).
@@ -161,7 +161,7 @@ def fragment(frames: Frames | None) -> str:
     return "[]" if frames is None else _once(frames, "fragment", lambda: _fragment(frames))
 
 
-def _fragment(frames: Frames) -> str:
+def _fragment(frames: VideoFrames) -> str:
     # The code around captions follows from them, and none of them holds it.
     texts = {f"{place}": cue.text for place, cue in enumerate(frames.captions)}
     code = fence_code(0, "", "captions", texts)
@@ -177,10 +177,10 @@ def _fragment(frames: Frames) -> str:
 
 
 # By identity, for as long as the record lives: hashing 128 frames would cost more than is saved.
-_made: dict[int, tuple[weakref.ref[Frames], dict[str | int, Any]]] = {}
+_made: dict[int, tuple[weakref.ref[VideoFrames], dict[str | int, Any]]] = {}
 
 
-def _once(frames: Frames, what: str | int, make: Callable[[], T]) -> T:
+def _once(frames: VideoFrames, what: str | int, make: Callable[[], T]) -> T:
     # Held by a name of its own: as the process ends, the module's are gone before the records.
     place = id(frames)
     made = _made

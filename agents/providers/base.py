@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from videoautoarena.memory.records.errors import BadInput
-from videoautoarena.memory.records.records import Frames, ReplyFormat, Role, TokenField
+from videoautoarena.memory.records.records import ReplyFormat, Role, TokenField, VideoFrames
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
@@ -184,7 +184,7 @@ class Provider:
     def cache_options(
         self,
         model: ModelSettings,  # noqa: ARG002
-        frames: Frames | None,  # noqa: ARG002
+        frames: VideoFrames | None,  # noqa: ARG002
     ) -> dict[str, Any]:
         """Return what a call says of caching besides its mark."""
         return {}

@@ -21,7 +21,7 @@ from videoautoarena.agents.providers.base import (
     ReplyForm,
 )
 from videoautoarena.agents.transport.answers import COSTS, cost_in_counts
-from videoautoarena.memory.records.records import Frames, ReplyFormat, Role, TokenField
+from videoautoarena.memory.records.records import ReplyFormat, Role, TokenField, VideoFrames
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
@@ -129,7 +129,7 @@ class OpenAIProtocol(Provider):
         versions = (found.groups(default="0") for found in _VERSION.finditer(model.name.lower()))
         return any((int(major), int(minor)) >= FIRST_WITH_BREAKPOINTS for major, minor in versions)
 
-    def cache_options(self, model: ModelSettings, frames: Frames | None) -> dict[str, Any]:
+    def cache_options(self, model: ModelSettings, frames: VideoFrames | None) -> dict[str, Any]:
         options: dict[str, Any] = {}
         if frames is None or not frames.frames:
             return options

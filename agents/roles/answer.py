@@ -22,7 +22,7 @@ from videoautoarena.agents.roles.prompter import Prompter, Task
 from videoautoarena.agents.roles.retrieve import share_of
 from videoautoarena.memory.records.digests import digest, unit_interval
 from videoautoarena.memory.records.errors import EmptyReply
-from videoautoarena.memory.records.records import Answer, CallRow, Frame, Frames, Nonce
+from videoautoarena.memory.records.records import Answer, CallRow, Frame, Nonce, VideoFrames
 from videoautoarena.video.synth.splice import COLOURS, HEIGHT_PX, WIDTH_PX, draw_card
 
 
@@ -37,7 +37,7 @@ async def answer(
     prompter: Prompter,
     model: Model,
     *,
-    frames: Frames,
+    frames: VideoFrames,
     question: str,
     slot: str,
     seat: Literal[0, 1],
@@ -110,7 +110,7 @@ class EyeTest:
         copies = tuple(Frame(time_s=float(time_s), digest=shown) for time_s in range(count))
         # The name says whose frame it is, so that clients which share frames keep them apart.
         video = digest(self.model.resolved)[:12]
-        frames = Frames(video=video, width_px=WIDTH_PX, height_px=HEIGHT_PX, frames=copies)
+        frames = VideoFrames(video=video, width_px=WIDTH_PX, height_px=HEIGHT_PX, frames=copies)
         nonce = Nonce(scope=f"{SCOPE} {self.model.alias}", role="contestant", ordinal=count - 1)
         if self.is_blind:
             return Request("contestant", _BLIND_TEXT, None, nonce)

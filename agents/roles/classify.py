@@ -16,12 +16,12 @@ from videoautoarena.agents.prompting.contracts import (
 )
 from videoautoarena.agents.prompting.layout import thinned
 from videoautoarena.agents.roles.prompter import Prompter, Task
-from videoautoarena.memory.records.questions import (
+from videoautoarena.memory.records.records import (
     QUESTION_CATEGORIES,
     Decision,
     QuestionCategory,
+    VideoFrames,
 )
-from videoautoarena.memory.records.records import Frames
 
 FRAMES = 8
 """So many go with a question: a sign or a diagram is seen in one of them, and more cost more."""
@@ -41,7 +41,7 @@ class Classification(NamedTuple):
 
 
 async def classify(
-    prompter: Prompter, model: Model, *, frames: Frames | None, question: str, scope: str
+    prompter: Prompter, model: Model, *, frames: VideoFrames | None, question: str, scope: str
 ) -> Classification:
     """Return of which categories a question is. One model call, never a second; or CallFailed.
 

@@ -20,10 +20,10 @@ from videoautoarena.memory.records.errors import CallFailed
 from videoautoarena.memory.records.records import (
     TIES,
     Choice,
-    Frames,
     Judging,
     Seats,
     Verdict,
+    VideoFrames,
 )
 from videoautoarena.memory.records.standards import Standard
 
@@ -76,7 +76,7 @@ class JudgingPlace(NamedTuple):
 
 
 async def judge(
-    prompter: Prompter, judges: Sequence[Model], *, frames: Frames, case: JudgeCase, slot: str
+    prompter: Prompter, judges: Sequence[Model], *, frames: VideoFrames, case: JudgeCase, slot: str
 ) -> tuple[Judging, ...]:
     """Return every judge's view: from seats ab, then from ba where the case is swapped.
 
@@ -98,7 +98,7 @@ async def judge(
 
 
 async def judge_once(
-    prompter: Prompter, model: Model, *, frames: Frames, case: JudgeCase, place: JudgingPlace
+    prompter: Prompter, model: Model, *, frames: VideoFrames, case: JudgeCase, place: JudgingPlace
 ) -> Judging:
     """Return one judge's view from one seating, "failed" where its call did. 1 or 2 model calls."""
     ask = 2 * place.panel + (place.seats == "ba")
@@ -206,7 +206,7 @@ class ComparerView(NamedTuple):
 
 
 async def compare_once(
-    prompter: Prompter, model: Model, *, frames: Frames, case: JudgeCase, place: JudgingPlace
+    prompter: Prompter, model: Model, *, frames: VideoFrames, case: JudgeCase, place: JudgingPlace
 ) -> ComparerView:
     """Return by how much one answer is better, read from one seating. One or two model calls.
 

@@ -29,7 +29,7 @@ from videoautoarena.agents.prompting.layout import Request, thinned, uncaptioned
 from videoautoarena.agents.prompting.prompts import PromptSet
 from videoautoarena.agents.transport.redaction import redacted, sound
 from videoautoarena.memory.records.errors import CallFailed, JournalMiss, UnusableReply
-from videoautoarena.memory.records.records import CallRow, Frames, Nonce, Role
+from videoautoarena.memory.records.records import CallRow, Nonce, Role, VideoFrames
 
 R = TypeVar("R", bound=Reply)
 NO_REPAIR: Mapping[str, str] = MappingProxyType({})
@@ -45,7 +45,7 @@ class Task:
     """What one role is to do, before it is put into words."""
 
     role: Role
-    frames: Frames | None
+    frames: VideoFrames | None
     """None where nothing is shown."""
     scope: str
     """The video id for examiner and persona, else the slot id."""

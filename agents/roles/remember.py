@@ -35,7 +35,7 @@ from videoautoarena.agents.prompting.contracts import (
 )
 from videoautoarena.agents.roles.prompter import Prompter, Task, all_done
 from videoautoarena.memory.records.errors import CallFailed
-from videoautoarena.memory.records.records import Frame, Frames, Sampling, Video
+from videoautoarena.memory.records.records import Frame, Sampling, Video, VideoFrames
 from videoautoarena.memory.records.scenes import (
     Appearance,
     Box,
@@ -90,7 +90,7 @@ class ObjectFinder:
 
     builder: SceneBuilder
     scene: Scene
-    frames: Frames
+    frames: VideoFrames
     """On the scene's clock."""
     part: str
 
@@ -273,7 +273,7 @@ class SceneBuilder:
     prompter: Prompter
     model: Model
     video: Video
-    frames: Callable[[Sequence[Span]], Awaitable[Frames]]
+    frames: Callable[[Sequence[Span]], Awaitable[VideoFrames]]
     """Stretches to frames by `LOOKS`, on the clock of the first of them."""
     jpegs: Callable[[str, Sequence[str]], Awaitable[list[bytes]]]
     """`video` of such frames and digests to their bytes."""
@@ -282,7 +282,7 @@ class SceneBuilder:
     """Scope of each call that failed for good, and why."""
     _measuring: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(2), init=False)
 
-    async def looked_at(self, span: Span) -> Frames:
+    async def looked_at(self, span: Span) -> VideoFrames:
         """Return the sharp and distinct frames of a stretch, so many as one call carries."""
         frames = await self.frames([span])
         # A few stretches at a time: a film's would not all fit into memory.

@@ -18,7 +18,7 @@ from videoautoarena.agents.prompting.layout import Request, thinned
 from videoautoarena.agents.roles.prompter import Prompter, all_done
 from videoautoarena.memory.records.digests import digest
 from videoautoarena.memory.records.errors import EmptyReply, UnusableReply
-from videoautoarena.memory.records.records import CallRow, Frames, Nonce, Role
+from videoautoarena.memory.records.records import CallRow, Nonce, Role, VideoFrames
 from videoautoarena.video.sampling.thinning import take
 
 CAPTION_LINE = "Caption:"
@@ -60,8 +60,8 @@ def _length(vector: Vector) -> float:
 
 
 async def share_of(
-    prompter: Prompter, model: Model, *, frames: Frames, question: str, slot: str
-) -> Frames:
+    prompter: Prompter, model: Model, *, frames: VideoFrames, question: str, slot: str
+) -> VideoFrames:
     """Return what a model answers from: its share of all frames, or of those of the best clips.
 
     A video of no more clips than are kept is taken whole. CallFailed where a clip or the question
@@ -84,7 +84,7 @@ class _Scout:
     retrieval: Retrieval
     slot: str
 
-    async def choose(self, frames: Frames, clips: Sequence[range], question: str) -> list[int]:
+    async def choose(self, frames: VideoFrames, clips: Sequence[range], question: str) -> list[int]:
         """Return the places of the clips that are kept."""
         works = [self._of_clip(_shown(frames, clip), place) for place, clip in enumerate(clips)]
         wanted, *vectors = await all_done([self._of_question(question), *works])
@@ -95,7 +95,7 @@ class _Scout:
     async def _of_question(self, question: str) -> Vector:
         return await self._vector(question_request(question, self._nonce("embedder")))
 
-    async def _of_clip(self, clip: Frames, place: int) -> Vector:
+    async def _of_clip(self, clip: VideoFrames, place: int) -> Vector:
         """Return a clip's vector; with a captioner, that of its words."""
         captioner = self.retrieval.captioner
         nonce = self._nonce("embedder", clip.video, place)
@@ -128,7 +128,7 @@ def question_request(question: str, nonce: Nonce) -> Request:
     return Request("embedder", f"{QUESTION_LINE}\n{question}", None, nonce)
 
 
-def pictures_request(shown: Frames, nonce: Nonce) -> Request:
+def pictures_request(shown: VideoFrames, nonce: Nonce) -> Request:
     """Return what asks for the mean vector of some frames, which must have no subtitles."""
     return Request("embedder", _PICTURES, shown, nonce)
 
@@ -138,7 +138,7 @@ async def ask_vector(prompter: Prompter, embedder: Model, request: Request) -> V
     return await prompter.ask_shared(embedder, request, _read)
 
 
-def _shown(frames: Frames, clip: Sequence[int]) -> Frames:
+def _shown(frames: VideoFrames, clip: Sequence[int]) -> VideoFrames:
     shown = tuple(frames.frames[place] for place in clip)
     bare = {"frames": shown, "subtitles": None, "captions": ()}
     return frames.model_copy(update=bare)

@@ -27,7 +27,7 @@ from videoautoarena.agents.prompting.fences import Turn
 from videoautoarena.agents.prompting.layout import thinned
 from videoautoarena.agents.roles.prompter import Prompter, Task
 from videoautoarena.memory.records.digests import canonical_json
-from videoautoarena.memory.records.records import Frames, Role
+from videoautoarena.memory.records.records import Role, VideoFrames
 from videoautoarena.memory.records.scenes import Clip, SceneMemory
 
 R = TypeVar("R", bound=Reply)
@@ -200,7 +200,7 @@ def ability_text(ability: str) -> str:
     return f"{ability}\n{ABOUT[ability]}"
 
 
-def other_half(frames: Frames) -> Frames:
+def other_half(frames: VideoFrames) -> VideoFrames:
     """Return the frames that a player is not sent of these; all where it is sent all."""
     sent = {frame.time_s for frame in thinned(frames, SHOWN).frames}
     left = tuple(frame for frame in frames.frames if frame.time_s not in sent)
@@ -215,7 +215,7 @@ def turns_of(rounds: Sequence[RoundReply], number: int) -> tuple[Turn, ...]:
 class _DialogueCall(NamedTuple):
     """What a call is shown, and what its key is made of."""
 
-    frames: Frames | None
+    frames: VideoFrames | None
     slot: str
     ask: int = 0
 
@@ -232,7 +232,7 @@ class Dialogist:
     model: Model
     memory: SceneMemory
     clip: Clip
-    frames: Frames
+    frames: VideoFrames
     """Of the clip."""
 
     async def rate(self, *, slot: str) -> dict[str, int]:
@@ -303,7 +303,7 @@ class Dialogist:
         return reply.answer
 
     async def answer(
-        self, user: str, history: Sequence[Turn], *, frames: Frames, slot: str, ask: int
+        self, user: str, history: Sequence[Turn], *, frames: VideoFrames, slot: str, ask: int
     ) -> str:
         """Return what is said to the user by whoever sees `frames` and knows `history`."""
         texts = {"history": history_text(history), "question": user}

@@ -31,7 +31,7 @@ from videoautoarena.agents.prompting.fences import lettered
 from videoautoarena.agents.prompting.layout import thinned
 from videoautoarena.agents.roles.prompter import Prompter, Task
 from videoautoarena.memory.records.digests import canonical_json
-from videoautoarena.memory.records.records import CallRow, Frames, Role
+from videoautoarena.memory.records.records import CallRow, Role, VideoFrames
 
 WatchedKind = Literal["topic", "plot", "scene", "summary"]
 WRITERS: Mapping[WatchedKind, Role] = {
@@ -101,7 +101,7 @@ class Watcher:
 
     prompter: Prompter
     model: Model
-    frames: Frames
+    frames: VideoFrames
 
     async def write(
         self, kind: WatchedKind, *, count: int, asked: Sequence[str], slot: str, ask: int

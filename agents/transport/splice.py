@@ -30,7 +30,7 @@ from videoautoarena.agents.prompting.layout import (
     fragment,
     label,
 )
-from videoautoarena.memory.records.records import Frames
+from videoautoarena.memory.records.records import VideoFrames
 
 # Unguessable, so that no text a model or a file brings along can name a run.
 _NONCE = secrets.token_hex(16)
@@ -56,7 +56,7 @@ class _LabelledFrame(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class FrameRun:
+class SplicedFrames:
     """The frames of one call, in order, and the text that stands for them."""
 
     key: str = field(repr=False)
@@ -65,14 +65,16 @@ class FrameRun:
     look: ImageOptions
 
 
-def run_of(frames: Frames, images: Sequence[EncodedFrame], look: ImageOptions) -> FrameRun:
+def run_of(
+    frames: VideoFrames, images: Sequence[EncodedFrame], look: ImageOptions
+) -> SplicedFrames:
     """Return the run of a video's frames; `images` are theirs, in the same order."""
     blocks = cue_blocks(frames.frames, frames.subtitles)
     paired = enumerate(zip(frames.frames, images, strict=True))
     shots = (_LabelledFrame(label(frame), image, blocks.get(n)) for n, (frame, image) in paired)
     material = f"{fragment(frames)} {look.detail} {look.is_marked}"
     key = _NONCE + hashlib.sha256(material.encode()).hexdigest()
-    return FrameRun(key, tuple(shots), look)
+    return SplicedFrames(key, tuple(shots), look)
 
 
 class _Dialect(NamedTuple):
@@ -96,7 +98,7 @@ _PART = re.compile(
 )
 
 
-def _written(run: FrameRun, dialect: _Dialect) -> Iterator[bytes]:
+def _written(run: SplicedFrames, dialect: _Dialect) -> Iterator[bytes]:
     """Yield the run's parts with commas between them; the base64 is passed on, never copied."""
     glue = b""
     look = run.look
@@ -123,7 +125,7 @@ def _text(dialect: _Dialect, text: str) -> bytes:
 
 @dataclass(slots=True)
 class _CarriedRun:
-    run: FrameRun
+    run: SplicedFrames
     sent: int = 0
     refusal: Astray | None = None
 
@@ -132,7 +134,7 @@ _CARRIED: ContextVar[_CarriedRun | None] = ContextVar("carried", default=None)
 
 
 @contextmanager
-def carrying(run: FrameRun | None) -> Iterator[None]:
+def carrying(run: SplicedFrames | None) -> Iterator[None]:
     """Let the one call made in the block take `run` along; Astray where it does not."""
     if run is None:
         yield

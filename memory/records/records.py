@@ -362,6 +362,25 @@ CATEGORIES = (
     "Computer Science", "Cooking Recipes", "Travel Guides", "other",
 )  # fmt: skip
 """The closed list of categories: VideoAutoArena's ten, plus "other"."""
+QuestionCategory = Literal[
+    "captioning",
+    "text_on_screen",
+    "entities",
+    "counting",
+    "order_and_time",
+    "cause_and_reasoning",
+    "humour",
+    "diagrams",
+    "creative_writing",
+    "advice",
+    "homework",
+    "code",
+]
+QUESTION_CATEGORIES: tuple[QuestionCategory, ...] = get_args(QuestionCategory)
+"""Categories of questions, which do not exclude one another, in the order in which they are asked
+for and shown."""
+Decision = Literal["yes", "no", "unknown"]
+"""Whether a question is of a category; "unknown" is what could not be read, and never a no."""
 
 
 class PublishedRecord(Record):
@@ -438,7 +457,7 @@ class Subtitles(Record):
     cues: tuple[Cue, ...]
 
 
-class Frames(Record):
+class VideoFrames(Record):
     """The frames of one video that a run uses, in time order."""
 
     video: Name

@@ -13,8 +13,15 @@ from typing import ClassVar, Generic, Literal, NamedTuple, TypeVar
 from pydantic import Field
 
 from videoautoarena.memory.records.digests import canonical_json, digest, read_body, write_body
-from videoautoarena.memory.records.questions import Decision, QuestionCategory
-from videoautoarena.memory.records.records import Choice, Frame, Judging, Record, Sparse
+from videoautoarena.memory.records.records import (
+    Choice,
+    Decision,
+    Frame,
+    Judging,
+    QuestionCategory,
+    Record,
+    Sparse,
+)
 from videoautoarena.memory.records.standards import Standard
 from videoautoarena.memory.store.connection import StoreReader
 from videoautoarena.memory.store.migrations import TRIALS

@@ -27,12 +27,12 @@ from videoautoarena.memory.records.records import (
     LONGEST_NAME,
     Battle,
     Draw,
-    Frames,
     Record,
     SkippedFile,
     Slot,
     Verdict,
     Video,
+    VideoFrames,
 )
 from videoautoarena.memory.records.slots import NO_SLOTS, Ids, Ints, Kind, Slots
 from videoautoarena.memory.store.connection import (
@@ -364,13 +364,13 @@ class Store(RunTables):
         rows = self._reader.rows("SELECT name, digest, text FROM files ORDER BY name")
         return [StoredFile(*row) for row in rows]
 
-    async def put_frames(self, frames: Frames) -> None:
+    async def put_frames(self, frames: VideoFrames) -> None:
         """Keep times and digests of a video's frames; the video must be there."""
         await self._put("INSERT INTO frames (video, body)", frames.video, frames)
 
-    def frames(self, video: str) -> Frames | None:
+    def frames(self, video: str) -> VideoFrames | None:
         """Return the frames of the video with this id."""
-        return self._one(Frames, "SELECT body FROM frames WHERE video = ?", video)
+        return self._one(VideoFrames, "SELECT body FROM frames WHERE video = ?", video)
 
     def damaged(self) -> dict[str, int]:
         """Return how many frames of each video are damaged; videos with none are left out."""

@@ -11,12 +11,12 @@ from videoautoarena.memory.records.errors import WrongArgument
 from videoautoarena.runs.api.results import Board, Json, Markup, Records
 
 if TYPE_CHECKING:
-    from videoautoarena.runs.bench.dialogues.score import DialogueScores as KnownDialogues
+    from videoautoarena.runs.bench.dialogues.score import DialogueSetScores
     from videoautoarena.runs.bench.format.reader import OpenBench
     from videoautoarena.runs.bench.format.results import AnyResult
     from videoautoarena.runs.bench.format.schema import DialogueItem, Item, Manifest, TaskItem
-    from videoautoarena.runs.bench.score.anchor_score import Scores as Known
-    from videoautoarena.runs.bench.score.task_score import TaskScores as KnownTasks
+    from videoautoarena.runs.bench.score.anchor_score import AnchorScores
+    from videoautoarena.runs.bench.score.task_score import TaskSetScores
 
 Of = Literal["judged", "decided", "all"]
 _LISTED = ("qid", "video_id", "question", "selected_answer", "rejected_answer")
@@ -176,7 +176,7 @@ class Scores(SetBoard):
     stands in `anchored`: a board a judge and anchor.
     """
 
-    _found: Known
+    _found: AnchorScores
 
     @property
     def anchored(self) -> list[Json]:
@@ -203,7 +203,7 @@ class TaskScores(SetBoard):
     `groups`, `tasks`, and `counts` of how items ended. Figures of nothing are None.
     """
 
-    _found: KnownTasks
+    _found: TaskSetScores
 
     @property
     def rows(self) -> list[Json]:
@@ -221,7 +221,7 @@ class DialogueScores(SetBoard):
     rounds ended. Figures of nothing are None.
     """
 
-    _found: KnownDialogues
+    _found: DialogueSetScores
 
     @property
     def constants(self) -> list[Json]:

@@ -24,13 +24,11 @@ if TYPE_CHECKING:
     from videoautoarena.memory.records.records import Frame, Video
     from videoautoarena.runs.analysis.audit.human_agreement import LabelReport
     from videoautoarena.runs.analysis.categories.figures import CategoryReport
-    from videoautoarena.runs.analysis.realism.report import Realism as KnownRealism
+    from videoautoarena.runs.analysis.realism.report import RealismReport
     from videoautoarena.runs.console.media.frames import FramesView
-    from videoautoarena.runs.console.progress.status import Status as KnownStatus
-    from videoautoarena.runs.rating.profile import Profile as KnownProfile
-    from videoautoarena.runs.rating.profile import Profiles as KnownProfiles
-    from videoautoarena.runs.run.rundir.account import RunCosts, Spending, Took
-    from videoautoarena.runs.run.rundir.account import Setup as KnownSetup
+    from videoautoarena.runs.console.progress.status import RunStatus
+    from videoautoarena.runs.rating.profile import ModelProfile, ModelProfiles
+    from videoautoarena.runs.run.rundir.account import RunCosts, RunSetup, Spending, Took
     from videoautoarena.runs.views.results.report import Report
 
 
@@ -64,7 +62,7 @@ def frame_of(rows: Sequence[Mapping[str, Any]]) -> DataFrame:
     return json_normalize([dict(row) for row in rows])
 
 
-class Result(ABC):
+class TabularResult(ABC):
     """What a call returned: `rows` to work with, and the same as JSON, text, HTML and DataFrame."""
 
     def __init__(self, found: Any) -> None:
@@ -108,7 +106,7 @@ class Result(ABC):
         return f"<{type(self).__name__}, {len(self)} rows; print it to read it>"
 
 
-class Reported(Result):
+class Reported(TabularResult):
     """What shows itself as a report does."""
 
     @abstractmethod
@@ -121,7 +119,7 @@ class Reported(Result):
         return marked_up(self._report(), "html")
 
 
-class Board(Result):
+class Board(TabularResult):
     """A table that also takes the forms in which it is pasted into papers."""
 
     _key = "models"
@@ -236,10 +234,10 @@ class Audit(ReportedBoard):
         return marked_up(audit_sheet(self._found), form, notes=True)
 
 
-class Status(Result):
+class Status(TabularResult):
     """How far a run was when it was asked: `settled` of its `slots`, what the calls cost."""
 
-    _found: KnownStatus
+    _found: RunStatus
 
     @property
     def rows(self) -> list[Json]:
@@ -405,16 +403,16 @@ def _picture(frame: Frame, jpeg: bytes) -> str:
     return f'<img src="data:image/jpeg;base64,{small}" alt="{when}" title="{when}">'
 
 
-class Setup(Result):
+class Setup(TabularResult):
     """What a run was set up to do: its cast, who plays which part, and by which rules.
 
     `record` holds it with a type; no address, key or absolute path is in it.
     """
 
-    _found: KnownSetup
+    _found: RunSetup
 
     @property
-    def record(self) -> KnownSetup:
+    def record(self) -> RunSetup:
         """The settings as a frozen record."""
         return self._found
 
@@ -539,7 +537,7 @@ class Profile(Reported):
     and the `mark` `more` or `less` where that is sure.
     """
 
-    _found: KnownProfile
+    _found: ModelProfile
 
     @property
     def rows(self) -> list[Json]:
@@ -555,7 +553,7 @@ class Profile(Reported):
 class Profiles(Reported):
     """The profiles of all models of a run; a row holds what a `Profile` does."""
 
-    _found: KnownProfiles
+    _found: ModelProfiles
 
     @property
     def rows(self) -> list[Json]:
@@ -576,7 +574,7 @@ class Realism(ReportedBoard):
     traits, and whether it `differs`.
     """
 
-    _found: KnownRealism
+    _found: RealismReport
 
     @property
     def rows(self) -> list[Json]:

@@ -1,10 +1,10 @@
-"""Runs as `import videoautoarena` offers them: read, rated, audited."""
+"""Runs as `import videoautoarena` offers them: read, rated, audited; anybody's battles rated."""
 
 from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Coroutine
+from collections.abc import Coroutine, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager
 from pathlib import Path
@@ -14,6 +14,7 @@ from typing import (
     Any,
     Literal,
     Self,
+    TypedDict,
     TypeVar,
     overload,
 )
@@ -21,7 +22,6 @@ from typing import (
 from typing_extensions import Unpack
 
 from videoautoarena.memory.records.errors import BadInput, WrongArgument
-from videoautoarena.runs.api.rate import RatingOptions
 from videoautoarena.runs.api.results import (
     Audit,
     Costs,
@@ -34,16 +34,70 @@ from videoautoarena.runs.api.results import (
     Slices,
     Status,
 )
+from videoautoarena.runs.rating.method import RatingMethod
 
 if TYPE_CHECKING:
     from videoautoarena.memory.records.records import Battle, VideoFacts
     from videoautoarena.runs.api.results import Categories, Profile, Profiles, Realism
-    from videoautoarena.runs.rating.profile import Profiles as KnownProfiles
-    from videoautoarena.runs.run.battles.rounds import Round
+    from videoautoarena.runs.rating.method import Fit, Intervals, Ties, Unwanted
+    from videoautoarena.runs.rating.profile import ModelProfiles
+    from videoautoarena.runs.run.battles.rounds import RunRound
     from videoautoarena.runs.run.battles.standards import StandardVerdicts
     from videoautoarena.runs.run.inputs.users import RunUser
     from videoautoarena.runs.run.rundir.account import RunVideo
-    from videoautoarena.runs.run.rundir.reader import Run as OpenRun
+    from videoautoarena.runs.run.rundir.reader import RunReader
+
+
+class RatingOptions(TypedDict, total=False):
+    """How battles are rated: the fields of `RatingMethod`, which says what each means."""
+
+    ties: Ties
+    fit: Fit | None
+    style: bool
+    seats: bool
+    anchor: str | None
+    intervals: Intervals
+    simultaneous: bool
+    elo: bool
+    pairs: bool
+    seed: int
+    without: tuple[Unwanted, ...]
+    reweight: bool
+
+
+def rate(
+    battles: str | os.PathLike[str] | Iterable[Any], **options: Unpack[RatingOptions]
+) -> Leaderboard:
+    """Return the leaderboard of anybody's battles, as `arena rate` does; calls no model.
+
+    Args:
+        battles: a CSV, JSON lines or Parquet file; a table of pandas or Arrow; or an iterable of
+            mappings, of tuples `(model_a, model_b, winner)` or `(.., video)`, or of battles of a
+            run. Columns are `model_a`, `model_b`, and `winner` or `verdict`: `model_a`, `model_b`,
+            `tie`, `tie (bothbad)`, or `a`, `b`, 1, 0, .5. Battles of one `video` are not taken
+            for independent.
+        options: how battles are rated, by the names of `RatingOptions`; `reweight` and `without`
+            are of a run alone.
+
+    Returns:
+        A Leaderboard. Ratings are Elo points with mean 1000.
+
+    Raises:
+        BadInput: no battles, a column that is missing, a row that cannot be used (which is named),
+            or an option that cannot be.
+    """
+    from videoautoarena.runs.formats.battle_table import sheet_of
+    from videoautoarena.runs.rating.rate import rate_file, rate_sheet, wanted_columns
+
+    method = RatingMethod.of(options)
+    if method.reweight or method.without:
+        name = "reweight" if method.reweight else "without"
+        raise WrongArgument(f"{name} needs a run; leave it out")
+    if isinstance(battles, str | os.PathLike):
+        return Leaderboard(rate_file(Path(battles), method))
+    sheet = sheet_of(battles, wanted_columns(method))
+    return Leaderboard(rate_sheet(sheet, method))
+
 
 T = TypeVar("T")
 _LISTED = ("id", "video", "question", "model_a", "model_b", "verdict", "reason")
@@ -92,7 +146,7 @@ class Run:
             raise BadInput(f"the run in {self._folder} was closed; open it again with open_run")
         return self._folder
 
-    def _opened(self) -> AbstractContextManager[OpenRun]:
+    def _opened(self) -> AbstractContextManager[RunReader]:
         from videoautoarena.runs.run.rundir.reader import open_run as opened
 
         return opened(self.folder)
@@ -204,7 +258,7 @@ class Run:
 
         return Profiles(self._profiles(embeddings))
 
-    def _profiles(self, embeddings: str | None) -> KnownProfiles:
+    def _profiles(self, embeddings: str | None) -> ModelProfiles:
         from videoautoarena.runs.analysis.leaderboard.board import profiles_of
 
         return profiles_of(self.folder, embeddings)
@@ -292,7 +346,7 @@ class Run:
         with self._opened() as run:
             return Costs(costs_of(run))
 
-    def rounds(self) -> Records[Round]:
+    def rounds(self) -> Records[RunRound]:
         """Return the rounds as frozen records: how hard, who did well, what went wrong.
 
         Their themes are those of `profiles`; `to_json()` is what `arena export --what rounds`
@@ -332,10 +386,10 @@ class Run:
         takes the file's where the run is tagged, too. `cap` is the largest weight of a battle (the
         average is 1). Raises BadInput for a file or a value that cannot be used.
         """
-        from videoautoarena.runs.analysis.realism.report import Wish, realism_of
+        from videoautoarena.runs.analysis.realism.report import RealismOptions, realism_of
         from videoautoarena.runs.api.results import Realism
 
-        wish = Wish(categories, cap, permutations, seed)
+        wish = RealismOptions(categories, cap, permutations, seed)
         return Realism(realism_of(self.folder, Path(against), wish))
 
     def categories(self, classifier: str | None = None) -> Categories:

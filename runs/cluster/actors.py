@@ -14,7 +14,7 @@ from videoautoarena.memory.records.errors import ArenaError, StoreError
 from videoautoarena.runs.cluster import lender, owner
 from videoautoarena.runs.cluster.connection import Node
 from videoautoarena.runs.cluster.fence import GAP_S, Fence, Fenced
-from videoautoarena.runs.cluster.jobs import Setup
+from videoautoarena.runs.cluster.jobs import WorkerSetup
 from videoautoarena.runs.cluster.owner import Owner
 from videoautoarena.runs.cluster.worker import Worker
 from videoautoarena.runs.console.progress.events import hear_logs
@@ -44,19 +44,19 @@ class Process:
         return await getattr(self._made, method)(*values)
 
 
-class CallsOwner(Process):
+class CallsOwnerActor(Process):
     """Owns a file of calls."""
 
     kind = Owner
 
 
-class RunOwner(Process):
+class RunOwnerActor(Process):
     """Owns a run."""
 
     kind = owner.RunOwner
 
 
-class Lender(Process):
+class LenderActor(Process):
     """Lends what workers share."""
 
     kind = lender.Lender
@@ -69,7 +69,7 @@ class ClusterWorker(Worker):
         self,
         name: str,
         node: str,
-        setup: Setup,
+        setup: WorkerSetup,
         head: tuple[Any, Any],
         lease_s: float,
     ) -> None:
@@ -104,7 +104,7 @@ def is_away(error: Exception) -> bool:
     return isinstance(error, RayActorError)
 
 
-class Head:
+class HeadClient:
     """A way to owner or lender; StoreError where it does not come back."""
 
     def __init__(self, actor: Any, what: str) -> None:
@@ -132,7 +132,7 @@ class Head:
 
 
 @dataclass(eq=False)
-class Hand:
+class WorkerActor:
     """A worker at work."""
 
     name: str

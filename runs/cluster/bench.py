@@ -17,11 +17,11 @@ from videoautoarena.memory.records.records import Video
 from videoautoarena.memory.store.shares import Unit
 from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.bench.play.game import scope_of
-from videoautoarena.runs.bench.play.work import Due, Pair, Remaining, Work
-from videoautoarena.runs.cluster.jobs import Job, Setup, setup_from
+from videoautoarena.runs.bench.play.work import BenchWork, Due, Pair, Remaining
+from videoautoarena.runs.cluster.jobs import Job, WorkerSetup, setup_from
 from videoautoarena.runs.console.progress.events import Listeners, RunEvent, pass_on
 from videoautoarena.runs.jobs.paid_job import AT_WORK
-from videoautoarena.runs.run.rundir.context import EarlyEnd, Pace, work_off
+from videoautoarena.runs.run.rundir.context import CallPacing, EarlyEnd, work_off
 from videoautoarena.runs.run.rundir.frames import RunFrames
 
 
@@ -29,7 +29,7 @@ from videoautoarena.runs.run.rundir.frames import RunFrames
 class BenchQuestions:
     """Plays questions on a worker; what they come to is written in the file of calls alone."""
 
-    work: Work
+    work: BenchWork
     at_once: int
     """Questions of one job that are in hand."""
 
@@ -59,7 +59,7 @@ class BenchQuestions:
         await work_off(job.questions, play, workers=self.at_once)
 
 
-def bench_setup(store: Store, left: Remaining, pace: Pace) -> Setup:
+def bench_setup(store: Store, left: Remaining, pace: CallPacing) -> WorkerSetup:
     """Return what every worker is told of a bench: once, all that its jobs name."""
     work = left.work
     due = {qid for (_, qid), _ in left.due}
@@ -84,7 +84,7 @@ def jobs_of(left: Remaining) -> list[Job]:
     return [_job(left.work, videos, dues) for videos, dues in ordered]
 
 
-def _job(work: Work, videos: tuple[str, ...], dues: Sequence[Due]) -> Job:
+def _job(work: BenchWork, videos: tuple[str, ...], dues: Sequence[Due]) -> Job:
     pairs = tuple(due.pair for due in dues)
     items = (work.pairs[pair][0] for pair in pairs)
     # Vectors and captions of clips are calls about their video, all others about a question.

@@ -26,7 +26,7 @@ from videoautoarena.agents.prompting.layout import Request
 from videoautoarena.graph.slot_ids import base_of
 from videoautoarena.memory.records.records import Attempt, CallRow, Intent, Nonce
 from videoautoarena.memory.store.store import Store
-from videoautoarena.runs.cluster.fence import Ask
+from videoautoarena.runs.cluster.fence import RemoteCall
 from videoautoarena.runs.cluster.jobs import Grant
 from videoautoarena.runs.run.config.run_config import RunConfig
 from videoautoarena.runs.run.config.stopping_rule import kept_rule
@@ -234,7 +234,7 @@ class CallHold:
 class WorkerBudget(SpendCap):
     """The budget of a whole run, of which the lender has the books; see `agents/limits/budget`."""
 
-    ask: Ask
+    ask: RemoteCall
     worker: str
     estimates: Estimates
     boot: str = ""

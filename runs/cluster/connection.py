@@ -58,7 +58,7 @@ class Node:
     cpus: int
 
 
-class Connection:
+class ClusterConnection:
     """A connection to a cluster; one a process."""
 
     def __init__(self, ray: Any) -> None:
@@ -127,7 +127,7 @@ class Connection:
 
 
 @contextmanager
-def connected(address: str | None) -> Iterator[Connection]:
+def connected(address: str | None) -> Iterator[ClusterConnection]:
     """Give a connection to a cluster, or to one of this machine alone; BadInput says why not.
 
     Ray reports no usage and prints nothing of its workers.
@@ -156,7 +156,7 @@ def connected(address: str | None) -> Iterator[Connection]:
 
     ray.cloudpickle.register_pickle_by_value(probe)
     try:
-        yield Connection(ray)
+        yield ClusterConnection(ray)
     finally:
         ray.shutdown()
 

@@ -20,9 +20,15 @@ from ray.exceptions import RayError
 from videoautoarena.agents.calls.ask import CallEvent
 from videoautoarena.agents.limits.outages import Outage, ServerWait
 from videoautoarena.memory.records.errors import ArenaError, BadInput, StoreError
-from videoautoarena.runs.cluster.actors import ClusterWorker, Hand, Head, calls_of, is_away
-from videoautoarena.runs.cluster.connection import Connection, Node, own_version
-from videoautoarena.runs.cluster.jobs import Job, Refused, Roll, Setup
+from videoautoarena.runs.cluster.actors import (
+    ClusterWorker,
+    HeadClient,
+    WorkerActor,
+    calls_of,
+    is_away,
+)
+from videoautoarena.runs.cluster.connection import ClusterConnection, Node, own_version
+from videoautoarena.runs.cluster.jobs import Job, Refused, Roll, WorkerSetup
 from videoautoarena.runs.cluster.worker import Ready
 from videoautoarena.runs.console.progress.events import Hear, Say
 from videoautoarena.runs.console.progress.local_state import Machine, Machines
@@ -42,10 +48,10 @@ TROUBLE = 5
 class Crew:
     """All workers of one run."""
 
-    cluster: Connection
-    setup: Setup
-    owner: Head
-    lender: Head
+    cluster: ClusterConnection
+    setup: WorkerSetup
+    owner: HeadClient
+    lender: HeadClient
     lease_s: float
     say: Say
     hear: Hear
@@ -55,7 +61,7 @@ class Crew:
     drained: asyncio.Event = field(default_factory=asyncio.Event)
     watching: asyncio.Task[None] | None = None
     """Looks after the workers; where it fails, nothing goes on."""
-    _hands: list[Hand] = field(default_factory=list)
+    _hands: list[WorkerActor] = field(default_factory=list)
     _roll: Roll | None = None
     _losses: int = 0
     _troubles: dict[str, int] = field(default_factory=dict)
@@ -161,7 +167,7 @@ class Crew:
                 return f"its worker takes longer than {START_S:.0f} s to begin"
             words = " ".join(str(error).split())[:200]
             return f"its worker cannot begin ({words or type(error).__name__})"
-        hand = Hand(name, node, actor)
+        hand = WorkerActor(name, node, actor)
         self._hands.append(hand)
         if self.is_draining:
             actor.drain.remote()
@@ -188,7 +194,7 @@ class Crew:
             if isinstance(found, Refused):
                 refused[hand.node.id] = found
 
-    async def _try(self, hand: Hand, job: Job) -> Refused | str | None:
+    async def _try(self, hand: WorkerActor, job: Job) -> Refused | str | None:
         """Let a worker play a job; return why it has to be played again, None where it ended."""
         hand.busy.add(job.unit.name)
         playing = asyncio.ensure_future(calls_of(hand.actor)("play", job))
@@ -214,7 +220,7 @@ class Crew:
             gone.cancel()
             self._changed.set()
 
-    async def _pick(self, refused: Mapping[str, Refused]) -> Hand | None:
+    async def _pick(self, refused: Mapping[str, Refused]) -> WorkerActor | None:
         """Return who has the least to do; None where every machine refused.
 
         One that has lost its worker has not: it is waited for until it has a new one.
@@ -249,14 +255,14 @@ class Crew:
         others = {node.id for node in nodes} - manned - refused.keys()
         return bool(others - self._left_out.keys())
 
-    def _lose(self, hand: Hand) -> None:
+    def _lose(self, hand: WorkerActor) -> None:
         """Give a worker up; `gone` is set once its time has run out."""
         if hand.losing is None:
             self._losses += 1
             self._lost[hand.node.name] += 1
             hand.losing = asyncio.ensure_future(self._see_off(hand))
 
-    async def _see_off(self, hand: Hand) -> None:
+    async def _see_off(self, hand: WorkerActor) -> None:
         self.say(
             f"a worker on {safe(hand.node.name)} is lost with {len(hand.busy)} videos; they are "
             "played again once its lease has run out"
@@ -350,7 +356,7 @@ class Crew:
                 hand.telling = None
                 self._hear_of(hand, told)
 
-    def _hear_of(self, hand: Hand, told: asyncio.Future[list[Any]]) -> None:
+    def _hear_of(self, hand: WorkerActor, told: asyncio.Future[list[Any]]) -> None:
         try:
             events = told.result()
         except Exception as error:
@@ -404,7 +410,7 @@ class Crew:
                 hand.losing.cancel()
             self.cluster.kill(hand.actor)
 
-    async def _end(self, hand: Hand) -> None:
+    async def _end(self, hand: WorkerActor) -> None:
         """End a worker, and pass on what it still had to tell."""
         await calls_of(hand.actor)("stop")
         told = [hand.telling] if hand.telling is not None else []

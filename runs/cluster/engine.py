@@ -13,11 +13,16 @@ from videoautoarena.memory.records.slots import Slots
 from videoautoarena.memory.store.shares import Unit
 from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.bench.play.work import OnPlayed, Remaining
-from videoautoarena.runs.cluster.actors import CallsOwner, Head, Lender, RunOwner
+from videoautoarena.runs.cluster.actors import (
+    CallsOwnerActor,
+    HeadClient,
+    LenderActor,
+    RunOwnerActor,
+)
 from videoautoarena.runs.cluster.bench import DrainedOnce, bench_setup, jobs_of, play_apart
-from videoautoarena.runs.cluster.connection import Connection
+from videoautoarena.runs.cluster.connection import ClusterConnection
 from videoautoarena.runs.cluster.crew import LOOK_S, Crew
-from videoautoarena.runs.cluster.jobs import LEASE_S, Job, Setup, setup_from
+from videoautoarena.runs.cluster.jobs import LEASE_S, Job, WorkerSetup, setup_from
 from videoautoarena.runs.cluster.lender import limits_in
 from videoautoarena.runs.console.progress.events import (
     BattleSettled,
@@ -31,7 +36,7 @@ from videoautoarena.runs.console.progress.interrupts import until_done
 from videoautoarena.runs.console.progress.local_state import Machines
 from videoautoarena.runs.jobs.paid_job import AT_WORK
 from videoautoarena.runs.run.config.stopping_rule import RuleReading, kept_rule
-from videoautoarena.runs.run.rundir.context import EarlyEnd, Pace
+from videoautoarena.runs.run.rundir.context import CallPacing, EarlyEnd
 from videoautoarena.runs.run.rundir.opener import Opened
 from videoautoarena.runs.run.rundir.reader import run_file
 from videoautoarena.runs.run.rundir.slots import Lineup, newcomers_among
@@ -43,7 +48,7 @@ from videoautoarena.runs.tournament.schedule import Visit, blocks_of, one_after_
 class RayEngine:
     """Plays runs and benches on a cluster."""
 
-    cluster: Connection
+    cluster: ClusterConnection
     lease_s: float = LEASE_S
 
     async def play(
@@ -56,7 +61,9 @@ class RayEngine:
             lineup = Lineup(seen.slots())
             slots = lineup.slots.without(seen.settled_ids())
             news = _News(seen, listeners.hear)
-            owner = Head(self.cluster.on_head(RunOwner, str(path), run.config), "the run's file")
+            owner = HeadClient(
+                self.cluster.on_head(RunOwnerActor, str(path), run.config), "the run's file"
+            )
             async with self.hired(
                 owner, path, setup, limits, listeners, newcomers_only=newcomers_only
             ) as crew:
@@ -81,7 +88,7 @@ class RayEngine:
         left: Remaining,
         ending: EarlyEnd,
         *,
-        pace: Pace,
+        pace: CallPacing,
         listeners: Listeners,
         on_played: OnPlayed,
     ) -> None:
@@ -89,7 +96,7 @@ class RayEngine:
         path = left.file.resolve()
         with Store.open(path, write=False) as seen:
             setup = bench_setup(seen, left, pace)
-        owner = Head(self.cluster.on_head(CallsOwner, str(path)), "the file of calls")
+        owner = HeadClient(self.cluster.on_head(CallsOwnerActor, str(path)), "the file of calls")
         hearing = DrainedOnce(ending, listeners)
         heard = Listeners(listeners.say, hearing.hear)
         async with self.hired(owner, path, setup, pace, heard) as crew:
@@ -105,10 +112,10 @@ class RayEngine:
     @asynccontextmanager
     async def hired(
         self,
-        owner: Head,
+        owner: HeadClient,
         path: Path,
-        setup: Setup,
-        pace: Pace,
+        setup: WorkerSetup,
+        pace: CallPacing,
         listeners: Listeners,
         *,
         newcomers_only: bool = False,
@@ -118,7 +125,7 @@ class RayEngine:
             undo.push_async_callback(self._close, owner)
             await owner("begin")
             lending = self.cluster.on_head(
-                Lender,
+                LenderActor,
                 str(path),
                 setup.config,
                 concurrency=pace.concurrency,
@@ -126,7 +133,7 @@ class RayEngine:
                 limits=limits_in(setup.config, pace.concurrency),
                 newcomers_only=newcomers_only,
             )
-            lender = Head(lending, "the lender")
+            lender = HeadClient(lending, "the lender")
             undo.callback(self.cluster.kill, lending)
             await lender("begin")
             note = _Note(owner)
@@ -139,7 +146,7 @@ class RayEngine:
             undo.push_async_callback(_ended, crew.watching)
             yield crew
 
-    async def _close(self, owner: Head) -> None:
+    async def _close(self, owner: HeadClient) -> None:
         """Let the owner write what it was handed, and let go of the file."""
         with suppress(Exception):
             async with asyncio.timeout(self.lease_s):
@@ -154,7 +161,7 @@ async def _ended(task: asyncio.Task[None]) -> None:
         await task
 
 
-def setup_of(store: Store, run: Opened, *, patience_s: float) -> Setup:
+def setup_of(store: Store, run: Opened, *, patience_s: float) -> WorkerSetup:
     """Return what every worker of a run is told."""
     has_rule = kept_rule(store).rule is not None
     return replace(
@@ -209,7 +216,7 @@ class _News:
         self._reading: RuleReading | None = None
 
     @asynccontextmanager
-    async def told(self, owner: Head) -> AsyncIterator[None]:
+    async def told(self, owner: HeadClient) -> AsyncIterator[None]:
         """Tell for as long as the block lasts."""
         telling = asyncio.create_task(self._go_on(owner))
         try:
@@ -217,7 +224,7 @@ class _News:
         finally:
             await _ended(telling)
 
-    async def _go_on(self, owner: Head) -> None:
+    async def _go_on(self, owner: HeadClient) -> None:
         while True:
             self.look()
             reading = await owner("reading")
@@ -238,7 +245,7 @@ class _News:
 class _Note:
     """Keeps in the run's file how the machines stand, for those who follow it."""
 
-    def __init__(self, owner: Head) -> None:
+    def __init__(self, owner: HeadClient) -> None:
         self._owner = owner
         self._latest: Machines | None = None
         self._noting: asyncio.Task[None] | None = None

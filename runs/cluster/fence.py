@@ -21,7 +21,7 @@ GAP_S = 0.2
 """Between two tries of a message to the head while nobody is there."""
 
 
-class Ask(Protocol):
+class RemoteCall(Protocol):
     """A way to the owner of the file or to the lender, which holds until it is answered."""
 
     async def __call__(self, method: str, *values: Any) -> Any:

@@ -45,7 +45,7 @@ class Questions(Protocol):
 
 
 @dataclass(frozen=True)
-class Setup:
+class WorkerSetup:
     """What a worker is to be, whatever it plays."""
 
     config: RunConfig
@@ -66,10 +66,12 @@ class Setup:
     """Names of the models that may be called; None: the whole cast."""
 
 
-def setup_from(store: Store, config: RunConfig, prompts: PromptSet, *, patience_s: float) -> Setup:
+def setup_from(
+    store: Store, config: RunConfig, prompts: PromptSet, *, patience_s: float
+) -> WorkerSetup:
     """Return what every worker is told of what a file holds: its caps, and what calls taught."""
     endpoints = {alias: config.model_of(alias).endpoint for alias in config.cast}
-    return Setup(
+    return WorkerSetup(
         config,
         prompts,
         patience_s,
@@ -130,7 +132,7 @@ class Refused(NamedTuple):
     """Id of the one that its machine does not have."""
 
 
-class Report(NamedTuple):
+class WorkerReport(NamedTuple):
     """What a worker says of itself when it asks for more time."""
 
     total: PlaceDemand
@@ -164,7 +166,7 @@ class Grant(NamedTuple):
     """Which life of the lender has set it aside."""
 
 
-class Hand(NamedTuple):
+class WorkerStatus(NamedTuple):
     """A worker, as the lender knows it."""
 
     worker: str
@@ -181,7 +183,7 @@ class Roll(NamedTuple):
     """All workers, and what ends the run early if anything does."""
 
     boot: str
-    hands: tuple[Hand, ...]
+    hands: tuple[WorkerStatus, ...]
     is_broke: bool
     lost: Outage | None
     drained: frozenset[str]

@@ -20,7 +20,7 @@ from videoautoarena.agents.limits.scheduler import EndpointKey, LimitLoan, Place
 from videoautoarena.agents.transport.deadlines import boot_s
 from videoautoarena.memory.records.records import Nonce
 from videoautoarena.runs.cluster.budget import LenderBudget
-from videoautoarena.runs.cluster.jobs import Grant, Hand, Lease, Report, Roll
+from videoautoarena.runs.cluster.jobs import Grant, Lease, Roll, WorkerReport, WorkerStatus
 from videoautoarena.runs.run.config.run_config import RunConfig
 
 TICK_S = 0.5
@@ -46,7 +46,7 @@ class _Worker:
     node: str
     enlisted_s: float
     until_s: float
-    report: Report = field(default_factory=lambda: Report(NOTHING, {}, 0))
+    report: WorkerReport = field(default_factory=lambda: WorkerReport(NOTHING, {}, 0))
     loan: LimitLoan = NO_LOAN
     """The latest one, of which it may not have heard yet."""
     total: int = 0
@@ -106,7 +106,7 @@ class Lender:
         self._workers[worker] = one = _Worker(node, now_s, now_s + self._lease_s)
         one.report = one.report._replace(boot=self.boot)
 
-    async def renew(self, worker: str, node: str, report: Report) -> Lease | None:
+    async def renew(self, worker: str, node: str, report: WorkerReport) -> Lease | None:
         """Lend to a worker for another while; None where its time has run out."""
         self._keep_ticking()
         now_s = self._clock()
@@ -135,7 +135,7 @@ class Lender:
             self._opens_s = now_s
         self._tick()
         hands = [_hand(name, one, now_s, self._lease_s) for name, one in self._workers.items()]
-        hands += [Hand(name, node, True, 0.0, 0, 0, 0) for name, node in self._gone.items()]
+        hands += [WorkerStatus(name, node, True, 0.0, 0, 0, 0) for name, node in self._gone.items()]
         reports = {name: one.report for name, one in self._workers.items()}
         lost = [report.lost for report in reports.values() if report.lost]
         return Roll(
@@ -308,7 +308,9 @@ def limits_in(config: RunConfig, concurrency: int) -> Mapping[EndpointKey, Limit
     return found
 
 
-def _hand(name: str, one: _Worker, now_s: float, lease_s: float) -> Hand:
+def _hand(name: str, one: _Worker, now_s: float, lease_s: float) -> WorkerStatus:
     silent_s = now_s - (one.until_s - lease_s)
     total = one.report.total
-    return Hand(name, one.node, False, silent_s, total.under_way, total.waiting, one.report.calls)
+    return WorkerStatus(
+        name, one.node, False, silent_s, total.under_way, total.waiting, one.report.calls
+    )

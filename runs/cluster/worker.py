@@ -25,12 +25,12 @@ from videoautoarena.agents.transport.transport import guard_sending
 from videoautoarena.graph.context import Arena, always
 from videoautoarena.memory.records.digests import write_body
 from videoautoarena.memory.records.errors import BadInput
-from videoautoarena.memory.records.records import Battle, Draw, Frames, Video
+from videoautoarena.memory.records.records import Battle, Draw, Video, VideoFrames
 from videoautoarena.memory.store.shares import CLAIM, ForwardingWriter, Mirror, UnitClaim, Write
 from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.cluster.budget import WorkerBudget
-from videoautoarena.runs.cluster.fence import Ask, Fence
-from videoautoarena.runs.cluster.jobs import Claimed, Job, Part, Refused, Report, Setup
+from videoautoarena.runs.cluster.fence import Fence, RemoteCall
+from videoautoarena.runs.cluster.jobs import Claimed, Job, Part, Refused, WorkerReport, WorkerSetup
 from videoautoarena.runs.console.progress.events import (
     PairDrawn,
     RunEvent,
@@ -77,9 +77,9 @@ class Worker:
 
     name: str
     node: str
-    setup: Setup
-    owner: Ask
-    lender: Ask
+    setup: WorkerSetup
+    owner: RemoteCall
+    lender: RemoteCall
     fence: Fence
     lease_s: float
     _number: int = 0
@@ -234,7 +234,7 @@ class Worker:
         )
         return replace(arena, language=lambda _video, persona: part.languages.get(persona))
 
-    async def _look(self, video: str) -> Frames:
+    async def _look(self, video: str) -> VideoFrames:
         self._hear(VideoWatched(video))
         return await self._frames.frames(video)
 
@@ -334,10 +334,10 @@ class Worker:
         if self._money:
             self._money.boot = boot
 
-    def _report(self) -> Report:
+    def _report(self) -> WorkerReport:
         asker = self._asker
         total, places = asker.wants()
-        return Report(
+        return WorkerReport(
             total,
             places,
             self._calls,

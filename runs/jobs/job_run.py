@@ -9,18 +9,17 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from videoautoarena.memory.records.errors import BadInput, FramesChanged, UnusableVideo
-from videoautoarena.memory.records.records import Frames
+from videoautoarena.memory.records.records import VideoFrames
 from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.jobs.paid_job import Item, JobOrder, Outcome, PaidJob, settle_caps
 from videoautoarena.runs.run.config.agreement import RunTrust, agreed
 from videoautoarena.runs.run.config.cast import CastEntry
-from videoautoarena.runs.run.config.run_config import RunConfig
-from videoautoarena.runs.run.config.sampling import refuse_text_read
+from videoautoarena.runs.run.config.run_config import RunConfig, refuse_text_read
 from videoautoarena.runs.run.rundir.account import Calls
 from videoautoarena.runs.run.rundir.budget import priced
 from videoautoarena.runs.run.rundir.frames import RunFrames
 from videoautoarena.runs.run.rundir.opener import videos_folder
-from videoautoarena.runs.run.rundir.reader import Run, run_file
+from videoautoarena.runs.run.rundir.reader import RunReader, run_file
 from videoautoarena.video.folder.find import find_videos
 from videoautoarena.video.sampling.cache import FrameCache
 from videoautoarena.video.workers.decoders import Decoders
@@ -30,7 +29,7 @@ from videoautoarena.video.workers.decoders import Decoders
 class JobRun:
     """A run that models can be asked about."""
 
-    run: Run
+    run: RunReader
     config: RunConfig
     """With the prices that hold now."""
     run_frames: RunFrames
@@ -52,7 +51,7 @@ class JobRun:
         load = self.run_frames.jpegs
         return {"store": self.store, "config": self.config, "load": load, "job_run": self}
 
-    async def check_frames(self, shown: Iterable[Frames | None]) -> None:
+    async def check_frames(self, shown: Iterable[VideoFrames | None]) -> None:
         """Raise BadInput where frames of a video cannot be had: later it costs calls."""
         firsts = {one.video: one.frames[0].digest for one in shown if one and one.frames}
         for video, digest in firsts.items():
@@ -122,7 +121,7 @@ async def open_job_run(
         run_frames = RunFrames(
             store, decoders if files else None, files=files, sampling=config.sampling, videos=videos
         )
-        yield JobRun(Run(out, store), config, run_frames, decoders, files, names)
+        yield JobRun(RunReader(out, store), config, run_frames, decoders, files, names)
 
 
 class Known(NamedTuple):

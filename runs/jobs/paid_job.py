@@ -29,7 +29,7 @@ from videoautoarena.agents.models.registry import check_keys
 from videoautoarena.agents.prompting.prompts import PromptSet
 from videoautoarena.agents.roles.prompter import Prompter
 from videoautoarena.memory.records.errors import CallFailed, JournalMiss
-from videoautoarena.memory.records.records import Frames, Role
+from videoautoarena.memory.records.records import Role, VideoFrames
 from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.console.progress.events import Listeners, Say, pass_on
 from videoautoarena.runs.console.progress.interrupts import until_done
@@ -374,7 +374,7 @@ def at_generation(prompter: Prompter, generation: int) -> Prompter:
 class KnownFrames(RunFrames):
     """Frames that were looked at before; of others nothing is said but that they were not."""
 
-    async def frames(self, video: str, spans: Spans = WHOLE) -> Frames:
+    async def frames(self, video: str, spans: Spans = WHOLE) -> VideoFrames:
         """Return a video's frames, or UnusableVideo; JournalMiss where nobody has looked at it."""
         if not (self.has(video, spans) or self.is_quarantined(video)):
             raise JournalMiss(f"nobody has looked at the frames of {video}")

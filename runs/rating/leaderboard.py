@@ -321,7 +321,7 @@ class BoardLead:
 
 
 @dataclass(frozen=True)
-class Leaderboard:
+class RatedLeaderboard:
     """Models rated, best first, those without a rating last."""
 
     models: tuple[LeaderboardRow, ...]

@@ -96,7 +96,7 @@ class Opponent:
 
 
 @dataclass(frozen=True)
-class Profile:
+class ModelProfile:
     """What one model gets wrong, and where it wins."""
 
     model: str
@@ -127,7 +127,7 @@ class Profile:
 
 
 @dataclass(frozen=True)
-class Profiles:
+class ModelProfiles:
     """The profiles of all models of a run."""
 
     grouped_by: str
@@ -136,7 +136,7 @@ class Profiles:
     """Answers the evolver looked at."""
     weaknesses: int
     """Different weaknesses it wrote down."""
-    profiles: tuple[Profile, ...]
+    profiles: tuple[ModelProfile, ...]
     """[One](#a-profile) a model, best-rated first."""
 
     def to_json(self) -> dict[str, Any]:
@@ -179,7 +179,7 @@ def build_profiles(
     ratings: Mapping[str, float | None],
     *,
     grouped_by: str = "words",
-) -> Profiles:
+) -> ModelProfiles:
     """Return the profiles of models.
 
     Args:
@@ -201,7 +201,7 @@ def build_profiles(
         points = defaultdict[str, Counter[float]](Counter)
         for bout in met[model]:
             points[bout.rival][bout.points] += 1
-        profile = Profile(
+        profile = ModelProfile(
             model,
             grouped_by,
             looked_at=len(looked),
@@ -217,7 +217,7 @@ def build_profiles(
             ),
         )
         profiles.append(profile)
-    return Profiles(grouped_by, len(looks.every), len(looks.counts), tuple(profiles))
+    return ModelProfiles(grouped_by, len(looks.every), len(looks.counts), tuple(profiles))
 
 
 def _tally(looks: Looks, models: Sequence[str], themes: Sequence[str]) -> ThemeTallies:
@@ -338,7 +338,7 @@ def _telling(
     return wins, losses
 
 
-def profile_of(found: Profiles, typed: str) -> Profile:
+def profile_of(found: ModelProfiles, typed: str) -> ModelProfile:
     """Return the profile of a model by its name, whole or short.
 
     Raises:

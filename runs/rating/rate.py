@@ -27,7 +27,7 @@ from videoautoarena.runs.formats.battle_table import (
 )
 from videoautoarena.runs.formats.words import composed, outline, respellings
 from videoautoarena.runs.rating.fit import Bouts, rate_bouts
-from videoautoarena.runs.rating.leaderboard import Leaderboard
+from videoautoarena.runs.rating.leaderboard import RatedLeaderboard
 from videoautoarena.runs.rating.method import USUAL, RatingMethod
 from videoautoarena.runs.rating.table import count_verdicts, points_of, tabulate
 from videoautoarena.scoring.fitting.counts import Floats, Ints
@@ -60,7 +60,7 @@ class ReadBattles(NamedTuple):
     forfeits: Counter[str]
 
 
-def rate_file(file: Path, method: RatingMethod = USUAL) -> Leaderboard:
+def rate_file(file: Path, method: RatingMethod = USUAL) -> RatedLeaderboard:
     """Return the leaderboard of the battles in `file`.
 
     Columns are `model_a`, `model_b` and `winner`, or `verdict` as the arena writes it; `video`, if
@@ -73,7 +73,7 @@ def rate_file(file: Path, method: RatingMethod = USUAL) -> Leaderboard:
     return rate_sheet(read_sheet(file, wanted_columns(method)), method)
 
 
-def rate_sheet(sheet: ColumnSheet, method: RatingMethod = USUAL) -> Leaderboard:
+def rate_sheet(sheet: ColumnSheet, method: RatingMethod = USUAL) -> RatedLeaderboard:
     """Return the leaderboard of the battles in a sheet, as `rate_file` does."""
     read = read_battles(sheet, method)
     board = tabulate(

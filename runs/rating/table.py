@@ -24,7 +24,7 @@ from videoautoarena.runs.rating.fit import (
     row_of,
     settings_of,
 )
-from videoautoarena.runs.rating.leaderboard import Leaderboard
+from videoautoarena.runs.rating.leaderboard import RatedLeaderboard
 from videoautoarena.runs.rating.method import USUAL, BattleTotals, RateableBattle, RatingMethod
 from videoautoarena.scoring.fitting.counts import Floats, Ints
 from videoautoarena.scoring.texts.refusals import is_refusal
@@ -49,7 +49,7 @@ def build(
     asked: Mapping[Seat, ContestantCall] | None = None,
     weights: Mapping[str, float] | None = None,
     rater: Callable[[Bouts, RatingMethod], RatedBouts] = rate_bouts,
-) -> Leaderboard:
+) -> RatedLeaderboard:
     """Return the leaderboard of `battles`.
 
     Decided battles are rated, ties and splits as half a win to each; forfeits and voids are only
@@ -139,7 +139,7 @@ def some_of(battles: Collection[B], rows: Mask) -> Collection[B]:
 
 def tabulate(
     rated: RatedBouts, *, forfeits: Mapping[str, int], totals: BattleTotals
-) -> Leaderboard:
+) -> RatedLeaderboard:
     """Return ratings as a leaderboard, the best model first, the unrated last."""
     ratings = rated.ratings
     names = rated.bouts.names
@@ -147,7 +147,7 @@ def tabulate(
     order = [k for group in groups for k in group]
     order += sorted(set(range(len(names))) - set(order))
     rows = {names[k]: row_of(rated, k, forfeits=forfeits.get(names[k], 0)) for k in order}
-    return Leaderboard(
+    return RatedLeaderboard(
         models=tuple(rows.values()),
         components=tuple(tuple(names[k] for k in group) for group in groups),
         settings=settings_of(rated, totals),

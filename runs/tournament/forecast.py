@@ -43,7 +43,7 @@ from videoautoarena.runs.run.rundir.slots import (
     numbered,
     superseding_slots,
 )
-from videoautoarena.runs.tournament.plan import SAMPLE, Plan, Whole, Work, plan_of
+from videoautoarena.runs.tournament.plan import SAMPLE, Plan, RemainingWork, Whole, plan_of
 from videoautoarena.runs.tournament.schedule import numbers_of_visits
 from videoautoarena.video.folder.find import Findings
 
@@ -90,7 +90,7 @@ def slots_left(config: RunConfig, store: Store, found: Findings, open_options: O
 
 def work_left(
     config: RunConfig, store: Store, found: Findings | None = None, *, failed: Collection[str] = ()
-) -> Work:
+) -> RemainingWork:
     """Return what a run has left, with new videos and rounds, and the `failed` slots again."""
     videos = store.videos()
     new = added_videos(config, videos, found.videos) if found else []
@@ -126,7 +126,7 @@ def _peopled(config: RunConfig, store: Store, left: Slots, new: Sequence[Video])
     return sum(one.is_full for video, one in seated.items() if video in open_videos)
 
 
-def newcomers_left(config: RunConfig, store: Store, added: Sequence[Slot] = ()) -> Work:
+def newcomers_left(config: RunConfig, store: Store, added: Sequence[Slot] = ()) -> RemainingWork:
     """Return what newcomers have left over stored answers, with slots that would be added."""
     there = Lineup(store.slots()).slots
     every = there.where(newcomers_among(there)) + added
@@ -178,14 +178,14 @@ def _slots(config: RunConfig, videos: list[Video], existing: Slots) -> Slots:
 
 def _work(
     left: Slots, journal: Journal | None, scopes: Container[str], guests: Counter[str] | None = None
-) -> Work:
+) -> RemainingWork:
     done: Counter[tuple[str, Role]] = Counter()
     for scope, alias, role in journal.each_answered() if journal else ():
         if scope in scopes:
             done[(alias, cast("Role", role))] += 1
     first = int((left.rounds == 0).sum())
     _, in_lineage = np.unique(lineages_of(left), return_counts=True)
-    return Work(
+    return RemainingWork(
         first=first,
         later=len(left) - first,
         videos=len(left.videos_of()),

@@ -24,7 +24,7 @@ from videoautoarena.runs.run.rundir.opener import brief_setting, holds_run
 from videoautoarena.runs.run.rundir.reader import (
     MERGED,
     RUN_FILE,
-    Run,
+    RunReader,
     counted,
     lock_file,
     open_run,
@@ -112,7 +112,7 @@ def _merged(folders: Sequence[Path], to: Path, on_page: OnPage) -> Merged:
     return Merged(len(folders), videos, slots, battles, slots - battles, namesakes, size)
 
 
-def _said_of(run: Run) -> dict[str, Any]:
+def _said_of(run: RunReader) -> dict[str, Any]:
     """Return what a merged run says of one that is put into it, besides where it stands."""
     stop = {"until": str(run.stop.rule)} if run.stop else {}
     return {"videos": len(run.store.videos()), **stop}
@@ -200,7 +200,7 @@ def _refuse_twice(folders: Sequence[Path]) -> None:
         seen.add(place)
 
 
-def _refuse_other(first: Run, other: Run) -> None:
+def _refuse_other(first: RunReader, other: RunReader) -> None:
     """Refuse a run that is not the same one over other videos."""
     here, there = (RunConfig.of_manifest(run.manifest) for run in (first, other))
     mine = here.identity()
@@ -219,7 +219,7 @@ def _refuse_other(first: Run, other: Run) -> None:
             )
 
 
-def _refuse_grown(run: Run) -> None:
+def _refuse_grown(run: RunReader) -> None:
     """Refuse what stands in a run by the answers of that run alone."""
     name = safe(str(run.folder))
     if guests := RunConfig.of_manifest(run.manifest).guests:
@@ -231,9 +231,9 @@ def _refuse_grown(run: Run) -> None:
         raise BadInput(f"{name} was merged itself; merge the runs it was made of, all at once")
 
 
-def _namesakes(runs: Sequence[Run]) -> int:
+def _namesakes(runs: Sequence[RunReader]) -> int:
     """Return how many paths are several videos'; BadInput where a video would count twice."""
-    seen: dict[str, tuple[Run, str]] = {}
+    seen: dict[str, tuple[RunReader, str]] = {}
     for run in runs:
         for video in run.store.videos():
             if video.id in seen:

@@ -26,8 +26,7 @@ from videoautoarena.runs.formats.terminal import safe
 from videoautoarena.runs.formats.words import dollars, roughly, short
 from videoautoarena.runs.rating.method import RANKABLE_VIDEOS
 from videoautoarena.runs.run.config.disclosure import REPAIR, clip_calls, embedders, frames_of
-from videoautoarena.runs.run.config.run_config import RunConfig
-from videoautoarena.runs.run.config.sampling import about_sampling
+from videoautoarena.runs.run.config.run_config import RunConfig, about_sampling
 from videoautoarena.runs.run.rundir.reader import counted, one_line
 from videoautoarena.scoring.design.power import separable_gap
 from videoautoarena.scoring.fitting.bradley_terry import SCALE
@@ -51,7 +50,7 @@ CONCURRENCY = 16
 """Calls at once where nothing else is said."""
 
 
-class Words(NamedTuple):
+class RoleTokens(NamedTuple):
     """Tokens of a role's text and reply."""
 
     text: int
@@ -60,38 +59,38 @@ class Words(NamedTuple):
     reply: int
 
 
-WORDS: Mapping[Role, Words] = {
-    "examiner": Words(600, 4_000, 700),
-    "persona": Words(900, 8_000, 500),
-    "questioner": Words(900, 8_000, 150),
-    "contestant": Words(250, 4_000, 350),
-    "judge": Words(2_100, 24_000, 1_000),
-    "evolver": Words(2_500, 30_000, 700),
-    "grader": Words(900, 8_000, 250),
-    "comparer": Words(1_900, 24_000, 1_000),
-    "scene_marker": Words(1_100, 24_000, 500),
-    "summary_marker": Words(1_300, 24_000, 300),
-    "checklist_marker": Words(1_100, 24_000, 250),
-    "topic_writer": Words(1_000, 8_000, 400),
-    "plot_writer": Words(1_100, 8_000, 400),
-    "scene_writer": Words(1_100, 8_000, 700),
-    "summary_writer": Words(900, 4_000, 500),
-    "option_checker": Words(900, 8_000, 250),
-    "point_checker": Words(1_300, 12_000, 500),
-    "scene_captioner": Words(550, 1_500, 100),
-    "scene_merger": Words(2_000, 12_000, 150),
-    "object_finder": Words(700, 2_500, 500),
-    "object_matcher": Words(2_500, 16_000, 150),
-    "fitness_rater": Words(1_300, 12_000, 400),
-    "dialogist": Words(2_200, 24_000, 1_500),
-    "checklist_maker": Words(1_200, 12_000, 300),
-    "checklist_validator": Words(700, 8_000, 350),
-    "leak_checker": Words(1_000, 12_000, 150),
-    "dialogue_answerer": Words(900, 12_000, 150),
-    "classifier": Words(900, 6_000, 150),
-    "topic_namer": Words(900, 12_000, 20),
-    "captioner": Words(150, 600, 80),
-    "embedder": Words(100, 4_000, 1),
+WORDS: Mapping[Role, RoleTokens] = {
+    "examiner": RoleTokens(600, 4_000, 700),
+    "persona": RoleTokens(900, 8_000, 500),
+    "questioner": RoleTokens(900, 8_000, 150),
+    "contestant": RoleTokens(250, 4_000, 350),
+    "judge": RoleTokens(2_100, 24_000, 1_000),
+    "evolver": RoleTokens(2_500, 30_000, 700),
+    "grader": RoleTokens(900, 8_000, 250),
+    "comparer": RoleTokens(1_900, 24_000, 1_000),
+    "scene_marker": RoleTokens(1_100, 24_000, 500),
+    "summary_marker": RoleTokens(1_300, 24_000, 300),
+    "checklist_marker": RoleTokens(1_100, 24_000, 250),
+    "topic_writer": RoleTokens(1_000, 8_000, 400),
+    "plot_writer": RoleTokens(1_100, 8_000, 400),
+    "scene_writer": RoleTokens(1_100, 8_000, 700),
+    "summary_writer": RoleTokens(900, 4_000, 500),
+    "option_checker": RoleTokens(900, 8_000, 250),
+    "point_checker": RoleTokens(1_300, 12_000, 500),
+    "scene_captioner": RoleTokens(550, 1_500, 100),
+    "scene_merger": RoleTokens(2_000, 12_000, 150),
+    "object_finder": RoleTokens(700, 2_500, 500),
+    "object_matcher": RoleTokens(2_500, 16_000, 150),
+    "fitness_rater": RoleTokens(1_300, 12_000, 400),
+    "dialogist": RoleTokens(2_200, 24_000, 1_500),
+    "checklist_maker": RoleTokens(1_200, 12_000, 300),
+    "checklist_validator": RoleTokens(700, 8_000, 350),
+    "leak_checker": RoleTokens(1_000, 12_000, 150),
+    "dialogue_answerer": RoleTokens(900, 12_000, 150),
+    "classifier": RoleTokens(900, 6_000, 150),
+    "topic_namer": RoleTokens(900, 12_000, 20),
+    "captioner": RoleTokens(150, 600, 80),
+    "embedder": RoleTokens(100, 4_000, 1),
 }
 """Tokens as a rule, and the most text; the most reply is the model's own limit."""
 
@@ -272,7 +271,7 @@ def _whole(tokens: float | None) -> int | None:
 
 
 @dataclass(frozen=True)
-class Work:
+class RemainingWork:
     """What is left to do."""
 
     first: int
@@ -303,7 +302,7 @@ class Work:
         return self.first + self.later + self.guests.total()
 
 
-def plan_of(config: RunConfig, work: Work) -> Plan:
+def plan_of(config: RunConfig, work: RemainingWork) -> Plan:
     """Return what `work` will take."""
     seen = measured(work.rows)
     lines = []
@@ -329,7 +328,7 @@ def plan_of(config: RunConfig, work: Work) -> Plan:
     )
 
 
-def _answers_left(work: Work) -> int:
+def _answers_left(work: RemainingWork) -> int:
     given = sum(count for (_, role), count in work.done.items() if role == "contestant")
     return 2 * (work.first + work.later) + work.guests.total() - given
 
@@ -345,7 +344,7 @@ def most_calls(plan: Plan, aliases: Collection[str] | None = None) -> int:
     return min(answers, plan.answers) + others
 
 
-def _calls(config: RunConfig, work: Work) -> dict[tuple[str, Role], tuple[float, int]]:
+def _calls(config: RunConfig, work: RemainingWork) -> dict[tuple[str, Role], tuple[float, int]]:
     """Return calls by model and role: expected, and at most; beside `calls_at_most`."""
     repaired, refused, alike = _rates(config, work.rows)
     inventing = work.videos - work.peopled
@@ -375,7 +374,7 @@ def _calls(config: RunConfig, work: Work) -> dict[tuple[str, Role], tuple[float,
     return found
 
 
-def _scouting(config: RunConfig, work: Work) -> dict[tuple[str, Role], tuple[float, int]]:
+def _scouting(config: RunConfig, work: RemainingWork) -> dict[tuple[str, Role], tuple[float, int]]:
     """Return calls of those who find clips: a video's once, where its model plays at all."""
     found: dict[tuple[str, Role], tuple[float, int]] = {}
     videos = work.videos + work.newcomer_videos

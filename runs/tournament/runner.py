@@ -16,7 +16,7 @@ from videoautoarena.agents.limits.outages import PATIENCE_S, Outage
 from videoautoarena.agents.limits.prices import NOTHING, MoneyAndTokens
 from videoautoarena.graph.context import Arena, always
 from videoautoarena.graph.slot_ids import base_of
-from videoautoarena.memory.records.records import Battle, Draw, Frames
+from videoautoarena.memory.records.records import Battle, Draw, VideoFrames
 from videoautoarena.memory.records.slots import Slots
 from videoautoarena.memory.store.journal import NO_CALLS, CallTotals
 from videoautoarena.memory.store.store import Store
@@ -44,7 +44,7 @@ from videoautoarena.runs.run.rundir.context import Calling, asker_of, assemble
 from videoautoarena.runs.run.rundir.failures import Faulty, Forfeits
 from videoautoarena.runs.run.rundir.frames import RunFrames
 from videoautoarena.runs.run.rundir.opener import Opened
-from videoautoarena.runs.run.rundir.reader import Run, damage, run_file
+from videoautoarena.runs.run.rundir.reader import RunReader, damage, run_file
 from videoautoarena.runs.run.rundir.slots import Lineup, Tally, newcomers_among
 from videoautoarena.runs.run.rundir.waves import (
     NOTHING_LEFT,
@@ -258,7 +258,7 @@ def _count_forfeits(store: Store) -> Forfeits:
 
 
 def _beginning(run: Opened, out: Path, caps: SpendCaps) -> RunBegun:
-    stored = Run(out, run.store)
+    stored = RunReader(out, run.store)
     config = run.config
     return RunBegun(
         out=out,
@@ -277,7 +277,7 @@ def _beginning(run: Opened, out: Path, caps: SpendCaps) -> RunBegun:
 
 
 @dataclass(frozen=True)
-class Game:
+class RunInProgress:
     """A run under way."""
 
     arena: Arena
@@ -298,7 +298,7 @@ class Game:
 @asynccontextmanager
 async def playing(
     run: Opened, budget: Budget, *, limits: Limits, hear: Hear
-) -> AsyncIterator[Game]:
+) -> AsyncIterator[RunInProgress]:
     """Put a run together and take it apart again."""
     store = run.store
     config = run.config
@@ -335,7 +335,7 @@ async def playing(
                 turn=watch.turn if watch else always,
                 brought=partial(personas_of, store),
             )
-            yield Game(arena, asker, slots, watch, guests, ahead)
+            yield RunInProgress(arena, asker, slots, watch, guests, ahead)
         finally:
             await asker.aclose()
 
@@ -352,7 +352,7 @@ class _Heard:
     hear: Hear
     watched: set[str] = field(default_factory=set)
 
-    async def frames(self, video: str) -> Frames:
+    async def frames(self, video: str) -> VideoFrames:
         if video not in self.watched:
             self.watched.add(video)
             self.hear(VideoWatched(video))
@@ -376,7 +376,7 @@ def _free_money(spend_cap: CappedBudget, event: RunEvent) -> None:
         spend_cap.end(base_of(event.battle.id))
 
 
-async def _play_all(game: Game, slots: Slots, listeners: Listeners) -> bool:
+async def _play_all(game: RunInProgress, slots: Slots, listeners: Listeners) -> bool:
     """Play all blocks and return whether an interrupt or a cap ended it early."""
     from videoautoarena.graph.tournament import play
 

@@ -20,8 +20,13 @@ from videoautoarena.runs.console.progress.live import plain_lines
 from videoautoarena.runs.formats.terminal import safe
 from videoautoarena.runs.run.config.agreement import agreed, remember
 from videoautoarena.runs.run.config.disclosure import remote_notice
-from videoautoarena.runs.run.config.run_config import Flags, RunConfig, resolve
-from videoautoarena.runs.run.config.sampling import about_sampling, refuse_missing
+from videoautoarena.runs.run.config.run_config import (
+    Flags,
+    RunConfig,
+    about_sampling,
+    refuse_missing,
+    resolve,
+)
 from videoautoarena.runs.run.config.stopping_rule import kept_rule
 from videoautoarena.runs.run.inputs.facts import Facts, read_facts, stored_facts, summary
 from videoautoarena.runs.run.inputs.users import with_users
@@ -46,7 +51,7 @@ from videoautoarena.runs.run.rundir.opener import (
     stored_folder,
 )
 from videoautoarena.runs.run.rundir.reader import (
-    Run,
+    RunReader,
     blind_lines,
     counted,
     has_subtitles,
@@ -99,7 +104,7 @@ def simulate(
             # Who met stored answers since need not be named, so that only the file knows them.
             unnamed = [name for name in begun.guests if name not in settings.config.cast]
             begun = agreed(begun, unnamed, out=out, trust=open_options.trust)
-            run = Run(out, store)
+            run = RunReader(out, store)
             ready = go_on(
                 run,
                 begun,
@@ -159,7 +164,7 @@ def resume(
             check_keys(config.model_of(alias) for alias in config.cast)
         _load_graph()
         run = go_on(
-            Run(out, store),
+            RunReader(out, store),
             config,
             None,
             prompts=None,

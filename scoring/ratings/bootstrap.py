@@ -27,7 +27,7 @@ from videoautoarena.scoring.fitting.counts import (
 from videoautoarena.scoring.fitting.newton import Likelihood, one_blas_thread
 from videoautoarena.scoring.fitting.separation import find_components
 from videoautoarena.scoring.intervals.sandwich import StrengthSpread
-from videoautoarena.scoring.ratings.covariates import FittedTerms, fit_terms
+from videoautoarena.scoring.ratings.covariates import CovariateFit, fit_terms
 
 ROUNDS = 1000
 _AT_REST, _PULLED, _FAINT = 1e-4, 1e-8, 0.01
@@ -261,7 +261,7 @@ def _reaches_all(edges: NDArray[np.float32]) -> NDArray[np.bool_]:
 
 def bootstrap_terms(
     rows: BattleRows,
-    terms: FittedTerms,
+    terms: CovariateFit,
     *,
     rounds: int = ROUNDS,
     seed: int = 0,
@@ -278,7 +278,7 @@ def bootstrap_terms(
     return made
 
 
-def _fit_drawn(drawn: BattleRows, terms: FittedTerms, likelihood: Likelihood) -> Floats:
+def _fit_drawn(drawn: BattleRows, terms: CovariateFit, likelihood: Likelihood) -> Floats:
     theta = terms.theta.copy()
     there = drawn.counts.sum(axis=1) > 0
     met = replace(

@@ -52,7 +52,7 @@ _FLAT = 1e-9
 _TIE = np.array([0.0, 1.0, 0.0])
 
 
-class FittedTerms(NamedTuple):
+class CovariateFit(NamedTuple):
     """A fit."""
 
     theta: Floats
@@ -85,8 +85,8 @@ def fit_terms(
     *,
     davidson: bool = False,
     likelihood: Likelihood = "mle",
-    start: FittedTerms | None = None,
-) -> FittedTerms:
+    start: CovariateFit | None = None,
+) -> CovariateFit:
     """Return strengths and terms of greatest likelihood, penalised or plain.
 
     Where the battles say nothing of a term, since a model always had the same seat, or two
@@ -125,11 +125,11 @@ def fit_terms(
             fitted = _maximise(rows, phi, likelihood, PRIOR_SD**-2)
     theta = fitted[: rows.models]
     log_nu = float(fitted[-1]) if davidson else None
-    return FittedTerms(theta - theta.mean(), fitted[rows.models : k], log_nu, held)
+    return CovariateFit(theta - theta.mean(), fitted[rows.models : k], log_nu, held)
 
 
 def measure_terms(
-    rows: BattleRows, terms: FittedTerms, *, one_sided: NDArray[np.bool_]
+    rows: BattleRows, terms: CovariateFit, *, one_sided: NDArray[np.bool_]
 ) -> tuple[StrengthSpread, Floats]:
     """Return how the strengths scatter, and the standard errors of the terms in nats.
 
@@ -171,7 +171,7 @@ def measure_terms(
 
 
 def identify(
-    rows: BattleRows, terms: FittedTerms, errors: Floats, *, effective: float
+    rows: BattleRows, terms: CovariateFit, errors: Floats, *, effective: float
 ) -> Identification:
     """Return how well the battles of one group tell its terms from the strengths.
 

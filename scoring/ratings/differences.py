@@ -28,7 +28,7 @@ from videoautoarena.scoring.ratings.bootstrap import (
     bootstrap_terms,
     expanded_percentiles,
 )
-from videoautoarena.scoring.ratings.covariates import FittedTerms, Identification, identify
+from videoautoarena.scoring.ratings.covariates import CovariateFit, Identification, identify
 from videoautoarena.scoring.ratings.ratings import FitMethod, rate
 
 
@@ -43,7 +43,7 @@ class AnchorGaps(NamedTuple):
     one_sided: NDArray[np.bool_]
     """Never won, or never lost: nothing bounds these on one side."""
     clusters: int
-    terms: FittedTerms | None
+    terms: CovariateFit | None
     """What was fitted beside the strengths; None of `Cells`."""
     halves: Floats
     """Of the 95 % intervals of what was fitted beside them, in nats."""

@@ -37,7 +37,7 @@ from videoautoarena.scoring.ratings.bootstrap import (
     bootstrap_terms,
     expanded_percentiles,
 )
-from videoautoarena.scoring.ratings.covariates import FittedTerms, fit_terms, measure_terms
+from videoautoarena.scoring.ratings.covariates import CovariateFit, fit_terms, measure_terms
 
 
 class Anchor(NamedTuple):
@@ -71,7 +71,7 @@ class ComponentFit(NamedTuple):
     """What was found beside the ratings in one component."""
 
     spread: StrengthSpread
-    terms: FittedTerms | None = None
+    terms: CovariateFit | None = None
     """None of `Cells`."""
     errors: Floats = np.empty(0)
     """Of gamma, and of log_nu behind them where it was fitted; in nats."""

@@ -21,7 +21,6 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from videoautoarena.memory.records.errors import ArenaError, BadInput
     from videoautoarena.runs.api.bench import Bench, DialogueScores, Scores, TaskScores, open_bench
-    from videoautoarena.runs.api.rate import RatingOptions, rate
     from videoautoarena.runs.api.results import (
         Audit,
         Categories,
@@ -38,7 +37,7 @@ if TYPE_CHECKING:
         Slices,
         Status,
     )
-    from videoautoarena.runs.api.run import Run, open_run
+    from videoautoarena.runs.api.run import RatingOptions, Run, open_run, rate
 
     __version__: str
 
@@ -73,12 +72,11 @@ __all__ = [
 _MODULES = {
     "memory.records.errors": ("ArenaError", "BadInput"),
     "runs.api.bench": ("Bench", "DialogueScores", "Scores", "TaskScores", "open_bench"),
-    "runs.api.rate": ("RatingOptions", "rate"),
     "runs.api.results": (
         *("Categories", "Costs", "Labels", "Profile", "Profiles", "Realism", "Setup"),
         *("Audit", "Frames", "Leaderboard", "Pairs", "Records", "Slices", "Status"),
     ),
-    "runs.api.run": ("Run", "open_run"),
+    "runs.api.run": ("RatingOptions", "Run", "open_run", "rate"),
 }
 """What is loaded from where when it is first asked for."""
 _PLACES = {name: module for module, names in _MODULES.items() for name in names}

@@ -27,7 +27,7 @@ from videoautoarena.graph.dialogue import (
 )
 from videoautoarena.memory.records.digests import digest
 from videoautoarena.memory.records.errors import ProviderFailed
-from videoautoarena.memory.records.records import Frame, Frames
+from videoautoarena.memory.records.records import Frame, VideoFrames
 from videoautoarena.memory.records.scenes import Appearance, Clip, Scene, SceneMemory, SceneObject
 
 MEMORY = SceneMemory(
@@ -37,7 +37,7 @@ MEMORY = SceneMemory(
     objects=(),
 )
 WHOLE = Clip(id="whole", scenes=(1,), why="whole")
-FRAMES = Frames(
+FRAMES = VideoFrames(
     video="v",
     width_px=64,
     height_px=36,

@@ -14,7 +14,7 @@ from videoautoarena.agents.prompting.layout import Request
 from videoautoarena.agents.prompting.prompts import PromptSet
 from videoautoarena.agents.roles.prompter import Prompter
 from videoautoarena.memory.records.digests import digest
-from videoautoarena.memory.records.records import CallRow, Frame, Frames, Intent, Nonce, Usage
+from videoautoarena.memory.records.records import CallRow, Frame, Intent, Nonce, Usage, VideoFrames
 
 T = TypeVar("T")
 Line = str | ReceivedReply | Exception
@@ -112,16 +112,16 @@ async def load_bytes(_video: str, digests: list[str]) -> list[bytes]:
     return [bytes.fromhex(name) for name in digests]
 
 
-def frames_of(count: int, *, video: str = "0123456789ab", step_s: float = 0.5) -> Frames:
+def frames_of(count: int, *, video: str = "0123456789ab", step_s: float = 0.5) -> VideoFrames:
     """Return `count` frames whose bytes are the digests of their numbers."""
     found = (Frame(time_s=i * step_s, digest=digest(f"{video} {i}")) for i in range(count))
-    return Frames(video=video, width_px=64, height_px=36, frames=tuple(found))
+    return VideoFrames(video=video, width_px=64, height_px=36, frames=tuple(found))
 
 
 def request_of(
     text: str = "Look.",
     *,
-    frames: Frames | None = None,
+    frames: VideoFrames | None = None,
     ordinal: int = 0,
     scope: str = "0123456789ab-p1-r0",
 ) -> Request:

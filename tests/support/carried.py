@@ -12,8 +12,8 @@ from tests.support.asking import run
 from tests.support.bodies import Book, Kept
 from tests.support.film import Film
 from videoautoarena.agents.prompting.layout import AS_USUAL, ImageOptions
-from videoautoarena.agents.transport.splice import FrameBytes, FrameRun, carrying, run_of
-from videoautoarena.memory.records.records import Frames
+from videoautoarena.agents.transport.splice import FrameBytes, SplicedFrames, carrying, run_of
+from videoautoarena.memory.records.records import VideoFrames
 
 
 def plain_chat(provider: str, book: Book) -> Any:
@@ -27,14 +27,16 @@ def plain_chat(provider: str, book: Book) -> Any:
     )
 
 
-def run_for(film: Film, look: ImageOptions = AS_USUAL, frames: Frames | None = None) -> FrameRun:
+def run_for(
+    film: Film, look: ImageOptions = AS_USUAL, frames: VideoFrames | None = None
+) -> SplicedFrames:
     """Return the run of a film's frames, loaded for it alone."""
     shown = frames or film.frames
     images = run(FrameBytes(film.load).images(film.video, [frame.digest for frame in shown.frames]))
     return run_of(shown, images, look)
 
 
-async def call(chat: Any, content: list[Any], carried: FrameRun | None) -> None:
+async def call(chat: Any, content: list[Any], carried: SplicedFrames | None) -> None:
     """Make one call with `carried`, and close the connections."""
     try:
         with carrying(carried):
@@ -51,12 +53,12 @@ async def close(chat: Any) -> None:
         await chat.client.aio.aclose()
 
 
-def call_async(chat: Any, content: list[Any], carried: FrameRun | None) -> None:
+def call_async(chat: Any, content: list[Any], carried: SplicedFrames | None) -> None:
     """Make one call from a loop of its own."""
     run(call(chat, content, carried))
 
 
-def call_sync(chat: Any, content: list[Any], carried: FrameRun | None) -> None:
+def call_sync(chat: Any, content: list[Any], carried: SplicedFrames | None) -> None:
     """Make one call without a loop, and close the connections."""
     try:
         with carrying(carried):

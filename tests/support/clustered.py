@@ -11,8 +11,8 @@ from typing import Any
 
 from tests.support.one_loop import LEASE_S, asking, carried, end, hired
 from videoautoarena.memory.store.store import Store
-from videoautoarena.runs.cluster.fence import Ask
-from videoautoarena.runs.cluster.jobs import Job, Setup, Unit
+from videoautoarena.runs.cluster.fence import RemoteCall
+from videoautoarena.runs.cluster.jobs import Job, Unit, WorkerSetup
 from videoautoarena.runs.cluster.lender import Lender
 from videoautoarena.runs.cluster.owner import RunOwner
 from videoautoarena.runs.cluster.worker import Worker
@@ -65,7 +65,7 @@ class InOneLoop:
         self.lender = Lender(str(path), run.config, concurrency=limits.concurrency, lease_s=LEASE_S)
         await self.owner.begin()
         await self.lender.begin()
-        setup = Setup(run.config, run.prompts, 1.0, caps=caps, has_rule=rule is not None)
+        setup = WorkerSetup(run.config, run.prompts, 1.0, caps=caps, has_rule=rule is not None)
         for number in range(self.workers):
             ask = self._counting(self._ask_owner)
             hand = await hired(f"w{number}", setup, ask, self.lender, on_end=_end)
@@ -106,7 +106,7 @@ class InOneLoop:
     async def _once(self, method: str, *values: Any) -> Any:
         return await asking(lambda: self.owner)(method, *values)
 
-    def _counting(self, ask: Ask) -> Ask:
+    def _counting(self, ask: RemoteCall) -> RemoteCall:
         async def counted(method: str, *values: Any) -> Any:
             answer = await ask(method, *values)
             if method == "settle":

@@ -12,9 +12,9 @@ import numpy as np
 from tests.support.played import battle, judging, slot, video
 from tests.support.votes import season, written
 from videoautoarena.memory.records.records import Battle
-from videoautoarena.runs.analysis.leaderboard.slices import Slice, Slices
+from videoautoarena.runs.analysis.leaderboard.slices import LeaderboardSlices, Slice
 from videoautoarena.runs.rating.finding import UNKNOWN
-from videoautoarena.runs.rating.leaderboard import Leaderboard
+from videoautoarena.runs.rating.leaderboard import RatedLeaderboard
 from videoautoarena.runs.rating.method import RatingMethod
 from videoautoarena.runs.rating.rate import rate_file
 from videoautoarena.runs.views.figures.canvas import Picture
@@ -60,7 +60,7 @@ def folder() -> Path:
 
 
 @cache
-def table(kind: str) -> Leaderboard:
+def table(kind: str) -> RatedLeaderboard:
     many = {
         "three": lambda: season(),
         "rude": lambda: rows(RUDE, 400),
@@ -77,7 +77,7 @@ def table(kind: str) -> Leaderboard:
     return rate_file(file, RatingMethod(pairs=True))
 
 
-def sliced(kind: str) -> Slices:
+def sliced(kind: str) -> LeaderboardSlices:
     board = table(kind)
     rows = tuple(
         replace(
@@ -90,7 +90,7 @@ def sliced(kind: str) -> Slices:
     boards = (board, replace(board, models=rows), board)
     names = ("up to 8 s", "8-15 s", "above 3600 s")
     parts = (Slice(name, 90, UNKNOWN, (), of) for name, of in zip(names, boards, strict=True))
-    return Slices("duration", tuple(parts))
+    return LeaderboardSlices("duration", tuple(parts))
 
 
 def echoing(count: int = 30) -> list[Battle]:
@@ -110,7 +110,7 @@ def echoing(count: int = 30) -> list[Battle]:
     ]
 
 
-def styled() -> Leaderboard:
+def styled() -> RatedLeaderboard:
     rng = np.random.default_rng(1)
     measured = [(*row, *rng.integers(1, 99, 2), 0, 0) for row in season()]
     return rate_file(

@@ -11,7 +11,7 @@ from typing import Any
 from tests.support.bodies import Kept
 from videoautoarena.agents.calls.clients import ChatClient, OutgoingCall, ReceivedReply
 from videoautoarena.agents.models.registry import Model
-from videoautoarena.memory.records.records import Frame, Frames, Role
+from videoautoarena.memory.records.records import Frame, Role, VideoFrames
 
 PROVIDERS = ("openai", "google_genai")
 
@@ -33,10 +33,10 @@ class Film:
         self.by_digest = dict(zip(self.digests, self.jpegs, strict=True))
 
     @property
-    def frames(self) -> Frames:
+    def frames(self) -> VideoFrames:
         """Return the frames, half a second apart."""
         shown = (Frame(time_s=n / 2, digest=digest) for n, digest in enumerate(self.digests))
-        return Frames(video=self.video, width_px=64, height_px=36, frames=tuple(shown))
+        return VideoFrames(video=self.video, width_px=64, height_px=36, frames=tuple(shown))
 
     async def load(self, _video: str, digests: list[str]) -> list[bytes]:
         """Return the bytes of frames."""
@@ -52,13 +52,15 @@ def model_at(provider: str, url: str, **settings: Any) -> Model:
 
 
 async def send(
-    client: ChatClient, frames: Frames | None, *, text: str = "Well?", role: Role = "judge"
+    client: ChatClient, frames: VideoFrames | None, *, text: str = "Well?", role: Role = "judge"
 ) -> ReceivedReply:
     """Return what one call brings back."""
     return await client.send(OutgoingCall("k" * 64, role, text, frames))
 
 
-async def send_once(model: Model, film: Film, *, frames: Frames | None = None) -> ReceivedReply:
+async def send_once(
+    model: Model, film: Film, *, frames: VideoFrames | None = None
+) -> ReceivedReply:
     """Return what a new client's one call brings back."""
     client = ChatClient(model, film.load)
     try:

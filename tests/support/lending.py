@@ -13,7 +13,7 @@ from videoautoarena.agents.limits.budget import SpendCaps
 from videoautoarena.agents.limits.scheduler import EndpointKey, PlaceDemand
 from videoautoarena.memory.records.records import CallLimits, Nonce
 from videoautoarena.memory.store.store import Store
-from videoautoarena.runs.cluster.jobs import Report
+from videoautoarena.runs.cluster.jobs import WorkerReport
 from videoautoarena.runs.cluster.lender import Lender
 from videoautoarena.runs.run.config.run_config import RunConfig
 from videoautoarena.runs.run.rundir.budget import keep_caps
@@ -50,9 +50,9 @@ def config(**limits: Any) -> RunConfig:
     return base.model_copy(update={"cast": {**base.cast, "one": entry}})
 
 
-def busy(under_way: int, waiting: int, boot: str = "") -> Report:
+def busy(under_way: int, waiting: int, boot: str = "") -> WorkerReport:
     wants = PlaceDemand(under_way, waiting)
-    return Report(wants, {HOST: wants}, calls=0, boot=boot)
+    return WorkerReport(wants, {HOST: wants}, calls=0, boot=boot)
 
 
 async def is_open(lender: Lender) -> bool:

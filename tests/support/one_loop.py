@@ -14,14 +14,14 @@ from videoautoarena.agents.transport.transport import guard_sending
 from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.bench.play.work import OnPlayed, Remaining
 from videoautoarena.runs.cluster.bench import DrainedOnce, bench_setup, jobs_of, play_apart
-from videoautoarena.runs.cluster.fence import Ask, Fence
-from videoautoarena.runs.cluster.jobs import Job, Refused, Setup
+from videoautoarena.runs.cluster.fence import Fence, RemoteCall
+from videoautoarena.runs.cluster.jobs import Job, Refused, WorkerSetup
 from videoautoarena.runs.cluster.lender import Lender
 from videoautoarena.runs.cluster.owner import Owner
 from videoautoarena.runs.cluster.worker import Worker
 from videoautoarena.runs.console.progress.events import Listeners
 from videoautoarena.runs.console.progress.interrupts import until_done
-from videoautoarena.runs.run.rundir.context import EarlyEnd, Pace
+from videoautoarena.runs.run.rundir.context import CallPacing, EarlyEnd
 
 LEASE_S = 600.0
 """Longer than any test: nobody is given up."""
@@ -32,7 +32,7 @@ def carried(value: Any) -> Any:
     return pickle.loads(pickle.dumps(value))
 
 
-def asking(target: Callable[[], object]) -> Ask:
+def asking(target: Callable[[], object]) -> RemoteCall:
     """Return a way to what stands there by then; values go through a message."""
 
     async def ask(method: str, *values: Any) -> Any:
@@ -48,8 +48,8 @@ def end_loudly() -> None:
 
 async def hired(
     name: str,
-    setup: Setup,
-    owner: Ask,
+    setup: WorkerSetup,
+    owner: RemoteCall,
     lender: Lender,
     *,
     on_end: Callable[[], object] = end_loudly,
@@ -94,7 +94,7 @@ class OneLoop:
         left: Remaining,
         ending: EarlyEnd,
         *,
-        pace: Pace,
+        pace: CallPacing,
         listeners: Listeners,
         on_played: OnPlayed,
     ) -> None:

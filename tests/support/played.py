@@ -10,14 +10,15 @@ from typing import Any
 from click.testing import CliRunner, Result
 
 from videoautoarena.memory.records.digests import digest
-from videoautoarena.memory.records.questions import Decision, QuestionCategory
 from videoautoarena.memory.records.records import (
     Battle,
     CallRow,
+    Decision,
     Evolution,
     Grade,
     Judging,
     Nonce,
+    QuestionCategory,
     Sampling,
     Slot,
     Usage,

@@ -27,7 +27,7 @@ from videoautoarena.runs.bench.format.schema import (
 )
 from videoautoarena.runs.bench.format.writer import Copy, put, seal
 from videoautoarena.runs.formats.files import quote_formula
-from videoautoarena.runs.making.dialogues.review import Reviewed, Wish, review
+from videoautoarena.runs.making.dialogues.review import Reviewed, ReviewOptions, review
 from videoautoarena.runs.making.dialogues.review_sheet import write_sheet
 
 Row = dict[str, str]
@@ -94,7 +94,7 @@ def reviewed(
     """Return what a sheet with these cells makes of a set."""
     sheet = fill(write_sheet(made.folder, force=True).file, cells)
     to = made.folder.with_name("new")
-    done = review(Wish(made.folder, to, sheet, "first", **more))
+    done = review(ReviewOptions(made.folder, to, sheet, "first", **more))
     return done, open_bench(to)
 
 

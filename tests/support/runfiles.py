@@ -8,11 +8,11 @@ from videoautoarena.memory.records.records import (
     CallRow,
     Draw,
     Frame,
-    Frames,
     Intent,
     Nonce,
     Slot,
     Video,
+    VideoFrames,
 )
 
 
@@ -46,10 +46,10 @@ def slot(ordinal: int = 0, *, of: str = "clip.mp4") -> Slot:
     )
 
 
-def frames(of: str = "clip.mp4") -> Frames:
+def frames(of: str = "clip.mp4") -> VideoFrames:
     """Return two frames of the video with that name."""
     both = (Frame(time_s=0.0, digest=digest("0")), Frame(time_s=12.46, digest=digest("1")))
-    return Frames(video=video(of).id, width_px=512, height_px=288, frames=both)
+    return VideoFrames(video=video(of).id, width_px=512, height_px=288, frames=both)
 
 
 def draw(slot_id: str, model_a: str = "hawk") -> Draw:

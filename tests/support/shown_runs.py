@@ -23,12 +23,12 @@ from videoautoarena.memory.records.records import (
     CallRow,
     Evolution,
     Frame,
-    Frames,
     Judging,
     Nonce,
     Slot,
     Usage,
     Video,
+    VideoFrames,
 )
 from videoautoarena.memory.records.standards import STANDARDS
 from videoautoarena.memory.store.store import Store
@@ -142,14 +142,14 @@ class Season:
             block=0,
         )
 
-    def frames(self) -> Iterator[Frames]:
+    def frames(self) -> Iterator[VideoFrames]:
         """Give the frames of every video."""
         for film in self.films:
             frames = tuple(
                 Frame(time_s=time, digest=digest(f"{film.id} {time}"))
                 for time in self._times[film.id]
             )
-            yield Frames(video=film.id, width_px=640, height_px=360, frames=frames)
+            yield VideoFrames(video=film.id, width_px=640, height_px=360, frames=frames)
 
     def moves(self) -> Iterator[Move]:
         """Give the battles in order."""
@@ -283,7 +283,7 @@ def write_season(out: Path, shape: Shape) -> Path:
     return out
 
 
-async def filled(store: Store, frames: Iterable[Frames], moves: Iterable[Move]) -> None:
+async def filled(store: Store, frames: Iterable[VideoFrames], moves: Iterable[Move]) -> None:
     """Put videos' frames and battles with their calls into a run."""
     await asyncio.gather(*map(store.put_frames, frames))
     left = iter(moves)

@@ -15,7 +15,7 @@ from videoautoarena.graph.context import Arena, TournamentRules
 from videoautoarena.graph.newcomer import play_newcomer
 from videoautoarena.graph.tournament import play
 from videoautoarena.memory.records.errors import UnusableVideo
-from videoautoarena.memory.records.records import Battle, Draw, Frames, StoredAnswer, Video
+from videoautoarena.memory.records.records import Battle, Draw, StoredAnswer, Video, VideoFrames
 
 VIDEO = "0123456789ab"
 GRADE = dict.fromkeys(
@@ -140,7 +140,7 @@ class Stage:
             language=lambda _video, persona: self.languages.get(persona),
         )
 
-    async def _frames(self, video: str) -> Frames:
+    async def _frames(self, video: str) -> VideoFrames:
         if self.unusable:
             raise UnusableVideo(self.unusable)
         return frames_of(8, video=video)

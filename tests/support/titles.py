@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Literal
 
-from videoautoarena.memory.records.records import Cue, Frames, Subtitles
+from videoautoarena.memory.records.records import Cue, Subtitles, VideoFrames
 
 Kind = Literal["srt", "vtt"]
 
@@ -27,7 +27,7 @@ def cue(start_s: float, end_s: float, text: str) -> Cue:
     return Cue(start_s=start_s, end_s=end_s, text=text)
 
 
-def titled(frames: Frames, *cues: Cue, code: str = "c0de" * 4) -> Frames:
+def titled(frames: VideoFrames, *cues: Cue, code: str = "c0de" * 4) -> VideoFrames:
     """Return the frames with these cues beside them."""
     subtitles = Subtitles(path="clip.srt", sha256="5" * 64, code=code, cues=cues)
     return frames.model_copy(update={"subtitles": subtitles})

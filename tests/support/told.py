@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from videoautoarena.runs.bench.format.reader import OpenBench
-from videoautoarena.runs.bench.score.anchor_score import Scores
+from videoautoarena.runs.bench.score.anchor_score import AnchorScores
 from videoautoarena.runs.views.page.set_page import set_page
 from videoautoarena.runs.views.results.comparisons import set_reports
 from videoautoarena.runs.views.results.forms import as_text
@@ -22,9 +22,9 @@ def plain(report: Report) -> str:
     return " ".join(as_text(report, notes=True).split())
 
 
-def scored(board: dict[str, Any]) -> Scores:
+def scored(board: dict[str, Any]) -> AnchorScores:
     """Return a board of preferences as scores; one that names its anchor among those."""
-    return Scores({"models": []}, [board]) if "anchor" in board else Scores(board, [])
+    return AnchorScores({"models": []}, [board]) if "anchor" in board else AnchorScores(board, [])
 
 
 def board_report(board: dict[str, Any]) -> Report:

@@ -25,7 +25,7 @@ from pydantic import ValidationError
 
 from videoautoarena.memory.records.digests import canonical_json, digest
 from videoautoarena.memory.records.errors import BadInput
-from videoautoarena.memory.records.records import Frames, Sampling
+from videoautoarena.memory.records.records import Sampling, VideoFrames
 from videoautoarena.video.decode.index import Index
 from videoautoarena.video.sampling.policies import EARLIER, SAMPLER, Sampled
 from videoautoarena.video.sampling.scenes import SceneSpan, find_scenes
@@ -193,7 +193,7 @@ class NotCached(LookupError):
 class CacheEntry(NamedTuple):
     """The index of one entry."""
 
-    frames: Frames
+    frames: VideoFrames
     places: dict[str, tuple[int, int]]
     """Digest of a JPEG to its offset and length in the file, in bytes."""
 
@@ -217,7 +217,7 @@ class FrameCache:
         self.folder = folder or default_folder()
         self._said = said_bytes()
 
-    def get(self, video_sha: str, sampling: Sampling) -> Frames | None:
+    def get(self, video_sha: str, sampling: Sampling) -> VideoFrames | None:
         """Return the frames of an entry that is as it was written; None else, and it is removed."""
         try:
             with self._reading(self._path(video_sha, _unread(sampling))) as file:
@@ -393,7 +393,7 @@ def _read_entry(file: BinaryIO) -> CacheEntry:
     start = HEAD.size + length
     try:
         content = json.loads(index)
-        frames = Frames.model_validate(content["frames"])
+        frames = VideoFrames.model_validate(content["frames"])
     except (ValueError, KeyError, ValidationError):
         raise NotCached("of another version") from None
     return CacheEntry(

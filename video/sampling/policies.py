@@ -18,7 +18,7 @@ from PIL import Image
 from videoautoarena.memory.records.digests import digest
 from videoautoarena.memory.records.errors import UnusableVideo
 from videoautoarena.memory.records.frame_policies import FPS, PolicyName
-from videoautoarena.memory.records.records import Frame, Frames, Sampling
+from videoautoarena.memory.records.records import Frame, Sampling, VideoFrames
 from videoautoarena.video.decode.decoders import decoder_named
 from videoautoarena.video.decode.index import Index, choose
 from videoautoarena.video.decode.jpeg import (
@@ -181,7 +181,7 @@ FindScenes = Callable[[Path, Index], Sequence[Span]]
 class Sampled(NamedTuple):
     """The frames of one video and their JPEG bytes, in the same order."""
 
-    frames: Frames
+    frames: VideoFrames
     jpegs: tuple[bytes, ...]
 
     @classmethod
@@ -200,7 +200,7 @@ class Sampled(NamedTuple):
             Frame(time_s=round(time_s, 2), digest=digest(data))
             for time_s, data in zip(times_s, jpegs, strict=True)
         )
-        record = Frames(
+        record = VideoFrames(
             video=video,
             width_px=size[0],
             height_px=size[1],

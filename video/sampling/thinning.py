@@ -5,15 +5,15 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 
-from videoautoarena.memory.records.records import Cue, Frames
+from videoautoarena.memory.records.records import Cue, VideoFrames
 
 
-def thin(frames: Frames, count: int) -> Frames:
+def thin(frames: VideoFrames, count: int) -> VideoFrames:
     """Return `count` of the frames, evenly spaced, both ends kept; all where there are fewer."""
     return take(frames, kept_places(len(frames.frames), count))
 
 
-def take(frames: Frames, kept: Sequence[int]) -> Frames:
+def take(frames: VideoFrames, kept: Sequence[int]) -> VideoFrames:
     """Return the frames at the places `kept`, ascending.
 
     A frame stands for the stretch from its own time to that of the frame after it in `frames`, the

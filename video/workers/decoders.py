@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from videoautoarena.memory.records.errors import ArenaError, FramesChanged, UnusableVideo
-from videoautoarena.memory.records.records import Frames, Sampling, Video
+from videoautoarena.memory.records.records import Sampling, Video, VideoFrames
 from videoautoarena.video.sampling.cache import FrameCache, NotCached, kept_scenes
 from videoautoarena.video.sampling.scenes import SceneSpan
 from videoautoarena.video.synth.splice import Splice
@@ -53,7 +53,7 @@ class Decoders:
         self._making: dict[tuple[str, Sampling], asyncio.Lock] = {}
         self._made = 0
 
-    async def frames(self, path: Path, video: Video, sampling: Sampling) -> Frames:
+    async def frames(self, path: Path, video: Video, sampling: Sampling) -> VideoFrames:
         """Return the frames of a video, whose JPEG bytes are then in the cache.
 
         The deadline is up to `1 + MOST_MORE` times as late for pictures larger than HD. Raises
@@ -101,7 +101,7 @@ class Decoders:
 
     async def splice(
         self, splice: Splice | FilmPlan, files: Mapping[str, Path], sampling: Sampling
-    ) -> Frames:
+    ) -> VideoFrames:
         """Return the frames of a spliced clip, or of a film that is no file, then in the cache.
 
         Raises as `frames` does.
@@ -213,10 +213,10 @@ class Decoders:
 
     async def _frames(
         self, want: str, sampling: Sampling, cache: FrameCache, **fields: Any
-    ) -> Frames:
+    ) -> VideoFrames:
         kept_in = os.fspath(cache.folder)
         reply = await self.request(want, sampling=sampling.model_dump(), cache=kept_in, **fields)
-        return Frames.model_validate(reply["frames"])
+        return VideoFrames.model_validate(reply["frames"])
 
 
 def _needed(splice: Splice | FilmPlan, files: Mapping[str, Path]) -> dict[str, str]:
@@ -227,7 +227,7 @@ async def _read(
     read: Callable[[], list[bytes]],
     digests: Sequence[str],
     *,
-    make: Callable[[], Awaitable[Frames]],
+    make: Callable[[], Awaitable[VideoFrames]],
     gone: str,
 ) -> list[bytes]:
     """Return what `read` gives, made again where it is lost; others may clear the cache meanwhile.

@@ -21,7 +21,7 @@ from typing import Any, BinaryIO
 from pydantic import TypeAdapter
 
 from videoautoarena.memory.records.errors import BadInput, DecoderLost, UnusableVideo
-from videoautoarena.memory.records.records import Frames, Sampling, Video
+from videoautoarena.memory.records.records import Sampling, Video, VideoFrames
 from videoautoarena.video.decode.av import probe
 from videoautoarena.video.decode.container import sha256_of, trouble, unchanged
 from videoautoarena.video.decode.index import first_shown_s, read_index
@@ -38,7 +38,9 @@ Request = Mapping[str, Any]
 Reply = Mapping[str, Any]
 
 
-def decode_into_cache(path: Path, sha256: str, *, sampling: Sampling, cache: FrameCache) -> Frames:
+def decode_into_cache(
+    path: Path, sha256: str, *, sampling: Sampling, cache: FrameCache
+) -> VideoFrames:
     """Put the frames of a video into the cache and return them; UnusableVideo or BadInput."""
     with unchanged(path):
         _refuse_changed(path, sha256)
@@ -50,7 +52,7 @@ def decode_into_cache(path: Path, sha256: str, *, sampling: Sampling, cache: Fra
 
 def splice_into_cache(
     splice: Splice | FilmPlan, files: Mapping[str, Path], *, sampling: Sampling, cache: FrameCache
-) -> Frames:
+) -> VideoFrames:
     """Put the frames of a clip or film into the cache; UnusableVideo if unclear or changed."""
     with _the_very(splice, files):
         if isinstance(splice, Splice):

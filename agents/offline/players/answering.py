@@ -9,8 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from videoautoarena.agents.offline.facets.parts import VideoPart, part_of
-from videoautoarena.agents.offline.facets.table import FACETS
+from videoautoarena.agents.offline.facets.table import FACETS, VideoPart, part_of
 from videoautoarena.agents.offline.language.dialogues import (
     BoredTurn,
     ColourRunTurn,

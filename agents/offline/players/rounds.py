@@ -12,8 +12,16 @@ from functools import lru_cache
 from itertools import combinations
 from typing import NamedTuple
 
-from videoautoarena.agents.offline.facets.parts import MOMENTS, Extremes, ExtremeWindow
-from videoautoarena.agents.offline.facets.table import FACETS, SideChoice, Stretch, Value, stretch
+from videoautoarena.agents.offline.facets.table import (
+    FACETS,
+    MOMENTS,
+    Extremes,
+    ExtremeWindow,
+    SideChoice,
+    Stretch,
+    Value,
+    stretch,
+)
 from videoautoarena.agents.offline.language.dialogues import Side
 from videoautoarena.agents.offline.language.tables import Dice
 from videoautoarena.agents.offline.players.scoring import askable

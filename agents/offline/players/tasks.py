@@ -13,7 +13,6 @@ from itertools import combinations, groupby, permutations, product
 
 import numpy as np
 
-from videoautoarena.agents.offline.facets.parts import VideoPart, part_of
 from videoautoarena.agents.offline.facets.table import (
     FACETS,
     CutTime,
@@ -25,6 +24,8 @@ from videoautoarena.agents.offline.facets.table import (
     SideChoice,
     Stretch,
     Value,
+    VideoPart,
+    part_of,
     stretch,
 )
 from videoautoarena.agents.offline.language.phrasing import (

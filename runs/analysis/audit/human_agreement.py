@@ -28,7 +28,7 @@ from videoautoarena.runs.rating.fit import number_names
 from videoautoarena.runs.rating.method import RateableBattle
 from videoautoarena.runs.rating.question_ranking import QuestionRanking, rank_sources
 from videoautoarena.runs.rating.table import build, points_of
-from videoautoarena.runs.run.rundir.reader import Run
+from videoautoarena.runs.run.rundir.reader import RunReader
 from videoautoarena.scoring.agreement.rater_agreement import (
     MISSING,
     RaterAgreement,
@@ -55,7 +55,7 @@ class LabelledBattle(NamedTuple):
     battle: Battle
 
 
-def spoken_of(run: Run) -> list[LabelledBattle]:
+def spoken_of(run: RunReader) -> list[LabelledBattle]:
     """Return the labels of a run that count, in the order in which they were added."""
     labels = run.store.evidence.labels()
     found = map(run.battles.find, dict.fromkeys(label.battle for label in labels))
@@ -475,7 +475,7 @@ class LabelReport:
         return record_json(self)
 
 
-def show_labels(run: Run) -> LabelReport:
+def show_labels(run: RunReader) -> LabelReport:
     """Return who labelled how much, and how far people and judges agree."""
     evidence = run.store.evidence
     spoken = spoken_of(run)

@@ -19,7 +19,7 @@ from videoautoarena.runs.formats.battle_table import (
     read_sheet,
 )
 from videoautoarena.runs.formats.words import composed, unusable_too
-from videoautoarena.runs.run.rundir.reader import Run, counted, run_file
+from videoautoarena.runs.run.rundir.reader import RunReader, counted, run_file
 
 COLUMNS = ("battle", "labeller", "verdict", *STANDARDS)
 """What is read of a file; everything else in it is passed over."""
@@ -77,7 +77,7 @@ def import_labels(folder: Path, file: Path, *, labeller: str | None = None) -> I
             hint = "; name who labelled with --labeller" if name == "labeller" else ""
             raise BadInput(f"{sheet.file} has no column {name}; it has {there}{hint}")
     with Store.open(run_file(folder), write=True) as store:
-        read = _LabelReading(Run(folder, store), labeller)
+        read = _LabelReading(RunReader(folder, store), labeller)
         wrong: dict[int, str] = {}
         for k, row in enumerate(_rows(sheet)):
             try:
@@ -95,7 +95,7 @@ def import_labels(folder: Path, file: Path, *, labeller: str | None = None) -> I
 class _LabelReading:
     """Rows of a file becoming labels, against what the run holds."""
 
-    def __init__(self, run: Run, labeller: str | None) -> None:
+    def __init__(self, run: RunReader, labeller: str | None) -> None:
         self.new: list[Label] = []
         self.known = 0
         self.blank = 0

@@ -20,7 +20,7 @@ from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.formats.files import sheet_text
 from videoautoarena.runs.formats.terminal import safe
 from videoautoarena.runs.run.battles.export import write_whole
-from videoautoarena.runs.run.rundir.reader import RUN_FILE, Run, counted, run_file
+from videoautoarena.runs.run.rundir.reader import RUN_FILE, RunReader, counted, run_file
 from videoautoarena.scoring.texts.traits import bucket
 
 Part = Literal["pair", "video", "category", "duration"]
@@ -68,7 +68,7 @@ def draw_sample(
     """
     form = _form(to, folder)
     with Store.open(run_file(folder), write=True) as store:
-        run = Run(folder, store)
+        run = RunReader(folder, store)
         battles = [battle for battle in run.battles if battle.verdict in DECIDED]
         before = store.evidence.samples()
         samples = _draw(battles, before, number=number, seed=seed, by=by)
@@ -88,7 +88,7 @@ def write_rest(folder: Path, to: Path) -> DrawnSample:
     """
     form = _form(to, folder)
     with Store.open(run_file(folder), write=False) as store:
-        run = Run(folder, store)
+        run = RunReader(folder, store)
         decided = {battle.id for battle in run.battles if battle.verdict in DECIDED}
         drawn = [id_ for sample in store.evidence.samples() for id_ in sample.drawn]
         labelled = {label.battle for label in store.evidence.labels()}
@@ -103,7 +103,7 @@ def write_rest(folder: Path, to: Path) -> DrawnSample:
     return DrawnSample(0, len(rest), len(decided & set(drawn)), len(decided))
 
 
-def complete_sample(run: Run, number: int, seed: int) -> list[str]:
+def complete_sample(run: RunReader, number: int, seed: int) -> list[str]:
     """Return the first battles of all draws, `number` or as many as are decided.
 
     What is missing is drawn now and recorded. Battles stand in the order in which they were drawn,
@@ -223,7 +223,7 @@ def _form(to: Path, folder: Path) -> str:
     return to.suffix.lower()
 
 
-def _write(to: Path, form: str, ids: Sequence[str], run: Run) -> None:
+def _write(to: Path, form: str, ids: Sequence[str], run: RunReader) -> None:
     """Fill the file; of who answered it says no word, and seats are those of the run.
 
     Videos are named as seen from the file, so that both can be passed on together.

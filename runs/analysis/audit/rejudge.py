@@ -27,7 +27,7 @@ from videoautoarena.runs.rating.finding import (
 )
 from videoautoarena.runs.rating.fit import number_names, share_of
 from videoautoarena.runs.rating.table import build
-from videoautoarena.runs.run.rundir.reader import Run, blind_lines, marks, open_run
+from videoautoarena.runs.run.rundir.reader import RunReader, blind_lines, marks, open_run
 from videoautoarena.scoring.agreement.rank_agreement import correlate_orders, correlate_ranks
 from videoautoarena.scoring.agreement.rater_agreement import RaterAgreement, agree
 
@@ -223,7 +223,7 @@ def rejudged(folder: Path, judges: Sequence[str] = ()) -> RejudgeReport:
         )
 
 
-def _compare(run: Run, judge: str, trials: Sequence[Trial]) -> Rejudged:
+def _compare(run: RunReader, judge: str, trials: Sequence[Trial]) -> Rejudged:
     mine = [trial for trial in trials if trial.judging.judge == judge]
     ended = Counter(trial.judging.verdict for trial in mine)
     anew = verdicts_anew(run, mine)
@@ -270,7 +270,7 @@ def _compare(run: Run, judge: str, trials: Sequence[Trial]) -> Rejudged:
     )
 
 
-def verdicts_anew(run: Run, trials: Sequence[Trial]) -> list[Both]:
+def verdicts_anew(run: RunReader, trials: Sequence[Trial]) -> list[Both]:
     """Return the battles that count with what one judge makes of each, settled as the run does."""
     said: defaultdict[str, list[Judging]] = defaultdict(list)
     for trial in trials:

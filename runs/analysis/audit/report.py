@@ -17,7 +17,7 @@ from videoautoarena.runs.rating.method import BattleTotals
 from videoautoarena.runs.rating.table import count_verdicts
 from videoautoarena.runs.run.rundir.call_facts import CallFact
 from videoautoarena.runs.run.rundir.reader import (
-    Run,
+    RunReader,
     blind_lines,
     open_run,
     rates_stand_ins,
@@ -104,7 +104,7 @@ def audit(folder: Path) -> AuditReport:
         return audit_in(run)
 
 
-def audit_in(run: Run) -> AuditReport:
+def audit_in(run: RunReader) -> AuditReport:
     """Return what an open run says of its judges."""
     # What stands under a leaderboard is found without it.
     from videoautoarena.runs.analysis.audit.checks import with_checks
@@ -122,7 +122,7 @@ def audit_in(run: Run) -> AuditReport:
     )
 
 
-def brief(run: Run, *, by_language: bool = False) -> list[Finding]:
+def brief(run: RunReader, *, by_language: bool = False) -> list[Finding]:
     """Return the findings that stand under a leaderboard, or beside one by language."""
     given = read_input(run, is_brief=True)
     return chosen(find_all(replace(given, by_language=by_language)), by_language=by_language)
@@ -144,7 +144,7 @@ def chosen(found: Sequence[Finding], *, by_language: bool = False) -> list[Findi
     return [*first, *(f for f in alarms if f not in first), *usual]
 
 
-def read_input(run: Run, *, is_brief: bool = False) -> AuditInput:
+def read_input(run: RunReader, *, is_brief: bool = False) -> AuditInput:
     """Return what the sections look at."""
     evidence = run.store.evidence
     return AuditInput(

@@ -12,25 +12,30 @@ from typing import Any, NamedTuple
 
 from videoautoarena.agents.prompting.contracts import read_decision
 from videoautoarena.memory.records.errors import BadInput
-from videoautoarena.memory.records.questions import (
+from videoautoarena.memory.records.records import (
     QUESTION_CATEGORIES,
     Decision,
     QuestionCategory,
 )
 from videoautoarena.runs.analysis.categories.tagging import draw
-from videoautoarena.runs.analysis.categories.tags import SHOWN, Asked, questions_of, tags_of
+from videoautoarena.runs.analysis.categories.tags import (
+    SHOWN,
+    TaggedQuestion,
+    questions_of,
+    tags_of,
+)
 from videoautoarena.runs.formats.battle_table import ColumnSheet, is_gap, quoted, read_sheet
 from videoautoarena.runs.formats.files import comma_separated, refuse_existing, write_whole
 from videoautoarena.runs.formats.record_json import record_json
 from videoautoarena.runs.rating.finding import Figure, figure_of
 from videoautoarena.runs.rating.fit import share_of
-from videoautoarena.runs.run.rundir.reader import Run
+from videoautoarena.runs.run.rundir.reader import RunReader
 
 BY_VIDEO = "Wilson's, on as many questions as their videos are worth"
 Said = Mapping[QuestionCategory, Decision]
 
 
-class Row(NamedTuple):
+class CategoryCheckRow(NamedTuple):
     """One category of a check."""
 
     category: str
@@ -59,7 +64,7 @@ class CategoryCheck:
     """A model's name, or a file of people's labels."""
     questions: int
     """Of which both said something."""
-    rows: tuple[Row, ...]
+    rows: tuple[CategoryCheckRow, ...]
     """One a category, see below."""
     interval: str = BY_VIDEO
     """How intervals were made."""
@@ -71,7 +76,7 @@ class CategoryCheck:
 
 def check_rows(
     said: Sequence[Said], truth: Sequence[Said], videos: Sequence[str]
-) -> tuple[Row, ...]:
+) -> tuple[CategoryCheckRow, ...]:
     """Return precision and recall of what was said of questions against what is true of them.
 
     Args:
@@ -89,7 +94,7 @@ def check_rows(
         claims = [(true == "yes", video) for say, true, video in kept if say == "yes"]
         truths = [(say == "yes", video) for say, true, video in kept if true == "yes"]
         rows.append(
-            Row(
+            CategoryCheckRow(
                 category=SHOWN[name],
                 truths=len(truths),
                 claims=len(claims),
@@ -107,7 +112,7 @@ def _share(hits: Sequence[tuple[bool, str]]) -> Figure:
 
 
 def check_against(
-    run: Run, against: str, truth: Mapping[str, Said], classifier: str | None = None
+    run: RunReader, against: str, truth: Mapping[str, Said], classifier: str | None = None
 ) -> CategoryCheck:
     """Return how the run's tags agree with what somebody else says of its questions, by their id.
 
@@ -132,7 +137,7 @@ def check_against(
     return CategoryCheck(common[0].classifier, against, len(common), rows)
 
 
-def write_sheet(run: Run, to: Path, *, sample: int, seed: int, force: bool = False) -> int:
+def write_sheet(run: RunReader, to: Path, *, sample: int, seed: int, force: bool = False) -> int:
     """Write a random draw of tagged questions for people to fill in; return how many.
 
     One row a question, a column a category; nothing says what the classifier found.
@@ -153,7 +158,7 @@ def write_sheet(run: Run, to: Path, *, sample: int, seed: int, force: bool = Fal
     return len(drawn)
 
 
-def _row(asked: Asked, path: str) -> list[str | int | float | None]:
+def _row(asked: TaggedQuestion, path: str) -> list[str | int | float | None]:
     # As text a digest of digits alone would lose its zeros in a spreadsheet.
     return [f"q{asked.id}", path, asked.text, *([None] * len(QUESTION_CATEGORIES))]
 

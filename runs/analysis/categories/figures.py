@@ -10,8 +10,12 @@ from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 from videoautoarena.memory.records.errors import BadInput
-from videoautoarena.memory.records.questions import QUESTION_CATEGORIES, QuestionCategory
-from videoautoarena.memory.records.records import DECIDED, Battle
+from videoautoarena.memory.records.records import (
+    DECIDED,
+    QUESTION_CATEGORIES,
+    Battle,
+    QuestionCategory,
+)
 from videoautoarena.memory.store.evidence import QuestionTag
 from videoautoarena.runs.analysis.categories.tags import (
     NONE,
@@ -24,10 +28,10 @@ from videoautoarena.runs.analysis.categories.tags import (
 from videoautoarena.runs.formats.record_json import record_json
 from videoautoarena.runs.rating.finding import UNKNOWN, Figure, figure_of
 from videoautoarena.runs.rating.fit import UNCONTROLLED, rater_of, share_of
-from videoautoarena.runs.rating.leaderboard import Leaderboard
+from videoautoarena.runs.rating.leaderboard import RatedLeaderboard
 from videoautoarena.runs.rating.method import SOLID_BATTLES, USUAL
 from videoautoarena.runs.rating.table import build
-from videoautoarena.runs.run.rundir.reader import Run
+from videoautoarena.runs.run.rundir.reader import RunReader
 
 ALL = "all"
 """The group of all battles, which the others stand beside."""
@@ -110,7 +114,7 @@ class CategoryReport:
         return record_json(self)
 
 
-def report_of(run: Run, classifier: str | None = None) -> CategoryReport:
+def report_of(run: RunReader, classifier: str | None = None) -> CategoryReport:
     """Return what the tags of a run come to; BadInput where it has none that could be read."""
     tags = tags_of(run, classifier)
     if not tags:
@@ -164,7 +168,7 @@ def _overlap(tags: Sequence[QuestionTag]) -> tuple[tuple[int, ...], ...]:
 
 
 def _by_category(
-    run: Run, battles: Sequence[Battle], named: Mapping[str, Sequence[str]]
+    run: RunReader, battles: Sequence[Battle], named: Mapping[str, Sequence[str]]
 ) -> tuple[Group, ...]:
     tagged = [battle for battle in battles if battle.id in named]
     groups = [group_of(run, ALL, battles)]
@@ -176,13 +180,13 @@ def _by_category(
     return tuple(groups)
 
 
-def _by_language(run: Run, battles: Sequence[Battle]) -> tuple[Group, ...]:
+def _by_language(run: RunReader, battles: Sequence[Battle]) -> tuple[Group, ...]:
     spoken = sorted({battle.language for battle in battles if battle.language is not None})
     parts = ((code, [one for one in battles if one.language == code]) for code in spoken)
     return tuple(group_of(run, code, part) for code, part in parts)
 
 
-def group_of(run: Run, name: str, battles: Sequence[Battle]) -> Group:
+def group_of(run: RunReader, name: str, battles: Sequence[Battle]) -> Group:
     """Return who leads in some battles of a run, plainly and with style held equal."""
     roster = run.manifest["models"]
     decided = [battle for battle in battles if battle.verdict in DECIDED]
@@ -195,7 +199,7 @@ def group_of(run: Run, name: str, battles: Sequence[Battle]) -> Group:
     return Group(name, len(decided), share, thin, tuple(places_of(plain, styled)))
 
 
-def places_of(plain: Leaderboard, styled: Leaderboard) -> Iterable[Place]:
+def places_of(plain: RatedLeaderboard, styled: RatedLeaderboard) -> Iterable[Place]:
     """Yield where each model stands, plainly and with style held equal where that is identified."""
     place = place_in(plain)
     other = place_in(styled)
@@ -220,7 +224,7 @@ def places_of(plain: Leaderboard, styled: Leaderboard) -> Iterable[Place]:
         )
 
 
-def place_in(board: Leaderboard) -> Callable[[str], int | None]:
+def place_in(board: RatedLeaderboard) -> Callable[[str], int | None]:
     """Return what tells the place of a model, from 1, within the group of models it is joined to.
 
     None for one that no battle rates.

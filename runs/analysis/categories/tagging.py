@@ -20,11 +20,10 @@ from videoautoarena.agents.roles.classify import FRAMES, Classification, classif
 from videoautoarena.agents.roles.prompter import Prompter
 from videoautoarena.memory.records.digests import canonical_json, digest
 from videoautoarena.memory.records.errors import BadInput, CallFailed
-from videoautoarena.memory.records.questions import QUESTION_CATEGORIES
-from videoautoarena.memory.records.records import Frames, Role
+from videoautoarena.memory.records.records import QUESTION_CATEGORIES, Role, VideoFrames
 from videoautoarena.memory.store.evidence import TAG_SCOPE, QuestionTag, generation_of, trial_id
 from videoautoarena.memory.store.store import Store
-from videoautoarena.runs.analysis.categories.tags import Asked, questions_of
+from videoautoarena.runs.analysis.categories.tags import TaggedQuestion, questions_of
 from videoautoarena.runs.analysis.trials.trial import entry_in
 from videoautoarena.runs.console.progress.events import Listeners
 from videoautoarena.runs.formats.terminal import safe
@@ -117,11 +116,11 @@ class TagPlan(JobPlan):
         )
 
 
-class Wanted(NamedTuple):
+class UntaggedQuestion(NamedTuple):
     """A question that is still to be tagged."""
 
-    asked: Asked
-    frames: Frames
+    asked: TaggedQuestion
+    frames: VideoFrames
     first: str
     """The id of its first tag."""
     generation: int
@@ -129,14 +128,14 @@ class Wanted(NamedTuple):
 
 
 @dataclass(kw_only=True)
-class TaggingJob(RunJob[Wanted, QuestionTag]):
+class TaggingJob(RunJob[UntaggedQuestion, QuestionTag]):
     """Asks a classifier about the questions of a run that have no tag of it."""
 
     ROLE = "classifier"
     model: Model
     tally: TagTally = field(default_factory=TagTally)
 
-    def forecast(self, item: Wanted) -> Iterable[ExpectedCalls]:
+    def forecast(self, item: UntaggedQuestion) -> Iterable[ExpectedCalls]:
         """Yield one call: a reply that cannot be read is not asked for again."""
         yield ExpectedCalls(
             self.model.alias, "classifier", 1.0, 1, frames=FRAMES, videos=(item.asked.video,)
@@ -146,7 +145,7 @@ class TaggingJob(RunJob[Wanted, QuestionTag]):
         """Look for the frames of every video."""
         await self.job_run.check_frames(one.frames for one in self.left)
 
-    async def play(self, item: Wanted, prompter: Prompter) -> QuestionTag:
+    async def play(self, item: UntaggedQuestion, prompter: Prompter) -> QuestionTag:
         """Return the tag of a question; a call that failed gives one, too."""
         asked = item.asked
         model = self.model
@@ -174,7 +173,7 @@ class TaggingJob(RunJob[Wanted, QuestionTag]):
             is_failed=is_failed,
         )
 
-    async def keep(self, _item: Wanted, outcome: QuestionTag) -> None:
+    async def keep(self, _item: UntaggedQuestion, outcome: QuestionTag) -> None:
         """Keep a tag beside the battles."""
         await self.job_run.store.evidence.put_tag(outcome)
         reason = outcome.reason or "no reason recorded"
@@ -244,7 +243,7 @@ def classifying(config: RunConfig, order: TagOrder) -> tuple[RunConfig, list[str
     return config.model_copy(update={"cast": {**config.cast, name: entry}}), [name]
 
 
-def draw(questions: Sequence[Asked], count: int | None, seed: int) -> list[Asked]:
+def draw(questions: Sequence[TaggedQuestion], count: int | None, seed: int) -> list[TaggedQuestion]:
     """Return so many questions drawn by a seed, in slot order; None for all."""
     if count is None:
         return list(questions)
@@ -265,12 +264,12 @@ def prompts_with(store: Store, role: Role, *, keep: bool = True) -> PromptSet:
 
 def _open(
     store: Store,
-    questions: Iterable[Asked],
+    questions: Iterable[TaggedQuestion],
     model: Model,
     prompts: PromptSet,
     *,
     retry_failed: bool,
-) -> list[Wanted]:
+) -> list[UntaggedQuestion]:
     """Return the questions without a tag of this classifier, and on demand those that failed."""
     latest: dict[str, tuple[int, QuestionTag]] = {}
     for tag in store.evidence.tags():
@@ -278,7 +277,7 @@ def _open(
         if first not in latest or latest[first][0] < generation:
             latest[first] = (generation, tag)
     judge = [model.resolved, model.keyed("classifier"), prompts.contracts]
-    seen: dict[str, Frames] = {}
+    seen: dict[str, VideoFrames] = {}
     wanted = []
     for asked in questions:
         frames = seen.get(asked.video) or store.frames(asked.video)
@@ -289,7 +288,7 @@ def _open(
         put = [*judge, prompts.digests["classifier"], [(one.time_s, one.digest) for one in sent]]
         first = f"{asked.id}:{model.alias}:{digest(canonical_json(put))[:16]}"
         if first not in latest:
-            wanted.append(Wanted(asked, frames, first, 0))
+            wanted.append(UntaggedQuestion(asked, frames, first, 0))
         elif retry_failed and latest[first][1].is_failed:
-            wanted.append(Wanted(asked, frames, first, latest[first][0] + 1))
+            wanted.append(UntaggedQuestion(asked, frames, first, latest[first][0] + 1))
     return wanted

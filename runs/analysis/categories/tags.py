@@ -7,10 +7,9 @@ from collections.abc import Collection, Iterable, Mapping
 from typing import NamedTuple
 
 from videoautoarena.memory.records.digests import canonical_json, digest
-from videoautoarena.memory.records.questions import QUESTION_CATEGORIES, QuestionCategory
-from videoautoarena.memory.records.records import Battle
+from videoautoarena.memory.records.records import QUESTION_CATEGORIES, Battle, QuestionCategory
 from videoautoarena.memory.store.evidence import QuestionTag, generation_of
-from videoautoarena.runs.run.rundir.reader import Run
+from videoautoarena.runs.run.rundir.reader import RunReader
 
 NONE = "none of these"
 """What a question is shown under that was read and is of no category."""
@@ -20,7 +19,7 @@ SHOWN: Mapping[str, str] = {name: name.replace("_", " ") for name in QUESTION_CA
 """Category to what people read."""
 
 
-class Asked(NamedTuple):
+class TaggedQuestion(NamedTuple):
     """A question as it is tagged: once for each video, however often it was put."""
 
     id: str
@@ -28,12 +27,12 @@ class Asked(NamedTuple):
     text: str
 
 
-def asked_of(video: str, question: str) -> Asked:
+def asked_of(video: str, question: str) -> TaggedQuestion:
     """Return a question about a video with its id."""
-    return Asked(digest(canonical_json([video, question]))[:16], video, question)
+    return TaggedQuestion(digest(canonical_json([video, question]))[:16], video, question)
 
 
-def questions_of(battles: Iterable[Battle]) -> list[Asked]:
+def questions_of(battles: Iterable[Battle]) -> list[TaggedQuestion]:
     """Return the questions of battles, equal ones about one video once, in slot order."""
     found = (asked_of(one.video, one.question) for one in battles if one.question is not None)
     return list(dict.fromkeys(found))
@@ -58,7 +57,7 @@ def classifier_of(tags: Collection[QuestionTag]) -> str | None:
     return max(read, key=read.__getitem__, default=None)
 
 
-def tags_of(run: Run, classifier: str | None = None) -> dict[str, QuestionTag]:
+def tags_of(run: RunReader, classifier: str | None = None) -> dict[str, QuestionTag]:
     """Return the tags of one classifier that could be read, by the id of the question.
 
     Nobody named: the one of `classifier_of`. Empty where the run has none.
@@ -73,7 +72,7 @@ def said_yes(tag: QuestionTag) -> tuple[QuestionCategory, ...]:
     return tuple(name for name in QUESTION_CATEGORIES if tag.categories.get(name) == "yes")
 
 
-def categories_of(run: Run, classifier: str | None = None) -> Mapping[str, tuple[str, ...]]:
+def categories_of(run: RunReader, classifier: str | None = None) -> Mapping[str, tuple[str, ...]]:
     """Return the names of its question's categories for each battle whose question was tagged.
 
     A battle is in none of them where its tuple is empty; one that was not tagged, or whose tag

@@ -26,13 +26,13 @@ from videoautoarena.runs.rating.fit import (
     rate_bouts,
     rater_of,
 )
-from videoautoarena.runs.rating.leaderboard import LabelGroup, LabelUse, Leaderboard
+from videoautoarena.runs.rating.leaderboard import LabelGroup, LabelUse, RatedLeaderboard
 from videoautoarena.runs.rating.method import USUAL, RatingMethod, weigh_battles
 from videoautoarena.runs.rating.table import build, some_of
 from videoautoarena.runs.run.rundir.reader import (
     SAW_NONE,
     BattlesOf,
-    Run,
+    RunReader,
     counted,
     is_blind,
     open_run,
@@ -49,8 +49,8 @@ from videoautoarena.scoring.ratings.prediction_powered import (
 from videoautoarena.scoring.ratings.ratings import NoFiniteStrength
 
 if TYPE_CHECKING:
-    from videoautoarena.runs.analysis.leaderboard.slices import Pairs, Slices
-    from videoautoarena.runs.rating.profile import Profiles
+    from videoautoarena.runs.analysis.leaderboard.slices import LeaderboardSlices, PairRecords
+    from videoautoarena.runs.rating.profile import ModelProfiles
     from videoautoarena.runs.run.rundir.call_facts import CallFact
     from videoautoarena.scoring.texts.themes import Embed
 
@@ -76,7 +76,7 @@ class People(NamedTuple):
 
 def labelled_board_of(
     folder: Path, method: RatingMethod = USUAL, *, assume_random: bool = False
-) -> Leaderboard:
+) -> RatedLeaderboard:
     """Return the leaderboard of the run in `folder` on the scale of those who labelled its battles.
 
     Args:
@@ -102,7 +102,7 @@ def labelled_board_of(
         return replace(board, audit=tuple(brief(run)), facts=_facts(run))
 
 
-def people_of(run: Run, *, assume_random: bool = False) -> People:
+def people_of(run: RunReader, *, assume_random: bool = False) -> People:
     """Return the labels that may stand for the rest.
 
     Raises:
@@ -156,7 +156,7 @@ def build_labelled(
     method: RatingMethod = USUAL,
     warnings: Sequence[str] = (),
     **given: Any,
-) -> Leaderboard:
+) -> RatedLeaderboard:
     """Return the leaderboard on the scale of those who labelled.
 
     Beside that, rows say how many `labels` a model has, and settings how the labels were used.
@@ -264,7 +264,9 @@ def _refuse_further(method: RatingMethod) -> None:
         )
 
 
-def board_of(folder: Path, method: RatingMethod = USUAL, *, behaviour: bool = True) -> Leaderboard:
+def board_of(
+    folder: Path, method: RatingMethod = USUAL, *, behaviour: bool = True
+) -> RatedLeaderboard:
     """Return the leaderboard of the run in `folder`; `behaviour` as for `board_in`."""
     with open_run(folder) as run:
         return replace(board_in(run, method, behaviour=behaviour), audit=tuple(brief(run)))
@@ -272,7 +274,7 @@ def board_of(folder: Path, method: RatingMethod = USUAL, *, behaviour: bool = Tr
 
 def slices_of(
     folder: Path, by: str, method: RatingMethod = USUAL, *, behaviour: bool = True
-) -> Slices:
+) -> LeaderboardSlices:
     """Return the leaderboards of the slices of the run in `folder`, as `board_of`."""
     with open_run(folder) as run:
         audit = brief(run, by_language=by == "language")
@@ -280,13 +282,15 @@ def slices_of(
         return replace(found, audit=tuple(audit))
 
 
-def pairs_of(folder: Path, method: RatingMethod = USUAL) -> Pairs:
+def pairs_of(folder: Path, method: RatingMethod = USUAL) -> PairRecords:
     """Return the record of every pair of models in the run in `folder`."""
     with open_run(folder) as run:
         return pairs_in(run, method)
 
 
-def board_in(run: Run, method: RatingMethod = USUAL, *, behaviour: bool = True) -> Leaderboard:
+def board_in(
+    run: RunReader, method: RatingMethod = USUAL, *, behaviour: bool = True
+) -> RatedLeaderboard:
     """Return the leaderboard of an open run, without its audit.
 
     Without `behaviour` rows leave out what takes a look at every answer: refusals, tokens.
@@ -298,21 +302,23 @@ def board_in(run: Run, method: RatingMethod = USUAL, *, behaviour: bool = True) 
     return replace(board, facts=_facts(run))
 
 
-def slices_in(run: Run, by: str, method: RatingMethod = USUAL, *, behaviour: bool = True) -> Slices:
+def slices_in(
+    run: RunReader, by: str, method: RatingMethod = USUAL, *, behaviour: bool = True
+) -> LeaderboardSlices:
     """Return the leaderboards of the slices of an open run, as `board_in`."""
     return slices_by(run, [by], method, behaviour=behaviour)[by]
 
 
 def slices_by(
-    run: Run, traits: Sequence[str], method: RatingMethod = USUAL, *, behaviour: bool = True
-) -> dict[str, Slices]:
+    run: RunReader, traits: Sequence[str], method: RatingMethod = USUAL, *, behaviour: bool = True
+) -> dict[str, LeaderboardSlices]:
     """Return the same by each of several traits, for which every battle is read once."""
     from videoautoarena.runs.analysis.leaderboard.slices import known_of, parts_of, slices_of_parts
 
     both = run.manifest.get("swap") == "all"
     models = run.manifest["models"]
     known = {by: known_of(run, by) for by in traits}
-    found: dict[str, Slices] = {}
+    found: dict[str, LeaderboardSlices] = {}
     given = _given(run, method, behaviour=behaviour)
     for by, parts in parts_of(run.battles, known, seats_count=both).items():
         sliced = slices_of_parts(run.battles, models, by=by, parts=parts, **given)
@@ -321,7 +327,7 @@ def slices_by(
     return found
 
 
-def pairs_in(run: Run, method: RatingMethod = USUAL) -> Pairs:
+def pairs_in(run: RunReader, method: RatingMethod = USUAL) -> PairRecords:
     """Return the record of every pair of models in an open run."""
     from videoautoarena.runs.analysis.leaderboard.slices import build_pairs
 
@@ -329,7 +335,7 @@ def pairs_in(run: Run, method: RatingMethod = USUAL) -> Pairs:
     return build_pairs(run.battles, run.manifest["models"], **given)
 
 
-def profiles_of(folder: Path, embeddings: str | None = None) -> Profiles:
+def profiles_of(folder: Path, embeddings: str | None = None) -> ModelProfiles:
     """Return what each model of the run in `folder` gets wrong, and where it wins.
 
     Args:
@@ -357,7 +363,7 @@ def _embedder(model: str, folder: Path) -> Embed:
     return partial(vectors_of, model=model, folder=folder, say=say, what="weaknesses")
 
 
-def _of_run(board: Leaderboard, run: Run) -> Leaderboard:
+def _of_run(board: RatedLeaderboard, run: RunReader) -> RatedLeaderboard:
     """Return a board that says who saw too few frames or none, and what ended the run early."""
     every = (*run.unequal_frames, *run.shortfalls)
     short = {one.model: one for one in every if one.role == "contestant"}
@@ -375,12 +381,12 @@ def _of_run(board: Leaderboard, run: Run) -> Leaderboard:
     return replace(board, models=tuple(rows), settings=replace(board.settings, until=until))
 
 
-def _facts(run: Run) -> tuple[CallFact, ...]:
+def _facts(run: RunReader) -> tuple[CallFact, ...]:
     """Return what is so of the calls of the models that are rated."""
     return tuple(one for one in run.call_facts if one.role == "contestant")
 
 
-def _given(run: Run, method: RatingMethod, *, behaviour: bool = True) -> dict[str, Any]:
+def _given(run: RunReader, method: RatingMethod, *, behaviour: bool = True) -> dict[str, Any]:
     """Return how a run's battles are rated, and what is known of them beside."""
     return {
         "method": method,

@@ -26,7 +26,7 @@ from videoautoarena.runs.formats.record_json import LEFT_OUT, SPREAD, fields_jso
 from videoautoarena.runs.formats.terminal import safe
 from videoautoarena.runs.rating.finding import UNKNOWN as NO_FIGURE
 from videoautoarena.runs.rating.finding import Figure, Finding, figure_json, figure_of
-from videoautoarena.runs.rating.leaderboard import Leaderboard, LeaderboardRow, Term
+from videoautoarena.runs.rating.leaderboard import LeaderboardRow, RatedLeaderboard, Term
 from videoautoarena.runs.rating.method import (
     RANKABLE_VIDEOS,
     SOLID_BATTLES,
@@ -51,7 +51,7 @@ from videoautoarena.scoring.ratings.covariates import MOST_HALF_WIDTH
 from videoautoarena.scoring.texts.traits import BUCKET_NAMES, FORMS, asked_form, bucket
 
 if TYPE_CHECKING:
-    from videoautoarena.runs.run.rundir.reader import Run
+    from videoautoarena.runs.run.rundir.reader import RunReader
 
 
 @dataclass(frozen=True)
@@ -83,11 +83,11 @@ class PairRecord:
 
 
 @dataclass(frozen=True)
-class Pairs:
+class PairRecords:
     """Every pair that met, and the leaderboard that says what was to be expected."""
 
     pairs: tuple[PairRecord, ...]
-    board: Leaderboard
+    board: RatedLeaderboard
 
     def to_json(self) -> dict[str, Any]:
         """Return them as `arena leaderboard --by pair --json` prints them."""
@@ -100,7 +100,7 @@ class Pairs:
         }
 
 
-def build_pairs(battles: Collection[Battle], roster: Sequence[str], **given: Any) -> Pairs:
+def build_pairs(battles: Collection[Battle], roster: Sequence[str], **given: Any) -> PairRecords:
     """Return the record of every pair that met in a decided battle, the better-rated one first.
 
     Args:
@@ -125,7 +125,7 @@ def build_pairs(battles: Collection[Battle], roster: Sequence[str], **given: Any
         for first, second in combinations(rated, 2)
         if (key := frozenset((first.model, second.model))) in met
     )
-    return Pairs(tuple(pairs), board)
+    return PairRecords(tuple(pairs), board)
 
 
 def _met(battles: Collection[Battle]) -> Mapping[frozenset[str], BattleColumns]:
@@ -213,7 +213,7 @@ class Slice:
     standard."""
     flags: tuple[str, ...]
     """`under 100 battles`, and every flag of its rows."""
-    board: Leaderboard = field(metadata=SPREAD)
+    board: RatedLeaderboard = field(metadata=SPREAD)
     agreement: Figure | None = field(default=None, metadata=LEFT_OUT)
     """By standard: of the battles decided both by it and overall, the share decided alike; ties of
     any kind are one."""
@@ -235,7 +235,7 @@ class SliceEffects:
 
 
 @dataclass(frozen=True)
-class Slices:
+class LeaderboardSlices:
     """A leaderboard for each part of the battles."""
 
     by: str
@@ -292,7 +292,7 @@ def build_slices(
     seats_count: bool = False,
     known: Callable[[Battle], Iterable[str]] | None = None,
     **given: Any,
-) -> Slices:
+) -> LeaderboardSlices:
     """Return a board for every slice that holds a battle.
 
     Each has a scale of its own: mean 1000 over the models of one component in that slice. A battle
@@ -373,7 +373,7 @@ def slices_of_parts(
     by: str,
     parts: Mapping[str, SliceBattles],
     **given: Any,
-) -> Slices:
+) -> LeaderboardSlices:
     """Return a board for every slice of battles that were parted by a trait; see `build_slices`."""
     if by == "standard" and battles and not parts:
         raise BadInput(
@@ -399,7 +399,7 @@ def slices_of_parts(
         )
         one = Slice(name, decided, figure_of(bad), tuple(flags), replace(board, models=tuple(rows)))
         found.append(_by_itself(one, battles, parts[name]) if by == "standard" else one)
-    return Slices(by, tuple(found))
+    return LeaderboardSlices(by, tuple(found))
 
 
 def _by_judge(battle: Battle, seats_count: bool) -> Iterable[tuple[str, str]]:
@@ -477,14 +477,14 @@ def _order(by: str, found: Iterable[str]) -> list[str]:
     return [*known, *others, UNKNOWN]
 
 
-def _languages(_run: Run) -> Known:
+def _languages(_run: RunReader) -> Known:
     return lambda battle: [asked_language(battle.language, battle.question)]
 
 
 QUESTION_CATEGORY = "question-category"
 
 
-def _by_question_category(run: Run) -> Known:
+def _by_question_category(run: RunReader) -> Known:
     """Return under which categories a battle stands: several, none of them, or not tagged."""
     from videoautoarena.runs.analysis.categories.tags import NONE, SHOWN, UNTAGGED, categories_of
 
@@ -501,7 +501,7 @@ def _by_question_category(run: Run) -> Known:
     return slices
 
 
-_TRAITS_OF_RUNS: dict[str, Callable[[Run], Known]] = {
+_TRAITS_OF_RUNS: dict[str, Callable[[RunReader], Known]] = {
     "language": _languages,
     QUESTION_CATEGORY: _by_question_category,
 }
@@ -515,14 +515,14 @@ MOST_PARTS = 100
 """Values of a column that are parts; one with more is no trait but says something of each video."""
 
 
-def names_of(run: Run) -> tuple[str, ...]:
+def names_of(run: RunReader) -> tuple[str, ...]:
     """Return all that a run can be sliced by; its own columns last."""
     columns = (name for name in run.known_facts.columns if name != "title")
     taken = (*NAMES, "pair")
     return (*NAMES, *(f"{COLUMN}{name}" if name in taken else name for name in columns))
 
 
-def known_of(run: Run, by: str) -> Known | None:
+def known_of(run: RunReader, by: str) -> Known | None:
     """Return how the battles of a run stand to a trait; None for one of the battles' own.
 
     Raises WrongArgument for a trait that neither battles nor this run know.

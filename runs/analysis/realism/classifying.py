@@ -28,13 +28,13 @@ from videoautoarena.runs.analysis.categories.tagging import (
     prompts_with,
 )
 from videoautoarena.runs.analysis.categories.tags import SHOWN, tags_of
-from videoautoarena.runs.analysis.realism.categories import Categories, Classified
 from videoautoarena.runs.analysis.realism.question_file import read_questions
+from videoautoarena.runs.analysis.realism.question_traits import Categories, Classified
 from videoautoarena.runs.console.progress.events import Listeners
 from videoautoarena.runs.jobs.job_run import RunJob, known_of, open_job_run
 from videoautoarena.runs.jobs.paid_job import ExpectedCalls, Generations, OnDone
 from videoautoarena.runs.run.config.disclosure import tracing_lines
-from videoautoarena.runs.run.rundir.reader import Run, counted
+from videoautoarena.runs.run.rundir.reader import RunReader, counted
 from videoautoarena.runs.tournament.plan import WORDS, Line, Mean, filled
 
 _REAL = f"{TAG_SCOPE}real:"
@@ -148,7 +148,7 @@ async def _ready(
         yield job
 
 
-def _check_tagged(run: Run, model: Model) -> None:
+def _check_tagged(run: RunReader, model: Model) -> None:
     """Raise BadInput where the same classifier did not tag the run: nothing is paid in vain."""
     by = {tag.model for tag in tags_of(run, model.alias).values()}
     if by != {model.resolved}:

@@ -11,7 +11,7 @@ import numpy as np
 from scipy.stats import rankdata
 
 from videoautoarena.runs.analysis.categories.tags import NONE
-from videoautoarena.runs.analysis.realism.question_traits import Question
+from videoautoarena.runs.analysis.realism.question_traits import MeasuredQuestion
 from videoautoarena.runs.rating.finding import Figure, figure_json, figure_of
 from videoautoarena.runs.rating.fit import number_names
 from videoautoarena.scoring.fitting.counts import Floats, Ints
@@ -72,12 +72,16 @@ class _Columns(NamedTuple):
 class _Trait(NamedTuple):
     name: str
     meaning: str
-    of: Callable[[Question], Any]
+    of: Callable[[MeasuredQuestion], Any]
     columns: Callable[[Sequence[Any], Sequence[Any]], _Columns]
 
 
 def compare_questions(
-    simulated: Sequence[Question], real: Sequence[Question], *, rounds: int, seed: int
+    simulated: Sequence[MeasuredQuestion],
+    real: Sequence[MeasuredQuestion],
+    *,
+    rounds: int,
+    seed: int,
 ) -> tuple[TraitComparison, ...]:
     """Return the traits of two sets of questions side by side, and which of them differ.
 
@@ -103,8 +107,8 @@ def _held(one: TraitComparison, p: float) -> TraitComparison:
 
 def _compare(
     trait: _Trait,
-    simulated: Sequence[Question],
-    real: Sequence[Question],
+    simulated: Sequence[MeasuredQuestion],
+    real: Sequence[MeasuredQuestion],
     *,
     rounds: int,
     seed: int,

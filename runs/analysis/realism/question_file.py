@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from videoautoarena.agents.prompting.languages import LANGUAGES
 from videoautoarena.memory.records.errors import BadInput
-from videoautoarena.memory.records.questions import QuestionCategory
+from videoautoarena.memory.records.records import QuestionCategory
 from videoautoarena.runs.analysis.categories.tags import SHOWN
 from videoautoarena.runs.formats.battle_table import quoted
 from videoautoarena.runs.formats.files import decode, kind_of, oddity, parse_json, read_bytes

@@ -3,33 +3,73 @@
 Length, form, category, vagueness and language, by the same rules on both sides.
 
 Words are read in English, and some in German. A question in a language that a trait does not read
-is unknown to that trait: it is counted, and enters no figure of it.
+is unknown to that trait: it is counted, and enters no figure of it. Categories are those that a
+run was tagged with, or told by words; a question may stand in several, and in none.
 """
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
 
 from videoautoarena.agents.prompting.languages import UNKNOWN, asked_language
 from videoautoarena.memory.records.records import Battle
-from videoautoarena.runs.analysis.categories.tags import NONE
-from videoautoarena.runs.analysis.realism.categories import (
-    GENERAL,
-    READ,
-    Categories,
-    told_categories,
-)
+from videoautoarena.runs.analysis.categories.tags import NONE, SHOWN
+from videoautoarena.runs.analysis.categories.tags import categories_of as question_categories
 from videoautoarena.runs.analysis.realism.question_file import RealQuestion
+from videoautoarena.runs.run.rundir.reader import RunReader
 from videoautoarena.scoring.texts.style import count_words
 from videoautoarena.scoring.texts.traits import asked_form
+
+Categories = frozenset[str]
+
+
+class Classified(NamedTuple):
+    """What a classifier said of real questions."""
+
+    classifier: str
+    """Its name, by which the run is tagged, too."""
+    categories: Mapping[str, Categories | None]
+    """By the text of a question; None where nothing could be read."""
+
+
+READ = frozenset({"en", "de"})
+"""Languages whose words are known here."""
+_WORDS: dict[str, Any] = json.loads(Path(__file__).with_name("words.json").read_text("utf-8"))
+_TOLD = {shown: re.compile("|".join(_WORDS["categories"][name])) for name, shown in SHOWN.items()}
+GENERAL = frozenset(" ".join(line for of in _WORDS["general"].values() for line in of).split())
+"""English and German words that would fit a question about any video."""
+
+
+def told_categories(question: str) -> Categories:
+    """Return the categories that a question's words stand for, as they are shown; in READ alone."""
+    plain = " ".join(question.casefold().split())
+    return frozenset(name for name, rule in _TOLD.items() if rule.search(plain))
+
+
+def categories_of(
+    run: RunReader, classifier: str | None = None
+) -> Mapping[str, Categories | None] | None:
+    """Return the categories of each battle's question, by its id, as the run was tagged.
+
+    Nobody named: by the classifier who read most of it. A battle that is not there is one of
+    whose question nobody could tell; None at all that the run has no tags.
+    """
+    tagged = question_categories(run, classifier)
+    if not tagged:
+        return None
+    return {battle: frozenset(SHOWN[name] for name in names) for battle, names in tagged.items()}
+
 
 _FORMS_READ = frozenset({"en"})
 
 
 @dataclass(frozen=True)
-class Question:
+class MeasuredQuestion:
     """A question, measured."""
 
     cluster: str
@@ -48,10 +88,10 @@ class Question:
 
 def measure_question(
     text: str, cluster: str, *, language: str | None, categories: Categories | None
-) -> Question:
+) -> MeasuredQuestion:
     """Return a question measured; its categories stay None where they are not known."""
     named = None if categories is None else categories or frozenset({NONE})
-    return Question(
+    return MeasuredQuestion(
         cluster,
         count_words(text),
         asked_form(text) if _reads(_FORMS_READ, language) else None,
@@ -65,7 +105,7 @@ def simulated_questions(
     battles: Sequence[Battle],
     paths: Mapping[str, str],
     tags: Mapping[str, Categories | None] | None,
-) -> dict[str, Question]:
+) -> dict[str, MeasuredQuestion]:
     """Return the question of each battle that has one, by the battle's id.
 
     Args:
@@ -88,7 +128,9 @@ def simulated_questions(
     return found
 
 
-def asked_once(battles: Sequence[Battle], measured: Mapping[str, Question]) -> list[Question]:
+def asked_once(
+    battles: Sequence[Battle], measured: Mapping[str, MeasuredQuestion]
+) -> list[MeasuredQuestion]:
     """Return each question once, however many battles it was fought over."""
     seen = set[tuple[str, int, int, str | None]]()
     found = []
@@ -105,7 +147,7 @@ def real_questions(
     *,
     own: bool,
     classified: Mapping[str, Categories | None] | None = None,
-) -> list[Question]:
+) -> list[MeasuredQuestion]:
     """Return the questions of a file, measured.
 
     Args:

@@ -10,9 +10,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from videoautoarena.memory.records.records import DECIDED, Battle
-from videoautoarena.runs.analysis.realism.question_traits import Question
+from videoautoarena.runs.analysis.realism.question_traits import MeasuredQuestion
 from videoautoarena.runs.rating.finding import figure_json
-from videoautoarena.runs.rating.leaderboard import Leaderboard
+from videoautoarena.runs.rating.leaderboard import RatedLeaderboard
 from videoautoarena.runs.rating.table import build
 from videoautoarena.scoring.questions.two_samples import calibrate, effective_units
 
@@ -31,7 +31,7 @@ class CellName(NamedTuple):
     form: str
 
 
-class Cell(NamedTuple):
+class MixCell(NamedTuple):
     """One cell of both mixes; shares are of questions that stand in a cell of the run."""
 
     category: str
@@ -76,7 +76,7 @@ class Mix:
     """Decided battles left out, since nobody can tell the category or form of their questions."""
     unasked: int
     """Decided battles left out, since hardly any real user asks from their cells."""
-    cells: tuple[Cell, ...]
+    cells: tuple[MixCell, ...]
     """Of each `category` and `form` that the run has: its `battles`, and the shares `simulated`,
     `real` (aimed at) and `reached`."""
     lacking: tuple[Lacking, ...]
@@ -106,7 +106,7 @@ class Weighted:
     weights: Mapping[str, float]
 
 
-def cells_of(question: Question) -> frozenset[CellName] | None:
+def cells_of(question: MeasuredQuestion) -> frozenset[CellName] | None:
     """Return the cells that a question stands in; None where nobody can tell."""
     if question.categories is None or question.form is None:
         return None
@@ -115,8 +115,8 @@ def cells_of(question: Question) -> frozenset[CellName] | None:
 
 def weigh_to_real(
     battles: Sequence[Battle],
-    measured: Mapping[str, Question],
-    real: Sequence[Question],
+    measured: Mapping[str, MeasuredQuestion],
+    real: Sequence[MeasuredQuestion],
     *,
     cap: float,
 ) -> Weighted | None:
@@ -160,7 +160,7 @@ def weigh_to_real(
         unknown=len(decided) - len(ours),
         unasked=len(ours) - int(kept.sum()),
         cells=tuple(
-            Cell(*name, held[name], *map(figure_json, (held[name] / len(ours), aim, reached)))
+            MixCell(*name, held[name], *map(figure_json, (held[name] / len(ours), aim, reached)))
             for name, aim, reached in zip(names, target, found.reached, strict=True)
         ),
         lacking=tuple(
@@ -176,7 +176,7 @@ def weigh_to_real(
 
 def weighted_board(
     battles: Sequence[Battle], roster: Sequence[str], weighted: Weighted, **given: Any
-) -> Leaderboard:
+) -> RatedLeaderboard:
     """Return the leaderboard of the battles by their weights; those without one are left out.
 
     Intervals are those of weighted battles, clustered by video; the weights count as known.

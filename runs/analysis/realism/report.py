@@ -8,12 +8,13 @@ from pathlib import Path
 from typing import Any, Literal, NamedTuple, get_args
 
 from videoautoarena.memory.records.errors import BadInput, WrongArgument
-from videoautoarena.runs.analysis.realism.categories import Classified, categories_of
 from videoautoarena.runs.analysis.realism.comparison import SURE, TraitComparison, compare_questions
 from videoautoarena.runs.analysis.realism.question_file import RealQuestion, read_questions
 from videoautoarena.runs.analysis.realism.question_traits import (
-    Question,
+    Classified,
+    MeasuredQuestion,
     asked_once,
+    categories_of,
     real_questions,
     simulated_questions,
 )
@@ -26,10 +27,10 @@ from videoautoarena.runs.analysis.realism.real_mix import (
 from videoautoarena.runs.formats.record_json import record_json
 from videoautoarena.runs.formats.terminal import safe, say
 from videoautoarena.runs.rating.fit import rater_of
-from videoautoarena.runs.rating.leaderboard import Leaderboard
+from videoautoarena.runs.rating.leaderboard import RatedLeaderboard
 from videoautoarena.runs.rating.table import build
 from videoautoarena.runs.run.rundir.reader import (
-    Run,
+    RunReader,
     counted,
     open_run,
     rates_stand_ins,
@@ -42,7 +43,7 @@ Told = Literal["auto", "file", "words"]
 ToldBy = Literal["tags", "classifier", "file", "words"]
 
 
-class Wish(NamedTuple):
+class RealismOptions(NamedTuple):
     """What a person may choose."""
 
     categories: Told = "auto"
@@ -52,7 +53,7 @@ class Wish(NamedTuple):
     seed: int = 0
 
 
-USUAL = Wish()
+USUAL = RealismOptions()
 _LONG = 20_000
 """Real questions that take so long that a person is told."""
 _NEAR = 0.01
@@ -75,12 +76,12 @@ class Side(NamedTuple):
 class Boards:
     """The leaderboard of the run as it was played, and by the mix of real questions."""
 
-    as_played: Leaderboard
-    real_mix: Leaderboard
+    as_played: RatedLeaderboard
+    real_mix: RatedLeaderboard
 
 
 @dataclass(frozen=True)
-class Realism:
+class RealismReport:
     """Simulated questions beside real ones."""
 
     simulated: Side
@@ -119,8 +120,8 @@ class Realism:
 
 
 def realism_of(
-    folder: Path, file: Path, wish: Wish = USUAL, classified: Classified | None = None
-) -> Realism:
+    folder: Path, file: Path, wish: RealismOptions = USUAL, classified: Classified | None = None
+) -> RealismReport:
     """Return how the questions of the run in `folder` stand to those in `file`; calls no model.
 
     `classified` is what a classifier said of the file's, by whose tags those of the run count.
@@ -137,7 +138,7 @@ def realism_of(
         return _compare(run, given, wish, classified)
 
 
-def check_wish(wish: Wish) -> None:
+def check_wish(wish: RealismOptions) -> None:
     """Raise WrongArgument for a wish that cannot be."""
     if wish.categories not in get_args(Told):
         raise WrongArgument(f"categories cannot be {wish.categories!r}: auto, file or words")
@@ -153,8 +154,11 @@ def check_wish(wish: Wish) -> None:
 
 
 def _compare(
-    run: Run, given: Sequence[RealQuestion], wish: Wish, classified: Classified | None
-) -> Realism:
+    run: RunReader,
+    given: Sequence[RealQuestion],
+    wish: RealismOptions,
+    classified: Classified | None,
+) -> RealismReport:
     battles = list(run.battles)
     said = None if classified is None else classified.categories
     tags = categories_of(run, None if classified is None else classified.classifier)
@@ -187,7 +191,7 @@ def _compare(
         _side(real, "classifier" if said is not None else "file" if own else "words"),
     )
     mix = None if weighted is None else weighted.mix
-    return Realism(
+    return RealismReport(
         *sides,
         classifier=None if classified is None else classified.classifier,
         shared_videos=len({q.cluster for q in simulated} & {q.cluster for q in real}),
@@ -215,7 +219,7 @@ def _takes_own(given: Sequence[RealQuestion], told: Told, *, tagged: bool) -> bo
     return told == "file" or (told == "auto" and tagged and has)
 
 
-def _side(questions: Sequence[Question], categories: ToldBy) -> Side:
+def _side(questions: Sequence[MeasuredQuestion], categories: ToldBy) -> Side:
     return Side(len(questions), len({one.cluster for one in questions}), categories)
 
 

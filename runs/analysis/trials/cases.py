@@ -23,7 +23,7 @@ Side = Literal["a", "b"]
 _OTHER: dict[str, Side] = {"a": "b", "b": "a"}
 
 
-class Meeting(NamedTuple):
+class RepeatedJudging(NamedTuple):
     """One text of the kit, one battle, one seating."""
 
     text: int
@@ -152,12 +152,12 @@ def choose(
     return [battle for battle in found if battle is not None]
 
 
-def meetings(texts: int, *, battles: int, count: int | None) -> Iterator[Meeting]:
+def meetings(texts: int, *, battles: int, count: int | None) -> Iterator[RepeatedJudging]:
     """Deal texts over battles, no pair twice, seats in turn; no `count`: until all had one."""
     round_trip = math.lcm(texts, battles) or 1
     dealt = (
         # Within a round trip no pair comes twice; after it everybody moves on by one battle.
-        Meeting(
+        RepeatedJudging(
             n % texts,
             (n + n // round_trip) % battles,
             "ba" if (n // texts + n % texts) % 2 else "ab",

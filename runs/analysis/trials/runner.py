@@ -23,8 +23,8 @@ from videoautoarena.runs.analysis.trials.trial import (
     CaseMaker,
     Leave,
     Material,
-    Seating,
-    Wanted,
+    PendingTrial,
+    TrialSeating,
     loading,
     open_seatings,
     seatings_of,
@@ -46,8 +46,7 @@ from videoautoarena.runs.jobs.paid_job import (
 )
 from videoautoarena.runs.run.config.arena_file import arena_file
 from videoautoarena.runs.run.config.disclosure import REPAIR
-from videoautoarena.runs.run.config.run_config import RunConfig
-from videoautoarena.runs.run.config.sampling import refuse_text_read
+from videoautoarena.runs.run.config.run_config import RunConfig, refuse_text_read
 from videoautoarena.runs.run.rundir.opener import stored_prompts
 from videoautoarena.runs.run.rundir.reader import counted
 from videoautoarena.runs.tournament.plan import REPAIRED
@@ -97,15 +96,15 @@ class TrialPlan(JobPlan):
 
 
 @dataclass(kw_only=True)
-class TrialJob(RunJob[Wanted, Trial]):
+class TrialJob(RunJob[PendingTrial, Trial]):
     """Puts judges on trial: each judging that the run lacks."""
 
-    seatings: Sequence[Seating]
+    seatings: Sequence[TrialSeating]
     """All judgings that were asked for."""
     notes: Sequence[str]
     """What the makers of cases have to say to a person."""
 
-    def forecast(self, item: Wanted) -> Iterable[ExpectedCalls]:
+    def forecast(self, item: PendingTrial) -> Iterable[ExpectedCalls]:
         """Yield one call, which may be mended."""
         case = item.seating.case
         videos = (case.video, *case.others)
@@ -118,7 +117,7 @@ class TrialJob(RunJob[Wanted, Trial]):
         cases = (one.seating.case for one in self.left)
         await self.job_run.check_frames(case.frames for case in cases if case.load is None)
 
-    async def play(self, item: Wanted, prompter: Prompter) -> Trial:
+    async def play(self, item: PendingTrial, prompter: Prompter) -> Trial:
         """Return the trial of a judging; one that failed is a trial, too."""
         seating = item.seating
         judging = await judge_once(
@@ -130,7 +129,7 @@ class TrialJob(RunJob[Wanted, Trial]):
         )
         return seating.trial(judging, item.generation, contracts=prompter.prompts.contracts)
 
-    async def keep(self, _item: Wanted, outcome: Trial) -> None:
+    async def keep(self, _item: PendingTrial, outcome: Trial) -> None:
         """Keep a trial beside the battles."""
         await self.job_run.store.evidence.put_trial(outcome)
         judging = outcome.judging

@@ -16,7 +16,7 @@ from videoautoarena.agents.models.registry import Model
 from videoautoarena.agents.roles.judge import JudgeCase
 from videoautoarena.memory.records.digests import canonical_json, digest
 from videoautoarena.memory.records.errors import BadInput
-from videoautoarena.memory.records.records import Frames, Judging, Seats
+from videoautoarena.memory.records.records import Judging, Seats, VideoFrames
 from videoautoarena.memory.store.evidence import (
     TRIAL_SCOPE,
     Trial,
@@ -38,7 +38,7 @@ from videoautoarena.runs.run.config.cast import (
 )
 from videoautoarena.runs.run.config.run_config import RunConfig
 from videoautoarena.runs.run.rundir.frames import RunFrames
-from videoautoarena.runs.run.rundir.reader import Run
+from videoautoarena.runs.run.rundir.reader import RunReader
 from videoautoarena.video.workers.decoders import Decoders
 
 
@@ -112,7 +112,7 @@ class TrialCase:
     """Of the attack, the constant answer or the kind of known truth; else empty."""
     video: str
     """Id of the run's video that it is about."""
-    frames: Frames
+    frames: VideoFrames
     """What the judge is shown."""
     case: JudgeCase
     right: Literal["a", "b"] | None = None
@@ -140,7 +140,7 @@ class TrialCase:
 class Material:
     """What cases are made from."""
 
-    run: Run
+    run: RunReader
     """Open for writing."""
     config: RunConfig
     run_frames: RunFrames
@@ -162,7 +162,7 @@ CaseMaker = Callable[[Material], Awaitable[Sequence[TrialCase]]]
 """Makes the cases of one kind; calls no model. Equal runs and settings give equal cases."""
 
 
-class Seating(NamedTuple):
+class TrialSeating(NamedTuple):
     """One judging that is wanted: one case, one judge, one seating."""
 
     case: TrialCase
@@ -206,25 +206,25 @@ class Seating(NamedTuple):
         )
 
 
-class Wanted(NamedTuple):
+class PendingTrial(NamedTuple):
     """A judging that is still to be had, and how often it has failed before."""
 
-    seating: Seating
+    seating: TrialSeating
     generation: int
 
 
 def open_seatings(
-    store: Store, seatings: Iterable[Seating], *, retry_failed: bool = False
-) -> list[Wanted]:
+    store: Store, seatings: Iterable[TrialSeating], *, retry_failed: bool = False
+) -> list[PendingTrial]:
     """Return the judgings that the run has no trial of, and on demand those that failed."""
     latest = {generation_of(t.id)[0]: t for t in standing_trials(store.evidence.trials())}
     wanted = []
     for seating in seatings:
         known = latest.get(seating.id)
         if known is None:
-            wanted.append(Wanted(seating, 0))
+            wanted.append(PendingTrial(seating, 0))
         elif retry_failed and known.judging.verdict == "failed":
-            wanted.append(Wanted(seating, generation_of(known.id)[1] + 1))
+            wanted.append(PendingTrial(seating, generation_of(known.id)[1] + 1))
     return wanted
 
 
@@ -242,10 +242,10 @@ def blind_on_trial(store: Store, trials: Iterable[Trial]) -> list[str]:
     return [judge for judge, is_so in sent_none.items() if is_so]
 
 
-def seatings_of(cases: Iterable[TrialCase], judges: Sequence[Model]) -> list[Seating]:
+def seatings_of(cases: Iterable[TrialCase], judges: Sequence[Model]) -> list[TrialSeating]:
     """Return every judging that these cases ask for."""
     return [
-        Seating(case, model, seats)
+        TrialSeating(case, model, seats)
         for case in cases
         for model in judges
         if not case.only or model.alias in case.only

@@ -17,7 +17,7 @@ from pathlib import Path
 from videoautoarena.agents.roles.judge import JudgeCase
 from videoautoarena.memory.records.digests import derive
 from videoautoarena.memory.records.errors import UnusableVideo
-from videoautoarena.memory.records.records import Frames, Sampling, Video
+from videoautoarena.memory.records.records import Sampling, Video, VideoFrames
 from videoautoarena.runs.analysis.trials.trial import Material, TrialCase
 from videoautoarena.runs.analysis.trials.truth_clips import (
     ENGLISH,
@@ -117,7 +117,7 @@ class _Made:
 
     pair: Pair
     ground: Video
-    shown: tuple[Frames, Frames]
+    shown: tuple[VideoFrames, VideoFrames]
     load: Callable[[Splice, str, list[str]], Awaitable[list[bytes]]]
 
     @property

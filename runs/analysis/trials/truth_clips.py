@@ -24,7 +24,7 @@ KINDS: tuple[Kind, ...] = ("card", "needle", "order", "count")
 Form = Literal["short", "long"]
 
 
-class Words(NamedTuple):
+class TruthWording(NamedTuple):
     """What cases say in one language."""
 
     persona: str
@@ -42,8 +42,8 @@ class Words(NamedTuple):
     """Before tenths of a second."""
 
 
-WORDS: dict[str, Words] = {
-    code: Words(**words)
+WORDS: dict[str, TruthWording] = {
+    code: TruthWording(**words)
     for code, words in json.loads(
         Path(__file__).with_name("truth_texts.json").read_text(encoding="utf-8")
     ).items()
@@ -63,7 +63,7 @@ class Claim(NamedTuple):
         return self.short if form == "short" else self.long
 
 
-def put_claim(kind: Kind, values: Sequence[str], words: Words, *, colour: str = "") -> Claim:
+def put_claim(kind: Kind, values: Sequence[str], words: TruthWording, *, colour: str = "") -> Claim:
     """Return the answer that claims these values."""
     short = words.answers[kind].format(*values, colour=colour)
     return Claim(short, f"{words.before} {short} {words.after}")
@@ -110,7 +110,7 @@ class Stage:
     """One of WORDS."""
 
     @property
-    def words(self) -> Words:
+    def words(self) -> TruthWording:
         """Return what is said in its language."""
         return WORDS[self.language]
 

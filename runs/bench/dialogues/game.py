@@ -23,7 +23,7 @@ from videoautoarena.agents.roles.answer import answer
 from videoautoarena.agents.roles.mark import ReplyWithChecklist, check_off
 from videoautoarena.memory.records.digests import digest
 from videoautoarena.memory.records.errors import CallFailed, FramesLost, UnusableVideo
-from videoautoarena.memory.records.records import Frames
+from videoautoarena.memory.records.records import VideoFrames
 from videoautoarena.runs.bench.format.results import History, RoundLine
 from videoautoarena.runs.bench.format.schema import DialogueItem
 from videoautoarena.runs.bench.play.cast import Player
@@ -145,7 +145,7 @@ class DialogueGame(Game[DialogueItem]):
             return True
         return self.run_frames.has(self.films.videos[item.video_id].id, item.spans)
 
-    async def frames(self, item: DialogueItem) -> Frames:
+    async def frames(self, item: DialogueItem) -> VideoFrames:
         """Return the frames of the stretches that a dialogue is about."""
         return await self.run_frames.frames(self.films.videos[item.video_id].id, item.spans)
 

@@ -23,8 +23,8 @@ from videoautoarena.runs.bench.format.results import (
     read_dialogues,
 )
 from videoautoarena.runs.bench.format.schema import DialogueItem
-from videoautoarena.runs.bench.play.cast import PRESETS, BenchCast, Player, Wanted, task_cast
-from videoautoarena.runs.bench.play.forecast import Ask
+from videoautoarena.runs.bench.play.cast import PRESETS, BenchCast, CastRequest, Player, task_cast
+from videoautoarena.runs.bench.play.forecast import PlannedCall
 from videoautoarena.runs.bench.play.game import Outcome, Said
 from videoautoarena.runs.bench.play.rules import Rules
 from videoautoarena.runs.bench.play.tally import Outcomes, facts_of
@@ -40,7 +40,7 @@ FACTS = ("model", "max_frames", "judge", "seed", "prompts", "contracts", "readin
 class DialogueRules(Rules):
     """How dialogues are played."""
 
-    def cast(self, bench: OpenBench[Any], wanted: Wanted) -> BenchCast:
+    def cast(self, bench: OpenBench[Any], wanted: CastRequest) -> BenchCast:
         """Return who answers and who marks; or BadInput."""
         if wanted.preset is not None and wanted.frames:
             raise BadInput("--preset says how many frames are sent; leave --sweep out")
@@ -56,9 +56,9 @@ class DialogueRules(Rules):
 
     async def unknown_of_player(
         self, game: DialogueGame | None, cast: BenchCast, item: DialogueItem, player: Player
-    ) -> list[Ask]:
+    ) -> list[PlannedCall]:
         """Return the calls of one dialogue for one player that a repetition lacks."""
-        asks = list[Ask]()
+        asks = list[PlannedCall]()
         replies = list[str]()
         is_known = True
         if player.model is None or (game is not None and game.unasked(item, player) is not None):
@@ -69,14 +69,16 @@ class DialogueRules(Rules):
                 said = await _known(game, item, player, number, replies)
             if said is None:
                 is_known = False
-                asks.append(Ask(item, "contestant", player.model.alias, player, part=number))
+                asks.append(
+                    PlannedCall(item, "contestant", player.model.alias, player, part=number)
+                )
             elif said.text is None:
                 if player.history == "own":
                     return asks
                 continue
             replies.append((said and said.text) or "")
             if item.rounds[number - 1].is_scored and not await _is_marked(game, item, number, said):
-                asks.append(Ask(item, CHECKER, cast.judge, player, part=number))
+                asks.append(PlannedCall(item, CHECKER, cast.judge, player, part=number))
         return asks
 
     def kept(self, bench: OpenBench[Any], _cast: BenchCast) -> Sequence[AnyResult]:
@@ -121,7 +123,7 @@ class DialogueRules(Rules):
         return found
 
 
-def _player(cast: BenchCast, player: Player, wanted: Wanted) -> Player:
+def _player(cast: BenchCast, player: Player, wanted: CastRequest) -> Player:
     """Return who plays, by a name of its own where it does not play as usual."""
     model = player.model
     if model is None:

@@ -269,7 +269,7 @@ class ConstantScore(Record):
     """Of each that is there, the refusal twin among them, in percent."""
 
 
-class DialogueScores(PublishedRecord):
+class DialogueSetScores(PublishedRecord):
     """Scores on a set of dialogues, best first."""
 
     bench: str
@@ -325,7 +325,7 @@ def _means(figures: Iterable[tuple[_Key, ScoreFigure]]) -> dict[_Key, float]:
 
 def score_dialogues(bench: OpenBench[DialogueItem], results: Sequence[DialogueResult] | None = None,
                     *, judge: str | None = None, as_published: bool = False,
-                    margin: float = MARGIN) -> DialogueScores:  # fmt: skip
+                    margin: float = MARGIN) -> DialogueSetScores:  # fmt: skip
     """Return the scores of results on a set, or BadInput where there are none.
 
     Args:
@@ -342,7 +342,7 @@ def score_dialogues(bench: OpenBench[DialogueItem], results: Sequence[DialogueRe
     rows.sort(key=lambda row: (descending(row.overall), row.model, row.judge))
     ranking = _ranking(items, rows, found, as_published)
     kinds = Counter(item.ability for item in items)
-    return DialogueScores(
+    return DialogueSetScores(
         bench=bench.bench,
         as_published=as_published,
         stand_ins=bool(found) and all(one.is_stand_in for one in found),

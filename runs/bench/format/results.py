@@ -139,7 +139,7 @@ class ResultFacts(TypedDict, total=False):
     """Only, and true, where a judge was sent no frames."""
 
 
-class Head(Shape):
+class ResultHeader(Shape):
     """The first line of a file of results."""
 
     schema_version: int = Field(default=RESULT_SCHEMA, alias="schema", serialization_alias="schema")
@@ -409,24 +409,28 @@ def read_answers(bench: OpenBench[Any], model: str) -> Answers | None:
 def write_result(bench: OpenBench[Any], result: AnyResult, *, force: bool = False) -> Path:
     """Write a result whole, and return its file; BadInput where one is there, without `force`."""
     if isinstance(result, TaskResult):
-        head = Head(kind=TASKS, judge=result.judge, **result.head)
+        head = ResultHeader(kind=TASKS, judge=result.judge, **result.head)
         return _write(bench, head, result.lines, force=force)
     if isinstance(result, DialogueResult):
-        head = Head(kind=DIALOGUES, judge=result.judge, history=result.history, **result.head)
+        head = ResultHeader(
+            kind=DIALOGUES, judge=result.judge, history=result.history, **result.head
+        )
         return _write(bench, head, result.lines, force=force)
     anchor = result.anchor if isinstance(result, Anchored) else None
     kind = RESULT if anchor is None else ANCHORED
-    head = Head(kind=kind, judge=result.judge, anchor=anchor, **result.head)
+    head = ResultHeader(kind=kind, judge=result.judge, anchor=anchor, **result.head)
     return _write(bench, head, result.rulings, force=force)
 
 
 def write_answers(bench: OpenBench, answers: Answers, *, force: bool = False) -> Path:
     """Write answers whole, and return their file; BadInput where some are there and not `force`."""
     lines = [_Response(qid=qid, response=text) for qid, text in answers.responses.items()]
-    return _write(bench, Head(kind=ANSWERS, **answers.head), lines, force=force)
+    return _write(bench, ResultHeader(kind=ANSWERS, **answers.head), lines, force=force)
 
 
-def _write(bench: OpenBench[Any], head: Head, lines: Sequence[Shape], *, force: bool) -> Path:
+def _write(
+    bench: OpenBench[Any], head: ResultHeader, lines: Sequence[Shape], *, force: bool
+) -> Path:
     file = file_of(bench, head.kind, head.model, head.judge, head.anchor)
     if bench.results.exists() and not is_folder(bench.results):
         raise BadInput(f"{bench.results} is no folder; move it away")
@@ -489,12 +493,12 @@ def result_files(bench: OpenBench[Any]) -> list[Path]:
     return sorted(filter(Path.is_file, found))
 
 
-def read_head(file: Path, bench: OpenBench[Any]) -> Head:
+def read_head(file: Path, bench: OpenBench[Any]) -> ResultHeader:
     """Return the first line of a file; BadInput where it is none of a result on this bench."""
     try:
         with file.open("rb") as stream:
             raw = json.loads(stream.readline(2**20).decode("ascii"), parse_constant=_refuse)
-        head = Head.model_validate(raw)
+        head = ResultHeader.model_validate(raw)
     except (ValueError, RecursionError):
         raise BadInput(f"{file}, line 1: no head of a result; move the file away") from None
     if head.schema_version > RESULT_SCHEMA:

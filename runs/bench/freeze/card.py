@@ -29,7 +29,7 @@ from videoautoarena.runs.bench.format.writer import CHECKSUMS, count_table, lice
 from videoautoarena.runs.bench.freeze.selection import longer
 from videoautoarena.runs.rating.finding import is_usual
 from videoautoarena.runs.run.config.preset import left_by_preset
-from videoautoarena.runs.run.config.sampling import about_sampling
+from videoautoarena.runs.run.config.run_config import about_sampling
 from videoautoarena.runs.run.inputs.facts import plain_licence
 from videoautoarena.runs.run.rundir.reader import (
     SAW_NONE,

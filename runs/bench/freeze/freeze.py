@@ -72,11 +72,11 @@ from videoautoarena.runs.bench.freeze.selection import (
 )
 from videoautoarena.runs.bench.freeze.topics import LEAST, need_topics
 from videoautoarena.runs.bench.selecting.asking import HardFound, counts_in_words
-from videoautoarena.runs.bench.selecting.pictures import FRAMES, Asked, Documents
+from videoautoarena.runs.bench.selecting.pictures import FRAMES, Documents, EmbeddedQuestion
 from videoautoarena.runs.formats.terminal import safe, say
 from videoautoarena.runs.run.inputs.facts import plain_licence
 from videoautoarena.runs.run.rundir.opener import videos_folder
-from videoautoarena.runs.run.rundir.reader import Run, counted, one_line, open_run
+from videoautoarena.runs.run.rundir.reader import RunReader, counted, one_line, open_run
 
 FACTS = (
     "version", "seed", "rounds", "models", "cast", "judges", "examiner", "pairing", "swap",
@@ -247,7 +247,7 @@ def playing_command(folder: Path, to: Path, extras: BenchExtras) -> str:
 
 
 def bench_of(
-    run: Run, selection: BenchSelection, extras: BenchExtras, told: FreezeInputs
+    run: RunReader, selection: BenchSelection, extras: BenchExtras, told: FreezeInputs
 ) -> SealedBench:
     """Return the bench of a run; the same run, wishes and answers give the same bytes."""
     given = read_input(run)
@@ -316,7 +316,9 @@ def refuse_vain(folder: Path, to: Path, selection: BenchSelection, extras: Bench
     refuse_taken(to)
 
 
-def documents_wanted(folder: Path, selection: BenchSelection, told: FreezeInputs) -> list[Asked]:
+def documents_wanted(
+    folder: Path, selection: BenchSelection, told: FreezeInputs
+) -> list[EmbeddedQuestion]:
     """Return the questions whose documents a draw over topics needs; or BadInput.
 
     None where there are too few for topics, so that nobody pays for vectors of no use.
@@ -329,7 +331,7 @@ def documents_wanted(folder: Path, selection: BenchSelection, told: FreezeInputs
         found = candidates_of(pool.items, selection, seed=seed, leaked=pool.leaked, worth=worth)
     if len(found.items) < LEAST:
         return []
-    return [Asked(item.qid, item.question, item.battle or "") for item in found.items]
+    return [EmbeddedQuestion(item.qid, item.question, item.battle or "") for item in found.items]
 
 
 def topics_in(folder: Path, selection: BenchSelection, told: FreezeInputs) -> dict[str, list[str]]:
@@ -344,7 +346,7 @@ def topics_in(folder: Path, selection: BenchSelection, told: FreezeInputs) -> di
 
 
 def _chosen(
-    run: Run, selection: BenchSelection, told: FreezeInputs, given: AuditInput
+    run: RunReader, selection: BenchSelection, told: FreezeInputs, given: AuditInput
 ) -> tuple[QuestionPool | HardPool, ChosenQuestions]:
     """Return what there is to choose from, and what is chosen; topics are unnamed."""
     seed = _seed(run, selection)
@@ -359,12 +361,12 @@ def _chosen(
     )
 
 
-def _seed(run: Run, selection: BenchSelection) -> int:
+def _seed(run: RunReader, selection: BenchSelection) -> int:
     return int(run.manifest.get("seed") or 0) if selection.seed is None else selection.seed
 
 
 def _pool(
-    run: Run, selection: BenchSelection, told: FreezeInputs, *, given: AuditInput, seed: int
+    run: RunReader, selection: BenchSelection, told: FreezeInputs, *, given: AuditInput, seed: int
 ) -> QuestionPool | HardPool:
     _check_columns(run, selection)
     _licence_counts(run, selection)
@@ -375,12 +377,12 @@ def _pool(
     return replace(found, items=categorised(run, found.items, selection))
 
 
-def _check_columns(run: Run, selection: BenchSelection) -> None:
+def _check_columns(run: RunReader, selection: BenchSelection) -> None:
     own = [name for name in run.known_facts.columns if name not in ("title", "category")]
     selection.check_columns(own)
 
 
-def _licence_counts(run: Run, selection: BenchSelection) -> dict[str, int]:
+def _licence_counts(run: RunReader, selection: BenchSelection) -> dict[str, int]:
     """Return how many videos a wish for licences takes or leaves out; BadInput where it takes none.
 
     Nothing where there is no such wish.
@@ -431,7 +433,7 @@ class TopicDocuments(TypedDict):
 
 
 def _beside(
-    run: Run,
+    run: RunReader,
     selection: BenchSelection,
     pool: QuestionPool,
     items: Sequence[Item],
@@ -480,7 +482,7 @@ def _embed(folder: Path, selection: BenchSelection, told: FreezeInputs) -> Embed
     return lambda items: vectors_of([i.question for i in items], model, folder=folder, say=say)
 
 
-def _advice(run: Run) -> str:
+def _advice(run: RunReader) -> str:
     """Return what a run without a winner needs, which more of the same may not give."""
     same = sum(bool(a) and a == b for a, b in run.battles.answers())
     if same and 2 * same >= len(run.battles):

@@ -24,7 +24,7 @@ from videoautoarena.runs.bench.freeze.selection import LEAKED, BenchSelection
 from videoautoarena.runs.bench.selecting.asking import HardFound
 from videoautoarena.runs.bench.selecting.hard import BadQuestion, Side, WhyNot
 from videoautoarena.runs.rating.table import points_of
-from videoautoarena.runs.run.rundir.reader import Run
+from videoautoarena.runs.run.rundir.reader import RunReader
 from videoautoarena.scoring.fitting.counts import Floats, count_cells
 from videoautoarena.scoring.ratings.ratings import rate
 
@@ -155,7 +155,7 @@ def with_facts(pool: QuestionPool, facts: Mapping[str, VideoFacts]) -> QuestionP
 _SAID = ("title", "language", "licence")
 
 
-def categorised(run: Run, items: Sequence[Item], selection: BenchSelection) -> list[Item]:
+def categorised(run: RunReader, items: Sequence[Item], selection: BenchSelection) -> list[Item]:
     """Return items with the categories of their questions, where the run was tagged.
 
     Raises BadInput where it was not and the draw is to be even over them.
@@ -276,13 +276,13 @@ class HardPool(QuestionPool):
     """The share of models that failed, by qid; among equal shares that of more models is higher."""
 
 
-def unasked(selection: BenchSelection) -> Callable[[Run], WhyNot]:
+def unasked(selection: BenchSelection) -> Callable[[RunReader], WhyNot]:
     """Return what tells why models need not be asked a question: the bench will not have it.
 
     People saw a winner, or a wish of the selection leaves it out that holds of the question alone.
     """
 
-    def of(run: Run) -> WhyNot:
+    def of(run: RunReader) -> WhyNot:
         given = read_input(run)
         votes = votes_of(given.labels)
         leaks = _won_unseen(given) if selection.leak_filter else ()

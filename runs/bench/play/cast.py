@@ -39,8 +39,7 @@ from videoautoarena.runs.run.config.cast import (
     refuse_blind,
     scouts,
 )
-from videoautoarena.runs.run.config.run_config import RunConfig
-from videoautoarena.runs.run.config.sampling import refuse_text_read
+from videoautoarena.runs.run.config.run_config import RunConfig, refuse_text_read
 from videoautoarena.runs.run.rundir.budget import priced
 from videoautoarena.runs.run.rundir.reader import blind_lines
 
@@ -75,7 +74,7 @@ class Player:
         return self.view == "blind" or model.frame_limit("contestant") == 0
 
 
-class Wanted(NamedTuple):
+class CastRequest(NamedTuple):
     """What was typed of the cast and the draws."""
 
     models: tuple[str, ...] = ()
@@ -152,7 +151,7 @@ class BenchCast(NamedTuple):
         return any(map(self.needs_video, self.players))
 
 
-def _cast_of(bench: OpenBench, wanted: Wanted, file: ArenaFile) -> BenchCast:
+def _cast_of(bench: OpenBench, wanted: CastRequest, file: ArenaFile) -> BenchCast:
     """Return who plays a bench and who judges; `wanted` names the models."""
     roster = wanted.models
     _refuse_twice(roster, "--model")
@@ -209,13 +208,13 @@ def _refuse_same(identities: Mapping[str, str]) -> None:
             )
 
 
-def refuse_dialogue_options(wanted: Wanted) -> None:
+def refuse_dialogue_options(wanted: CastRequest) -> None:
     """Raise BadInput where something was typed that means nothing but in dialogues."""
     if wanted.history != "golden" or wanted.preset is not None:
         raise BadInput("--history and --preset are for dialogues; leave them out")
 
 
-def _refuse_swept(cast: Mapping[str, CastEntry], wanted: Wanted) -> None:
+def _refuse_swept(cast: Mapping[str, CastEntry], wanted: CastRequest) -> None:
     for name, entry in cast.items():
         if entry.retrieval is not None and wanted.frames:
             raise BadInput(
@@ -236,7 +235,7 @@ def _sampling(bench: OpenBench[Any]) -> Sampling:
 
 
 def _judges(
-    wanted: Wanted, file: ArenaFile, *, cast: Mapping[str, CastEntry], is_real: bool
+    wanted: CastRequest, file: ArenaFile, *, cast: Mapping[str, CastEntry], is_real: bool
 ) -> tuple[str, ...]:
     """Return the panel in an order that does not depend on how it was typed.
 
@@ -261,13 +260,13 @@ def _judges(
     return (OFFLINE_JUDGE,)
 
 
-def _reads_real(bench: OpenBench, wanted: Wanted) -> bool:
+def _reads_real(bench: OpenBench, wanted: CastRequest) -> bool:
     """Return whether answers of a bench are read that are not all stand-ins'."""
     is_offline = bench.manifest.source.kind == RUN and bench.manifest.run.get("offline") is True
     return _reads_references(wanted) and not is_offline
 
 
-def _reads_references(wanted: Wanted) -> bool:
+def _reads_references(wanted: CastRequest) -> bool:
     """Return whether anything is held against the bench's own answers."""
     return wanted.anchor is None or wanted.anchor in REFERENCES
 
@@ -293,7 +292,7 @@ def _check_judge(config: RunConfig, allowed: Leave, *, whose: str | None) -> Non
         )
 
 
-def _notes(bench: OpenBench, wanted: Wanted, config: RunConfig) -> Iterator[str]:
+def _notes(bench: OpenBench, wanted: CastRequest, config: RunConfig) -> Iterator[str]:
     if config.offline:
         yield "this rates offline stand-ins, not real models"
     elif any(config.cast[judge].is_offline for judge in config.judges):
@@ -318,7 +317,7 @@ def _authors(bench: OpenBench, model: str) -> list[str]:
     return sorted(same & {name for name in wrote if name is not None})
 
 
-def cast_against(bench: OpenBench, wanted: Wanted) -> BenchCast:
+def cast_against(bench: OpenBench, wanted: CastRequest) -> BenchCast:
     """Return who plays a bench, who judges, and who is the anchor if there is one; or BadInput.
 
     An anchor is a model, whose answers are asked for or were handed in, or by the words
@@ -352,7 +351,7 @@ def cast_against(bench: OpenBench, wanted: Wanted) -> BenchCast:
     return cast._replace(anchor=held, notes=tuple(notes))
 
 
-def task_cast(bench: OpenBench[Any], wanted: Wanted, *, roles: tuple[str, ...]) -> BenchCast:
+def task_cast(bench: OpenBench[Any], wanted: CastRequest, *, roles: tuple[str, ...]) -> BenchCast:
     """Return who answers tasks, and who marks free text where `roles` are to; or BadInput."""
     file = arena_file(wanted.config)
     wanted = _named_in_full(bench, wanted, file)
@@ -406,7 +405,7 @@ def task_cast(bench: OpenBench[Any], wanted: Wanted, *, roles: tuple[str, ...]) 
     )
 
 
-def _shown(players: Sequence[Player], wanted: Wanted) -> Iterator[Player]:
+def _shown(players: Sequence[Player], wanted: CastRequest) -> Iterator[Player]:
     """Yield each player once a view and number of frames; what was handed in saw what it saw."""
     for player in players:
         model = player.model
@@ -428,7 +427,7 @@ def _shown(players: Sequence[Player], wanted: Wanted) -> Iterator[Player]:
             )
 
 
-def _named_in_full(bench: OpenBench[Any], wanted: Wanted, file: ArenaFile) -> Wanted:
+def _named_in_full(bench: OpenBench[Any], wanted: CastRequest, file: ArenaFile) -> CastRequest:
     """Return what was typed with short names of models that the bench knows written whole."""
     known = [*file.models, *REFERENCES]
     for listed in (bench.manifest.run.get(key) for key in ("models", "judges")):

@@ -47,7 +47,7 @@ ENOUGH = 5
 MARKS: tuple[Role, ...] = ("scene_marker", "summary_marker", CHECKER)
 
 
-class Ask(NamedTuple):
+class PlannedCall(NamedTuple):
     """A call that is left, or several of one kind."""
 
     item: Any
@@ -103,13 +103,13 @@ class Forecast:
     """Characters of a video's subtitles, by its own id."""
     _counts: dict[str, int] = field(default_factory=dict, init=False, repr=False)
 
-    def lines(self, asks: Sequence[Ask], items: Sequence[Any]) -> list[Line]:
+    def lines(self, asks: Sequence[PlannedCall], items: Sequence[Any]) -> list[Line]:
         """Return what each model will take in each role; of a sweep, with each setting."""
         rows = tuple(self.store.journal.latest(SAMPLE)) if self.store is not None else ()
         rates = self._rates(rows, items)
         again = 1 + repaired_share(rows)
         answered = self._answered()
-        found: dict[tuple[str, str, Role], list[tuple[Ask, float]]] = {}
+        found: dict[tuple[str, str, Role], list[tuple[PlannedCall, float]]] = {}
         for ask, is_spared in self._spared(asks):
             name = ask.player.name if ask.player and ask.role == "contestant" else ask.alias
             expected = ask.times * (1.0 if ask.role in FREE else again) * (not is_spared)
@@ -123,7 +123,7 @@ class Forecast:
         name: str,
         alias: str,
         role: Role,
-        asked: Sequence[tuple[Ask, float]],
+        asked: Sequence[tuple[PlannedCall, float]],
         rates: Mapping[Kind, Rate],
     ) -> Line:
         calls = sum(expected for _, expected in asked)
@@ -141,7 +141,7 @@ class Forecast:
         model = self.cast.config.model_of(alias)
         return filled(model, bare, mean, longest=longest, is_measured=is_measured)
 
-    def _spared(self, asks: Sequence[Ask]) -> Iterator[tuple[Ask, bool]]:
+    def _spared(self, asks: Sequence[PlannedCall]) -> Iterator[tuple[PlannedCall, bool]]:
         """Yield each with whether another is the same call, as with numbers beyond all frames."""
         seen: set[tuple[str, int, str, str, int]] = set()
         same: set[tuple[str, int, str]] = set()
@@ -163,7 +163,9 @@ class Forecast:
         rows = self.store.journal.each_answered() if self.store is not None else ()
         return Counter((scope, alias, role) for scope, alias, role in rows if role in SCOUTS)
 
-    def _unknown_clips(self, ask: Ask, answered: Mapping[tuple[str, str, str], int]) -> float:
+    def _unknown_clips(
+        self, ask: PlannedCall, answered: Mapping[tuple[str, str, str], int]
+    ) -> float:
         """Return how many calls about a question, or a video's clips, are to be made likely.
 
         There are as many clips as the video's frames make.
@@ -174,7 +176,7 @@ class Forecast:
         made = ask.times * self._count(ask.item) / self.cast.config.sampling.frames
         return max(0.0, math.ceil(made) - answered[video.id, ask.alias, ask.role])
 
-    def _size(self, ask: Ask) -> Size:
+    def _size(self, ask: PlannedCall) -> Size:
         model = self._model(ask)
         frames = self._frames(ask)
         text = self._text(ask)
@@ -187,12 +189,12 @@ class Forecast:
         read = _tokens(model, text + heard, frames)
         return Size(read, min(reply, output_limit(model, ask.role)), most)
 
-    def _model(self, ask: Ask) -> Model:
+    def _model(self, ask: PlannedCall) -> Model:
         if ask.player is not None and ask.player.model is not None and ask.role == "contestant":
             return ask.player.model
         return self.cast.config.model_of(ask.alias)
 
-    def _text(self, ask: Ask) -> int:
+    def _text(self, ask: PlannedCall) -> int:
         """Return the characters of a call's text."""
         item = ask.item
         role = ask.role
@@ -208,7 +210,7 @@ class Forecast:
             return CHARACTERS * WORDS[role].text
         return len(worded(self.prompts, task))
 
-    def _frames(self, ask: Ask) -> int:
+    def _frames(self, ask: PlannedCall) -> int:
         """Return how many frames a call is sent, as far as can be known before."""
         if ask.role in MARKS or (ask.role in SCOUTS and ask.player is not None):
             return 0
@@ -238,7 +240,7 @@ class Forecast:
             self._counts[part] = count
         return self._counts[part]
 
-    def _heard(self, ask: Ask, frames: int) -> int:
+    def _heard(self, ask: PlannedCall, frames: int) -> int:
         """Return the characters of subtitles that are shown with so many frames."""
         video = self.films.videos.get(ask.item.video_id)
         is_bare = ask.player is not None and ask.player.view != "whole"
@@ -257,7 +259,7 @@ class Forecast:
             item = by_scope.get(row.nonce.scope.partition(":")[0])
             if item is None or row.usage.total is None or row.alias not in self.cast.config.cast:
                 continue
-            ask = Ask(item, row.nonce.role, row.alias, part=_part_of(row.nonce.scope))
+            ask = PlannedCall(item, row.nonce.role, row.alias, part=_part_of(row.nonce.scope))
             heard = self._heard(ask, row.frames or 0)
             frames = row.frames or 0
             read = _tokens(self._model(ask), row.text_chars + heard, frames)
@@ -294,7 +296,7 @@ def _asked(item: Item | TaskItem) -> str:
     return item.question
 
 
-def _of_round(item: DialogueItem, ask: Ask) -> Task:
+def _of_round(item: DialogueItem, ask: PlannedCall) -> Task:
     """Return what is asked about one round; what a player will answer stands as blanks."""
     asked = item.rounds[ask.part - 1]
     if ask.role == CHECKER:
@@ -330,7 +332,7 @@ def _shown_s(video: Video, spans: Sequence[tuple[float, float]]) -> float:
     return sum(end - start for start, end in spans) if spans else video.duration_s
 
 
-def _reply(ask: Ask) -> int:
+def _reply(ask: PlannedCall) -> int:
     """Return the tokens of a reply, as a rule."""
     item = ask.item
     role = ask.role

@@ -17,7 +17,7 @@ from videoautoarena.agents.calls.replies import answer_of
 from videoautoarena.agents.roles.answer import answer
 from videoautoarena.agents.roles.prompter import Prompter
 from videoautoarena.memory.records.errors import CallFailed, FramesLost, UnusableVideo
-from videoautoarena.memory.records.records import CallRow, Frames
+from videoautoarena.memory.records.records import CallRow, VideoFrames
 from videoautoarena.runs.bench.format.schema import Entry, Item, Shape, digest_of
 from videoautoarena.runs.bench.play.cast import BenchCast, Player
 from videoautoarena.runs.bench.play.videos import BenchVideos
@@ -107,7 +107,7 @@ class Game(ABC, Generic[E]):
         # At first it was judged as it came, and whatever is judged is part of a call's key.
         return given if reading == 1 else answer_of(given, reading=reading)
 
-    async def seen(self, item: E, player: Player) -> Frames:
+    async def seen(self, item: E, player: Player) -> VideoFrames:
         """Return the frames that a player is shown a part of; its video may not be at hand."""
         return no_frames(item) if player.is_blind else await self.frames(item)
 
@@ -127,14 +127,14 @@ class Game(ABC, Generic[E]):
         """Return whether the frames were looked at before that a question is about."""
         return self.run_frames.has(self.films.videos[item.video_id].id)
 
-    async def frames(self, item: E) -> Frames:
+    async def frames(self, item: E) -> VideoFrames:
         """Return the frames of the video that a question is about."""
         return await self.run_frames.frames(self.films.videos[item.video_id].id)
 
 
-def no_frames(item: Entry) -> Frames:
+def no_frames(item: Entry) -> VideoFrames:
     """Return what is shown of an item's video to who sees no frames."""
-    return Frames(video=digest_of(item.video_id)[:12], width_px=0, height_px=0, frames=())
+    return VideoFrames(video=digest_of(item.video_id)[:12], width_px=0, height_px=0, frames=())
 
 
 def scope_of(item: Entry) -> str:

@@ -17,7 +17,7 @@ from videoautoarena.memory.records.records import Role
 from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.bench.format.schema import DialogueItem, Item
 from videoautoarena.runs.bench.play.cast import BenchCast, Player
-from videoautoarena.runs.bench.play.forecast import MARKS, Ask, Forecast
+from videoautoarena.runs.bench.play.forecast import MARKS, Forecast, PlannedCall
 from videoautoarena.runs.bench.play.game import Game, Said
 from videoautoarena.runs.bench.play.question import Answered, JudgedGame, seatings_of
 from videoautoarena.runs.bench.play.videos import BenchVideos
@@ -47,7 +47,7 @@ class Left:
     """The bench's ids of those whose frames are sent."""
     failed: set[str] = field(default_factory=set)
     """Scopes of calls that failed for good."""
-    asks: list[Ask] = field(default_factory=list)
+    asks: list[PlannedCall] = field(default_factory=list)
 
     @property
     def calls(self) -> Counter[str]:
@@ -60,7 +60,7 @@ class Unknown(NamedTuple):
 
     known: int
     """Players for whom nothing is."""
-    asks: tuple[Ask, ...] = ()
+    asks: tuple[PlannedCall, ...] = ()
 
     @property
     def calls(self) -> Counter[str]:
@@ -68,7 +68,7 @@ class Unknown(NamedTuple):
         return _calls_of(self.asks)
 
 
-def _calls_of(asks: Iterable[Ask]) -> Counter[str]:
+def _calls_of(asks: Iterable[PlannedCall]) -> Counter[str]:
     calls = Counter[str]()
     for ask in asks:
         calls[ask.alias] += ask.at_most
@@ -113,14 +113,14 @@ async def look_ahead(
             shown = number % len(films.videos) if player.view == "other" else item.video_id
             looking.setdefault(shown, (item, set()))[1].add(alias)
         for scout in embedders(cast.config, (alias for alias, _ in mine)):
-            left.asks.append(Ask(item, "embedder", scout, mine[0][1]))
+            left.asks.append(PlannedCall(item, "embedder", scout, mine[0][1]))
     for item, models in looking.values():
         for (scout, role), clips in clip_calls(cast.config, models).items():
-            left.asks.append(Ask(item, role, scout, times=clips))
+            left.asks.append(PlannedCall(item, role, scout, times=clips))
     return left
 
 
-def _is_shown(cast: BenchCast, ask: Ask) -> bool:
+def _is_shown(cast: BenchCast, ask: PlannedCall) -> bool:
     """Return whether frames of the video that an item is about are sent with a call."""
     if ask.role == "contestant":
         return ask.player is None or not ask.player.is_blind
@@ -150,43 +150,43 @@ async def unknown_of(game: JudgedGame[Any] | None, cast: BenchCast, item: Item) 
 
 async def _held(
     game: JudgedGame[Any] | None, cast: BenchCast, item: Item
-) -> tuple[Said | None, list[Ask]]:
+) -> tuple[Said | None, list[PlannedCall]]:
     """Return what answers are held against where it is known, or the call that it takes."""
     if (anchor := cast.anchor) is None:
         return Said(""), []
     if game is not None:
         with suppress(JournalMiss):
             return await game.held(item), []
-    return None, [Ask(item, "contestant", anchor.name, anchor)] if anchor.model else []
+    return None, [PlannedCall(item, "contestant", anchor.name, anchor)] if anchor.model else []
 
 
 async def _unknown(
     game: JudgedGame[Any] | None, cast: BenchCast, item: Item, player: Player, held: Said | None
-) -> list[Ask]:
+) -> list[PlannedCall]:
     """Return the calls of one question for one player that a repetition lacks."""
     if held is not None and held.text is None:
         return []
     seatings = list(seatings_of(cast, item))
     said = None
     role: Role = "comparer" if cast.anchor else "judge"
-    judged = [Ask(item, role, judge, player, len(seatings)) for judge in cast.config.judges]
+    judged = [PlannedCall(item, role, judge, player, len(seatings)) for judge in cast.config.judges]
     if game is not None:
         with suppress(JournalMiss):
             said = await game.answer(item, player)
     if said is None:
-        answering = [Ask(item, "contestant", player.name, player)] if player.model else []
+        answering = [PlannedCall(item, "contestant", player.name, player)] if player.model else []
         return [*answering, *judged]
     if said.text is None:
         return []
     if game is None or held is None or held.text is None:
         return judged
-    left = list[Ask]()
+    left = list[PlannedCall]()
     answered = Answered(item, player, said.text, held.text)
     for seating, judge in product(seatings, game.judges):
         try:
             await game.judging(answered, seating, judge)
         except JournalMiss:
-            left.append(Ask(item, role, judge.alias, player))
+            left.append(PlannedCall(item, role, judge.alias, player))
     return left
 
 

@@ -24,7 +24,7 @@ from videoautoarena.agents.roles.judge import (
 )
 from videoautoarena.memory.records.digests import canonical_json, unit_interval
 from videoautoarena.memory.records.errors import UnusableVideo
-from videoautoarena.memory.records.records import Frames, Judging, Seats
+from videoautoarena.memory.records.records import Judging, Seats, VideoFrames
 from videoautoarena.runs.bench.format.points import DEGREES, LEADS
 from videoautoarena.runs.bench.format.results import (
     ANCHOR,
@@ -54,7 +54,7 @@ class Answered(NamedTuple):
     """The anchor's answer; empty where it is held against the references."""
 
 
-class Seating(NamedTuple):
+class QuestionSeating(NamedTuple):
     """One judging that a question asks for."""
 
     against: Against | Literal["anchor"]
@@ -104,12 +104,12 @@ class JudgedGame(Game, Generic[Found]):
             return said
         return Said(None, f"the anchor has no answer: {said.reason}", is_ours=True)
 
-    async def looked_at(self, item: Item, judge: Model) -> Frames:
+    async def looked_at(self, item: Item, judge: Model) -> VideoFrames:
         """Return the frames that a judge is shown a part of; its video may not be at hand."""
         return await self.frames(item) if judge.frame_limit("judge") else no_frames(item)
 
     @abstractmethod
-    async def judging(self, answered: Answered, seating: Seating, judge: Model) -> Found:
+    async def judging(self, answered: Answered, seating: QuestionSeating, judge: Model) -> Found:
         """Return a judge's view from one seating; of a failed call, that it failed."""
 
     @abstractmethod
@@ -118,7 +118,7 @@ class JudgedGame(Game, Generic[Found]):
 
     @abstractmethod
     def settled(
-        self, answered: Answered, found: Sequence[tuple[Seating, Sequence[Found]]]
+        self, answered: Answered, found: Sequence[tuple[QuestionSeating, Sequence[Found]]]
     ) -> Outcome:
         """Return what the judges' views of all seatings come to."""
 
@@ -126,7 +126,7 @@ class JudgedGame(Game, Generic[Found]):
 class ReferenceGame(JudgedGame[Judging]):
     """Holds answers against both references of each question."""
 
-    async def judging(self, answered: Answered, seating: Seating, judge: Model) -> Judging:
+    async def judging(self, answered: Answered, seating: QuestionSeating, judge: Model) -> Judging:
         """Return a judge's view, "failed" where its call failed; `a` is the reference.
 
         Its place in the panel is no part of what it is asked, so that other panels know it, too.
@@ -160,7 +160,7 @@ class ReferenceGame(JudgedGame[Judging]):
         return Outcome(rulings, [], "void" if said.is_ours else "forfeit", said.reason)
 
     def settled(
-        self, answered: Answered, found: Sequence[tuple[Seating, Sequence[Judging]]]
+        self, answered: Answered, found: Sequence[tuple[QuestionSeating, Sequence[Judging]]]
     ) -> Outcome:
         """Return a ruling a seating that is no audit."""
         rulings = [_ruling(answered, *one) for one in found if not one[0].is_audit]
@@ -178,7 +178,9 @@ class ReferenceGame(JudgedGame[Judging]):
 class AnchorGame(JudgedGame[ComparerView]):
     """Holds answers against those of an anchor, which is asked once, whoever is held against it."""
 
-    async def judging(self, answered: Answered, seating: Seating, judge: Model) -> ComparerView:
+    async def judging(
+        self, answered: Answered, seating: QuestionSeating, judge: Model
+    ) -> ComparerView:
         """Return by how much the player's answer is better, from one seating."""
         item = answered.item
         player = answered.player
@@ -207,7 +209,7 @@ class AnchorGame(JudgedGame[ComparerView]):
         return Outcome([ruling], [], "void" if said.is_ours else "forfeit", said.reason)
 
     def settled(
-        self, answered: Answered, found: Sequence[tuple[Seating, Sequence[ComparerView]]]
+        self, answered: Answered, found: Sequence[tuple[QuestionSeating, Sequence[ComparerView]]]
     ) -> Outcome:
         """Return a ruling a seating."""
         rulings = [_comparison(answered, seating, one) for seating, (one,) in found]
@@ -226,25 +228,25 @@ def _why(rulings: Sequence[Ruling | Comparison]) -> str | None:
     return next((ruling.reason for ruling in rulings if ruling.reason), None)
 
 
-def seatings_of(cast: BenchCast, item: Item) -> Iterator[Seating]:
+def seatings_of(cast: BenchCast, item: Item) -> Iterator[QuestionSeating]:
     """Yield the judgings of a question; seats are the same for every player.
 
     What the judge's liking for a seat does to one player it does to all, so that differences
     between players hold less of it.
     """
     if cast.anchor is not None:
-        yield from (Seating(ANCHOR, "ab"), Seating(ANCHOR, "ba"))
+        yield from (QuestionSeating(ANCHOR, "ab"), QuestionSeating(ANCHOR, "ba"))
         return
     seed = cast.config.seed
     swap = cast.config.swap
     for against in REFERENCES:
         u = unit_interval(seed, "bench seats", item.qid, against)
         first: Seats = "ab" if u < 0.5 else "ba"
-        yield Seating(against, first)
+        yield QuestionSeating(against, first)
         if swap == "all":
-            yield Seating(against, _OTHER[first])
+            yield QuestionSeating(against, _OTHER[first])
         elif unit_interval(seed, "bench swap", item.qid, against) < swap:
-            yield Seating(against, _OTHER[first], is_audit=True)
+            yield QuestionSeating(against, _OTHER[first], is_audit=True)
 
 
 def verdict_of(judgings: Sequence[Judging]) -> Literal["win", "tie", "loss", "void"]:
@@ -253,7 +255,7 @@ def verdict_of(judgings: Sequence[Judging]) -> Literal["win", "tie", "loss", "vo
     return "void" if found is None else _for_candidate(found)
 
 
-def _ruling(answered: Answered, seating: Seating, judgings: Sequence[Judging]) -> Ruling:
+def _ruling(answered: Answered, seating: QuestionSeating, judgings: Sequence[Judging]) -> Ruling:
     verdict = verdict_of(judgings)
     alone = len(judgings) == 1
     words = {
@@ -291,7 +293,7 @@ def _for_candidate(verdict: str) -> Literal["win", "tie", "loss"]:
     return "win" if verdict == "b" else "loss" if verdict == "a" else "tie"
 
 
-def _comparison(answered: Answered, seating: Seating, found: ComparerView) -> Comparison:
+def _comparison(answered: Answered, seating: QuestionSeating, found: ComparerView) -> Comparison:
     return Comparison(
         qid=answered.item.qid,
         verdict="void" if found.lead is None else DEGREES[found.lead],

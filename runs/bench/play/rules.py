@@ -18,12 +18,12 @@ from videoautoarena.runs.bench.format.results import (
 from videoautoarena.runs.bench.format.schema import Item
 from videoautoarena.runs.bench.play.cast import (
     BenchCast,
+    CastRequest,
     Player,
-    Wanted,
     cast_against,
     refuse_dialogue_options,
 )
-from videoautoarena.runs.bench.play.forecast import Ask
+from videoautoarena.runs.bench.play.forecast import PlannedCall
 from videoautoarena.runs.bench.play.game import Game
 from videoautoarena.runs.bench.play.plan import Unknown, unknown_of
 from videoautoarena.runs.bench.play.question import AnchorGame, JudgedGame, ReferenceGame
@@ -36,10 +36,10 @@ class Rules(ABC):
     """How benches of one kind are played."""
 
     @abstractmethod
-    def cast(self, bench: OpenBench[Any], wanted: Wanted) -> BenchCast:
+    def cast(self, bench: OpenBench[Any], wanted: CastRequest) -> BenchCast:
         """Return who plays and who judges; or BadInput."""
 
-    def items(self, bench: OpenBench[Any], _wanted: Wanted) -> list[Any]:
+    def items(self, bench: OpenBench[Any], _wanted: CastRequest) -> list[Any]:
         """Return the items that are asked."""
         return list(bench.items)
 
@@ -52,7 +52,7 @@ class Rules(ABC):
     async def unknown(self, game: Any, cast: BenchCast, item: Any) -> Unknown:
         """Return what is left of an item; `game` repeats what is known, None where nothing is."""
         known = 0
-        asks = list[Ask]()
+        asks = list[PlannedCall]()
         for player in cast.players:
             mine = await self.unknown_of_player(game, cast, item, player)
             known += not mine
@@ -61,7 +61,7 @@ class Rules(ABC):
 
     async def unknown_of_player(
         self, game: Any, cast: BenchCast, item: Any, player: Player
-    ) -> list[Ask]:
+    ) -> list[PlannedCall]:
         """Return the calls of one item for one player that a repetition lacks."""
         raise NotImplementedError
 
@@ -85,7 +85,7 @@ class Rules(ABC):
 class PreferenceRules(Rules):
     """How questions are played that have an answer that won and one that lost."""
 
-    def cast(self, bench: OpenBench, wanted: Wanted) -> BenchCast:
+    def cast(self, bench: OpenBench, wanted: CastRequest) -> BenchCast:
         """Return who plays and who judges, and the anchor if there is one; or BadInput."""
         if wanted.frames:
             raise BadInput("--sweep is for tasks with a right answer; leave it out")

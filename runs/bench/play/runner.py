@@ -31,7 +31,7 @@ from videoautoarena.runs.bench.play.calls import (
     own_prompts,
     prompt_notes,
 )
-from videoautoarena.runs.bench.play.cast import BenchCast, Wanted
+from videoautoarena.runs.bench.play.cast import BenchCast, CastRequest
 from videoautoarena.runs.bench.play.forecast import Forecast
 from videoautoarena.runs.bench.play.game import Outcome
 from videoautoarena.runs.bench.play.plan import BenchPlan, Left, look_ahead, plan_of, priced_plan
@@ -46,10 +46,10 @@ from videoautoarena.runs.bench.play.videos import (
 )
 from videoautoarena.runs.bench.play.work import (
     BenchEngine,
+    BenchWork,
     Pair,
     Remaining,
     Repetition,
-    Work,
 )
 from videoautoarena.runs.console.progress.events import Listeners
 from videoautoarena.runs.formats.battle_table import quoted
@@ -64,7 +64,7 @@ from videoautoarena.video.workers.decoders import Decoders
 class BenchOrder(JobOrder):
     """What was typed of a bench that is to be played."""
 
-    wanted: Wanted = Wanted()  # noqa: RUF009 - a tuple, which nobody can change
+    wanted: CastRequest = CastRequest()  # noqa: RUF009 - a tuple, which nobody can change
     allow_missing: bool = False
     """Play what is asked of the videos that are there; questions of the others are void."""
     limit: int | None = None
@@ -96,7 +96,7 @@ class _Ready:
     """A bench that can be played."""
 
     bench: OpenBench[Any]
-    work: Work
+    work: BenchWork
     store: Store | None
     """None where nothing was ever played, and nothing is to be."""
     left: Left
@@ -208,7 +208,7 @@ async def _ready(
             notes.append("nobody here is sent frames: the videos are not looked at")
         if write and asked.retry_failed and store is not None:
             pardon(store, [video.id for video in films.videos.values()], 0)
-        work = Work(rules, cast, items, films, prompts)
+        work = BenchWork(rules, cast, items, films, prompts)
         left = await _look(work, store)
         if write and asked.retry_failed and left.failed:
             Generations(store).add(left.failed)
@@ -228,7 +228,7 @@ def _refuse_imported(bench: OpenBench[Any], cast: BenchCast, rules: Rules) -> No
             )
 
 
-async def _look(work: Work, store: Store | None) -> Left:
+async def _look(work: BenchWork, store: Store | None) -> Left:
     """Return what is left to be called, by repeating all that is known."""
     failed: set[str] = set()
     game = replace(work.repeated(store), on_failed=failed.add) if store is not None else None
@@ -290,7 +290,7 @@ class _Settled:
 
 
 async def _play_here(
-    work: Work, store: Store, asked: BenchOrder, *, settled: _Settled, listeners: Listeners
+    work: BenchWork, store: Store, asked: BenchOrder, *, settled: _Settled, listeners: Listeners
 ) -> None:
     """Play in this process what was not played before."""
     async with Decoders(FrameCache()) as decoders:

@@ -21,18 +21,18 @@ from videoautoarena.agents.roles.prompter import Prompter
 from videoautoarena.agents.roles.retrieve import share_of
 from videoautoarena.memory.records.digests import derive, digest
 from videoautoarena.memory.records.errors import BadInput, CallFailed, JournalMiss, UnusableVideo
-from videoautoarena.memory.records.records import Frames
+from videoautoarena.memory.records.records import VideoFrames
 from videoautoarena.runs.bench.format.reader import OpenBench
 from videoautoarena.runs.bench.format.results import AnyResult, TaskLine, TaskResult, read_tasks
 from videoautoarena.runs.bench.format.schema import TaskItem
 from videoautoarena.runs.bench.play.cast import (
     BenchCast,
+    CastRequest,
     Player,
-    Wanted,
     refuse_dialogue_options,
     task_cast,
 )
-from videoautoarena.runs.bench.play.forecast import Ask
+from videoautoarena.runs.bench.play.forecast import PlannedCall
 from videoautoarena.runs.bench.play.game import Game, Outcome, Said, no_frames, scope_of
 from videoautoarena.runs.bench.play.rules import Rules
 from videoautoarena.runs.bench.play.tally import Outcomes, facts_of, retrieval_of
@@ -82,7 +82,7 @@ class TaskGame(Game[TaskItem]):
             )
         return await super().answer(item, player)
 
-    async def seen(self, item: TaskItem, player: Player) -> Frames:
+    async def seen(self, item: TaskItem, player: Player) -> VideoFrames:
         """Return the frames that a player is shown, by its view of the video."""
         if player.is_blind:
             return no_frames(item)
@@ -144,7 +144,7 @@ class TaskGame(Game[TaskItem]):
         given = {"scores": marks.scores, "points": list(marks.points)}
         return line.model_copy(update=given)
 
-    def _shuffled(self, frames: Frames, item: TaskItem) -> Frames:
+    def _shuffled(self, frames: VideoFrames, item: TaskItem) -> VideoFrames:
         """Return the same pictures at each other's times."""
         seed = self.cast.config.seed
         order = sorted(
@@ -188,7 +188,7 @@ def scale_of(item: TaskItem) -> Scale:
 class TaskRules(Rules):
     """How tasks are played."""
 
-    def cast(self, bench: OpenBench[Any], wanted: Wanted) -> BenchCast:
+    def cast(self, bench: OpenBench[Any], wanted: CastRequest) -> BenchCast:
         """Return who answers, and who marks free text where the set has any; or BadInput."""
         refuse_dialogue_options(wanted)
         items = self.items(bench, wanted)
@@ -197,7 +197,7 @@ class TaskRules(Rules):
             raise BadInput(f"{bench.folder} is about one video; there is no other to show")
         return task_cast(bench, wanted, roles=tuple(MARKERS[scale_of(item)] for item in free))
 
-    def items(self, bench: OpenBench[Any], wanted: Wanted) -> list[Any]:
+    def items(self, bench: OpenBench[Any], wanted: CastRequest) -> list[Any]:
         """Return all items; where something is kept from players, those of choice with a key."""
         if wanted.views == ("whole",):
             return list(bench.items)
@@ -211,17 +211,21 @@ class TaskRules(Rules):
 
     async def unknown_of_player(
         self, game: TaskGame | None, cast: BenchCast, item: TaskItem, player: Player
-    ) -> list[Ask]:
+    ) -> list[PlannedCall]:
         """Return the calls of one task for one player that a repetition lacks."""
         is_marked = not item.is_choice and item.answer is not None
-        marking = [Ask(item, MARKERS[scale_of(item)], cast.judge, player)] * is_marked
+        marking = [PlannedCall(item, MARKERS[scale_of(item)], cast.judge, player)] * is_marked
         said: Said | None = None
         if game is not None and game.knows_frames(item, player):
             with suppress(JournalMiss):
                 said = await game.answer(item, player)
         if said is None:
             model = player.model
-            return [Ask(item, "contestant", model.alias, player), *marking] if model else marking
+            return (
+                [PlannedCall(item, "contestant", model.alias, player), *marking]
+                if model
+                else marking
+            )
         if said.text is None or not is_marked or game is None:
             return []
         try:

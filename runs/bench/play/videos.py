@@ -74,7 +74,7 @@ def find_bench_videos(
         return BenchVideos(there, {}, {}, frozenset(), None)
     unchecked = frozenset(id_ for id_ in wanted if entries[id_].sha256 is None)
     films = BenchVideos({}, {}, {}, unchecked, folder)
-    shelf = _Folder(folder) if folder is not None else None
+    shelf = _VideoFolder(folder) if folder is not None else None
     if shelf is not None and not shelf.by_name:
         raise BadInput(f"{folder} is empty; pass the folder of videos with --videos")
     for id_ in dict.fromkeys(wanted):
@@ -205,7 +205,7 @@ def seen_videos(store: Store | None) -> dict[str, Video]:
     return {id_: video for id_, video in found if video is not None}
 
 
-class _Folder:
+class _VideoFolder:
     """A folder of videos; its files are read once, and only where they must be."""
 
     def __init__(self, path: Path) -> None:
@@ -228,7 +228,7 @@ class _Folder:
         return files_by_name(self.path)
 
 
-def _found(shelf: _Folder, id_: str, entry: BenchVideo, before: Video | None) -> Video:
+def _found(shelf: _VideoFolder, id_: str, entry: BenchVideo, before: Video | None) -> Video:
     """Return the video of an entry; raise UnusableVideo with what became of it."""
     if entry.sha256 is not None:
         return _known(shelf, entry, entry.sha256)
@@ -238,7 +238,7 @@ def _found(shelf: _Folder, id_: str, entry: BenchVideo, before: Video | None) ->
     return video
 
 
-def _known(shelf: _Folder, entry: BenchVideo, sha256: str) -> Video:
+def _known(shelf: _VideoFolder, entry: BenchVideo, sha256: str) -> Video:
     """Return the video with these bytes, from where it was frozen or from anywhere."""
     place = inside(shelf.path, entry.path or "")
     is_there = place is not None and place.is_file()

@@ -25,7 +25,7 @@ from videoautoarena.runs.bench.play.rules import Rules
 from videoautoarena.runs.bench.play.videos import BenchVideos
 from videoautoarena.runs.console.progress.events import Listeners
 from videoautoarena.runs.jobs.paid_job import Generations, KnownFrames
-from videoautoarena.runs.run.rundir.context import EarlyEnd, Pace, no_frames
+from videoautoarena.runs.run.rundir.context import CallPacing, EarlyEnd, no_frames
 from videoautoarena.runs.run.rundir.frames import RunFrames
 from videoautoarena.video.workers.decoders import Decoders
 
@@ -42,7 +42,7 @@ class Due(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Work:
+class BenchWork:
     """Who is asked what about which videos, by which rules."""
 
     rules: Rules
@@ -96,7 +96,7 @@ class Work:
 class Repetition:
     """What the file of calls says of questions."""
 
-    def __init__(self, work: Work, store: Store) -> None:
+    def __init__(self, work: BenchWork, store: Store) -> None:
         self._work = work
         self._game = work.repeated(store)
 
@@ -118,7 +118,7 @@ class Repetition:
 class Remaining:
     """What of a bench is left to be played."""
 
-    work: Work
+    work: BenchWork
     due: Sequence[Due]
     file: Path
     """Of its calls; nobody has it open."""
@@ -138,7 +138,7 @@ class BenchEngine(Protocol):
         left: Remaining,
         ending: EarlyEnd,
         *,
-        pace: Pace,
+        pace: CallPacing,
         listeners: Listeners,
         on_played: OnPlayed,
     ) -> None:

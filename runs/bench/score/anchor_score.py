@@ -100,7 +100,7 @@ class WantedScores:
 
 
 @dataclass(frozen=True)
-class Scores:
+class AnchorScores:
     """What models came to on a bench: against the references, and against each anchor."""
 
     board: Board
@@ -123,7 +123,7 @@ class Scores:
         return {**head, "audit": [one.to_json() for one in self.audit], **found}
 
 
-def score_bench(bench: OpenBench, wanted: WantedScores) -> Scores:
+def score_bench(bench: OpenBench, wanted: WantedScores) -> AnchorScores:
     """Return the scores of the results that are wanted; BadInput where there are none."""
     held = anchored_by(bench, judge=wanted.judge, anchor=wanted.anchor)
     anchored = build_anchored(bench, held, wanted.way, by=wanted.by)
@@ -134,17 +134,17 @@ def score_bench(bench: OpenBench, wanted: WantedScores) -> Scores:
     if anchored and not results:
         board["stand_ins"] = all(one["stand_ins"] for one in anchored)
     if wanted.by != "language":
-        return Scores(board, anchored)
+        return AnchorScores(board, anchored)
     from videoautoarena.runs.bench.score.validity import languages_of
 
-    return Scores(board, anchored, languages_of(bench, [*results, *held]))
+    return AnchorScores(board, anchored, languages_of(bench, [*results, *held]))
 
 
-def score_results(bench: OpenBench, results: Sequence[object]) -> Scores:
+def score_results(bench: OpenBench, results: Sequence[object]) -> AnchorScores:
     """Return the scores of results that need not be written."""
     held = [one for one in results if isinstance(one, Anchored)]
     plain = [one for one in results if isinstance(one, Result)]
-    return Scores(build_scores(bench, plain), build_anchored(bench, held))
+    return AnchorScores(build_scores(bench, plain), build_anchored(bench, held))
 
 
 @dataclass(frozen=True)

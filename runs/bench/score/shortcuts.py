@@ -72,7 +72,7 @@ class Probed(NamedTuple):
     """One a probe."""
 
 
-class ItemDefect(NamedTuple):
+class DefectiveItems(NamedTuple):
     """A kind of defect, and the items that have it: of what repeats, those that are alike."""
 
     flaw: str
@@ -105,7 +105,7 @@ class Shortcuts:
     leaks: dict[str, float]
     """qid to how likely the probes found name the right option; 1 / options where none was
     found."""
-    defects: tuple[ItemDefect, ...]
+    defects: tuple[DefectiveItems, ...]
     """Each `flaw` and its `qids`, a list of those that repeat each other or of one."""
 
     @property
@@ -214,7 +214,7 @@ def _item(item: TaskItem) -> ChoiceItem:
     return ChoiceItem(item.question, tuple(item.options), key, item.task, item.video_id)
 
 
-def _defects(items: Sequence[TaskItem]) -> Iterator[ItemDefect]:
+def _defects(items: Sequence[TaskItem]) -> Iterator[DefectiveItems]:
     found = defaultdict[str, list[tuple[str, ...]]](list)
     for is_choice in (True, False):
         some = [item for item in items if item.is_choice is is_choice]
@@ -222,7 +222,7 @@ def _defects(items: Sequence[TaskItem]) -> Iterator[ItemDefect]:
             if is_choice or flaw == _OF_TEXT:
                 found[flaw].append(tuple(some[place].qid for place in places))
     for kind, qids in found.items():
-        yield ItemDefect(kind, tuple(qids))
+        yield DefectiveItems(kind, tuple(qids))
 
 
 def _head(part: Probed) -> str:

@@ -170,7 +170,7 @@ class TaskBoard(Record):
         return {length: fmean(found[length]) for length in sorted(found)}
 
 
-class TaskScores(PublishedRecord):
+class TaskSetScores(PublishedRecord):
     """Scores on a set of tasks."""
 
     bench: str
@@ -185,7 +185,7 @@ class TaskScores(PublishedRecord):
 
 def score_tasks(bench: OpenBench[TaskItem], results: Sequence[TaskResult] | None = None, *,
                 judge: str | None = None, as_published: bool = False,
-                margin: float = MARGIN) -> TaskScores:  # fmt: skip
+                margin: float = MARGIN) -> TaskSetScores:  # fmt: skip
     """Return the scores of results on a set, or BadInput where there are none.
 
     Args:
@@ -235,7 +235,7 @@ def score_tasks(bench: OpenBench[TaskItem], results: Sequence[TaskResult] | None
         ladders = tuple(ladders_of(items, found))
         boards.append(board.model_copy(update={"sweeps": sweeps, "ladders": ladders}))
     stand_ins = bool(found) and all(one.is_stand_in for one in found)
-    return TaskScores(
+    return TaskSetScores(
         bench=bench.bench, as_published=as_published, stand_ins=stand_ins, boards=tuple(boards)
     )
 

@@ -14,7 +14,7 @@ from videoautoarena.runs.bench.selecting.hard import (
     HARD_SCOPE,
     BadQuestion,
     Candidates,
-    Meeting,
+    HardMatch,
     Tried,
     WhyNot,
     candidates_of,
@@ -43,14 +43,14 @@ from videoautoarena.runs.jobs.paid_job import (
 from videoautoarena.runs.run.config.disclosure import REPAIR, clip_calls, embedders
 from videoautoarena.runs.run.rundir.account import Calls
 from videoautoarena.runs.run.rundir.opener import stored_prompts
-from videoautoarena.runs.run.rundir.reader import Run, counted, run_file
+from videoautoarena.runs.run.rundir.reader import RunReader, counted, run_file
 from videoautoarena.runs.tournament.plan import known_sum
 
-Wanted = Callable[[Run], WhyNot]
+Wanted = Callable[[RunReader], WhyNot]
 """Returns of a run which of its questions are not to be asked, and why."""
 
 
-def all_wanted(_: Run) -> WhyNot:
+def all_wanted(_: RunReader) -> WhyNot:
     """Leave no question out."""
     return lambda _: None
 
@@ -114,14 +114,14 @@ class HardFound:
 
 
 @dataclass(kw_only=True)
-class HardJob(RunJob[Meeting, Tried]):
+class HardJob(RunJob[HardMatch, Tried]):
     """Asks models hard questions that they did not play, and has their answers judged."""
 
     found: Candidates
     tried: dict[str, Tried] = field(default_factory=dict)
     """What came of meetings, by scope."""
 
-    def forecast(self, meeting: Meeting) -> Iterable[ExpectedCalls]:
+    def forecast(self, meeting: HardMatch) -> Iterable[ExpectedCalls]:
         """Yield an answer, and its judging by every judge from each seating."""
         videos = (meeting.battle.video,)
         yield ExpectedCalls(meeting.model, "contestant", 1.0, 1, videos=videos)
@@ -146,11 +146,11 @@ class HardJob(RunJob[Meeting, Tried]):
         videos = dict.fromkeys(meeting.battle.video for meeting in self.left)
         await self.job_run.check_frames(map(self.job_run.store.frames, videos))
 
-    async def play(self, meeting: Meeting, prompter: Prompter) -> Tried:
+    async def play(self, meeting: HardMatch, prompter: Prompter) -> Tried:
         """Return what comes of a model at a question."""
         return await try_model(prompter, self.config, meeting, self.job_run.run_frames)
 
-    async def keep(self, meeting: Meeting, outcome: Tried) -> None:
+    async def keep(self, meeting: HardMatch, outcome: Tried) -> None:
         """Take what came of it; it stands in the journal alone."""
         self.tried[meeting.scope] = outcome
         why = outcome.reason or "no reason recorded"

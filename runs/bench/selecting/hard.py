@@ -34,7 +34,7 @@ WhyNot = Callable[[Battle], str | None]
 """Returns why a question is not to be asked; None where it is."""
 
 
-class Meeting(NamedTuple):
+class HardMatch(NamedTuple):
     """One model that is asked a question again, and the bad answer that it meets."""
 
     battle: Battle
@@ -114,7 +114,7 @@ class Candidates(NamedTuple):
     """In the order of the slots."""
     left_out: Mapping[str, str]
     """Id to the reason of those that nobody is asked."""
-    meetings: Sequence[Meeting]
+    meetings: Sequence[HardMatch]
     """Who is to be asked again, in the same order, then as the models stand in the roster."""
     known: Mapping[tuple[str, str], Tried]
     """What newcomers' battles say already, by battle and model."""
@@ -150,7 +150,7 @@ def candidates_of(
     }
     seeing = [m for m in config.models if config.model_of(m).frame_limit("contestant") > 0]
     meetings = [
-        Meeting(battle, model, _bad_side(config.seed, battle.id, model))
+        HardMatch(battle, model, _bad_side(config.seed, battle.id, model))
         for battle in wanted.values()
         for model in seeing
         if model not in (battle.model_a, battle.model_b) and (battle.id, model) not in known
@@ -197,7 +197,7 @@ def questions_of(found: Candidates, tried: Mapping[str, Tried]) -> list[BadQuest
 
 
 async def try_model(
-    prompter: Prompter, config: RunConfig, meeting: Meeting, run_frames: RunFrames
+    prompter: Prompter, config: RunConfig, meeting: HardMatch, run_frames: RunFrames
 ) -> Tried:
     """Ask a model an old question and judge its answer against a bad one, as the run judges.
 

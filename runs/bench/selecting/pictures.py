@@ -16,7 +16,7 @@ from videoautoarena.agents.providers.embeddings import sees_images
 from videoautoarena.agents.roles.prompter import Prompter
 from videoautoarena.agents.roles.retrieve import ask_vector, pictures_request, question_request
 from videoautoarena.memory.records.errors import BadInput
-from videoautoarena.memory.records.records import CallRow, Frame, Frames, Nonce
+from videoautoarena.memory.records.records import CallRow, Frame, Nonce, VideoFrames
 from videoautoarena.memory.store.evidence import TRIAL_SCOPE
 from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.console.progress.events import Listeners
@@ -52,7 +52,7 @@ FRAMES = 4
 of one video look alike; fewer miss what a question is about where scenes change."""
 
 
-class Asked(NamedTuple):
+class EmbeddedQuestion(NamedTuple):
     """One question whose document is wanted."""
 
     qid: str
@@ -110,7 +110,7 @@ class _Piece(NamedTuple):
     video: str | None
     content: str
     """The question, or the digest of the frame."""
-    shown: Frames | None
+    shown: VideoFrames | None
 
     @property
     def scope(self) -> str:
@@ -206,7 +206,7 @@ def picture_embedder(name: str, file: ArenaFile) -> Embedder | None:
 
 
 async def plan_documents(
-    out: Path, order: JobOrder, embedder: Embedder, wanted: Sequence[Asked]
+    out: Path, order: JobOrder, embedder: Embedder, wanted: Sequence[EmbeddedQuestion]
 ) -> DocumentPlan:
     """Return what embedding will take; nobody is called, and nothing is written."""
     recast = to_go_on([embedder.name], **{embedder.name: embedder.entry})
@@ -218,7 +218,7 @@ async def embed_documents(
     out: Path,
     order: JobOrder,
     embedder: Embedder,
-    wanted: Sequence[Asked],
+    wanted: Sequence[EmbeddedQuestion],
     *,
     listeners: Listeners,
     on_done: OnDone,
@@ -252,7 +252,7 @@ async def embed_documents(
     return Documents(vectors, with_frames, len(rows), known_sum(map(_cost, rows))), job.tally
 
 
-async def _job(found: JobRun, order: JobOrder, wanted: Iterable[Asked]) -> EmbeddingJob:
+async def _job(found: JobRun, order: JobOrder, wanted: Iterable[EmbeddedQuestion]) -> EmbeddingJob:
     """Return the job with what the journal has of the vectors that are wanted."""
     generations = Generations(None, known_of(found.store, TOPICS_SCOPE).generations)
     job = EmbeddingJob(
@@ -311,7 +311,7 @@ def _document(name: str, vectors: Sequence[Floats]) -> Floats:
     return document_of(vectors[0], vectors[1:])
 
 
-def _pieces(store: Store, asked: Asked) -> Iterator[_Piece]:
+def _pieces(store: Store, asked: EmbeddedQuestion) -> Iterator[_Piece]:
     """Yield a question, then up to FRAMES of those its answers were given, spread evenly."""
     yield _Piece(None, asked.question, None)
     battle = store.battle(asked.battle)
@@ -324,6 +324,6 @@ def _pieces(store: Store, asked: Asked) -> Iterator[_Piece]:
         yield _Piece(battle.video, given[place].digest, _alone(frames, given[place]))
 
 
-def _alone(frames: Frames, frame: Frame) -> Frames:
+def _alone(frames: VideoFrames, frame: Frame) -> VideoFrames:
     bare = {"frames": (frame,), "subtitles": None, "captions": ()}
     return frames.model_copy(update=bare)

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from videoautoarena.runs.console.media.doctor import Checkup, Entries
     from videoautoarena.runs.console.media.frame_cache import CacheSelection
     from videoautoarena.runs.console.media.live_check import ModelCheck
-    from videoautoarena.runs.making.scenes.show import Shown
+    from videoautoarena.runs.making.scenes.show import SceneReport
     from videoautoarena.runs.run.config.first_file import NamedCast
     from videoautoarena.runs.run.rundir.context import EarlyEnd
     from videoautoarena.runs.tournament.plan import Plan
@@ -159,7 +159,7 @@ def scenes_command(
     return _shown(*ending.run_async(show(order, say, pictures=file is not None)), file)
 
 
-def _shown(found: Shown, end: EarlyEnd, sheet: Path | None) -> int:
+def _shown(found: SceneReport, end: EarlyEnd, sheet: Path | None) -> int:
     """Print what is remembered of a video, or why it ended early; return the exit code."""
     from videoautoarena.runs.making.scenes.sheet import write_scene_sheet
     from videoautoarena.runs.views.results.forms import ReportView

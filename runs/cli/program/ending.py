@@ -217,7 +217,7 @@ def early_end(tally: EarlyEnd, so_far: str) -> int | None:
     return None
 
 
-def print_plan(planning: Coroutine[object, object, options.Reported]) -> int:
+def print_plan(planning: Coroutine[object, object, options.CommandResult]) -> int:
     """Print what a job would take; return the exit code."""
     options.print_found(run_async(planning))
     return 0

@@ -624,7 +624,7 @@ def span(name: str, text: str, bounds: tuple[int, int]) -> tuple[int, int]:
     return ends[0], ends[1]
 
 
-class Reported(Protocol):
+class CommandResult(Protocol):
     """What a command found or did, for a program and for a person."""
 
     def as_json(self) -> dict[str, Any]:
@@ -634,7 +634,7 @@ class Reported(Protocol):
         """Return it in lines."""
 
 
-def print_found(found: Reported) -> None:
+def print_found(found: CommandResult) -> None:
     """Print what was found or done as indented JSON, or as lines broken to the terminal's width."""
     print_report(found.as_json(), found.as_lines())
 

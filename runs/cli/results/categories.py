@@ -219,10 +219,10 @@ def realism_command(out: Path, against: Path, *, plan: bool, **typed: Any) -> in
         classify_questions,
         plan_classifying,
     )
-    from videoautoarena.runs.analysis.realism.report import Wish, check_wish, realism_of
+    from videoautoarena.runs.analysis.realism.report import RealismOptions, check_wish, realism_of
     from videoautoarena.runs.views.results.categories import realism_report
 
-    wish = options.take(Wish, typed)
+    wish = options.take(RealismOptions, typed)
     check_wish(wish)
     classified = None
     if typed["classifier"] is None:

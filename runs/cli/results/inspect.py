@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from videoautoarena.runs.rating.leaderboard import LeaderboardRow
     from videoautoarena.runs.run.battles.export import What
     from videoautoarena.runs.run.battles.listing import ListForm
-    from videoautoarena.runs.run.rundir.reader import Run
+    from videoautoarena.runs.run.rundir.reader import RunReader
     from videoautoarena.runs.serve.annotate.session import LabellingSession
     from videoautoarena.runs.views.page.report import WrittenReport
     from videoautoarena.runs.views.page.set_page import WrittenSet
@@ -126,7 +126,7 @@ def battles_command(
         click.echo(line)
 
 
-def _rated(run: Run) -> Sequence[LeaderboardRow]:
+def _rated(run: RunReader) -> Sequence[LeaderboardRow]:
     """Return the rows of a run's plain leaderboard."""
     from videoautoarena.runs.rating.fit import rater_of
     from videoautoarena.runs.rating.table import build

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from videoautoarena.runs.analysis.leaderboard.power import PowerQuestion
-    from videoautoarena.runs.analysis.leaderboard.slices import Pairs, Slices
-    from videoautoarena.runs.rating.leaderboard import Leaderboard
+    from videoautoarena.runs.analysis.leaderboard.slices import LeaderboardSlices, PairRecords
+    from videoautoarena.runs.rating.leaderboard import RatedLeaderboard
     from videoautoarena.runs.views.figures.canvas import Form
     from videoautoarena.runs.views.results.report import Report
 
@@ -52,7 +52,7 @@ class Drawing:
         elif self.force or self.bare:
             raise click.UsageError(f"--{'force' if self.force else 'bare'} needs --picture FILE")
 
-    def draw(self, board: Leaderboard | Slices) -> None:
+    def draw(self, board: RatedLeaderboard | LeaderboardSlices) -> None:
         """Draw a leaderboard, or those of slices, and say so."""
         if self.picture is None:
             return
@@ -80,7 +80,11 @@ rating_options = options.together(
 
 
 def print_board(
-    board: Leaderboard | Slices | Pairs, form: str, *, details: bool = False, notes: bool = False
+    board: RatedLeaderboard | LeaderboardSlices | PairRecords,
+    form: str,
+    *,
+    details: bool = False,
+    notes: bool = False,
 ) -> None:
     """Print a leaderboard, those of slices, or pairs, in one of the forms."""
     if form == "json":
@@ -89,17 +93,17 @@ def print_board(
     options.print_view(_report_of(board), form, notes=notes, details=details)
 
 
-def _report_of(board: Leaderboard | Slices | Pairs) -> Report:
+def _report_of(board: RatedLeaderboard | LeaderboardSlices | PairRecords) -> Report:
     """Return the report of a board; what the others need is not loaded for it."""
-    from videoautoarena.runs.rating.leaderboard import Leaderboard
+    from videoautoarena.runs.rating.leaderboard import RatedLeaderboard
 
-    if isinstance(board, Leaderboard):
+    if isinstance(board, RatedLeaderboard):
         from videoautoarena.runs.views.results.leaderboard import leaderboard_report
 
         return leaderboard_report(board)
-    from videoautoarena.runs.analysis.leaderboard.slices import Slices
+    from videoautoarena.runs.analysis.leaderboard.slices import LeaderboardSlices
 
-    if isinstance(board, Slices):
+    if isinstance(board, LeaderboardSlices):
         from videoautoarena.runs.views.results.slices import slices_report
 
         return slices_report(board)
@@ -166,7 +170,7 @@ def show_leaderboard(folder: Path) -> None:
 
 def rate_run(
     folder: Path, *, by: str | None = None, method: RatingMethod = USUAL, behaviour: bool = True
-) -> Leaderboard | Slices | Pairs:
+) -> RatedLeaderboard | LeaderboardSlices | PairRecords:
     """Return the leaderboard of the run in `folder`, those of its slices, or its pairs.
 
     Without `behaviour` nothing is known of refusals and lengths, which takes a look at each answer.

@@ -208,11 +208,11 @@ def probe(
 
 
 def _asked(typed: dict[str, Any], **beside: Any) -> BenchOrder:
-    from videoautoarena.runs.bench.play.cast import Wanted
+    from videoautoarena.runs.bench.play.cast import CastRequest
     from videoautoarena.runs.bench.play.runner import BenchOrder
 
     typed["frames"] = typed.get("frames") or ()
-    wanted = options.take(Wanted, typed, **beside)
+    wanted = options.take(CastRequest, typed, **beside)
     return BenchOrder(wanted, **typed)
 
 
@@ -463,8 +463,8 @@ def score(bench: OpenBench[Any], *, form: str, **typed: Any) -> None:
     """
     from videoautoarena.runs.bench.kinds.scorings import scoring_of
     from videoautoarena.runs.bench.score.anchor_score import (
+        AnchorScores,
         AnchorScoring,
-        Scores,
         WantedScores,
     )
     from videoautoarena.runs.views.results.comparisons import pasted, set_reports
@@ -476,7 +476,7 @@ def score(bench: OpenBench[Any], *, form: str, **typed: Any) -> None:
     elif form == "table":
         options.print_views(set_reports(scores))
     else:
-        if form == "csv" and isinstance(scores, Scores) and scores.holds_both:
+        if form == "csv" and isinstance(scores, AnchorScores) and scores.holds_both:
             say("results against an anchor are left out of the CSV; print them with --anchor")
         print_result(pasted(scores, form))
 

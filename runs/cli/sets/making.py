@@ -94,7 +94,7 @@ def make_tasks_command(
 
     Encoded videos and paid calls are kept if the command is interrupted; repeat it to continue.
     """
-    from videoautoarena.runs.making.tasks.items import PROBES, Wish
+    from videoautoarena.runs.making.tasks.items import PROBES, ItemRequest
     from videoautoarena.runs.making.tasks.make import Order, make
     from videoautoarena.runs.making.tasks.watch import plan_watch, watch
     from videoautoarena.runs.making.tasks.watched_set import WatchOrder
@@ -116,7 +116,7 @@ def make_tasks_command(
     typed["n"] = typed["n"] or 60
     typed["seconds"] = _seconds(typed["seconds"], is_ladder=typed["is_ladder"])
     typed["probes"] = options.span("--probes", typed["probes"], PROBES)
-    cut = options.take(Wish, typed, kinds=kinds)
+    cut = options.take(ItemRequest, typed, kinds=kinds)
     made = ending.run_async(
         make(options.take(Order, typed, folder=folder, to=to, wish=cut), say, is_plan=plan)
     )
@@ -319,9 +319,9 @@ def review_command(bench: Path, *, to: Path | None, force: bool, **how: Any) -> 
         options.print_found(sheeted)
         return
     from videoautoarena.runs.bench.format.schema import VIDEOS
-    from videoautoarena.runs.making.dialogues.review import Wish, review
+    from videoautoarena.runs.making.dialogues.review import ReviewOptions, review
 
-    made = review(Wish(bench, to, **how))
+    made = review(ReviewOptions(bench, to, **how))
     options.print_found(made)
     ending.say_made(to, "copies of videos" if (to / VIDEOS).is_dir() else "")
 

@@ -32,8 +32,7 @@ from videoautoarena.runs.run.config.disclosure import (
     most_frames,
     remote_notice,
 )
-from videoautoarena.runs.run.config.run_config import Flags, RunConfig, resolve
-from videoautoarena.runs.run.config.sampling import refuse_missing
+from videoautoarena.runs.run.config.run_config import Flags, RunConfig, refuse_missing, resolve
 from videoautoarena.runs.run.rundir.reader import counted, named, one_line
 
 if TYPE_CHECKING:

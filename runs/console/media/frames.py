@@ -13,16 +13,21 @@ from typing import Any, NamedTuple
 from videoautoarena.agents.prompting.layout import label
 from videoautoarena.memory.records.errors import BadInput, UnusableVideo
 from videoautoarena.memory.records.frame_policies import FPS, FRAME_POLICIES
-from videoautoarena.memory.records.records import Cue, Frames, Sampling, Video
+from videoautoarena.memory.records.records import Cue, Sampling, Video, VideoFrames
 from videoautoarena.runs.formats.files import refuse_existing, write_whole
 from videoautoarena.runs.formats.record_json import record_json
 from videoautoarena.runs.formats.terminal import safe
 from videoautoarena.runs.formats.words import in_full, spent
 from videoautoarena.runs.run.config.arena_file import arena_file
-from videoautoarena.runs.run.config.run_config import Flags, RunConfig, preset_of
-from videoautoarena.runs.run.config.sampling import choose_sampling, refuse_missing
+from videoautoarena.runs.run.config.run_config import (
+    Flags,
+    RunConfig,
+    choose_sampling,
+    preset_of,
+    refuse_missing,
+)
 from videoautoarena.runs.run.rundir.opener import NO_FOLDER, videos_folder
-from videoautoarena.runs.run.rundir.reader import Run, counted, open_run
+from videoautoarena.runs.run.rundir.reader import RunReader, counted, open_run
 from videoautoarena.video.folder.find import read_video
 from videoautoarena.video.sampling.cache import FrameCache, kept_scenes
 from videoautoarena.video.sampling.scenes import SceneSpan
@@ -72,7 +77,7 @@ class FramesView:
 
     video: Video
     sampling: Sampling
-    frames: Frames
+    frames: VideoFrames
     """Those that are seen."""
     total: int
     """How many the video gave, of which these are chosen."""
@@ -185,7 +190,7 @@ async def _sampled(asked: FramesRequest) -> FramesView:
     return FramesView(video, asked.sampling, seen, len(frames.frames), jpegs, scenes, by)
 
 
-async def _shown(run: Run, asked: FramesRequest) -> FramesView:
+async def _shown(run: RunReader, asked: FramesRequest) -> FramesView:
     config = RunConfig.of_manifest(run.manifest)
     most = asked.seen
     by = _of_at_most(asked.seen)
@@ -218,7 +223,7 @@ async def _shown(run: Run, asked: FramesRequest) -> FramesView:
 
 
 async def _jpegs(
-    decoders: Decoders, path: Path, video: Video, sampling: Sampling, frames: Frames
+    decoders: Decoders, path: Path, video: Video, sampling: Sampling, frames: VideoFrames
 ) -> tuple[bytes, ...]:
     digests = [frame.digest for frame in frames.frames]
     return tuple(await decoders.jpegs(path, video, sampling=sampling, digests=digests))
@@ -240,7 +245,7 @@ def read_one(path: Path) -> Video:
         raise BadInput(f"{path} {failure}") from None
 
 
-def _of_run(run: Run, wanted: str) -> tuple[Video, Path]:
+def _of_run(run: RunReader, wanted: str) -> tuple[Video, Path]:
     """Return a video of the run by its id or how that begins, path or bytes, and where it is."""
     videos = run.store.videos()
     folder = videos_folder(run.store) or NO_FOLDER

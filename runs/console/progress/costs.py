@@ -86,7 +86,7 @@ NAMED_INTENTS = 5
 
 
 @dataclass
-class Costs:
+class CallCosts:
     """What all calls of a run came to."""
 
     SHOWN: ClassVar = (

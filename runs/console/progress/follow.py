@@ -38,7 +38,7 @@ from videoautoarena.runs.run.config.run_config import RunConfig
 from videoautoarena.runs.run.config.stopping_rule import kept_rule
 from videoautoarena.runs.run.rundir.budget import kept_caps
 from videoautoarena.runs.run.rundir.call_facts import FactCount, kept_limits, limit_lines
-from videoautoarena.runs.run.rundir.reader import Run, lock_file, open_run
+from videoautoarena.runs.run.rundir.reader import RunReader, lock_file, open_run
 from videoautoarena.runs.run.rundir.slots import Lineup
 from videoautoarena.runs.run.rundir.waves import Watch, Waves, ending_of, look_ahead
 
@@ -96,7 +96,7 @@ class Follower:
                 self._machines = machines
                 self._listeners.hear(machines)
 
-    def _look_for_waits(self, run: Run, process: int | None) -> None:
+    def _look_for_waits(self, run: RunReader, process: int | None) -> None:
         """Pass on at which servers calls wait by now, and at which they do no longer."""
         waiting = {one.address: one for one in waiting_now(run.store, process)}
         for address, since_s in list(self._waiting.items()):
@@ -112,7 +112,7 @@ class Follower:
         self._listeners.say(about_wait(wait))
         self._listeners.hear(wait)
 
-    def _begin(self, run: Run) -> None:
+    def _begin(self, run: RunReader) -> None:
         manifest = run.manifest
         # First: what is settled from here on may be part of `Begun`, and is then passed over.
         self._latest = run.store.last_settled()
@@ -140,7 +140,7 @@ class Follower:
             )
         )
 
-    def _settle(self, run: Run, id_: str) -> None:
+    def _settle(self, run: RunReader, id_: str) -> None:
         row = self._lineup.slots.find(id_)
         battle = run.store.battle(id_) if row is not None and not self._is_settled[row] else None
         if battle is None:
@@ -151,7 +151,7 @@ class Follower:
         if self._waves is not None:
             self._waves.note(ending_of(battle))
 
-    def _look_for_rule(self, run: Run) -> None:
+    def _look_for_rule(self, run: RunReader) -> None:
         """Pass on what the rule that may stop the run sees by now."""
         rule = kept_rule(run.store).rule
         if rule is None:
@@ -165,7 +165,7 @@ class Follower:
             )
         self._watch.look()
 
-    def _call(self, run: Run, row: CallRow) -> None:
+    def _call(self, run: RunReader, row: CallRow) -> None:
         slot = self._lineup.current(row.nonce.scope)
         if row.nonce.role == "contestant" and slot not in self._drawn and self._is_open(slot):
             self._drawn.add(slot)

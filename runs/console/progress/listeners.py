@@ -10,7 +10,7 @@ from pathlib import Path
 
 from videoautoarena.memory.records.errors import BadInput
 from videoautoarena.runs.console.progress.events import Hear, Listeners, Say, all_of
-from videoautoarena.runs.console.progress.live import Pace, plain_lines
+from videoautoarena.runs.console.progress.live import RemainingTime, plain_lines
 from videoautoarena.runs.formats.terminal import safe, say
 from videoautoarena.video.folder.find import Findings, find_videos
 
@@ -88,7 +88,7 @@ def progress(say: Say, *, is_quiet: bool = False) -> Iterator[OnProgress]:
         with _bar() as bar:
             yield bar
     else:
-        pace = Pace()
+        pace = RemainingTime()
 
         def on_progress(done: int, total: int, words: str) -> None:
             left = pace.words(done, total)
@@ -108,7 +108,7 @@ def _bar() -> Iterator[OnProgress]:
         rich.MofNCompleteColumn(),
         rich.TextColumn("{task.description}", markup=False),
     )
-    pace = Pace()
+    pace = RemainingTime()
     with rich.Progress(*columns, console=Console(stderr=True), transient=True) as shown:
         bar = shown.add_task("", total=None)
 

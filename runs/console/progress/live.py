@@ -35,11 +35,11 @@ from videoautoarena.runs.console.progress.events import (
     end_of,
 )
 from videoautoarena.runs.console.progress.screen import LiveBoard, ScreenSize, picture
-from videoautoarena.runs.console.progress.snapshot import BattleEnding, RunSnapshot
+from videoautoarena.runs.console.progress.snapshot import RunSnapshot, SnapshotBattle
 from videoautoarena.runs.formats.terminal import say
 from videoautoarena.runs.formats.terminal_text import ASCII, UNICODE
 from videoautoarena.runs.formats.words import roughly
-from videoautoarena.runs.rating.leaderboard import Leaderboard
+from videoautoarena.runs.rating.leaderboard import RatedLeaderboard
 from videoautoarena.runs.rating.table import build
 from videoautoarena.runs.run.rundir.call_facts import FactCount
 from videoautoarena.runs.run.rundir.reader import one_line, outcome
@@ -54,7 +54,7 @@ LONGEST_LEFT = len(" ~123.4 h")
 """Characters of the words for what is left, but for weeks of work."""
 
 
-class Pace:
+class RemainingTime:
     """Takes how many pieces are done whenever one is, and says how long the rest takes."""
 
     def __init__(self, *, done: int = 0, clock: Callable[[], float] = time.monotonic) -> None:
@@ -104,7 +104,7 @@ class BattleLines:
         self._columns = columns or (
             shutil.get_terminal_size().columns if sys.stderr.isatty() else PIPED
         )
-        self._pace = Pace(done=done, clock=clock)
+        self._pace = RemainingTime(done=done, clock=clock)
 
     def settled(self, battle: Battle) -> None:
         """Count a battle and print its line."""
@@ -317,8 +317,8 @@ class LiveConsole:
         if not task.cancelled() and task.exception() is None:
             self._rate_soon()
 
-    async def _rate_aside(self, battles: list[BattleEnding]) -> None:
-        def rate() -> tuple[Leaderboard, float]:
+    async def _rate_aside(self, battles: list[SnapshotBattle]) -> None:
+        def rate() -> tuple[RatedLeaderboard, float]:
             began = time.thread_time()
             return self._rate(battles), time.thread_time() - began
 
@@ -333,7 +333,7 @@ class LiveConsole:
         battles = self.standing.battles()
         self._board = LiveBoard(self._rate(battles), len(battles))
 
-    def _rate(self, battles: list[BattleEnding]) -> Leaderboard:
+    def _rate(self, battles: list[SnapshotBattle]) -> RatedLeaderboard:
         run = self.standing.run
         return build(battles, run.models if run else ())
 

@@ -22,7 +22,7 @@ from videoautoarena.runs.formats.terminal_text import (
     plain,
 )
 from videoautoarena.runs.formats.words import dollars, short
-from videoautoarena.runs.rating.leaderboard import Leaderboard, LeaderboardRow
+from videoautoarena.runs.rating.leaderboard import LeaderboardRow, RatedLeaderboard
 from videoautoarena.runs.run.battles.listing import result, short_names, why
 from videoautoarena.runs.run.rundir.call_facts import listed
 from videoautoarena.runs.run.rundir.reader import counted
@@ -93,7 +93,7 @@ class ScreenSize:
 class LiveBoard(NamedTuple):
     """A leaderboard, and how many battles had ended when it was made."""
 
-    table: Leaderboard
+    table: RatedLeaderboard
     battles: int
 
 

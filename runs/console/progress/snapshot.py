@@ -35,7 +35,7 @@ TIMED = 6
 """Battles that must be settled before one can say how long the rest will take."""
 
 
-class BattleEnding(NamedTuple):
+class SnapshotBattle(NamedTuple):
     """How a battle ended, without a word of what was said in it."""
 
     id: str
@@ -210,7 +210,7 @@ class RunSnapshot:
             for voice in self._voices():
                 voice.awaits_server = False
 
-    def battles(self) -> list[BattleEnding]:
+    def battles(self) -> list[SnapshotBattle]:
         """Return how the settled battles ended, in stored order."""
         return list(self._endings)
 
@@ -330,13 +330,13 @@ class SlotEndings:
         self._codes[row] = [self._names.setdefault(name, len(self._names)) for name in names]
         return True
 
-    def __iter__(self) -> Iterator[BattleEnding]:
+    def __iter__(self) -> Iterator[SnapshotBattle]:
         names = list(self._names)
         videos = self._slots.videos
         for row in np.flatnonzero(self._codes[:, 2] != _OPEN).tolist():
             a, b, verdict = (names[name] for name in self._codes[row])
             video = videos[self._slots.columns.video[row]]
-            yield BattleEnding(self._slots.id(row), video, a, b, verdict or "")
+            yield SnapshotBattle(self._slots.id(row), video, a, b, verdict or "")
 
 
 def _lineages(slots: Slots) -> Counter[str]:

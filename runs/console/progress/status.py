@@ -16,7 +16,11 @@ from videoautoarena.agents.limits.budget import SpendCaps
 from videoautoarena.memory.records import records
 from videoautoarena.memory.records.records import DECIDED, TIES, Intent
 from videoautoarena.memory.store.store import Store
-from videoautoarena.runs.console.progress.costs import Costs, in_flight_line, possibly_paid_lines
+from videoautoarena.runs.console.progress.costs import (
+    CallCosts,
+    in_flight_line,
+    possibly_paid_lines,
+)
 from videoautoarena.runs.console.progress.local_state import (
     KeptMachines,
     Waiting,
@@ -107,7 +111,7 @@ class EndingCounts:
 
 
 @dataclass(frozen=True)
-class Status:
+class RunStatus:
     """How far a run is."""
 
     SHOWN: ClassVar = (
@@ -123,13 +127,13 @@ class Status:
     skipped: list[records.SkippedFile]
     """Files not used: `path` and `reason`."""
     endings: EndingCounts = field(metadata=SPREAD)
-    costs: Costs = field(metadata=SPREAD)
+    costs: CallCosts = field(metadata=SPREAD)
     caps: SpendCaps
     outlook: Outlook
     """What is left, and how its stopping rule was met, or how near it is."""
     failed: int
     """Void or forfeit battles whose call failed: what `--retry-failed` plays again."""
-    work: reader.Work
+    work: reader.WorkTime
     """Over all processes, to their last commits: `seconds`, number of `processes`, and
     `calls_per_minute` or None."""
     damage: list[str]
@@ -348,18 +352,18 @@ class Status:
         return "finished" if self.settled >= self.slots else "stopped; no process is running it"
 
 
-def status_of(folder: Path) -> Status:
+def status_of(folder: Path) -> RunStatus:
     """Return how far the run in `folder` is."""
     with reader.open_run(folder) as run:
         store = run.store
         journal = run.store.journal
         tally = Tally.of(store)
         endings = EndingCounts.of(store, tally)
-        costs = Costs(settled=endings.verdicts.total())
+        costs = CallCosts(settled=endings.verdicts.total())
         for call in journal.each_taken():
             costs.add(call)
         process = holder(reader.lock_file(folder))
-        return Status(
+        return RunStatus(
             folder=folder,
             manifest=run.manifest,
             slots=tally.slots,

@@ -50,7 +50,7 @@ from videoautoarena.runs.formats.files import make_folder, refuse_existing
 from videoautoarena.runs.formats.terminal import safe
 from videoautoarena.runs.run.rundir.reader import (
     RUN_FILE,
-    Run,
+    RunReader,
     contracts_of,
     counted,
     open_run,
@@ -335,7 +335,7 @@ def export_run(
         return write_folder(to, filled, force=force, pictures=pictures, on_progress=on_progress)
 
 
-def _metadata(run: Run, name: str, about: Json) -> Json:
+def _metadata(run: RunReader, name: str, about: Json) -> Json:
     entry = cast_entry(run.manifest.get("cast"), name)
     return {**about, "contestant": entry.get("model", name), "max_frames": entry.get("max_frames")}
 
@@ -347,7 +347,7 @@ _BATTLE_FIELDS = (
 )
 
 
-def _battle_samples(run: Run, name: str, pictures: FrameThumbnails) -> Iterator[LogSample]:
+def _battle_samples(run: RunReader, name: str, pictures: FrameThumbnails) -> Iterator[LogSample]:
     for battle in run.battles:
         if battle.model_a == name:
             yield _battle_sample(run, battle, "a", pictures)
@@ -356,7 +356,7 @@ def _battle_samples(run: Run, name: str, pictures: FrameThumbnails) -> Iterator[
 
 
 def _battle_sample(
-    run: Run, battle: Battle, seat: Literal["a", "b"], pictures: FrameThumbnails
+    run: RunReader, battle: Battle, seat: Literal["a", "b"], pictures: FrameThumbnails
 ) -> LogSample:
     """Return a battle as the model in one of its seats met it."""
     other = "b" if seat == "a" else "a"

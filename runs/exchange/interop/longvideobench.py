@@ -22,7 +22,7 @@ from videoautoarena.runs.exchange.interop.task_sets import (
     LONGEST_FILE_NAME,
     LONGEST_ID,
     PublishedItems,
-    PublishedRecord,
+    StrictRecord,
     TaskSetImport,
     UnusableRecord,
     files_of,
@@ -117,7 +117,7 @@ def import_longvideobench(
         clips = dict[str, SubtitledClip]()
         for item in items:
             if spoken := item.extra.get("subtitle_path"):
-                start_s = PublishedRecord(item.extra).number(START) or 0.0
+                start_s = StrictRecord(item.extra).number(START) or 0.0
                 clip = clips.setdefault(
                     item.video_id, SubtitledClip(str(spoken), start_s, item.duration_s)
                 )
@@ -148,7 +148,7 @@ def _is_keyed(row: Any) -> bool:
     return isinstance(row, dict) and row.get("correct_choice") not in (None, -1)
 
 
-def _item(row: PublishedRecord, split: str) -> TaskItem:
+def _item(row: StrictRecord, split: str) -> TaskItem:
     options = row.options()
     if not options:
         raise UnusableRecord('has no "candidates" to choose from')
@@ -168,7 +168,7 @@ def _item(row: PublishedRecord, split: str) -> TaskItem:
     )
 
 
-def _answer(row: PublishedRecord, options: Sequence[str]) -> str | None:
+def _answer(row: StrictRecord, options: Sequence[str]) -> str | None:
     if not _is_keyed(row):
         return None
     place = row["correct_choice"]
@@ -229,7 +229,7 @@ def _cues(file: Path, clip: SubtitledClip) -> Iterator[Cue]:
         raise BadInput(f"{file} holds {kind_of(raw)}; it must be a list of subtitles")
     for number, row in enumerate(raw, start=1):
         try:
-            start_s, end_s, text = _cue(PublishedRecord.of(row))
+            start_s, end_s, text = _cue(StrictRecord.of(row))
         except UnusableRecord as why:
             raise BadInput(f"{file}, subtitle {number}: {why}; nothing was imported") from None
         # As is published, what has no end goes on until that of the clip.
@@ -242,20 +242,20 @@ def _cues(file: Path, clip: SubtitledClip) -> Iterator[Cue]:
             yield start_s, end_s if end_s < math.inf else start_s, text
 
 
-def _cue(row: PublishedRecord) -> tuple[float, float | None, str]:
+def _cue(row: StrictRecord) -> tuple[float, float | None, str]:
     """Return start, end and text of a subtitle in either published form; some have no end."""
     if "timestamp" not in row:
         return _seconds(row, "start"), _seconds(row, "end"), _one_line(row.text("line"))
     times = row["timestamp"]
     if not isinstance(times, list) or len(times) != 2:
         raise UnusableRecord('has a "timestamp" that is no list of start and end')
-    start_s = PublishedRecord(start=times[0]).number("start")
+    start_s = StrictRecord(start=times[0]).number("start")
     if start_s is None:
         raise UnusableRecord('has a "timestamp" without a start')
-    return start_s, PublishedRecord(end=times[1]).number("end"), _one_line(row.text("text"))
+    return start_s, StrictRecord(end=times[1]).number("end"), _one_line(row.text("text"))
 
 
-def _seconds(row: PublishedRecord, key: str) -> float:
+def _seconds(row: StrictRecord, key: str) -> float:
     found = _CLOCK.fullmatch(row.text(key))
     if found is None:
         raise UnusableRecord(

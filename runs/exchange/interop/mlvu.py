@@ -15,7 +15,7 @@ from videoautoarena.runs.bench.format.schema import TaskItem
 from videoautoarena.runs.exchange.interop.task_sets import (
     LONGEST_ID,
     PublishedItems,
-    PublishedRecord,
+    StrictRecord,
     TaskSetImport,
     UnusableRecord,
     files_of,
@@ -74,7 +74,7 @@ def _part(file: Path, split: str | None, places: Counter[str]) -> PublishedItems
     return make_items(records, lambda row: _item(row, of, places))
 
 
-def _item(row: PublishedRecord, split: str, places: Counter[str]) -> TaskItem:
+def _item(row: StrictRecord, split: str, places: Counter[str]) -> TaskItem:
     kind = row.text("question_type")
     if kind not in TASKS:
         raise UnusableRecord(f'has {quoted(kind)} under "question_type", which is no task of MLVU')

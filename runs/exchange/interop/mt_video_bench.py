@@ -50,7 +50,7 @@ from videoautoarena.runs.bench.format.writer import (
 from videoautoarena.runs.bench.score.task_points import results_of
 from videoautoarena.runs.exchange.interop.task_sets import (
     LONGEST_ID,
-    PublishedRecord,
+    StrictRecord,
     UnusableRecord,
     files_of,
     named_video,
@@ -254,7 +254,7 @@ def _read_video(part: AbilityFiles, video: str, held: Any) -> None:
         return
     for number, raw in enumerate(held, start=1):
         try:
-            record = PublishedRecord.of(raw)
+            record = StrictRecord.of(raw)
             if "event_index" not in record:
                 raise UnusableRecord('has no "event_index"')
             value = record["event_index"]
@@ -299,7 +299,7 @@ def _read_strays(part: AbilityFiles) -> None:
             if (video, event) in part.events:
                 continue
             try:
-                PublishedRecord.of({"": held})
+                StrictRecord.of({"": held})
             except UnusableRecord as why:
                 part.refused.append(f"{where}, event {quoted(event)}: {why}")
 
@@ -310,7 +310,7 @@ def _checked_name(text: str, what: str) -> str:
     return text
 
 
-def _rounds(record: PublishedRecord) -> dict[int, PublishedRecord]:
+def _rounds(record: StrictRecord) -> dict[int, StrictRecord]:
     """Return the rounds of a dialogue by their numbers, in order."""
     raw = record.get(DIALOGUES)
     if not isinstance(raw, dict):
@@ -319,7 +319,7 @@ def _rounds(record: PublishedRecord) -> dict[int, PublishedRecord]:
         )
     if not raw:
         raise UnusableRecord("has no round")
-    found: dict[int, PublishedRecord] = {}
+    found: dict[int, StrictRecord] = {}
     for key, one in raw.items():
         number = round_number(key)
         if number is None:
@@ -327,7 +327,7 @@ def _rounds(record: PublishedRecord) -> dict[int, PublishedRecord]:
                 f'has the key {quoted(key)} among rounds; they are "Round 1" to {MOST_ROUNDS}'
             )
         try:
-            row = PublishedRecord.of(one)
+            row = StrictRecord.of(one)
             row.text("User"), row.text("Assistant"), row.optional_text("Ability")
         except UnusableRecord as why:
             raise UnusableRecord(f"{quoted(key)} {why}") from None
@@ -350,7 +350,7 @@ def _checks(lists: Sequence[Any]) -> dict[int, list[Check]]:
     found: dict[int, list[Check]] = {}
     for place, raw in enumerate(lists, start=1):
         try:
-            row = PublishedRecord.of(raw)
+            row = StrictRecord.of(raw)
             number = row.get("round index")
             if isinstance(number, bool) or not isinstance(number, int):
                 raise UnusableRecord(
@@ -362,7 +362,7 @@ def _checks(lists: Sequence[Any]) -> dict[int, list[Check]]:
     return found
 
 
-def _pairs(row: PublishedRecord) -> Iterator[Check]:
+def _pairs(row: StrictRecord) -> Iterator[Check]:
     """Yield each question with the answer of its own number; a pair without text is none."""
     keys = [found for key in row if (found := _PAIR.fullmatch(key))]
     for number in sorted({int(key[2]) for key in keys}):
@@ -386,8 +386,8 @@ def _item(
     part: AbilityFiles,
     video: str,
     event: str,
-    record: PublishedRecord,
-    rounds: Mapping[int, PublishedRecord],
+    record: StrictRecord,
+    rounds: Mapping[int, StrictRecord],
     checks: Mapping[int, list[Check]],
     lists: list[Any] | None,
 ) -> DialogueItem:

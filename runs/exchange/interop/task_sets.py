@@ -73,11 +73,11 @@ class UnusableRecord(Exception):
     """Why one record cannot be used."""
 
 
-class PublishedRecord(dict[str, Any]):
+class StrictRecord(dict[str, Any]):
     """One record, read strictly: Wrong says why it cannot be used."""
 
     @classmethod
-    def of(cls, raw: Any) -> PublishedRecord:
+    def of(cls, raw: Any) -> StrictRecord:
         """Return a record if it is an object without anything odd inside."""
         if not isinstance(raw, dict):
             raise UnusableRecord(f"is {kind_of(raw)}, no object")
@@ -193,14 +193,14 @@ def read_records(file: Path) -> PublishedRecords:
 
 
 def make_items(
-    records: PublishedRecords, make: Callable[[PublishedRecord], TaskItem]
+    records: PublishedRecords, make: Callable[[StrictRecord], TaskItem]
 ) -> PublishedItems:
     """Return an item of each record; BadInput naming all that cannot be used."""
     made = list[TaskItem]()
     refused = dict[int, str]()
     for number, row in enumerate(records.rows, start=1):
         try:
-            item = make(PublishedRecord.of(row))
+            item = make(StrictRecord.of(row))
             if len(question_bytes([item])) >= LONGEST_LINE:
                 raise UnusableRecord(f"is longer than {LONGEST_LINE >> 20} MB")
             made.append(item)

@@ -17,7 +17,7 @@ from videoautoarena.agents.prompting.languages import UNKNOWN, asked_language
 from videoautoarena.agents.roles.judge import plurality
 from videoautoarena.graph.slot_ids import PERSONAS
 from videoautoarena.memory.records.errors import BadInput, StoreError
-from videoautoarena.memory.records.records import DECIDED, TIES, Battle, Frames, Video
+from videoautoarena.memory.records.records import DECIDED, TIES, Battle, Video, VideoFrames
 from videoautoarena.runs.analysis.categories.tags import categories_of as question_categories
 from videoautoarena.runs.bench.freeze.items import AnswerChoice, choose, votes_of
 from videoautoarena.runs.exchange.training.rows import (
@@ -33,7 +33,7 @@ from videoautoarena.runs.rating.fit import rater_of
 from videoautoarena.runs.rating.leaderboard import LeaderboardRow
 from videoautoarena.runs.rating.table import build
 from videoautoarena.runs.run.rundir.account import places_of
-from videoautoarena.runs.run.rundir.reader import BattlesOf, Run, counted
+from videoautoarena.runs.run.rundir.reader import BattlesOf, RunReader, counted
 
 FRAMES_KEPT = 64
 """Videos whose frames' digests are in memory at once."""
@@ -42,7 +42,7 @@ FRAMES_KEPT = 64
 class RunSources:
     """What a run knows of its videos and questions, read once."""
 
-    def __init__(self, run: Run) -> None:
+    def __init__(self, run: RunReader) -> None:
         self._run = run
         self._frames = lru_cache(maxsize=FRAMES_KEPT)(self._read_frames)
 
@@ -93,16 +93,16 @@ class RunSources:
         digests = tuple(frames.frames[place].digest for place in places)
         return SentFrames(times_s=times, digests=digests if len(digests) == len(times) else None)
 
-    def _read_frames(self, video: str) -> Frames | None:
+    def _read_frames(self, video: str) -> VideoFrames | None:
         return self._run.store.frames(video)
 
 
-def licences_of(run: Run) -> Mapping[str, str]:
+def licences_of(run: RunReader) -> Mapping[str, str]:
     """Return the licence of each video of a run that has one, by the video's id."""
     return {video: one.licence for video, one in run.facts().items() if one.licence}
 
 
-def categories_of(run: Run) -> Mapping[str, Sequence[str]]:
+def categories_of(run: RunReader) -> Mapping[str, Sequence[str]]:
     """Return the categories of each battle's question that was tagged, by the battle's id."""
     return question_categories(run)
 
@@ -126,7 +126,9 @@ WHY_NO_PAIR = (TIE, SPLIT, VOID, FORFEIT, FAILED, PEOPLE, SAME)
 """Why a battle gives no pair, in the order in which that is shown."""
 
 
-def preferences(run: Run, sources: RunSources, left_out: Counter[str]) -> Iterator[Preference]:
+def preferences(
+    run: RunReader, sources: RunSources, left_out: Counter[str]
+) -> Iterator[Preference]:
     """Yield a pair of each battle that counts and has a winner, in slot order.
 
     Judges must have decided it for one of the two; where people labelled it, most of them choose,
@@ -239,7 +241,7 @@ class BestModels:
         return f"{behind} {'is tied with them' if self.is_tied else 'is behind them'} at 95 %"
 
 
-def best_of(run: Run, top: int) -> BestModels:
+def best_of(run: RunReader, top: int) -> BestModels:
     """Return the first `top` models by rating.
 
     Raises:
@@ -258,7 +260,7 @@ def best_of(run: Run, top: int) -> BestModels:
 
 
 def conversations(
-    run: Run, best: BestModels, sources: RunSources, left_out: Counter[str]
+    run: RunReader, best: BestModels, sources: RunSources, left_out: Counter[str]
 ) -> Iterator[Conversation]:
     """Yield a chat for each user of a video and each of the best models that answered that user.
 
@@ -282,7 +284,7 @@ def conversations(
                 yield _chat(row, of_user[row.model], sources, left_out)
 
 
-def _lineages(run: Run, names: set[str]) -> Iterator[BattlesOf]:
+def _lineages(run: RunReader, names: set[str]) -> Iterator[BattlesOf]:
     """Yield the battles of each lineage that have one of the models, one lineage in memory."""
     texts = run.outlines.texts
     personas = run.outlines.numbers["persona"]

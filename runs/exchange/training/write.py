@@ -23,7 +23,7 @@ from videoautoarena.runs.exchange.training.examples import (
 from videoautoarena.runs.exchange.training.rows import Conversation, Preference, TrainingKind
 from videoautoarena.runs.formats.files import whole_file
 from videoautoarena.runs.run.battles.export import refuse_place
-from videoautoarena.runs.run.rundir.reader import Run, counted, marks, open_run
+from videoautoarena.runs.run.rundir.reader import RunReader, counted, marks, open_run
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -110,7 +110,7 @@ def rows_of(
 
 
 def _rows(
-    run: Run, wanted: TrainingOrder, summary: TrainingSummary
+    run: RunReader, wanted: TrainingOrder, summary: TrainingSummary
 ) -> Iterator[Preference | Conversation]:
     sources = RunSources(run)
     summary.notes = marks(run.manifest)

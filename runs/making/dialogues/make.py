@@ -40,17 +40,17 @@ from videoautoarena.runs.jobs.paid_job import (
     JobPlan,
     job_progress,
 )
-from videoautoarena.runs.making.dialogues.card import dialogue_card
 from videoautoarena.runs.making.dialogues.dialogue_set import (
     DialogueOrder,
     LostVideo,
     MadeDialogues,
+    dialogue_card,
     fall_words,
     outcome_of,
     selection_of,
 )
-from videoautoarena.runs.making.dialogues.entries import MAKER
 from videoautoarena.runs.making.dialogues.making import (
+    MAKER,
     MOST_CLIPS,
     SPARE,
     DialogueTally,

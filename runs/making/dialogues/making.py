@@ -1,5 +1,6 @@
 """Making the dialogues about one video: what it is remembered by, what it serves, who is asked.
 
+A line of the set says how its dialogue came about, too.
 Nothing is decided here that the journal does not say again: to repeat a video costs nothing.
 """
 
@@ -10,24 +11,138 @@ from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, NotRequired, TypedDict, cast
+
+from pydantic import JsonValue
 
 from videoautoarena.agents.models.registry import Model
+from videoautoarena.agents.prompting.contracts import RoundReply
 from videoautoarena.agents.roles.prompter import Prompter
-from videoautoarena.agents.roles.write_dialogue import Dialogist
+from videoautoarena.agents.roles.write_dialogue import ChecklistQuestion, Dialogist
 from videoautoarena.graph.dialogue import DialogueContext, MadeDialogue, make_dialogue
-from videoautoarena.graph.dialogue_checks import TURNS, Fall
+from videoautoarena.graph.dialogue_checks import TURNS, Fall, denials
 from videoautoarena.memory.records.digests import derive, unit_interval
 from videoautoarena.memory.records.errors import CallFailed, JournalMiss, UnusableVideo
-from videoautoarena.memory.records.records import Frames, UnansweredTries, Video
+from videoautoarena.memory.records.records import UnansweredTries, Video, VideoFrames
 from videoautoarena.memory.records.scenes import Clip, SceneMemory, Span, clips_of
 from videoautoarena.memory.store.journal import NO_TRIES
-from videoautoarena.runs.bench.format.schema import ABILITIES, TWIN, Ability, DialogueItem
+from videoautoarena.runs.bench.format.schema import (
+    ABILITIES,
+    TWIN,
+    Ability,
+    Authorship,
+    Check,
+    DialogueItem,
+    Round,
+)
 from videoautoarena.runs.jobs.paid_job import JobTally
-from videoautoarena.runs.making.dialogues.entries import entry_of
 from videoautoarena.runs.making.scenes.bank import Remembering, known_memory
 from videoautoarena.runs.run.rundir.context import all_done
 from videoautoarena.runs.run.rundir.frames import RunFrames
+
+MAKER = "1"
+"""Goes up whenever equal replies would give other dialogues by this code."""
+ROLES = (
+    "dialogist", "checklist_maker", "checklist_validator", "leak_checker", "dialogue_answerer",
+    "checklist_marker",
+)  # fmt: skip
+
+
+class DialogueOrigin(Authorship):
+    """How a dialogue came about, as `made` of its line says it."""
+
+    kind: str
+    """`dialogue`."""
+    maker: str
+    """Version of the rules by which it was made."""
+    clip: dict[str, Any]
+    """What it is about: `id`, `scenes` (their numbers), `spans`, `why` (`whole`, `scene`, `object`
+    or `theme`) and what is `shared`."""
+    fitness: dict[str, Any]
+    """Ability to what the examiner rated the clip, 1 to 6."""
+    objects: dict[str, str]
+    """Id to name of the objects in the clip, as the examiner named them."""
+    repaired: list[str]
+    """What was wrong with the first try, where there was one."""
+
+
+class RoundOrigin(TypedDict):
+    """How a round came about, each only where there is something to say."""
+
+    tried: NotRequired[list[dict[str, Any]]]
+    """Of a scored round, each answer that was tried out: `round`, `how` (`knows all, sees other
+    frames`, `knows no history`, `takes it for another`, `sees no frames`), `answer`, and `met`:
+    whether it does as expected, item by item."""
+    denials: NotRequired[list[int]]
+    """Numbers, from 1, of the items that ask whether a thing is said not to be there; over-refusal
+    counts by them."""
+    explicit: NotRequired[str]
+    """The user's words with everything named in full, of a round that goes back."""
+    others: NotRequired[list[str]]
+    """The same for each other thing that could be meant."""
+
+
+def entry_of(facts: Mapping[str, Any], made: MadeDialogue) -> DialogueItem:
+    """Return the line of a dialogue that passed; `facts` say of what and by whom."""
+    video = facts["video"]
+    clip = facts["clip"]
+    prompter = facts["prompter"]
+    examiner = facts["examiner"]
+    prompts = prompter.prompts
+    rounds = [
+        _round(one, made, number=number, items=made.checklists.get(number, ()))
+        for number, one in enumerate(made.rounds, 1)
+    ]
+    origin: DialogueOrigin = {
+        "kind": "dialogue",
+        "maker": MAKER,
+        "seed": facts["seed"],
+        "examiner": examiner.resolved,
+        "parameters": dict(examiner.keyed("dialogist")),
+        "prompts": {role: prompts.digests[role] for role in ROLES},
+        "contracts": prompts.contracts,
+        "reading": prompts.reading,
+        "clip": clip.model_dump(mode="json"),
+        "fitness": facts["fitness"],
+        "objects": facts["objects"],
+        "repaired": [one.why for one in made.faults],
+    }
+    bare = DialogueItem(
+        qid="",
+        video_id=video.id,
+        ability=facts["ability"],
+        # To the last digit: a thousandth more or less is a frame of another scene.
+        spans=list(clip.spans),
+        is_cross_scene=clip.is_cross_scene,
+        rounds=rounds,
+        duration_s=round(video.duration_s, 3),
+        made=cast(dict[str, JsonValue], origin),
+    )
+    return bare.model_copy(update={"qid": bare.own_qid()})
+
+
+def _round(
+    one: RoundReply, made: MadeDialogue, *, number: int, items: tuple[ChecklistQuestion, ...]
+) -> Round:
+    about: RoundOrigin = {}
+    if items:
+        about["tried"] = [dict(each) for each in made.tried if each["round"] == number]
+        if denied := denials(items):
+            about["denials"] = list(denied)
+    if one.explicit:
+        about["explicit"] = one.explicit
+    if one.others:
+        about["others"] = list(one.others)
+    return Round(
+        user=one.user,
+        reference=one.assistant,
+        checklist=[Check(text=i.text, expected="yes" if i.is_yes else "no") for i in items],
+        is_about_video=one.about == "video",
+        refers_to=one.refers_to,
+        objects=list(one.objects),
+        made=cast(dict[str, JsonValue], about),
+    )
+
 
 FIT = 5
 """What a clip has to be rated at least for an ability, of 6 (MT-Video-Bench)."""
@@ -189,7 +304,7 @@ class Making:
             return known
         return await self.remembering.remember(video, shots)
 
-    async def seen(self, video: str, clip: Clip) -> Frames:
+    async def seen(self, video: str, clip: Clip) -> VideoFrames:
         """Return the frames of a clip."""
         if self.is_past and not self.lenses.whole.has(video, clip.spans):
             raise JournalMiss(f"{video} was not looked at")

@@ -22,8 +22,9 @@ from videoautoarena.agents.roles.write_dialogue import ChecklistQuestion
 from videoautoarena.graph.dialogue_checks import denials
 from videoautoarena.memory.records.digests import digest
 from videoautoarena.memory.records.errors import BadInput
-from videoautoarena.runs.bench.dialogues.score import Of
+from videoautoarena.runs.bench.dialogues.score import Of, share_right
 from videoautoarena.runs.bench.format.reader import OpenBench, sha256_of
+from videoautoarena.runs.bench.format.results import DialogueResult, read_dialogues
 from videoautoarena.runs.bench.format.schema import (
     CARD,
     QUESTIONS,
@@ -48,7 +49,6 @@ from videoautoarena.runs.bench.format.writer import (
 from videoautoarena.runs.exchange.interop.mt_video_bench import CHECKLISTS, DIALOGUES
 from videoautoarena.runs.formats.record_json import SPREAD, keyed, record_json
 from videoautoarena.runs.formats.terminal import safe
-from videoautoarena.runs.making.dialogues.easy_rounds import Played, find_easy
 from videoautoarena.runs.making.dialogues.review_sheet import (
     Edit,
     fields_of,
@@ -57,11 +57,72 @@ from videoautoarena.runs.making.dialogues.review_sheet import (
 )
 from videoautoarena.runs.run.rundir.reader import counted
 
+
+@dataclass(frozen=True)
+class Played:
+    """Which results say what is easy."""
+
+    taken: tuple[str, ...] = field(default=(), metadata=keyed("models"))
+    """Models that played; stand-ins are marked."""
+    passed_over: Mapping[str, str] = field(default_factory=dict)
+    """Model to why its result does not count."""
+
+
+def find_easy(bench: OpenBench[DialogueItem], score: float) -> tuple[Played, frozenset[Of]]:
+    """Return which models played, and the rounds on which each of them reaches a score.
+
+    Only whole results count, with golden history; a round that one of them could not be marked on,
+    or whose video was lost, is not known to be easy. BadInput where there is none.
+    """
+    asked = {
+        (item.qid, number): one
+        for item in bench.items
+        for number, one in enumerate(item.rounds, 1)
+        if one.is_scored
+    }
+    taken = list[str]()
+    passed_over = dict[str, str]()
+    easy = frozenset(asked)
+    for result in read_dialogues(bench):
+        name = result.model + " (stand-in)" * result.is_stand_in
+        if why := _useless(result, len(asked)):
+            passed_over[name] = why
+            continue
+        taken.append(name)
+        easy &= _reached(result, asked, score)
+    if not taken:
+        there = "; ".join(f"{safe(name)}: {why}" for name, why in passed_over.items())
+        raise BadInput(
+            f"{bench.folder} has no whole result with golden history, which --drop-easy needs"
+            + (f" ({there})" if there else "")
+            + "; make one with arena bench run"
+        )
+    return Played(tuple(dict.fromkeys(taken)), passed_over), easy
+
+
+def _useless(result: DialogueResult, scored: int) -> str | None:
+    if result.history != "golden":
+        return "which was sent its own history"
+    if len(result.lines) < scored:
+        return f"which has {len(result.lines)} of {counted(scored, 'round')}"
+    return None
+
+
+def _reached(result: DialogueResult, asked: Mapping[Of, Round], score: float) -> frozenset[Of]:
+    # Shares of equal items are compared, so that .6 of five is reached by three.
+    return frozenset(
+        (line.qid, line.round)
+        for line in result.lines
+        if line.end == "answered"
+        and share_right(asked[line.qid, line.round], line.answers) >= score - 1e-9
+    )
+
+
 LONGEST_NAME = 100
 
 
 @dataclass(frozen=True)
-class Wish:
+class ReviewOptions:
     """What is left out of a set and corrected in it, and where what stays goes."""
 
     folder: Path
@@ -141,7 +202,7 @@ class Reviewed:
         return [*lines, "results of the old set do not carry over: play this one"]
 
 
-def review(wish: Wish) -> Reviewed:
+def review(wish: ReviewOptions) -> Reviewed:
     """Make a set of what people and models leave of one; its videos come along.
 
     Raises:
@@ -196,7 +257,10 @@ def _is_as_played(of: Of, edits: Mapping[Of, Edit]) -> bool:
 
 
 def _items(
-    items: Sequence[DialogueItem], edits: Mapping[Of, Edit], easy: frozenset[Of], wish: Wish
+    items: Sequence[DialogueItem],
+    edits: Mapping[Of, Edit],
+    easy: frozenset[Of],
+    wish: ReviewOptions,
 ) -> list[DialogueItem]:
     """Return the dialogues that still have a scored round, as they are now."""
     found = list[DialogueItem]()
@@ -217,7 +281,7 @@ def _items(
     return found
 
 
-def _round(one: Round, edit: Edit, wish: Wish, is_easy: bool) -> Round:
+def _round(one: Round, edit: Edit, wish: ReviewOptions, is_easy: bool) -> Round:
     if edit.is_change:
         one = _edited(one, edit, _name(wish.reviewer))
     if is_easy:
@@ -336,7 +400,7 @@ class ReviewSelection(TypedDict):
 
 
 def _selection(
-    bench: OpenBench[DialogueItem], wish: Wish, counts: ReviewCounts, played: Played
+    bench: OpenBench[DialogueItem], wish: ReviewOptions, counts: ReviewCounts, played: Played
 ) -> dict[str, JsonValue]:
     said: ReviewSelection = {
         "base": bench.bench,

@@ -12,7 +12,7 @@ from videoautoarena.memory.records.scenes import Box, SceneMemory
 from videoautoarena.runs.console.media.frames import about_video, sheet_font
 from videoautoarena.runs.formats.files import write_whole
 from videoautoarena.runs.formats.terminal import safe
-from videoautoarena.runs.making.scenes.show import Shown
+from videoautoarena.runs.making.scenes.show import SceneReport
 from videoautoarena.runs.run.rundir.reader import counted
 from videoautoarena.video.synth.contact_sheet import Colour, Heading, SheetPicture, draw_sheet
 
@@ -35,7 +35,7 @@ class _Boxed(NamedTuple):
     box: Box
 
 
-def write_scene_sheet(shown: Shown, memory: SceneMemory, to: Path) -> None:
+def write_scene_sheet(shown: SceneReport, memory: SceneMemory, to: Path) -> None:
     """Write the contact sheet as a PNG; BadInput where it cannot be written."""
     shots = scene_shots(shown, memory)
     lines = [
@@ -49,7 +49,7 @@ def write_scene_sheet(shown: Shown, memory: SceneMemory, to: Path) -> None:
     write_whole(to, draw_sheet(shots[:MOST_PICTURES], heading, font=sheet_font()))
 
 
-def scene_shots(shown: Shown, memory: SceneMemory) -> list[SheetPicture]:
+def scene_shots(shown: SceneReport, memory: SceneMemory) -> list[SheetPicture]:
     """Return the pictures of all scenes in order, boxes drawn; each is labelled by scene, time."""
     shots = list[SheetPicture]()
     for scene, pictures in zip(memory.scenes, shown.pictures, strict=True):

@@ -26,7 +26,7 @@ from videoautoarena.memory.records.errors import (
     StoreTooNew,
     UnusableVideo,
 )
-from videoautoarena.memory.records.records import SCHEMA, Frames, Sampling, Video
+from videoautoarena.memory.records.records import SCHEMA, Sampling, Video, VideoFrames
 from videoautoarena.memory.records.scenes import (
     Clip,
     Scene,
@@ -76,7 +76,7 @@ class ScenesOrder(JobOrder):
     is_quiet: bool = False
 
 
-class Pictures(NamedTuple):
+class ScenePictures(NamedTuple):
     """Frames of one scene that are shown, and their bytes."""
 
     times: tuple[float, ...]
@@ -85,7 +85,7 @@ class Pictures(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Shown:
+class SceneReport:
     """What is remembered of a video, or would be."""
 
     order: ScenesOrder
@@ -97,7 +97,7 @@ class Shown:
     memory: SceneMemory | None = None
     """None where it is only planned, or ended early."""
     plan: JobPlan | None = None
-    pictures: tuple[Pictures, ...] = ()
+    pictures: tuple[ScenePictures, ...] = ()
     """Of each scene those in which objects were found, one at least; only where wanted."""
 
     def as_json(self, sheet: Path | None) -> dict[str, Any]:
@@ -149,13 +149,13 @@ class ShownScenes:
     """The picture that was written, or None."""
 
 
-async def plan_show(order: ScenesOrder) -> Shown:
+async def plan_show(order: ScenesOrder) -> SceneReport:
     """Return what remembering a video would take; calls nobody and keeps nothing of it."""
     async with _ready(order, write=False) as job:
         return replace(job.shown(), plan=job.plan())
 
 
-async def show(order: ScenesOrder, say: Say, *, pictures: bool) -> tuple[Shown, EarlyEnd]:
+async def show(order: ScenesOrder, say: Say, *, pictures: bool) -> tuple[SceneReport, EarlyEnd]:
     """Return what is remembered of a video, and whether that ended early; then repeat it.
 
     Raises BadInput where there is no such video, or no frames of it can be had.
@@ -225,12 +225,12 @@ class SceneJob(PaidJob[Video, SceneMemory]):
         self.tally.count()
         self.failed.keep(outcome.failures)
 
-    def shown(self) -> Shown:
+    def shown(self) -> SceneReport:
         """Return it as nothing is remembered yet."""
         model = self.config.cast[self.config.examiner].model
-        return Shown(self.order, self.video, model, calls_file(self.video), len(self.shots))
+        return SceneReport(self.order, self.video, model, calls_file(self.video), len(self.shots))
 
-    async def pictures(self, memory: SceneMemory) -> AsyncIterator[Pictures]:
+    async def pictures(self, memory: SceneMemory) -> AsyncIterator[ScenePictures]:
         """Yield the pictures of each scene in turn."""
         for scene in memory.scenes:
             times = {
@@ -243,7 +243,7 @@ class SceneJob(PaidJob[Video, SceneMemory]):
             frames = await self.run_frames.frames(self.video.id, [(scene.start_s, scene.end_s)])
             digests = [_at(frames, time_s - scene.start_s) for time_s in wanted]
             jpegs = await self.run_frames.jpegs(frames.video, digests)
-            yield Pictures(tuple(wanted), tuple(jpegs))
+            yield ScenePictures(tuple(wanted), tuple(jpegs))
 
     @cached_property
     def run_frames(self) -> RunFrames:
@@ -258,7 +258,7 @@ def calls_file(video: Video) -> Path:
     return default_folder().parent / "scenes" / f"{video.sha256[:32]}.sqlite"
 
 
-def _at(frames: Frames, time_s: float) -> str:
+def _at(frames: VideoFrames, time_s: float) -> str:
     return min(frames.frames, key=lambda one: abs(one.time_s - time_s)).digest
 
 

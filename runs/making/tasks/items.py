@@ -1,7 +1,8 @@
 """Items drawn by chance from a seed: the question, its options, the key last, and the film's plan.
 
 Nothing is balanced: where keys or places were dealt out evenly, what was right less often so far
-would be the answer. A film's length follows from the options, and never from the key.
+would be the answer. A film's length follows from the options, and never from the key. The line of
+an item whose film is encoded says what stands where in it.
 
 A ladder is one item at several lengths: drawn and checked on the longest ground, of which each
 shorter one is the beginning, with the same stretches at the same places of the room between them.
@@ -12,11 +13,15 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from fractions import Fraction
 from itertools import product
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, NotRequired, TypedDict, cast
+
+from pydantic import JsonValue
 
 from videoautoarena.agents.offline.language.tables import Dice
-from videoautoarena.memory.records.records import Video
+from videoautoarena.memory.records.records import Record, Video
+from videoautoarena.runs.bench.format.schema import BenchVideo, TaskItem
 from videoautoarena.runs.making.tasks.kinds import CUT_KINDS, MOST_COUNTED, OPTIONS, Kind
 from videoautoarena.runs.making.tasks.options import (
     Bank,
@@ -26,7 +31,7 @@ from videoautoarena.runs.making.tasks.options import (
     draw_stretches,
 )
 from videoautoarena.runs.making.tasks.sight import LOOKS_A_SECOND
-from videoautoarena.video.synth.timeline import FilmPlan, Probe
+from videoautoarena.video.synth.timeline import Film, FilmPlan, Probe
 
 Reason = Literal["alike", "repeated"]
 """Why a ground gave no item: too few options passed the checks, or they were asked before."""
@@ -47,7 +52,7 @@ TRIES = 200
 
 
 @dataclass(frozen=True)
-class Wish:
+class ItemRequest:
     """What is to be drawn."""
 
     kinds: tuple[Kind, ...] = tuple(CUT_KINDS)
@@ -68,7 +73,7 @@ class Wish:
         return list(product(self.kinds, lengths))
 
 
-class Item(NamedTuple):
+class DraftItem(NamedTuple):
     """An item without its file."""
 
     kind: Kind
@@ -106,7 +111,7 @@ class Item(NamedTuple):
 
 
 @dataclass
-class Cell:
+class ItemQuota:
     """How many items there are of one kind at one length, or at each of a ladder."""
 
     kind: Kind
@@ -133,8 +138,8 @@ class Cell:
 class Drawn(NamedTuple):
     """What a folder gives."""
 
-    items: list[Item]
-    cells: list[Cell]
+    items: list[DraftItem]
+    cells: list[ItemQuota]
 
     @property
     def wanted(self) -> int:
@@ -142,7 +147,7 @@ class Drawn(NamedTuple):
         return sum(cell.wanted * len(cell.lengths) for cell in self.cells)
 
 
-def expect_bytes(items: Sequence[Item], videos: Sequence[Video]) -> int:
+def expect_bytes(items: Sequence[DraftItem], videos: Sequence[Video]) -> int:
     """Return roughly what the films take on disk; some clips need a tenth of it."""
     shapes = {video.sha256: (video.width_px, video.height_px) for video in videos}
     bits = 0.0
@@ -152,10 +157,10 @@ def expect_bytes(items: Sequence[Item], videos: Sequence[Video]) -> int:
     return round(bits / 8)
 
 
-def draw_items(bank: Bank, wish: Wish) -> Drawn:
+def draw_items(bank: Bank, wish: ItemRequest) -> Drawn:
     """Return the items of a wish, or those that there are; the same for the same footage."""
-    cells = [Cell(*cell) for cell in wish.cells]
-    items: list[Item] = []
+    cells = [ItemQuota(*cell) for cell in wish.cells]
+    items: list[DraftItem] = []
     asked: set[tuple[str, ...]] = set()
     for number in range(wish.n):
         cell = cells[number % len(cells)]
@@ -168,8 +173,8 @@ def draw_items(bank: Bank, wish: Wish) -> Drawn:
 
 
 def _next_rungs(
-    bank: Bank, wish: Wish, cell: Cell, *, number: int, asked: set[tuple[str, ...]]
-) -> list[Item]:
+    bank: Bank, wish: ItemRequest, cell: ItemQuota, *, number: int, asked: set[tuple[str, ...]]
+) -> list[DraftItem]:
     cell.tries_in_vain = 0
     cell.why.clear()
     while cell.tries_in_vain < TRIES:
@@ -191,8 +196,8 @@ def _next_rungs(
 
 
 def draw_rungs(
-    bank: Bank, wish: Wish, kind: Kind, lengths: Sequence[int], *, dice: Dice
-) -> list[Item]:
+    bank: Bank, wish: ItemRequest, kind: Kind, lengths: Sequence[int], *, dice: Dice
+) -> list[DraftItem]:
     """Return one item at each of the lengths; none where the ground has too few options."""
     cut = CUT_KINDS[kind]
     shortest, longest = cut.lengths_s
@@ -219,7 +224,7 @@ def draw_rungs(
     texts = tuple(one.text for one in films[key])
     same = (question, tuple(options), key)
     return [
-        Item(kind, seconds, *same, plan, tuple(stretches), texts, ground, ladder, rung)
+        DraftItem(kind, seconds, *same, plan, tuple(stretches), texts, ground, ladder, rung)
         for rung, (seconds, plan) in enumerate(zip(lengths, plans, strict=True), start=1)
     ]
 
@@ -256,3 +261,114 @@ def _plans(
 def _room_s(count: int, ground_s: float) -> float:
     """Return how far what is set in can be moved between the ends, keeping its gaps."""
     return ground_s - 2 * EDGE_S - (count - 1) * GAP_S
+
+
+ID_LENGTH = 12
+"""Of the digest of a video, which it is known by."""
+
+
+class Encoded(Record):
+    """A film of the draft, beside its file."""
+
+    sha256: str
+    size_bytes: int
+    film: Film
+
+
+class _OnLadder(TypedDict):
+    ladder: NotRequired[str]
+    rung: NotRequired[int]
+
+
+class ItemOrigin(TypedDict):
+    """How an item that was cut together came about, as `made` of its line says it."""
+
+    kind: str
+    """Of the task, such as `needle`."""
+    maker: str
+    """Version of the rules by which it was made."""
+    seed: int
+    """Of all draws."""
+    background_s: int
+    """Seconds of ground that were asked for."""
+    ladder: NotRequired[str]
+    """With `--ladder`: what the same item at other lengths has, too."""
+    rung: NotRequired[int]
+    """With `--ladder`: which of the lengths it is, from 1."""
+    ground_s: float
+    """Seconds of ground that it has."""
+    ground: list[dict[str, Any]]
+    """What its ground was cut from: `video` by sha256, `start_s`, `seconds`."""
+    probes: list[dict[str, Any]]
+    """The same of what was set in, with its `text`, `before` which frame of the ground it stands,
+    its `first` frame and `frames` in the film, `at_s` and `lasts_s`."""
+    described: list[dict[str, Any]]
+    """All stretches that the options are about."""
+    frames: int
+    """Of the film."""
+    rate: str
+    """Of the film, in frames a second, as a fraction."""
+
+
+def video_of(encoded: Encoded) -> BenchVideo:
+    """Return the manifest's entry of a film."""
+    film = encoded.film
+    rate = Fraction(film.rate)
+    return BenchVideo(
+        sha256=encoded.sha256,
+        path=f"{encoded.sha256[:ID_LENGTH]}.mp4",
+        size_bytes=encoded.size_bytes,
+        duration_s=_duration_s(film),
+        width_px=film.width_px,
+        height_px=film.height_px,
+        fps=round(float(rate), 3),
+        codec="h264",
+    )
+
+
+def _duration_s(film: Film) -> float:
+    return round(float(film.frames / Fraction(film.rate)), 3)
+
+
+def entry_of(item: DraftItem, encoded: Encoded, seed: int) -> TaskItem:
+    """Return the line of an item whose film is there."""
+    draft = TaskItem(
+        qid="",
+        video_id=encoded.sha256[:ID_LENGTH],
+        task=item.kind,
+        question=item.question,
+        options=list(item.options),
+        answer=item.options[item.key],
+        duration_s=_duration_s(encoded.film),
+        made=cast(dict[str, JsonValue], _about(item, encoded.film, seed)),
+    )
+    return draft.model_copy(update={"qid": draft.own_qid()})
+
+
+def _about(item: DraftItem, film: Film, seed: int) -> ItemOrigin:
+    """Return where everything stands in a film, and what its options were checked by."""
+    set_in = zip(item.plan.probes, item.texts, film.probes, strict=True)
+    on_ladder: _OnLadder = {"ladder": item.ladder, "rung": item.rung} if item.ladder else {}
+    return {
+        "kind": item.kind,
+        "maker": MAKER,
+        "seed": seed,
+        "background_s": item.seconds,
+        **on_ladder,
+        "ground_s": item.ground_s,
+        "ground": [excerpt.model_dump() for excerpt in item.plan.ground],
+        "probes": [
+            {
+                **probe.model_dump(),
+                "text": text,
+                "first": place.first,
+                "frames": place.frames,
+                "at_s": round(place.start_s, 3),
+                "lasts_s": round(place.seconds, 3),
+            }
+            for probe, text, place in set_in
+        ],
+        "described": [{"text": one.text, **one.excerpt.model_dump()} for one in item.stretches],
+        "frames": film.frames,
+        "rate": film.rate,
+    }

@@ -38,16 +38,19 @@ from videoautoarena.runs.formats.files import write_whole
 from videoautoarena.runs.formats.terminal import safe
 from videoautoarena.runs.formats.words import roughly, spent
 from videoautoarena.runs.making.tasks.card import card_text
-from videoautoarena.runs.making.tasks.entries import ID_LENGTH, Encoded, entry_of, video_of
 from videoautoarena.runs.making.tasks.items import (
+    ID_LENGTH,
     MAKER,
     REASONS,
-    Cell,
+    DraftItem,
     Drawn,
-    Item,
-    Wish,
+    Encoded,
+    ItemQuota,
+    ItemRequest,
     draw_items,
+    entry_of,
     expect_bytes,
+    video_of,
 )
 from videoautoarena.runs.making.tasks.options import Bank
 from videoautoarena.runs.making.tasks.sight import Looked, look
@@ -74,7 +77,7 @@ class Made:
     """In it."""
     wanted: int
     """Items that were asked for."""
-    cells: tuple[Cell, ...]
+    cells: tuple[ItemQuota, ...]
     """One a kind and length: `kind`, `seconds` of ground, `wanted`, `made`."""
     videos: int
     """Of the folder that could be used."""
@@ -131,7 +134,7 @@ class Order:
 
     folder: Path
     to: Path
-    wish: Wish
+    wish: ItemRequest
     licence: str | None = None
     is_upper_bound: bool = False
     """Whether fewer items will do where the folder gives no more."""
@@ -272,7 +275,7 @@ def _shortfall(order: Order, looked: Looked, drawn: Drawn) -> str:
 
 
 async def _encode(
-    order: Order, looked: Looked, items: Sequence[Item], on_progress: OnProgress
+    order: Order, looked: Looked, items: Sequence[DraftItem], on_progress: OnProgress
 ) -> list[Encoded]:
     """Return the films of the items, in their order, all of which are then in the draft."""
     files = {one.video.sha256: (order.folder / one.video.path).absolute() for one in looked.footage}
@@ -283,7 +286,7 @@ async def _encode(
     done = 0
     async with Decoders(FrameCache()) as decoders:
 
-        async def encode(item: Item) -> Encoded:
+        async def encode(item: DraftItem) -> Encoded:
             nonlocal done
             encoded = await _film(decoders, order.draft, item, files)
             done += 1
@@ -301,7 +304,9 @@ async def _encode(
                 task.cancel()
 
 
-async def _film(decoders: Decoders, draft: Path, item: Item, files: Mapping[str, Path]) -> Encoded:
+async def _film(
+    decoders: Decoders, draft: Path, item: DraftItem, files: Mapping[str, Path]
+) -> Encoded:
     file, note = (draft / f"{item.plan.sha256}{suffix}" for suffix in (".mp4", ".json"))
     known = await asyncio.to_thread(_known, file, note)
     if known is not None:
@@ -322,7 +327,9 @@ def _known(file: Path, note: Path) -> Encoded | None:
         return None
 
 
-def _put(order: Order, items: Sequence[Item], *, encoded: Sequence[Encoded], origin: str) -> str:
+def _put(
+    order: Order, items: Sequence[DraftItem], *, encoded: Sequence[Encoded], origin: str
+) -> str:
     entries = [
         entry_of(item, one, order.wish.seed) for item, one in zip(items, encoded, strict=True)
     ]
@@ -351,13 +358,13 @@ def _put(order: Order, items: Sequence[Item], *, encoded: Sequence[Encoded], ori
     return str(bench.manifest["bench"])
 
 
-def _as_json(wish: Wish) -> dict[str, JsonValue]:
+def _as_json(wish: ItemRequest) -> dict[str, JsonValue]:
     return {
         name: list(value) if isinstance(value, tuple) else value
         for name, value in _asked(wish).items()
     }
 
 
-def _asked(wish: Wish) -> dict[str, Any]:
+def _asked(wish: ItemRequest) -> dict[str, Any]:
     """Return what was asked for; nothing of a ladder where none was."""
     return {name: value for name, value in asdict(wish).items() if value is not False}

@@ -39,7 +39,7 @@ from videoautoarena.runs.run.battles.listing import (
 )
 from videoautoarena.runs.run.inputs.users import source_of
 from videoautoarena.runs.run.rundir.reader import (
-    Run,
+    RunReader,
     contracts_of,
     counted,
     marks,
@@ -107,7 +107,7 @@ class ShownCall:
 
 
 @dataclass(frozen=True)
-class Shown:
+class BattleDetail:
     """A battle with everything around it."""
 
     SHOWN: ClassVar = (
@@ -178,7 +178,7 @@ class Shown:
         return record_json(self)
 
 
-def show(folder: Path, wanted: str) -> Shown:
+def show(folder: Path, wanted: str) -> BattleDetail:
     """Return the battle that `wanted` names or begins, with all that belongs to it.
 
     Raises:
@@ -188,7 +188,7 @@ def show(folder: Path, wanted: str) -> Shown:
         return _shown(run, find(run, wanted))
 
 
-def show_most_telling(folder: Path, rate: Rate) -> Shown:
+def show_most_telling(folder: Path, rate: Rate) -> BattleDetail:
     """Return the battle that tells most of who leads, with why it is that one.
 
     It is one that the first of the leaderboard lost; else one that it won against the second; else
@@ -205,13 +205,13 @@ def show_most_telling(folder: Path, rate: Rate) -> Shown:
         return _shown(run, choice.battle, chosen=choice.why)
 
 
-def _shown(run: Run, battle: Battle, *, chosen: str | None = None) -> Shown:
+def _shown(run: RunReader, battle: Battle, *, chosen: str | None = None) -> BattleDetail:
     then, ever = _lineage(run, battle)
     scope = base_of(battle.id)
     generation = generation_of(battle.id)
     calls = run.store.journal.calls(scope)
     current = run.lineup.current(scope)
-    return Shown(
+    return BattleDetail(
         folder=run.folder,
         battle=battle,
         earlier=tuple(other for other in then if other.round < battle.round),
@@ -233,7 +233,7 @@ class _Choice(NamedTuple):
     why: str
 
 
-def _choose(run: Run, rate: Rate) -> _Choice:
+def _choose(run: RunReader, rate: Rate) -> _Choice:
     outlines = run.outlines
     decided = outlines.texts["verdict"].among(DECIDED)
     if not decided.any():
@@ -334,7 +334,7 @@ class _Confirmed(NamedTuple):
     looks: int
 
 
-def _best_confirmed(run: Run, rows: Longs, chance: Floats) -> _Confirmed:
+def _best_confirmed(run: RunReader, rows: Longs, chance: Floats) -> _Confirmed:
     """Return the first of those that are confirmed best; of equally likely ones the best."""
     names = short_names(run.manifest.get("models") or ())
     battles = read_in_order(run.battles, rows, iter)
@@ -345,7 +345,7 @@ def _best_confirmed(run: Run, rows: Longs, chance: Floats) -> _Confirmed:
     return min(found, key=lambda one: (-min(one.looks, 2), chance[one.place], -one.looks))
 
 
-def _confirmed(run: Run, battle: Battle, names: Mapping[str, str]) -> int:
+def _confirmed(run: RunReader, battle: Battle, names: Mapping[str, str]) -> int:
     """Return how many looks at a battle name its loser as the worse; 0 where any says otherwise.
 
     The first is the judge's, if it names a fault of the loser's. Further ones are that of the other
@@ -368,7 +368,7 @@ def _confirmed(run: Run, battle: Battle, names: Mapping[str, str]) -> int:
     return 1 + both_seatings + (lost > won)
 
 
-def _lineage(run: Run, battle: Battle) -> tuple[list[Battle], list[Battle]]:
+def _lineage(run: RunReader, battle: Battle) -> tuple[list[Battle], list[Battle]]:
     """Return a battle's lineage as it stood when it was played, and all that was ever played."""
     slots = run.store.slots()
     slots = slots.where(slots.about(battle.video) & (slots.personas == battle.persona))
@@ -385,7 +385,7 @@ def _found(battle: Battle, ever: list[Battle]) -> tuple[Evolution, ...]:
     return tuple(next((attempts for attempts in reversed(made) if attempts), ()))
 
 
-def find(run: Run, wanted: str) -> Battle:
+def find(run: RunReader, wanted: str) -> Battle:
     """Return the one battle of `run` whose id is `wanted`, or begins with it."""
     exact = run.store.battle(wanted)
     if exact is not None:

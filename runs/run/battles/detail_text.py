@@ -20,14 +20,14 @@ from videoautoarena.memory.records.records import (
 from videoautoarena.memory.records.standards import STANDARDS, Standard
 from videoautoarena.runs.formats.terminal import safe
 from videoautoarena.runs.formats.words import dollars
-from videoautoarena.runs.run.battles.detail import Shown
+from videoautoarena.runs.run.battles.detail import BattleDetail
 from videoautoarena.runs.run.rundir.reader import SAW_NONE, about_video, named, one_line, outcome
 
 WIDE = 100
 """Columns from which on the answers stand side by side."""
 
 
-def page(shown: Shown, width: int) -> str:
+def page(shown: BattleDetail, width: int) -> str:
     """Return a battle as text of `width` columns, with nothing hostile to a terminal in it.
 
     Of one that was chosen it is what tells why it ended as it did, with the command for the rest.
@@ -83,7 +83,7 @@ def _from_question(battle: Battle, width: int) -> Iterator[RenderableType]:
     yield from _section("Verdict", outcome(battle))
 
 
-def _chosen(shown: Shown, width: int) -> Iterator[RenderableType]:
+def _chosen(shown: BattleDetail, width: int) -> Iterator[RenderableType]:
     yield _line(shown.chosen or "")
     yield from (_line(f"note: {mark}") for mark in shown.marks)
     yield Text()
@@ -96,7 +96,7 @@ def _chosen(shown: Shown, width: int) -> Iterator[RenderableType]:
     yield f"  {safe(whole)}"
 
 
-def _parts(shown: Shown, width: int) -> Iterator[RenderableType]:
+def _parts(shown: BattleDetail, width: int) -> Iterator[RenderableType]:
     battle = shown.battle
     yield _line(f"{battle.id}: {outcome(battle)}")
     yield from (_line(f"note: {mark}") for mark in shown.marks)
@@ -126,14 +126,14 @@ def _section(title: str, *lines: str) -> Iterator[RenderableType]:
     yield from (_block(line) for line in lines)
 
 
-def _video(shown: Shown) -> Iterator[RenderableType]:
+def _video(shown: BattleDetail) -> Iterator[RenderableType]:
     film = about_video(shown.video) if shown.video else shown.battle.video
     yield from _section(f"Video {film}", "to see its frames (with --model, those of one model):")
     # A command to copy stays in one piece.
     yield f"  {safe(shown.frames)}"
 
 
-def _lineage(shown: Shown) -> Iterator[RenderableType]:
+def _lineage(shown: BattleDetail) -> Iterator[RenderableType]:
     if shown.earlier:
         rounds = (
             f"round {battle.round + 1}, {battle.origin or 'no question'}: "
@@ -168,7 +168,7 @@ def _attempts(title: str, attempts: tuple[Evolution, ...]) -> Iterator[Renderabl
         )
 
 
-def _faults(shown: Shown) -> Iterator[RenderableType]:
+def _faults(shown: BattleDetail) -> Iterator[RenderableType]:
     yield from _attempts("Faults found in this battle", shown.found)
     if not shown.found:
         yield from _section("Faults found in this battle", "the evolver was not called")
@@ -273,7 +273,7 @@ def _judging(battle: Battle, judging: Judging) -> Iterator[RenderableType]:
     )
 
 
-def _provenance(shown: Shown) -> Iterator[RenderableType]:
+def _provenance(shown: BattleDetail) -> Iterator[RenderableType]:
     battle = shown.battle
     spoken = shown.sent_subtitles
     prompts = [f"{role} {digest[:12]}" for role, digest in sorted(battle.prompts.items())]
@@ -288,7 +288,7 @@ def _provenance(shown: Shown) -> Iterator[RenderableType]:
     )
 
 
-def _calls(shown: Shown) -> Iterator[RenderableType]:
+def _calls(shown: BattleDetail) -> Iterator[RenderableType]:
     yield from _section(
         f"Calls of this slot: {len(shown.rows)}, cost {dollars(shown.cost_usd)}",
         *(_call(row) for row in shown.rows),

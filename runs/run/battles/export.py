@@ -18,18 +18,18 @@ from videoautoarena.memory.store.evidence import Label, Trial
 from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.formats.terminal import safe
 from videoautoarena.runs.run.battles.listing import as_json
-from videoautoarena.runs.run.battles.rounds import Round, rounds_in
+from videoautoarena.runs.run.battles.rounds import RunRound, rounds_in
 from videoautoarena.runs.run.battles.standards import StandardVerdicts, standards_of
 from videoautoarena.runs.run.inputs.users import RunUser, run_users
 from videoautoarena.runs.run.rundir.account import (
     RunCosts,
+    RunSetup,
     RunVideo,
-    Setup,
     costs_of,
     setup_of,
     videos_of,
 )
-from videoautoarena.runs.run.rundir.reader import RUN_FILE, Run, open_run
+from videoautoarena.runs.run.rundir.reader import RUN_FILE, RunReader, open_run
 
 Written = Callable[[Battle], Mapping[str, Any]]
 """A decided battle in a format of others."""
@@ -58,7 +58,7 @@ class Lines(NamedTuple):
     lines: Iterator[str]
 
 
-def lines_of(run: Run, what: What, written: Written | None = None) -> Lines:
+def lines_of(run: RunReader, what: What, written: Written | None = None) -> Lines:
     """Return a run's calls or labels in the order in which they were recorded, or its battles.
 
     Battles stand by their slots; those that were superseded are among them and say so. Labels stand
@@ -85,7 +85,7 @@ def lines_of(run: Run, what: What, written: Written | None = None) -> Lines:
     return Lines(len(found), iter(found))
 
 
-def records_of(run: Run, what: Kind) -> Iterable[PublishedRecord]:
+def records_of(run: RunReader, what: Kind) -> Iterable[PublishedRecord]:
     """Return the records that a run is described by, of one kind."""
     if what == "setup":
         return [setup_of(run)]
@@ -101,29 +101,37 @@ def records_of(run: Run, what: Kind) -> Iterable[PublishedRecord]:
 
 
 KINDS: Mapping[Kind, type[PublishedRecord]] = {
-    "setup": Setup,
+    "setup": RunSetup,
     "videos": RunVideo,
     "users": RunUser,
     "costs": RunCosts,
-    "rounds": Round,
+    "rounds": RunRound,
     "standards": StandardVerdicts,
 }
 """What each line of such an export is."""
+DEFINITIONS = {"RunSetup": "Setup", "RunRound": "Round"}
+"""Names of definitions that the schema has published, by class; others are those of the classes."""
 
 
 def records_schema() -> dict[str, Any]:
     """Return the JSON Schema of those records, each by the name of its export."""
-    from pydantic.json_schema import models_json_schema
+    from pydantic.json_schema import GenerateJsonSchema, models_json_schema
+
+    class PublishedNames(GenerateJsonSchema):
+        """Calls definitions as readers of the schema know them."""
+
+        def normalize_name(self, name: str) -> str:
+            return DEFINITIONS.get(name) or super().normalize_name(name)
 
     kinds: list[tuple[type[PublishedRecord], Literal["serialization"]]] = [
         (kind, "serialization") for kind in KINDS.values()
     ]
-    found, whole = models_json_schema(kinds, by_alias=True)
+    found, whole = models_json_schema(kinds, by_alias=True, schema_generator=PublishedNames)
     places = zip(KINDS, found.values(), strict=True)
     return {"$schema": DIALECT, "properties": dict(places), **whole}
 
 
-def _calls(run: Run) -> Iterator[dict[str, object]]:
+def _calls(run: RunReader) -> Iterator[dict[str, object]]:
     place, rows = run.store.journal.after(0, most=PAGE)
     while rows:
         yield from map(_call, rows)
@@ -147,7 +155,7 @@ def _own_servers(endpoints: Iterable[str]) -> list[str]:
     return sorted(own | hosts, key=len, reverse=True)
 
 
-def _own_servers_of(run: Run) -> list[str]:
+def _own_servers_of(run: RunReader) -> list[str]:
     """Return the same of all models of a run."""
     cast = (run.manifest.get("cast") or {}).values()
     return _own_servers(entry.get("endpoint", IN_PROCESS) for entry in cast)
@@ -178,7 +186,7 @@ def _label(label: Label) -> dict[str, object]:
     return {"schema": SCHEMA, **fields, **standards}
 
 
-def _battles(run: Run) -> Iterator[dict[str, object]]:
+def _battles(run: RunReader) -> Iterator[dict[str, object]]:
     names = _own_servers_of(run)
     for battle in run.store.each_battle():
         fields = as_json(battle)
@@ -212,14 +220,14 @@ def write_whole(to: Path, lines: Iterable[str]) -> int:
 
 
 @contextmanager
-def opened(out: Path, what: What) -> Iterator[Run]:
+def opened(out: Path, what: What) -> Iterator[RunReader]:
     """Open the run in a folder, or a file of calls alone, such as that of a bench; or BadInput."""
     if what != "calls" or not out.is_file():
         with open_run(out) as run:
             yield run
         return
     with Store.open(out, write=False) as store:
-        yield Run(out.parent, store)
+        yield RunReader(out.parent, store)
 
 
 def export(

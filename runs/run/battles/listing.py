@@ -31,7 +31,7 @@ from videoautoarena.runs.formats.files import comma_separated_lines
 from videoautoarena.runs.formats.terminal import safe
 from videoautoarena.runs.formats.terminal_text import Marks, fit
 from videoautoarena.runs.formats.words import composed, in_full, length
-from videoautoarena.runs.run.rundir.reader import BattlesOf, Run, open_run, readable_reason
+from videoautoarena.runs.run.rundir.reader import BattlesOf, RunReader, open_run, readable_reason
 from videoautoarena.scoring.fitting.counts import Floats
 
 _IN_REASONS = sorted(STANDARDS, key=lambda name: STANDARDS[name].reason_order)
@@ -247,12 +247,12 @@ class Rated(Protocol):
         """What it is rated; None where it cannot be."""
 
 
-Rate = Callable[[Run], Sequence[Rated]]
+Rate = Callable[[RunReader], Sequence[Rated]]
 """Returns the rows of a run's leaderboard, best first."""
 _T = TypeVar("_T")
 
 
-def chosen_rows(run: Run, selection: Selection, rate: Rate) -> Longs:
+def chosen_rows(run: RunReader, selection: Selection, rate: Rate) -> Longs:
     """Return which of a run's battles are asked for: rows of its outlines in the order asked for.
 
     Raises:
@@ -305,7 +305,7 @@ def _numbers(column: TextColumn, numbers: Mapping[str, float | None]) -> Floats:
     return found[column.codes] if len(found) else np.empty(0)
 
 
-def _is_chosen(run: Run, selection: Selection) -> Mask:
+def _is_chosen(run: RunReader, selection: Selection) -> Mask:
     """Return which battles are asked for, as far as outlines say."""
     outlines = run.outlines
     a, b, verdict = (outlines.texts[name] for name in ("model_a", "model_b", "verdict"))
@@ -478,7 +478,7 @@ class _Layout(NamedTuple):
                 yield f"  {fit(text, self.columns - 2, CUT)}".rstrip()
 
 
-def as_lines(run: Run, rows: Longs, columns: int) -> Iterator[str]:
+def as_lines(run: RunReader, rows: Longs, columns: int) -> Iterator[str]:
     """Give a table of some battles, one at least, under a header: who met, what was asked, why.
 
     Question and reason have a line each, as long as the terminal allows: beside the battle where

@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 from statistics import mean
 from types import MappingProxyType
 
+from pydantic import ConfigDict
+
 from videoautoarena.memory.records.records import (
     DECIDED,
     DIFFICULTY_SCALES,
@@ -18,7 +20,7 @@ from videoautoarena.memory.records.records import (
     PublishedRecord,
     Record,
 )
-from videoautoarena.runs.run.rundir.reader import Run
+from videoautoarena.runs.run.rundir.reader import RunReader
 from videoautoarena.runs.run.rundir.weaknesses import read_looks
 
 Themes = Mapping[str, str]
@@ -50,8 +52,10 @@ class Points(Record):
     n: int
 
 
-class Round(PublishedRecord):
+class RunRound(PublishedRecord):
     """One round of a run, of the battles that count."""
+
+    model_config = ConfigDict(title="Round")
 
     round: int
     """From 0."""
@@ -115,8 +119,8 @@ class _Sum:
         for weakness in (*attempt.weaknesses_a, *attempt.weaknesses_b):
             self.shown.add((attempt.battle, themes.get(weakness, weakness)))
 
-    def round(self, number: int) -> Round:
-        return Round(
+    def round(self, number: int) -> RunRound:
+        return RunRound(
             round=number,
             battles=self.battles,
             difficulty=Difficulty(values=tuple(self.graded), mean=_mean(self.graded)),
@@ -134,12 +138,12 @@ class _Sum:
         )
 
 
-def rounds_in(run: Run) -> list[Round]:
+def rounds_in(run: RunReader) -> list[RunRound]:
     """Return the rounds of a run; their themes are those of the profiles of its models."""
     return rounds_of(run.battles, themes=read_looks(run.battles).theme_of)
 
 
-def rounds_of(battles: Iterable[Battle], *, themes: Themes = NO_THEMES) -> list[Round]:
+def rounds_of(battles: Iterable[Battle], *, themes: Themes = NO_THEMES) -> list[RunRound]:
     """Return the rounds of the battles that count, gone through once, the first round first."""
     sums: dict[int, _Sum] = {}
     for battle in battles:

@@ -16,7 +16,7 @@ from videoautoarena.memory.records.records import (
     Verdict,
 )
 from videoautoarena.memory.records.standards import STANDARDS, Standard
-from videoautoarena.runs.run.rundir.reader import Run
+from videoautoarena.runs.run.rundir.reader import RunReader
 
 UNRECORDED = "-"
 _MEANING = (
@@ -65,7 +65,7 @@ def by_standard(battle: Battle, *, seats_count: bool) -> dict[Standard, Verdict 
     }
 
 
-def standards_of(run: Run) -> Iterator[StandardVerdicts]:
+def standards_of(run: RunReader) -> Iterator[StandardVerdicts]:
     """Give the verdicts by standard of the battles that count, in slot order."""
     seats_count = run.manifest.get("swap") == "all"
     for battle in run.battles:

@@ -1,15 +1,16 @@
 """What a run is: flags, preset, file and defaults resolved into one record, kept with the run.
 
-A flag beats the preset, the preset beats the file, the file beats the default.
+A flag beats the preset, the preset beats the file, the file beats the default: so it is with how a
+run looks at its videos, too.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import Field, ValidationError
 
@@ -17,14 +18,86 @@ from videoautoarena.agents.limits.outages import PATIENCE_S
 from videoautoarena.agents.models.registry import Model, Retrieval
 from videoautoarena.agents.prompting.contracts import CONTRACTS, READINGS
 from videoautoarena.agents.prompting.languages import LANGUAGES
-from videoautoarena.memory.records.errors import BadInput, StoreError, WrongArgument
+from videoautoarena.memory.records.errors import BadInput, ForeignRun, StoreError, WrongArgument
+from videoautoarena.memory.records.frame_policies import FPS, FRAME_POLICIES
 from videoautoarena.memory.records.records import SCHEMA, Record, Sampling
 from videoautoarena.runs.run.config import cast as casting
 from videoautoarena.runs.run.config.arena_file import ArenaFile, Pairing, arena_file
 from videoautoarena.runs.run.config.cast import OFFLINE_CAST, CastEntry, entry_of
-from videoautoarena.runs.run.config.preset import PAPER, PAPER_RULES
-from videoautoarena.runs.run.config.sampling import choose_sampling, refuse_text_read
+from videoautoarena.runs.run.config.preset import PAPER, PAPER_RULES, PAPER_SAMPLING
 from videoautoarena.runs.run.config.stopping_rule import parse_rule
+
+if TYPE_CHECKING:
+    from videoautoarena.runs.run.config.arena_file import SamplingTable
+
+
+FLAG_OF = {"size_px": "size"}
+_FIT = {"stretch": " stretched to a square", "pad": " on a black square"}
+
+
+def choose_sampling(flags: Mapping[str, Any], file: SamplingTable, *, is_paper: bool) -> Sampling:
+    """Return what flags, by their names in `Flags`, preset and file amount to.
+
+    What is installed decides nothing, or one command would play two tournaments on two machines.
+
+    Raises:
+        BadInput: a value that cannot be, or two that do not go together.
+    """
+    typed = _said(flags.get)
+    chosen = {**(PAPER_SAMPLING if is_paper else {}), **typed}
+    said = {**_said(lambda name: getattr(file, FLAG_OF.get(name, name), None)), **chosen}
+    policy = said.get("policy", "uniform")
+    if policy == "fps":
+        said.setdefault("fps", FPS)
+    elif said.pop("fps", None) is not None and ("fps" in typed or "policy" not in chosen):
+        kind = WrongArgument if "fps" in typed else BadInput
+        raise kind(f"--fps is for --policy fps, and the policy is {policy}; change one of them")
+    try:
+        return Sampling.model_validate(said)
+    except ValidationError as wrong:
+        is_typed = wrong.errors()[0]["loc"][0] in typed
+        raise (WrongArgument if is_typed else BadInput)(_describe_sampling(wrong)) from None
+
+
+def refuse_missing(sampling: Sampling) -> None:
+    """Raise BadInput where the decoder is not installed; the message says how to get it."""
+    if sampling.decoder != "av":
+        from videoautoarena.video.decode.decoders import decoder_named
+
+        decoder_named(sampling.decoder)
+
+
+def refuse_text_read(sampling: Sampling, instead: str) -> None:
+    """Raise ForeignRun where a run's stand-ins were sent text that was read from the picture.
+
+    `instead` says what can be done but to use an older version.
+    """
+    if sampling.ocr:
+        raise ForeignRun(
+            "the run began with --ocr, and text in the picture is no longer read for stand-ins; "
+            f"use the version that began it, or {instead}"
+        )
+
+
+def about_sampling(sampling: Sampling) -> str:
+    """Return in one line which frames of a video are looked at, and how."""
+    spread = FRAME_POLICIES[sampling.policy].in_plan.format(fps=sampling.fps or FPS)
+    size = f"{sampling.size_px} px{_FIT.get(sampling.fit, ' on the longer side')}"
+    line = f"frames: up to {sampling.frames} a video, {spread}, {size}, quality {sampling.quality}"
+    return f"{line}, by {sampling.decoder}" if sampling.decoder != "av" else line
+
+
+def _said(value_of: Callable[[str], Any]) -> dict[str, Any]:
+    said = {name: value_of(name) for name in Sampling.model_fields}
+    return {name: value for name, value in said.items() if value is not None}
+
+
+def _describe_sampling(wrong: ValidationError) -> str:
+    mistake = wrong.errors()[0]
+    name = str(mistake["loc"][0])
+    said = mistake["msg"].replace("Input should be", "give a number")
+    return f"--{FLAG_OF.get(name, name)} is {mistake['input']}; {said}"
+
 
 MAX_VOID = 0.05
 _LONGEST_NAME = 500

@@ -49,7 +49,7 @@ _TAGS = range(0xE0000, 0xE0080)
 """Characters that nobody sees and models read: letters of ASCII once more."""
 
 
-class Row(NamedTuple):
+class FactRow(NamedTuple):
     """What the file says of one video."""
 
     line: int
@@ -59,7 +59,7 @@ class Row(NamedTuple):
     """By column; empty ones are left out."""
 
 
-class Table(NamedTuple):
+class FactTable(NamedTuple):
     """A file that was read."""
 
     file: str
@@ -67,14 +67,14 @@ class Table(NamedTuple):
     sha256: str
     columns: tuple[str, ...]
     """Those besides `path`, in their order."""
-    rows: tuple[Row, ...]
+    rows: tuple[FactRow, ...]
 
     def refuse(self, line: int, why: str) -> BadInput:
         """Return the error that a line is."""
         return BadInput(f"{self.file}, line {line}: {why}")
 
 
-def read_table(file: Path) -> Table:
+def read_table(file: Path) -> FactTable:
     """Return what a file says of videos; BadInput, in one line, for what cannot be read for sure.
 
     CSV in UTF-8, parted by commas, semicolons or tabs, with a header that has a column `path`.
@@ -92,7 +92,7 @@ def read_table(file: Path) -> Table:
     columns = _columns(header, name)
     rows = tuple(_rows(lines, columns, name))
     kept = tuple(column for column in columns if column not in ("", "path"))
-    return Table(name, digest(data), kept, rows)
+    return FactTable(name, digest(data), kept, rows)
 
 
 def read_bytes(file: Path) -> bytes:
@@ -187,7 +187,7 @@ def _named(cell: str) -> str:
 
 def _rows(
     lines: Iterator[tuple[int, list[str]]], columns: Sequence[str], name: str
-) -> Iterator[Row]:
+) -> Iterator[FactRow]:
     for count, (line, found) in enumerate(lines, 1):
         if count > MOST_ROWS:
             raise BadInput(f"{name} has more than {MOST_ROWS:,} rows; leave out what is no video")
@@ -213,7 +213,7 @@ def _rows(
                 f"{where}: the category {quoted(said['category'])} is longer than {LONGEST_NAME} "
                 "characters; shorten it, or give the column another name"
             )
-        yield Row(line, path, {column: cell for column, cell in said.items() if cell})
+        yield FactRow(line, path, {column: cell for column, cell in said.items() if cell})
 
 
 def clean(text: str) -> str:
@@ -301,14 +301,14 @@ def read_facts(folder: Path, found: Findings, asked: str | None = None) -> Facts
     )
 
 
-def _matched(table: Table, found: Findings) -> dict[str, Row]:
+def _matched(table: FactTable, found: Findings) -> dict[str, FactRow]:
     """Return the rows by the id of their video; rows of files that cannot be used are left out."""
     from videoautoarena.video.folder.find import VideoPaths
 
     places = VideoPaths(found)
-    rows: dict[str, Row] = {}
-    strangers = list[Row]()
-    twice = list[tuple[Row, Row]]()
+    rows: dict[str, FactRow] = {}
+    strangers = list[FactRow]()
+    twice = list[tuple[FactRow, FactRow]]()
     for row in table.rows:
         video = places.id_of(row.path)
         if video is not None:
@@ -338,7 +338,9 @@ def _some(names: Iterable[str]) -> str:
     return f"{', '.join(every[:_NAMED])}{more}"
 
 
-def _categories(table: Table, rows: Iterable[Row]) -> tuple[tuple[str, ...], Mapping[str, str]]:
+def _categories(
+    table: FactTable, rows: Iterable[FactRow]
+) -> tuple[tuple[str, ...], Mapping[str, str]]:
     """Return what the examiner chooses from, and what each category in the file is called then.
 
     Those are the ten where the file names no others; else its own, each as it is spelled first.
@@ -360,7 +362,7 @@ def _categories(table: Table, rows: Iterable[Row]) -> tuple[tuple[str, ...], Map
     return (*first.values(), OTHER), names
 
 
-def _facts(row: Row, names: Mapping[str, str]) -> VideoFacts:
+def _facts(row: FactRow, names: Mapping[str, str]) -> VideoFacts:
     said = {name: cell for name, cell in row.cells.items() if name in KNOWN}
     if "category" in said:
         said["category"] = names[said["category"]]

@@ -103,7 +103,9 @@ def read_users(file: Path, found: Findings, folder: Path) -> UserFile:
     if file.stat().st_size > LARGEST:
         raise BadInput(f"{file} is larger than {LARGEST >> 20} MB; pass a file of users")
     content = read_bytes(file)
-    known = _Folder(folder, VideoPaths(found), {video.id: video.path for video in found.videos})
+    known = _BoundVideos(
+        folder, VideoPaths(found), {video.id: video.path for video in found.videos}
+    )
     users = [_user(file, number, row, known) for number, row in _rows(decode(content, str(file)))]
     _refuse_twice(file, users)
     _refuse_crowds(file, users, known)
@@ -114,7 +116,7 @@ def read_users(file: Path, found: Findings, folder: Path) -> UserFile:
     return UserFile(name=file.name, sha256=hashlib.sha256(content).hexdigest(), users=tuple(users))
 
 
-class _Folder(NamedTuple):
+class _BoundVideos(NamedTuple):
     """What a user may be bound to."""
 
     folder: Path
@@ -130,7 +132,7 @@ def _rows(text: str) -> Iterator[tuple[int, str]]:
             yield number, row
 
 
-def _user(file: Path, number: int, row: str, known: _Folder) -> BroughtUser:
+def _user(file: Path, number: int, row: str, known: _BoundVideos) -> BroughtUser:
     place = f"{file} line {number}"
     try:
         value = parse_json(row, place)
@@ -176,7 +178,7 @@ def _line(said: str | None) -> str | None:
     return said and " ".join(said.split())
 
 
-def _video(place: str, value: Mapping[str, Any], known: _Folder) -> str | None:
+def _video(place: str, value: Mapping[str, Any], known: _BoundVideos) -> str | None:
     said = value.get("video")
     if said is None:
         return None
@@ -223,7 +225,7 @@ def _refuse_twice(file: Path, users: list[BroughtUser]) -> None:
             raise BadInput(f"{file} line {user.line} is the user of line {first}; take one out")
 
 
-def _refuse_crowds(file: Path, users: list[BroughtUser], known: _Folder) -> None:
+def _refuse_crowds(file: Path, users: list[BroughtUser], known: _BoundVideos) -> None:
     """Refuse more users of one video than it has places."""
     there: dict[str, list[BroughtUser]] = {}
     for user in users:

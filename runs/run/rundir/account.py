@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 import numpy as np
-from pydantic import Field
+from pydantic import ConfigDict, Field
 
 from videoautoarena.graph.slot_ids import base_of, generation_of
 from videoautoarena.memory.records.records import SCOUTS, PublishedRecord, Record, Sampling, Video
@@ -19,7 +19,7 @@ from videoautoarena.runs.run.config.arena_file import Pairing
 from videoautoarena.runs.run.config.run_config import RunConfig
 from videoautoarena.runs.run.config.stopping_rule import kept_rule
 from videoautoarena.runs.run.rundir.reader import (
-    Run,
+    RunReader,
     contracts_of,
     reading_of,
     stored_subtitles,
@@ -60,8 +60,10 @@ class Roles(Record):
     """Of a panel several."""
 
 
-class Setup(PublishedRecord):
+class RunSetup(PublishedRecord):
     """The settings of a run; holds no address, key or absolute path."""
+
+    model_config = ConfigDict(title="Setup")
 
     name: str
     """Of its folder."""
@@ -125,7 +127,7 @@ _SAME = (
 """What stands in it as in the run's settings."""
 
 
-def setup_of(run: Run) -> Setup:
+def setup_of(run: RunReader) -> RunSetup:
     """Return what a run was set up to do."""
     manifest = run.manifest
     store = run.store
@@ -133,7 +135,7 @@ def setup_of(run: Run) -> Setup:
     sessions = store.sessions.all()
     rule = kept_rule(store).rule
     work = work_on(store, store.journal.count(besides=ASIDE))
-    return Setup(
+    return RunSetup(
         name=run.folder.resolve().name,
         version=manifest.get("version"),
         began_s=sessions[0].began_at_s if sessions else None,
@@ -216,7 +218,7 @@ class _Readers:
         return (kept[place] for place in kept_places(len(kept), sent.frames))
 
 
-def videos_of(run: Run, some: Container[str] | None = None) -> Iterator[RunVideo]:
+def videos_of(run: RunReader, some: Container[str] | None = None) -> Iterator[RunVideo]:
     """Give the videos of a run in their order, or `some` by id, one in memory at a time."""
     readers = _Readers(run.store, RunConfig.of_manifest(run.manifest))
     for video in run.store.videos():
@@ -224,7 +226,7 @@ def videos_of(run: Run, some: Container[str] | None = None) -> Iterator[RunVideo
             yield _video(run, video, readers, category=run.store.category(video.id))
 
 
-def _video(run: Run, video: Video, readers: _Readers, *, category: str | None) -> RunVideo:
+def _video(run: RunReader, video: Video, readers: _Readers, *, category: str | None) -> RunVideo:
     frames = run.store.frames(video.id)
     spoken = stored_subtitles(run.store, video.id)
     times = None if frames is None else tuple(frame.time_s for frame in frames.frames)
@@ -419,7 +421,7 @@ class _Timed:
         )
 
 
-def costs_of(run: Run, some: Collection[str] | None = None) -> RunCosts:
+def costs_of(run: RunReader, some: Collection[str] | None = None) -> RunCosts:
     """Return what the calls of a run took; only numbers are in memory.
 
     Args:

@@ -23,7 +23,7 @@ from videoautoarena.runs.run.rundir.budget import Budget
 from videoautoarena.runs.run.rundir.slots import LineageLanguages, Lineup
 
 
-class Pace(Protocol):
+class CallPacing(Protocol):
     """What whoever continues may choose anew each time."""
 
     @property
@@ -114,7 +114,7 @@ async def no_frames(_video: str, _digests: list[str]) -> list[bytes]:
 
 
 def asker_of(
-    calling: Calling, budget: Budget, *, pace: Pace, hear: Callable[[CallEvent], None]
+    calling: Calling, budget: Budget, *, pace: CallPacing, hear: Callable[[CallEvent], None]
 ) -> Asker:
     """Return what makes the calls of a process, within what it may spend."""
     return Asker(
@@ -130,7 +130,7 @@ def asker_of(
 
 
 def draining_asker(
-    calling: Calling, ending: EarlyEnd, *, pace: Pace, hear: Callable[[CallEvent], str | None]
+    calling: Calling, ending: EarlyEnd, *, pace: CallPacing, hear: Callable[[CallEvent], str | None]
 ) -> Asker:
     """Return an asker that sends nothing more once a model can do no more, and notes it.
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from videoautoarena.agents.prompting.fences import fence_code
 from videoautoarena.memory.records.digests import canonical_json, digest, read_body, write_body
 from videoautoarena.memory.records.errors import UnusableVideo
-from videoautoarena.memory.records.records import Cue, Frames, Sampling, Subtitles, Video
+from videoautoarena.memory.records.records import Cue, Sampling, Subtitles, Video, VideoFrames
 from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.formats.terminal import safe
 from videoautoarena.runs.run.rundir.failures import condemn, verdict_on
@@ -125,12 +125,12 @@ def part_id(video: str, spans: Spans, preset: str | None = None) -> str:
     return f"{video}@{digest(canonical_json([preset, named] if preset else named))[:12]}"
 
 
-def stored_frames(store: Store, video: str, part: str) -> Frames | None:
+def stored_frames(store: Store, video: str, part: str) -> VideoFrames | None:
     """Return the frames that are kept by this id; None where none are."""
     if part == video:
         return store.frames(video)
     file = store.file(f"{PARTS}{part}")
-    return read_body(Frames, file.text) if file else None
+    return read_body(VideoFrames, file.text) if file else None
 
 
 def spoken_in(said: Subtitles, spans: Spans) -> Subtitles | None:
@@ -181,12 +181,12 @@ class RunFrames:
         self._videos = videos
         self._generation = generation
         self._preset = preset
-        self._kept: OrderedDict[str, Frames] = OrderedDict()
+        self._kept: OrderedDict[str, VideoFrames] = OrderedDict()
         self._locks: dict[str, asyncio.Lock] = {}
         self._foreseen: dict[str, UnusableVideo] = {}
         self._parts: dict[str, tuple[str, Sampling]] = {}
 
-    async def frames(self, video: str, spans: Spans = WHOLE) -> Frames:
+    async def frames(self, video: str, spans: Spans = WHOLE) -> VideoFrames:
         """Return times and digests of a video's frames, with its subtitles; or UnusableVideo.
 
         With `spans`, stretches in seconds from its first frame, in order and apart, as many frames
@@ -243,7 +243,7 @@ class RunFrames:
         """Return whether frames with this id, of some stretches of a video, came from here."""
         return part in self._parts
 
-    async def _first_part(self, part: str) -> Frames:
+    async def _first_part(self, part: str) -> VideoFrames:
         video, sampling = self._parts[part]
         if self._decoders is None or video not in self._files:
             raise UnusableVideo("this run never saw these frames")
@@ -267,7 +267,7 @@ class RunFrames:
         except UnusableVideo as failure:
             condemn(self._store, video, str(failure))
 
-    async def _first(self, video: str) -> Frames:
+    async def _first(self, video: str) -> VideoFrames:
         if self._decoders is None or video not in self._files:
             raise UnusableVideo("this run never saw its frames")
         try:

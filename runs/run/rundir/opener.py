@@ -46,7 +46,7 @@ from videoautoarena.runs.run.rundir.frames import changed_subtitles, keep_subtit
 from videoautoarena.runs.run.rundir.reader import (
     MERGED,
     RUN_FILE,
-    Run,
+    RunReader,
     contracts_of,
     counted,
     reading_of,
@@ -141,7 +141,7 @@ def begin(
 
 
 def go_on(
-    run: Run,
+    run: RunReader,
     begun: RunConfig,
     asked: RunSettings | None,
     *,

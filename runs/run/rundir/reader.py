@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from videoautoarena.runs.run.rundir.call_facts import CallFact, Shortfall
 
 
-class Work(NamedTuple):
+class WorkTime(NamedTuple):
     """What processes did for a run until now; times end with their last commits."""
 
     seconds: float
@@ -62,10 +62,10 @@ class Work(NamedTuple):
         return f"ran for {spent(self.seconds)} in {by}{pace}"
 
 
-def work_on(store: Store, calls: int) -> Work:
+def work_on(store: Store, calls: int) -> WorkTime:
     """Return what was worked on a run that has so many calls."""
     sessions = store.sessions.all()
-    return Work(sum(session.worked_s for session in sessions), len(sessions), calls)
+    return WorkTime(sum(session.worked_s for session in sessions), len(sessions), calls)
 
 
 RUN_FILE = "run.sqlite"
@@ -75,7 +75,7 @@ STAND_INS = "rates stand-ins: every model is an offline one"
 
 
 @dataclass(frozen=True)
-class Run:
+class RunReader:
     """A run folder that is open for reading."""
 
     folder: Path
@@ -164,7 +164,7 @@ class Run:
 class BattlesOf(Collection[Battle]):
     """Battles of a run in slot order, read each time they are gone through and never kept."""
 
-    run: Run
+    run: RunReader
     outlines: Outlines
     """The same without their texts, which are in memory."""
 
@@ -202,11 +202,11 @@ class BattlesOf(Collection[Battle]):
 
 
 @contextmanager
-def open_run(folder: Path) -> Iterator[Run]:
+def open_run(folder: Path) -> Iterator[RunReader]:
     """Open the run in `folder`, or raise BadInput where none is; nothing is written or made."""
     store = Store.open(run_file(folder), write=False)
     try:
-        yield Run(folder, store)
+        yield RunReader(folder, store)
     finally:
         store.close()
 
@@ -396,7 +396,7 @@ def cautions(manifest: dict[str, Any]) -> list[str]:
     return lines
 
 
-def warnings_of(run: Run) -> list[str]:
+def warnings_of(run: RunReader) -> list[str]:
     """Return what a reader of any figure of a run must know of it and of its models' answers."""
     from videoautoarena.runs.run.rundir.call_facts import warning_lines
 
@@ -404,7 +404,7 @@ def warnings_of(run: Run) -> list[str]:
     return [*state_of(run), *warning_lines(answers)]
 
 
-def state_of(run: Run) -> list[str]:
+def state_of(run: RunReader) -> list[str]:
     """Return the same without its models' answers: what was allowed, and what is not played."""
     lines = cautions(run.manifest)
     if stop := run.stop:

@@ -17,7 +17,7 @@ from videoautoarena.memory.records.records import DECIDED, Video
 from videoautoarena.memory.store.evidence import RankedQuestion, RankingVote
 from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.formats.battle_table import is_gap, quoted, read_sheet
-from videoautoarena.runs.run.rundir.reader import Run, reading_of
+from videoautoarena.runs.run.rundir.reader import RunReader, reading_of
 from videoautoarena.runs.serve.annotate.battles import LONGEST_NOTE
 from videoautoarena.runs.serve.annotate.films import Films
 from videoautoarena.runs.serve.annotate.queue import VoteQueue
@@ -105,7 +105,7 @@ def _rows(file: Path) -> Iterable[tuple[str, RankedQuestion]]:
 
 
 def question_sets(
-    run: Run, given: Mapping[str, Sequence[RankedQuestion]], seed: int
+    run: RunReader, given: Mapping[str, Sequence[RankedQuestion]], seed: int
 ) -> list[QuestionSet]:
     """Return one set for each video with questions from two sources or more, in drawn order.
 

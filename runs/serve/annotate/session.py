@@ -14,7 +14,7 @@ from videoautoarena.runs.analysis.audit.label_sample import complete_sample
 from videoautoarena.runs.formats.terminal import safe
 from videoautoarena.runs.formats.words import composed, written_as
 from videoautoarena.runs.run.rundir.opener import NO_FOLDER, videos_folder
-from videoautoarena.runs.run.rundir.reader import Run, counted, run_file
+from videoautoarena.runs.run.rundir.reader import RunReader, counted, run_file
 from videoautoarena.runs.serve.annotate.app import POSTS, LabellerTasks, annotate_app
 from videoautoarena.runs.serve.annotate.battles import BattleTask, Makers
 from videoautoarena.runs.serve.annotate.films import Films
@@ -87,7 +87,7 @@ async def annotate(
         async with Decoders(FrameCache()) as decoders:
             folder = videos_folder(store, asked.videos) or NO_FOLDER
             films = Films(store, decoders, folder)
-            tasks, notes = prepare(Run(asked.folder, store), asked, names=names, films=films)
+            tasks, notes = prepare(RunReader(asked.folder, store), asked, names=names, films=films)
             with closing(listen(asked.port)) as listener:
                 sessions = Sessions(port_of(listener))
                 page = "".join(document("annotate")).encode()
@@ -102,7 +102,7 @@ async def annotate(
 
 
 def prepare(
-    run: Run, asked: AnnotateRequest, *, names: tuple[str, ...], films: Films
+    run: RunReader, asked: AnnotateRequest, *, names: tuple[str, ...], films: Films
 ) -> tuple[tuple[LabellerTasks, ...], tuple[str, ...]]:
     """Return what everybody has to do in a run that is open for writing, and what to know of it.
 

@@ -37,7 +37,7 @@ def check_libraries(config: uvicorn.Config) -> None:
         )
 
 
-class Connection(H11Protocol):
+class HttpConnection(H11Protocol):
     """A connection that is cut where no whole request comes, or where a newer one needs its place.
 
     Fewer than the server's limit of concurrency are kept, unless all of them are being answered.
@@ -99,7 +99,7 @@ class Connection(H11Protocol):
 
     def _make_room(self) -> None:
         others = (one for one in self.connections if one is not self)
-        waiting = [one for one in others if isinstance(one, Connection) and one._may_give_way]
+        waiting = [one for one in others if isinstance(one, HttpConnection) and one._may_give_way]
         if len(self.connections) < (self.limit_concurrency or 0) or not waiting:
             return
         oldest = min(waiting, key=lambda one: one._since)

@@ -107,7 +107,7 @@ OWN_SITES = ("none", "same-origin")
 """What a browser says of a request that a person typed, or that one of our pages made."""
 
 
-class Refusal(NamedTuple):
+class RequestRefusal(NamedTuple):
     """Why a request is not answered."""
 
     status: int
@@ -157,13 +157,13 @@ class Guard:
             refusal = self._opened(request)
         who = self._sessions.who(request.header("cookie"))
         if refusal is None and who is None:
-            refusal = Refusal(403, "open the link that the command printed")
+            refusal = RequestRefusal(403, "open the link that the command printed")
         if refusal is not None:
             await answer.refuse(refusal)
             return
         body = await _body(receive) if request.method == "POST" else b""
         if body is None:
-            await answer.refuse(Refusal(413, "too long"))
+            await answer.refuse(RequestRefusal(413, "too long"))
             return
         inner = {**scope, "state": {**scope.get("state", {}), "session": who}}
         inner["headers"] = [pair for pair in scope["headers"] if pair[0] != b"cookie"]
@@ -176,51 +176,53 @@ class Guard:
         if self._writing:
             await asyncio.wait(self._writing, timeout=patience_s)
 
-    def _refusal(self, request: _Request) -> Refusal | None:
+    def _refusal(self, request: _Request) -> RequestRefusal | None:
         """Return why a request is refused, whoever sends it."""
         host = request.header("host")
         if host not in self._hosts:
-            return Refusal(421, "this server has another name")
+            return RequestRefusal(421, "this server has another name")
         is_post = request.method == "POST"
         origin = request.header("origin")
         if (origin or is_post) and origin != f"http://{host}":
-            return Refusal(403, "asked by another page")
+            return RequestRefusal(403, "asked by another page")
         if request.header("sec-fetch-site", OWN_SITES[0]) not in OWN_SITES:
-            return Refusal(403, "asked by another page; paste the link into the address bar")
+            return RequestRefusal(403, "asked by another page; paste the link into the address bar")
         if request.path == ICON:
-            return Refusal(NO_CONTENT, "")
+            return RequestRefusal(NO_CONTENT, "")
         if PLAIN_PATH.fullmatch(request.path) is None:
-            return Refusal(404, "no such page")
+            return RequestRefusal(404, "no such page")
         if is_post and request.path.decode() in self._posts:
             return _of_body(request)
         if request.method not in READING:
-            return Refusal(405, "only read this", (("Allow", ", ".join(READING)),))
+            return RequestRefusal(405, "only read this", (("Allow", ", ".join(READING)),))
         has_body = request.header("content-length", "0") != "0"
         if has_body or request.header("transfer-encoding"):
-            return Refusal(413, "send nothing with this")
+            return RequestRefusal(413, "send nothing with this")
         return None
 
-    def _opened(self, request: _Request) -> Refusal | None:
+    def _opened(self, request: _Request) -> RequestRefusal | None:
         """Return the way to the page for whoever brings a token, or why it opens nothing.
 
         Looking ahead, as with HEAD, uses up no token.
         """
         if request.method != "GET":
-            return Refusal(403, "open this link in a browser")
+            return RequestRefusal(403, "open this link in a browser")
         token = request.token or ""
         cookie = self._sessions.enter(token)
         if cookie is not None:
-            return Refusal(303, "", (("Location", "/"), ("Set-Cookie", cookie)))
+            return RequestRefusal(303, "", (("Location", "/"), ("Set-Cookie", cookie)))
         opener = self._sessions.used_by(token)
         who = self._sessions.who(request.header("cookie"))
         if who is not None and opener in (who, None):
-            return Refusal(303, "", (("Location", "/"),))
+            return RequestRefusal(303, "", (("Location", "/"),))
         if opener is None:
-            return Refusal(403, "this link is of an earlier start; open the one printed last")
+            return RequestRefusal(
+                403, "this link is of an earlier start; open the one printed last"
+            )
         now = "opens again only in the browser that opened it first"
         if who is not None:
             now = "this browser has opened another one since"
-        return Refusal(403, f"this link was used, and {now}; {self._new_link}")
+        return RequestRefusal(403, f"this link was used, and {now}; {self._new_link}")
 
     async def _pass_on(
         self, scope: MutableMapping[str, Any], receive: Receive, answer: _Answer
@@ -228,7 +230,7 @@ class Guard:
         """Let the application answer; what goes wrong there is said in the terminal."""
         who: str = scope["state"]["session"]
         if self._open[who] >= MOST_ANSWERS:
-            await answer.refuse(Refusal(503, "too many pages are open; close some"))
+            await answer.refuse(RequestRefusal(503, "too many pages are open; close some"))
             return
         under_way = self._reading if scope["method"] in READING else self._writing
         # Never None: whatever awaits is part of a task.
@@ -239,10 +241,10 @@ class Guard:
             await self._app(scope, receive, answer.send)
         except ArenaError as wrong:
             say(safe(str(wrong)))
-            await answer.refuse(Refusal(503, str(wrong)))
+            await answer.refuse(RequestRefusal(503, str(wrong)))
         except Exception:  # noqa: BLE001 - one request that fails must not end the others
             say(safe(trace_without_keys(traceback.format_exc()), lines=True))
-            await answer.refuse(Refusal(500, "this is a bug; the terminal says more"))
+            await answer.refuse(RequestRefusal(500, "this is a bug; the terminal says more"))
         finally:
             under_way.discard(task)
             self._open[who] -= 1
@@ -296,7 +298,7 @@ class _Answer:
             message = {**message, "headers": [*own, *self._headers]}
         await self._send(message)
 
-    async def refuse(self, refusal: Refusal) -> None:
+    async def refuse(self, refusal: RequestRefusal) -> None:
         """Send a refusal as plain text; where an answer has begun it just ends there.
 
         The connection ends, so that nobody holds one by asking in vain.
@@ -312,14 +314,14 @@ class _Answer:
         await self.send({"type": "http.response.body", "body": body})
 
 
-def _of_body(request: _Request) -> Refusal | None:
+def _of_body(request: _Request) -> RequestRefusal | None:
     """Return why what is posted is not even read."""
     kind = request.header("content-type").partition(";")[0].strip().lower()
     if kind != "application/json":
-        return Refusal(415, "send JSON")
+        return RequestRefusal(415, "send JSON")
     length = request.header("content-length", "0")
     if not length.isdecimal() or int(length) > MOST_BYTES:
-        return Refusal(413, "too long")
+        return RequestRefusal(413, "too long")
     return None
 
 

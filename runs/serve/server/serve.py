@@ -82,7 +82,7 @@ async def serve(guard: Guard, listener: socket.socket, on_ready: Callable[[], No
     """Answer requests until somebody interrupts; `on_ready` is called once links lead here."""
     import uvicorn
 
-    from videoautoarena.runs.serve.server.connections import Connection, check_libraries
+    from videoautoarena.runs.serve.server.connections import HttpConnection, check_libraries
 
     class Server(uvicorn.Server):
         @contextmanager
@@ -101,7 +101,7 @@ async def serve(guard: Guard, listener: socket.socket, on_ready: Callable[[], No
     # No log: an address may hold a token. What goes wrong is said by the guard.
     config = uvicorn.Config(
         guard,
-        http=Connection,
+        http=HttpConnection,
         ws="none",
         loop="asyncio",
         lifespan="off",

@@ -30,9 +30,8 @@ from videoautoarena.runs.run.rundir.slots import Tally
 from videoautoarena.runs.serve.server.files import VideoFiles, VideoGone
 from videoautoarena.runs.serve.server.guard import Guard, Sessions
 from videoautoarena.runs.serve.server.serve import announce, aside, listen, port_of, serve
-from videoautoarena.runs.serve.view.current import Current, Stamp, as_json, stamp_of
-from videoautoarena.runs.serve.view.events import RunWatch
-from videoautoarena.runs.serve.view.pictures import Pictures
+from videoautoarena.runs.serve.view.events import Current, RunWatch, Stamp, as_json, stamp_of
+from videoautoarena.runs.serve.view.pictures import RunPictures
 from videoautoarena.runs.views.page.document import document, policy
 from videoautoarena.video.sampling.cache import FrameCache
 from videoautoarena.video.workers.decoders import Decoders
@@ -96,7 +95,7 @@ class ShownRun:
 
     def __init__(self, folder: Path, decoders: Decoders, films: Path | None = None) -> None:
         self.folder = folder
-        self.pictures = Pictures(folder, decoders, films)
+        self.pictures = RunPictures(folder, decoders, films)
         self.current = Current(folder, self.pictures.lay_out)
         self.watch = RunWatch(self.current)
         self.files = VideoFiles()

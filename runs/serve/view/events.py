@@ -1,25 +1,112 @@
-"""What a page hears of its run while that goes on: how far it is, and where battles are new."""
+"""What a page hears of its run while that goes on: how far it is, and where battles are new.
+
+The run's data are read again as it grows, at a small share of a core.
+"""
 
 from __future__ import annotations
 
 import asyncio
+import json
+import os
 import time
-from collections.abc import AsyncIterator, Iterator
-from contextlib import contextmanager
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from itertools import zip_longest
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from videoautoarena.memory.records.errors import ArenaError
+from videoautoarena.memory.store.connection import real_file, wal_of
 from videoautoarena.runs.console.progress.local_state import machines_at_work
 from videoautoarena.runs.console.progress.status import holder
 from videoautoarena.runs.formats.record_json import fields_json
 from videoautoarena.runs.formats.terminal import safe, say
-from videoautoarena.runs.run.rundir.reader import lock_file, open_run
+from videoautoarena.runs.run.rundir.reader import RunReader, lock_file, open_run, run_file
 from videoautoarena.runs.run.rundir.slots import Tally
 from videoautoarena.runs.serve.server.serve import aside
-from videoautoarena.runs.serve.view.current import Current, RunData, Stamp, as_json, stamp_of
+from videoautoarena.runs.views.page.data import PageData
+
+LEAST_S = 3.0
+"""Between two readings of a run that grows."""
+SHARE = 10
+"""So many times what reading cost a core is waited before the run is read again."""
+LayOut = Callable[[RunReader, dict[str, dict[str, Any]]], None]
+Stamp = tuple[tuple[int, int, int] | None, ...]
+"""Inode, size and time of change of a run's file and of its log; no log where it is empty."""
+
+
+@dataclass(frozen=True)
+class RunData:
+    """What a run held when it was read, and the same as JSON."""
+
+    page: PageData
+    stamp: Stamp
+    index: bytes
+    videos: bytes
+
+    @property
+    def ids(self) -> list[str]:
+        """The ids of its battles, in the order of the index."""
+        return self.page.index.id
+
+
+class Current:
+    """The latest data of one run; whoever asks while it is read gets what was there before."""
+
+    def __init__(self, folder: Path, lay_out: LayOut) -> None:
+        """Take the run's folder, and what says of its videos where their thumbnails lie."""
+        self.folder = folder
+        self._lay_out = lay_out
+        self._data: RunData | None = None
+        self._due_s = 0.0
+        self._lock = asyncio.Lock()
+
+    async def data(self, *, newest: bool = False) -> RunData:
+        """Return the run's data; those of a while ago, unless the `newest` are asked for."""
+        known = self._data
+        if known is None or newest or not (self._lock.locked() or time.monotonic() < self._due_s):
+            async with self._lock:
+                known = self._data
+                stamp = stamp_of(self.folder)
+                if known is None or known.stamp != stamp:
+                    known = self._data = await self._read(stamp)
+        return known
+
+    async def _read(self, stamp: Stamp) -> RunData:
+        is_first = self._data is None
+        data, cost_s = await aside(lambda: self._read_aside(stamp))
+        # What the first one cost is mostly what had to be imported.
+        self._due_s = time.monotonic() + max(LEAST_S, 0 if is_first else SHARE * cost_s)
+        return data
+
+    def _read_aside(self, stamp: Stamp) -> tuple[RunData, float]:
+        began = time.thread_time()
+        page = PageData.read(self.folder)
+        with open_run(self.folder) as run:
+            self._lay_out(run, page.videos)
+        data = RunData(page, stamp, as_json(fields_json(page.index)), as_json(page.videos))
+        return data, time.thread_time() - began
+
+
+def stamp_of(folder: Path) -> Stamp:
+    """Return what changes whenever somebody writes to the run in a folder; nothing is opened."""
+    file = real_file(run_file(folder))
+    seen: list[tuple[int, int, int] | None] = [None, None]
+    for place, path in enumerate((file, wal_of(file))):
+        with suppress(FileNotFoundError):
+            about = os.stat(path)
+            seen[place] = (about.st_ino, about.st_size, about.st_mtime_ns)
+    log = seen[1]
+    # Readers leave an empty log behind, too.
+    return (seen[0], log if log and log[1] else None)
+
+
+def as_json(value: Any) -> bytes:
+    """Return JSON in UTF-8; halves of characters, which file names may hold, become `?`."""
+    text = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    return text.encode("utf-8", "replace")
+
 
 EVERY_S = 1.0
 HEARTBEAT_S = 15.0

@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from videoautoarena.memory.records.errors import UnusableVideo
-from videoautoarena.memory.records.records import Frames, Role, Sampling, Video
+from videoautoarena.memory.records.records import Role, Sampling, Video, VideoFrames
 from videoautoarena.runs.run.config.run_config import RunConfig
 from videoautoarena.runs.run.rundir.opener import NO_FOLDER, UNKNOWN_FOLDER, videos_folder
-from videoautoarena.runs.run.rundir.reader import Run, open_run
+from videoautoarena.runs.run.rundir.reader import RunReader, open_run
 from videoautoarena.runs.serve.server.serve import aside
 from videoautoarena.runs.views.page.sheets import (
     COLUMNS,
@@ -34,7 +34,7 @@ class FoundVideo(NamedTuple):
     folder: Path
 
 
-class Pictures:
+class RunPictures:
     """Draws and finds the pictures of one run.
 
     Which thumbnails a video has is decided once: a page that knows where each of them lies must
@@ -49,7 +49,7 @@ class Pictures:
         self._sheets: dict[str, tuple[Places, dict[str, Any]]] = {}
         """By video: what its sheet is drawn from, and where each thumbnail lies on it."""
 
-    def lay_out(self, run: Run, videos: Mapping[str, dict[str, Any]]) -> None:
+    def lay_out(self, run: RunReader, videos: Mapping[str, dict[str, Any]]) -> None:
         """Say of each of the videos, as a page reads them, where its thumbnails lie."""
         config = RunConfig.of_manifest(run.manifest)
         for id_, body in videos.items():
@@ -96,7 +96,7 @@ class Pictures:
             folder = videos_folder(run.store, self._films) or NO_FOLDER
         return FoundVideo(video, folder) if video else None
 
-    def _frames(self, id_: str) -> tuple[Frames | None, Sampling]:
+    def _frames(self, id_: str) -> tuple[VideoFrames | None, Sampling]:
         with open_run(self._folder) as run:
             return run.store.frames(id_), RunConfig.of_manifest(run.manifest).sampling
 
@@ -110,7 +110,7 @@ def _limits(config: RunConfig, total: int) -> Iterator[tuple[str, tuple[int, ...
             yield f"{role} {name}", tuple(kept_places(total, limit))
 
 
-def _layout(frames: Frames, seen: Places) -> dict[str, Any]:
+def _layout(frames: VideoFrames, seen: Places) -> dict[str, Any]:
     places = worth_a_thumbnail(len(frames.frames), list(seen.values()), THUMBS)
     height = max(1, round(frames.height_px * WIDTH_PX / frames.width_px))
     return {"w": WIDTH_PX, "h": height, "columns": COLUMNS, "of": list(places)}

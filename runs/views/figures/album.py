@@ -11,19 +11,19 @@ from typing import Any, NamedTuple, TypeVar
 
 from videoautoarena.memory.records.errors import BadInput
 from videoautoarena.memory.records.records import DECIDED
-from videoautoarena.runs.analysis.audit.echoes import LEAST, find_echoes, measure_echoes
+from videoautoarena.runs.analysis.audit.verdicts import LEAST_ECHOES, find_echoes, measure_echoes
 from videoautoarena.runs.analysis.categories.tags import tags_of
 from videoautoarena.runs.analysis.leaderboard.board import board_of, slices_of
-from videoautoarena.runs.analysis.leaderboard.slices import QUESTION_CATEGORY, Slices
-from videoautoarena.runs.bench.dialogues.score import DialogueScores, score_dialogues
+from videoautoarena.runs.analysis.leaderboard.slices import QUESTION_CATEGORY, LeaderboardSlices
+from videoautoarena.runs.bench.dialogues.score import DialogueSetScores, score_dialogues
 from videoautoarena.runs.bench.format.reader import OpenBench, open_bench
 from videoautoarena.runs.bench.format.schema import DIALOGUE, TASK_KINDS
 from videoautoarena.runs.bench.format.writer import refuse_within
-from videoautoarena.runs.bench.score.task_score import TaskBoard, TaskScores, score_tasks
+from videoautoarena.runs.bench.score.task_score import TaskBoard, TaskSetScores, score_tasks
 from videoautoarena.runs.formats.files import make_folder, refuse_existing, write_whole
 from videoautoarena.runs.formats.record_json import record_json
 from videoautoarena.runs.formats.terminal import safe
-from videoautoarena.runs.rating.leaderboard import Leaderboard
+from videoautoarena.runs.rating.leaderboard import RatedLeaderboard
 from videoautoarena.runs.rating.method import USUAL, RatingMethod
 from videoautoarena.runs.run.rundir.reader import open_run
 from videoautoarena.runs.views.figures.canvas import Form, Picture, render
@@ -157,7 +157,7 @@ def _of_dialogues(opened: OpenBench[Any], wish: PictureOptions) -> Makers:
     return {name: partial(make, scores) for name, make in wish.of(DIALOGUE_PICTURES).items()}
 
 
-def _parts(scores: TaskScores) -> dict[str, TaskBoard]:
+def _parts(scores: TaskSetScores) -> dict[str, TaskBoard]:
     """Return the boards by what the names of their files end in: harmless, and unlike."""
     found: dict[str, TaskBoard] = {}
     for place, board in enumerate(scores.boards, start=1):
@@ -196,7 +196,7 @@ def _drawn(makers: Makers, files: Mapping[Path, tuple[str, Form]], wish: Picture
     )
 
 
-def picture_of(found: Leaderboard | Slices) -> Picture:
+def picture_of(found: RatedLeaderboard | LeaderboardSlices) -> Picture:
     """Return the picture of a leaderboard: its ladder, or ratings over its slices.
 
     Raises:
@@ -204,16 +204,18 @@ def picture_of(found: Leaderboard | Slices) -> Picture:
     """
     if not is_rated(found):
         raise BadInput(_NOTHING)
-    return ladder(found) if isinstance(found, Leaderboard) else panels(found)
+    return ladder(found) if isinstance(found, RatedLeaderboard) else panels(found)
 
 
-def is_rated(found: Leaderboard | Slices) -> bool:
+def is_rated(found: RatedLeaderboard | LeaderboardSlices) -> bool:
     """Return whether any two models met in a battle that was decided."""
-    boards = [found] if isinstance(found, Leaderboard) else [part.board for part in found.parts]
+    boards = (
+        [found] if isinstance(found, RatedLeaderboard) else [part.board for part in found.parts]
+    )
     return any(board.components for board in boards)
 
 
-def _grid(draw: Callable[[Leaderboard], Picture]) -> Callable[[Path], Picture | str]:
+def _grid(draw: Callable[[RatedLeaderboard], Picture]) -> Callable[[Path], Picture | str]:
     def make(folder: Path) -> Picture | str:
         board = board_of(folder, RatingMethod(pairs=True))
         if len(pairs_of(board).models) < 2:
@@ -235,7 +237,9 @@ def _judge(folder: Path) -> Picture | str:
         echoes = find_echoes(list(run.battles), trials=evidence.trials(), labels=evidence.labels())
         found = measure_echoes(board, echoes)
     if not found:
-        return f"it needs {LEAST} battles judged in both orders, rejudged or labelled by people"
+        return (
+            f"it needs {LEAST_ECHOES} battles judged in both orders, rejudged or labelled by people"
+        )
     return judge(board, found)
 
 
@@ -257,13 +261,13 @@ PICTURES: dict[str, Callable[[Path], Picture | str]] = {
     "categories": _categories,
 }
 """Makes each from the folder of a run, or says why there is none."""
-SET_PICTURES: dict[str, Callable[[TaskScores, TaskBoard], Picture | str]] = {
+SET_PICTURES: dict[str, Callable[[TaskSetScores, TaskBoard], Picture | str]] = {
     "tasks": tasks,
     "positions": positions,
     "sweep": sweep,
 }
 """Makes each from the scores on a part of a set, likewise."""
-DIALOGUE_PICTURES: dict[str, Callable[[DialogueScores], Picture | str]] = {
+DIALOGUE_PICTURES: dict[str, Callable[[DialogueSetScores], Picture | str]] = {
     "abilities": abilities,
     "parts": by_part,
 }

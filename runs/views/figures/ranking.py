@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from videoautoarena.runs.analysis.audit.echoes import Echoes
-from videoautoarena.runs.analysis.leaderboard.slices import Slice, Slices
+from videoautoarena.runs.analysis.audit.verdicts import Echoes
+from videoautoarena.runs.analysis.leaderboard.slices import LeaderboardSlices, Slice
 from videoautoarena.runs.formats.terminal import safe
 from videoautoarena.runs.formats.terminal_text import Axis, DrawnInterval, axis_of
 from videoautoarena.runs.rating.fit import ONE_SIDED
-from videoautoarena.runs.rating.leaderboard import Leaderboard, LeaderboardRow, PairMatrices
+from videoautoarena.runs.rating.leaderboard import LeaderboardRow, PairMatrices, RatedLeaderboard
 from videoautoarena.runs.rating.method import SOLID_BATTLES, THIN
 from videoautoarena.runs.views.figures.canvas import (
     AROUND,
@@ -38,12 +38,12 @@ _REACH = 200.0
 """Points from the mean at which a colour is full, at least."""
 
 
-def _caption(board: Leaderboard, title: str, *legend: str, leads: bool = False) -> Caption:
+def _caption(board: RatedLeaderboard, title: str, *legend: str, leads: bool = False) -> Caption:
     report = leaderboard_report(replace(board, pairs=None))
     return Caption(title, report, bool(board.settings.stand_ins), legend, leads)
 
 
-def ladder(board: Leaderboard) -> Picture:
+def ladder(board: RatedLeaderboard) -> Picture:
     """Return the ladder of a leaderboard: rank, rating and interval of each model."""
     scale = "Ratings on the scale of people" if board.settings.labels else "Ratings"
     caption = _caption(board, scale, leads=True)
@@ -99,7 +99,7 @@ def _lines(table: Table, *, groups: int) -> tuple[dict[int, int], dict[int, str]
     return lines, headings
 
 
-def style(board: Leaderboard) -> Picture | str:
+def style(board: RatedLeaderboard) -> Picture | str:
     """Return what style and seat are worth, or why nothing says so.
 
     Args:
@@ -127,7 +127,7 @@ def style(board: Leaderboard) -> Picture | str:
     return Picture("style", "effect of answer style", dots, caption)
 
 
-def wins(board: Leaderboard) -> Picture:
+def wins(board: RatedLeaderboard) -> Picture:
     """Return the share of battles that each model won against each other.
 
     Args:
@@ -138,7 +138,7 @@ def wins(board: Leaderboard) -> Picture:
     return _of_pairs(board, caption, "wins", "shares of battles won")
 
 
-def battles(board: Leaderboard) -> Picture:
+def battles(board: RatedLeaderboard) -> Picture:
     """Return how often each model met each other in a battle that was decided.
 
     Args:
@@ -148,13 +148,13 @@ def battles(board: Leaderboard) -> Picture:
     return _of_pairs(board, caption, "battles", "battles of each pair")
 
 
-def pairs_of(board: Leaderboard) -> PairMatrices:
+def pairs_of(board: RatedLeaderboard) -> PairMatrices:
     """Return the pairs of a leaderboard that was asked for them."""
     assert board.pairs is not None
     return board.pairs
 
 
-def _of_pairs(board: Leaderboard, caption: Caption, name: str, shows: str) -> Picture:
+def _of_pairs(board: RatedLeaderboard, caption: Caption, name: str, shows: str) -> Picture:
     pairs = pairs_of(board)
     rows = {
         (row, column): {
@@ -189,7 +189,7 @@ def _of_pairs(board: Leaderboard, caption: Caption, name: str, shows: str) -> Pi
     return Picture(name, shows, grids, caption, table)
 
 
-def panels(sliced: Slices) -> Picture:
+def panels(sliced: LeaderboardSlices) -> Picture:
     """Return the ratings of the slices of a run, such as lengths of video.
 
     Each slice has a scale of its own, so that nothing joins one to another.
@@ -226,7 +226,7 @@ def panels(sliced: Slices) -> Picture:
     return Picture(by, f"ratings by {by}", dots, caption)
 
 
-def _caption_of_slices(sliced: Slices, title: str, *legend: str) -> Caption:
+def _caption_of_slices(sliced: LeaderboardSlices, title: str, *legend: str) -> Caption:
     stand_ins = bool(sliced.parts[0].board.settings.stand_ins)
     return Caption(title, slices_report(sliced), stand_ins, (SCALES, *legend))
 
@@ -242,7 +242,7 @@ def _models(table: Table, known: set[str]) -> list[str]:
     return [row["model"] for row in table.rows[: min(table.feet)] if row["model"] in known]
 
 
-def by_category(sliced: Slices) -> Picture:
+def by_category(sliced: LeaderboardSlices) -> Picture:
     """Return how far above the mean of each category of questions each model is rated.
 
     Each slice has a scale of its own: a cell is read within its line. Cells on fewer than 100
@@ -288,7 +288,7 @@ def by_category(sliced: Slices) -> Picture:
     return Picture("categories", what, grids, caption, table)
 
 
-def judge(board: Leaderboard, found: Sequence[Echoes]) -> Picture:
+def judge(board: RatedLeaderboard, found: Sequence[Echoes]) -> Picture:
     """Return the picture of `measure_echoes`; there is at least one."""
     legend = "Share of battles with the same verdict (a, b or tie); equally many battles per point."
     caption = _caption(board, "How often the judge agrees", legend)

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from videoautoarena.runs.bench.dialogues.score import DialogueScore, DialogueScores
+from videoautoarena.runs.bench.dialogues.score import DialogueScore, DialogueSetScores
 from videoautoarena.runs.bench.format.schema import TWIN
 from videoautoarena.runs.bench.score.task_points import PARTS, Positions, ScoreFigure
-from videoautoarena.runs.bench.score.task_score import TaskBoard, TaskScore, TaskScores
+from videoautoarena.runs.bench.score.task_score import TaskBoard, TaskScore, TaskSetScores
 from videoautoarena.runs.formats.terminal_text import Axis
 from videoautoarena.runs.formats.words import FORMATS
 from videoautoarena.runs.views.figures.canvas import UPWARD, Caption, Picture
@@ -42,7 +42,7 @@ class ModelFigures(NamedTuple):
     axis: Axis = _PERCENT
 
 
-def tasks(scores: TaskScores, board: TaskBoard) -> Picture | str:
+def tasks(scores: TaskSetScores, board: TaskBoard) -> Picture | str:
     """Return the accuracy of each model on each task, the mean over tasks first; or why not."""
     if not board.watched:
         return "no model was shown the videos as they are"
@@ -72,7 +72,7 @@ def _figures(of: Iterable[ScoreFigure | None]) -> dict[int, ScoreFigure]:
     return {place: one for place, one in enumerate(of) if one and one.value is not None}
 
 
-def abilities(scores: DialogueScores) -> Picture:
+def abilities(scores: DialogueSetScores) -> Picture:
     """Return the accuracy of each model in each ability; the mean over the six stands first."""
     has_twin = TWIN in scores.abilities
     caption = _caption_of_dialogues(scores, "Accuracy by ability", leads=True)
@@ -104,7 +104,7 @@ def _of_ability(row: DialogueScore, key: str) -> ScoreFigure | None:
     return figures.get(key)
 
 
-def by_part(scores: DialogueScores) -> Picture | str:
+def by_part(scores: DialogueSetScores) -> Picture | str:
     """Return the accuracy of each model by turns, length of the video, and scenes; or why not."""
     caption = _caption_of_dialogues(scores, "Accuracy by turns, length and scenes")
     tables = [table for table in caption.report.tables if table.name == "dialogue-parts"]
@@ -119,7 +119,7 @@ def by_part(scores: DialogueScores) -> Picture | str:
     return _picture("parts", caption, _named(scores.models), parts, count="dialogues")
 
 
-def _caption_of_dialogues(scores: DialogueScores, title: str, *, leads: bool = False) -> Caption:
+def _caption_of_dialogues(scores: DialogueSetScores, title: str, *, leads: bool = False) -> Caption:
     report = dialogues_report(scores)
     return Caption(title, report, scores.stand_ins, leads=leads, command=_COMMAND)
 
@@ -131,7 +131,7 @@ def _named(rows: Sequence[TaskScore | DialogueScore]) -> list[str]:
 
 
 def _caption(
-    scores: TaskScores, board: TaskBoard, title: str, *, leads: bool = False, about: str = ""
+    scores: TaskSetScores, board: TaskBoard, title: str, *, leads: bool = False, about: str = ""
 ) -> Caption:
     """Return what stands above and under a picture of one part of a set."""
     headed = f"{title}: {board.split}" if board.split else title
@@ -172,7 +172,7 @@ def _picture(
     return Picture(name, caption.title.partition(":")[0].lower(), dots, caption, table)
 
 
-def positions(scores: TaskScores, board: TaskBoard) -> Picture | str:
+def positions(scores: TaskSetScores, board: TaskBoard) -> Picture | str:
     """Return where in a video each model finds a needle, or why nothing says it."""
     found = [
         (name, row.positions)
@@ -229,7 +229,7 @@ def _needles(model: str, of: Positions) -> list[dict[str, Any]]:
     ]
 
 
-def sweep(scores: TaskScores, board: TaskBoard) -> Picture | str:
+def sweep(scores: TaskSetScores, board: TaskBoard) -> Picture | str:
     """Return what more frames bring each model, or why nothing says it."""
     if not board.sweeps:
         return "no model was played with several numbers of frames"

@@ -36,19 +36,19 @@ from videoautoarena.runs.rating.fit import MOVED, UNCONTROLLED
 from videoautoarena.runs.rating.leaderboard import (
     BoardLead,
     FittedTerms,
-    Leaderboard,
     LeaderboardRow,
+    RatedLeaderboard,
     RatingSettings,
 )
 from videoautoarena.runs.rating.method import USUAL
 from videoautoarena.runs.rating.profile import build_profiles
 from videoautoarena.runs.run.battles.listing import chances
-from videoautoarena.runs.run.battles.rounds import Round, rounds_of
+from videoautoarena.runs.run.battles.rounds import RunRound, rounds_of
 from videoautoarena.runs.run.battles.standards import by_standard, letters_of
 from videoautoarena.runs.run.inputs.users import slices_of
 from videoautoarena.runs.run.rundir.account import (
     RunCosts,
-    Setup,
+    RunSetup,
     Spending,
     Took,
     Waits,
@@ -56,7 +56,7 @@ from videoautoarena.runs.run.rundir.account import (
     setup_of,
     videos_of,
 )
-from videoautoarena.runs.run.rundir.reader import BattlesOf, Run, counted, open_run
+from videoautoarena.runs.run.rundir.reader import BattlesOf, RunReader, counted, open_run
 from videoautoarena.runs.run.rundir.weaknesses import read_looks
 from videoautoarena.runs.views.page.document import short_names
 from videoautoarena.runs.views.results.audit import labels_report, people_section
@@ -195,7 +195,7 @@ class RunPage:
     better: BetterChances
     pairs: Sequence[PairRecord]
     slices: Mapping[str, Sequence[SlicePart]]
-    rounds: Sequence[Round]
+    rounds: Sequence[RunRound]
     profiles: Mapping[str, Mapping[str, Any]]
     audit: Sequence[Finding]
     judges: Mapping[str, str]
@@ -266,7 +266,7 @@ class PageData:
             found = (run.store.battle(id_) for id_ in wanted)
             return [self._battle(battle) for battle in found if battle is not None]
 
-    def parts(self, run: Run) -> Iterator[list[dict[str, Any]]]:
+    def parts(self, run: RunReader) -> Iterator[list[dict[str, Any]]]:
         """Give all parts in their order, with one in memory at a time."""
         there = set(self.index.id)
         listed = run.battles.where(np.array([id_ in there for id_ in run.outlines.ids()], bool))
@@ -284,7 +284,7 @@ class PageData:
         return body | {"took": {who: of.model_dump(by_alias=True) for who, of in took.items()}}
 
 
-def listed_of(run: Run, most: int) -> BattlesOf:
+def listed_of(run: RunReader, most: int) -> BattlesOf:
     """Return the battles that a page lists: all, or of a larger run those of some videos.
 
     Videos are drawn by the run's seed, as many as have `most` battles together; of each all battles
@@ -342,7 +342,7 @@ _COLUMNS = ("id", "video", "a", "b", *_PLAIN, "question", "seats", "standards")
 
 
 def _run_page(
-    run: Run, board: Leaderboard, listed: BattlesOf, costs: RunCosts, note: str | None
+    run: RunReader, board: RatedLeaderboard, listed: BattlesOf, costs: RunCosts, note: str | None
 ) -> RunPage:
     """Return what a report shows first; difficulty and weaknesses are those of listed battles."""
     pairs = pairs_in(run)
@@ -444,7 +444,7 @@ def _run_page(
 
 
 def _facts_of(
-    model: str, adjusted: LeaderboardRow, setup: Setup, costs: RunCosts
+    model: str, adjusted: LeaderboardRow, setup: RunSetup, costs: RunCosts
 ) -> ContestantFacts:
     """Return what a contestant is, what its answers took, and its rating without style."""
     answers = (of for of in costs.models if (of.role, of.model) == ("contestant", model))
@@ -465,7 +465,7 @@ def _facts_of(
     )
 
 
-def own_traits(run: Run) -> list[str]:
+def own_traits(run: RunReader) -> list[str]:
     """Return the first columns of the run's file of facts that part its videos into a few kinds."""
     facts = run.known_facts
     columns = [name for name in names_of(run) if name not in NAMES]

@@ -19,7 +19,7 @@ from videoautoarena.runs.formats.files import make_folder, refuse_existing, whol
 from videoautoarena.runs.formats.record_json import LEFT_OUT, fields_json, keyed
 from videoautoarena.runs.formats.terminal import safe
 from videoautoarena.runs.formats.words import roughly
-from videoautoarena.runs.run.rundir.reader import RUN_FILE, Run, counted, open_run
+from videoautoarena.runs.run.rundir.reader import RUN_FILE, RunReader, counted, open_run
 from videoautoarena.runs.views.page.data import LISTED, PageData
 from videoautoarena.runs.views.page.document import as_text, block, document, is_ours
 from videoautoarena.runs.views.page.sheets import ThumbnailSheet, ThumbnailStudio
@@ -134,7 +134,7 @@ async def write_report(
 
 
 async def draw_sheets(
-    run: Run, data: PageData, order: ReportOptions, on_progress: OnProgress = unheard
+    run: RunReader, data: PageData, order: ReportOptions, on_progress: OnProgress = unheard
 ) -> tuple[dict[str, ThumbnailSheet], dict[str, str]]:
     """Return the thumbnails by video, noted in the page's data; and which are missing and why."""
     found: dict[str, ThumbnailSheet] = {}
@@ -154,7 +154,7 @@ async def draw_sheets(
 
 def _write(
     file: BinaryIO,
-    run: Run,
+    run: RunReader,
     data: PageData,
     sheets: Mapping[str, ThumbnailSheet],
     beside: Path | None,
@@ -184,7 +184,7 @@ def _write(
 
 
 def _blocks(
-    run: Run, data: PageData, sheets: Mapping[str, ThumbnailSheet]
+    run: RunReader, data: PageData, sheets: Mapping[str, ThumbnailSheet]
 ) -> Iterator[tuple[str, str]]:
     """Yield everything past the first figure, by its name, as base64: no other sign is in it."""
     yield "index", packed(fields_json(data.index))

@@ -10,10 +10,10 @@ from typing import Any, Self
 
 from videoautoarena.memory.records.digests import canonical_json
 from videoautoarena.memory.records.errors import UnusableVideo
-from videoautoarena.memory.records.records import Frames, Sampling, Video
+from videoautoarena.memory.records.records import Sampling, Video, VideoFrames
 from videoautoarena.runs.run.config.run_config import RunConfig
 from videoautoarena.runs.run.rundir.opener import NO_FOLDER, UNKNOWN_FOLDER, videos_folder
-from videoautoarena.runs.run.rundir.reader import Run, one_line
+from videoautoarena.runs.run.rundir.reader import RunReader, one_line
 from videoautoarena.video.sampling.cache import FrameCache
 from videoautoarena.video.synth.contact_sheet import tile
 from videoautoarena.video.workers.decoders import Decoders
@@ -60,7 +60,7 @@ class ThumbnailStudio:
     Use it with `async with`. Its workers start when a frame has to be decoded, not before.
     """
 
-    def __init__(self, run: Run, thumbs: int, films: Path | None = None) -> None:
+    def __init__(self, run: RunReader, thumbs: int, films: Path | None = None) -> None:
         """Take an open run, how many thumbnails a video gets at least, and where videos are now."""
         self.missing: dict[str, str] = {}
         """Why videos have no sheet, by their ids."""
@@ -101,13 +101,13 @@ class ThumbnailStudio:
         self._cache.put_sheet(video.sha256, name, drawn.webp)
         return ThumbnailSheet(drawn.webp, drawn.height_px, places)
 
-    async def _jpegs(self, video: Video, frames: Frames, places: Sequence[int]) -> list[bytes]:
+    async def _jpegs(self, video: Video, frames: VideoFrames, places: Sequence[int]) -> list[bytes]:
         digests = [frames.frames[place].digest for place in places]
         path = self._folder / video.path
         return await self._decoders.jpegs(path, video, sampling=self._sampling, digests=digests)
 
 
-def _name(sampling: Sampling, frames: Frames, places: Sequence[int]) -> str:
+def _name(sampling: Sampling, frames: VideoFrames, places: Sequence[int]) -> str:
     """Return what names a sheet: it is drawn anew where any of these has changed."""
     shown = [frames.frames[place].digest for place in places]
     return canonical_json(["sheet", 1, WIDTH_PX, COLUMNS, sampling.model_dump(), shown])

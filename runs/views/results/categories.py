@@ -9,7 +9,7 @@ from videoautoarena.runs.analysis.categories.check import CategoryCheck
 from videoautoarena.runs.analysis.categories.figures import CategoryReport, Group
 from videoautoarena.runs.analysis.realism.comparison import TraitComparison, Value
 from videoautoarena.runs.analysis.realism.real_mix import weakness_of
-from videoautoarena.runs.analysis.realism.report import Boards, Realism
+from videoautoarena.runs.analysis.realism.report import Boards, RealismReport
 from videoautoarena.runs.formats.words import FORMATS
 from videoautoarena.runs.rating.finding import UNKNOWN, Figure
 from videoautoarena.runs.rating.leaderboard import LeaderboardRow
@@ -192,7 +192,7 @@ _BOARD = (
 )
 
 
-def realism_report(found: Realism, *, most: int | None = SHOWN) -> Report:
+def realism_report(found: RealismReport, *, most: int | None = SHOWN) -> Report:
     """Return both tables; `most` is how many values of a trait are shown, None for all."""
     every = [_value_fields(one, value) for one in found.traits for value in one.values]
     traits = Table("questions", "Questions", _TRAITS, tuple(_trait_rows(found.traits, most)))
@@ -286,7 +286,7 @@ def _moves(before: LeaderboardRow, after: LeaderboardRow) -> float | None:
     return float(digits.rounded(after.rating) - digits.rounded(before.rating))
 
 
-def _told(found: Realism, tally: Table) -> Iterator[Sentence]:
+def _told(found: RealismReport, tally: Table) -> Iterator[Sentence]:
     counts = tally.quotes()
     yield sentence(
         "{simulated:simulated question} on {simulated_videos:video}, {real:real question} on "

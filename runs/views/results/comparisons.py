@@ -8,9 +8,9 @@ from typing import Any
 
 from videoautoarena.runs.bench.dialogues.score import DialogueComparison
 from videoautoarena.runs.bench.format.schema import spoken
-from videoautoarena.runs.bench.score.anchor_score import Scores
+from videoautoarena.runs.bench.score.anchor_score import AnchorScores
 from videoautoarena.runs.bench.score.compare import SURE, TOO_FEW, BenchComparison
-from videoautoarena.runs.bench.score.task_score import TaskComparison, TaskScores
+from videoautoarena.runs.bench.score.task_score import TaskComparison, TaskSetScores
 from videoautoarena.runs.formats.words import Kind
 from videoautoarena.runs.views.results.dialogues import dialogues_report
 from videoautoarena.runs.views.results.forms import csv_text, marked_up
@@ -172,10 +172,14 @@ def _sentence(leads: Table, k: int, names: tuple[str, str], of: str) -> Sentence
 
 
 def set_reports(scores: Any) -> list[Report]:
-    """Return the reports of `Scores`, `TaskScores` or `DialogueScores`: one a judge or part."""
-    if isinstance(scores, TaskScores):
+    """Return the reports of scores on preferences, tasks or dialogues: one a judge or part."""
+    if isinstance(scores, TaskSetScores):
         return task_reports(scores)
-    return preference_reports(scores) if isinstance(scores, Scores) else [dialogues_report(scores)]
+    return (
+        preference_reports(scores)
+        if isinstance(scores, AnchorScores)
+        else [dialogues_report(scores)]
+    )
 
 
 def pasted(scores: Any, form: str) -> str:

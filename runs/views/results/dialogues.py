@@ -12,7 +12,7 @@ from videoautoarena.runs.bench.dialogues.score import (
     By,
     DialogueComparison,
     DialogueScore,
-    DialogueScores,
+    DialogueSetScores,
 )
 from videoautoarena.runs.bench.format.schema import ABILITIES, TWIN, spoken
 from videoautoarena.runs.bench.score.score import FEW_VIDEOS
@@ -103,7 +103,7 @@ _HISTORY_NOTE = remark(
 )
 
 
-def dialogues_report(scores: DialogueScores) -> Report:
+def dialogues_report(scores: DialogueSetScores) -> Report:
     """Return the report of a set: a table by ability, and one by turns, length and scenes."""
     models = _models_table(scores)
     means: list[dict[str, Any]] = [
@@ -146,15 +146,15 @@ def dialogues_report(scores: DialogueScores) -> Report:
     return Report(tables, sentences, headline, data=data)
 
 
-def _judges(scores: DialogueScores) -> int:
+def _judges(scores: DialogueSetScores) -> int:
     return len({row.judge for row in scores.models})
 
 
-def _name(scores: DialogueScores, row: DialogueScore) -> str:
+def _name(scores: DialogueSetScores, row: DialogueScore) -> str:
     return f"{row.model}, marked by {row.judge}" if _judges(scores) > 1 else row.model
 
 
-def _models_table(scores: DialogueScores) -> Table:
+def _models_table(scores: DialogueSetScores) -> Table:
     # The twin and what is refused of it stand beside the refusals.
     there: list[str] = [one for one in ALL if one in scores.abilities and one != TWIN]
     if TWIN in scores.abilities:
@@ -201,7 +201,7 @@ def _models_table(scores: DialogueScores) -> Table:
     return Table("dialogues", caption, tuple(columns), tuple(rows), starts=starts)
 
 
-def _parts_table(scores: DialogueScores) -> Iterator[Table]:
+def _parts_table(scores: DialogueSetScores) -> Iterator[Table]:
     """Yield accuracy by turns, length and scenes, of those that differ in the set."""
     keys = dict.fromkeys((one.by, one.part) for row in scores.models for one in row.parts)
     shown = [key for key in keys if sum(by == key[0] for by, _ in keys) > 1]
@@ -233,7 +233,7 @@ def _parts_table(scores: DialogueScores) -> Iterator[Table]:
     )
 
 
-def _meaning(scores: DialogueScores, tally: Table) -> Iterator[Sentence]:
+def _meaning(scores: DialogueSetScores, tally: Table) -> Iterator[Sentence]:
     """Say what figures mean."""
     yield sentence(
         "Accuracy: items of the checklists answered as expected, in percent; the mean of a "
@@ -271,7 +271,7 @@ def _meaning(scores: DialogueScores, tally: Table) -> Iterator[Sentence]:
         )
 
 
-def _lacking(scores: DialogueScores) -> Iterator[Sentence]:
+def _lacking(scores: DialogueSetScores) -> Iterator[Sentence]:
     for row in scores.models:
         if without := [spoken(one) for one in row.lacking if one in scores.abilities]:
             name = ModelName(_name(scores, row))
@@ -283,7 +283,7 @@ def _lacking(scores: DialogueScores) -> Iterator[Sentence]:
             )
 
 
-def _golden(scores: DialogueScores) -> list[int]:
+def _golden(scores: DialogueSetScores) -> list[int]:
     """Return the rows of models best first, each once; own histories where nobody has others."""
     scored = [k for k, row in enumerate(scores.models) if row.overall is not None]
     golden = [k for k in scored if scores.models[k].history == "golden"] or scored
@@ -293,7 +293,7 @@ def _golden(scores: DialogueScores) -> list[int]:
     return list(rows.values())
 
 
-def _score(scores: DialogueScores, models: Table, tally: Table) -> Iterator[Sentence]:
+def _score(scores: DialogueSetScores, models: Table, tally: Table) -> Iterator[Sentence]:
     """Say what the best came to, beside what saying nothing does."""
     for first in _golden(scores)[:1]:
         there = tally.quote(0, "abilities")
@@ -309,7 +309,7 @@ def _score(scores: DialogueScores, models: Table, tally: Table) -> Iterator[Sent
         )
 
 
-def _of_means(scores: DialogueScores, means: Table, tally: Table) -> Iterator[Sentence]:
+def _of_means(scores: DialogueSetScores, means: Table, tally: Table) -> Iterator[Sentence]:
     """Say which ability is hardest and easiest, and between which parts accuracy differs most."""
     found = scores.ability_means
     refused = means.quote("over_refusal", "mean")
@@ -409,7 +409,7 @@ def _of_histories(table: Table) -> Iterator[Sentence]:
         )
 
 
-def _figures(scores: DialogueScores) -> Iterator[dict[str, Any]]:
+def _figures(scores: DialogueSetScores) -> Iterator[dict[str, Any]]:
     """Yield a row a figure, with all digits."""
     for row in scores.models:
         head = {key: getattr(row, key) for key in CSV_FIELDS[:4]}
@@ -431,7 +431,7 @@ def _figures(scores: DialogueScores) -> Iterator[dict[str, Any]]:
 
 
 def dialogue_sections(
-    scores: DialogueScores, report: Report, beside: Report, *, is_made: bool
+    scores: DialogueSetScores, report: Report, beside: Report, *, is_made: bool
 ) -> Iterator[Section]:
     """Yield the parts of a page: scores, abilities, turns, length and scenes, and histories.
 

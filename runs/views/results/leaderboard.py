@@ -14,8 +14,8 @@ from videoautoarena.runs.rating.leaderboard import (
     EVEN_PAIRS,
     BoardLead,
     FittedTerms,
-    Leaderboard,
     LeaderboardRow,
+    RatedLeaderboard,
 )
 from videoautoarena.runs.rating.method import (
     RANKABLE_VIDEOS,
@@ -91,7 +91,7 @@ WAYS = {"ties": "ties and splits", "refusals": "battles with a refusal in plain 
 """Reason to leave battles out, and what those are."""
 
 
-def leaderboard_report(board: Leaderboard) -> Report:
+def leaderboard_report(board: RatedLeaderboard) -> Report:
     """Return the report of a leaderboard."""
     tally = counted_table(board)
     models = models_table(board)
@@ -123,7 +123,7 @@ def leaderboard_report(board: Leaderboard) -> Report:
     return Report(tuple(tables.values()), sentences, headline)
 
 
-def models_table(board: Leaderboard) -> Table:
+def models_table(board: RatedLeaderboard) -> Table:
     """Return the table of a leaderboard's models."""
     # Flags of every rated model are said once, below the table.
     rated = [set(row.flags) for row in board.models if row.rating is not None]
@@ -171,7 +171,7 @@ _ONE = 0
 """The row of a table that has one."""
 
 
-def counted_table(board: Leaderboard) -> Table:
+def counted_table(board: RatedLeaderboard) -> Table:
     """Return what a leaderboard's sentences count, as a table of one row."""
     settings = board.settings
     totals, (pieces, _) = settings.totals, settings.evidence
@@ -342,7 +342,7 @@ MEANING = (
 )
 
 
-def spoken_tables(board: Leaderboard) -> Iterator[Table]:
+def spoken_tables(board: RatedLeaderboard) -> Iterator[Table]:
     """Yield the tables of what was asked for beyond the usual."""
     settings = board.settings
     for found in (settings.terms or ())[:1]:
@@ -362,7 +362,7 @@ def spoken_tables(board: Leaderboard) -> Iterator[Table]:
         yield spoken_table("better", rows, model="name", next="name", chance="probability")
 
 
-def extra_sentences(board: Leaderboard, tables: Mapping[str, Table]) -> Iterator[Sentence]:
+def extra_sentences(board: RatedLeaderboard, tables: Mapping[str, Table]) -> Iterator[Sentence]:
     """Yield a sentence for each thing beyond the usual that a leaderboard holds.
 
     `tables` are its `counted_table` and `spoken_tables` by their names.

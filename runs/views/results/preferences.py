@@ -7,7 +7,7 @@ from decimal import ROUND_HALF_UP, Decimal
 from typing import Any
 
 from videoautoarena.runs.bench.format.points import DEGREES
-from videoautoarena.runs.bench.score.anchor_score import ONE_SIDED, Scores
+from videoautoarena.runs.bench.score.anchor_score import ONE_SIDED, AnchorScores
 from videoautoarena.runs.bench.score.leads import SetLead
 from videoautoarena.runs.bench.score.score import BY_QUESTION, FEW, JUDGED_BLIND, Board
 from videoautoarena.runs.formats.words import Kind
@@ -62,7 +62,7 @@ _SIZE = "{items:question} about {videos:video} in all."
 _MISSING = "{name}: {missing} of {items:question} not judged."
 
 
-def preference_reports(scores: Scores) -> list[Report]:
+def preference_reports(scores: AnchorScores) -> list[Report]:
     """Return the report against the references, and one a judge and anchor.
 
     Before any board by language stands what the judge is like in each.

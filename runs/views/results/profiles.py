@@ -7,7 +7,7 @@ from typing import Any
 
 from videoautoarena.runs.formats.words import FORMATS
 from videoautoarena.runs.rating.finding import ENOUGH
-from videoautoarena.runs.rating.profile import LEAST_TESTED, Profile, Profiles, ThemeRow
+from videoautoarena.runs.rating.profile import LEAST_TESTED, ModelProfile, ModelProfiles, ThemeRow
 from videoautoarena.runs.run.rundir.reader import one_line
 from videoautoarena.runs.views.results.remarks import listing
 from videoautoarena.runs.views.results.report import (
@@ -29,7 +29,7 @@ _EXAMPLES = 3
 _LEVEL = Verbatim("95 %")
 
 
-def profiles_report(found: Profiles) -> Report:
+def profiles_report(found: ModelProfiles) -> Report:
     """Return a row a model: what it gets wrong most often, and more or less often than others."""
     columns = (
         MODEL,
@@ -81,7 +81,7 @@ def _grouped_by(name: str) -> tuple[Part, ...]:
     return ("their words",) if name == "words" else ("embeddings of ", Verbatim(name))
 
 
-def _in_a_line(profile: Profile) -> str:
+def _in_a_line(profile: ModelProfile) -> str:
     marked = [f"{row.mark}: {_short(row)}" for row in profile.themes if row.mark]
     if not marked and (often := [row for row in profile.themes if row.n][:1]):
         share = FORMATS["share"]
@@ -95,7 +95,7 @@ def _short(row: ThemeRow) -> str:
     return one_line(row.theme, _SHORT)
 
 
-def profile_report(profile: Profile) -> Report:
+def profile_report(profile: ModelProfile) -> Report:
     """Return what a model gets wrong and where it wins."""
     shown = [row for row in profile.themes if row.n or row.mark]
     tally = tally_table(
@@ -130,7 +130,7 @@ def profile_report(profile: Profile) -> Report:
     )
 
 
-def _heading(profile: Profile, tally: Table) -> Sentence:
+def _heading(profile: ModelProfile, tally: Table) -> Sentence:
     model = ModelName(profile.model)
     if not profile.looked_at:
         return sentence("{model}: the evolver looked at none of its answers yet.", model=model)
@@ -172,7 +172,7 @@ def _theme_fields(row: ThemeRow) -> dict[str, Any]:
     }
 
 
-def _theme_sentences(profile: Profile, tally: Table) -> Iterator[Sentence]:
+def _theme_sentences(profile: ModelProfile, tally: Table) -> Iterator[Sentence]:
     yield sentence(
         "%: of answers looked at; a battle counts once. Difference: to all others, in points. "
         "Intervals: {level}, clustered by video.",
@@ -195,7 +195,7 @@ def _theme_sentences(profile: Profile, tally: Table) -> Iterator[Sentence]:
         yield sentence("Not found in its answers: {left:theme} of others.", tally.quotes())
 
 
-def _lists(profile: Profile, rows: Iterable[ThemeRow]) -> Iterator[Table]:
+def _lists(profile: ModelProfile, rows: Iterable[ThemeRow]) -> Iterator[Table]:
     """Yield faults and battles of the themes that are marked, or of the most frequent ones."""
     showing = [row for row in rows if row.n]
     chosen = [row for row in showing if row.mark == "more"] or showing[:_EXAMPLES]

@@ -9,14 +9,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from videoautoarena.runs.analysis.leaderboard.slices import UNLIKE, Pairs
+from videoautoarena.runs.analysis.leaderboard.slices import UNLIKE, PairRecords
 from videoautoarena.runs.formats.words import Kind
 from videoautoarena.runs.rating.finding import Finding
-from videoautoarena.runs.rating.leaderboard import Leaderboard, RatingSettings
+from videoautoarena.runs.rating.leaderboard import RatedLeaderboard, RatingSettings
 from videoautoarena.runs.rating.method import SOLID_BATTLES, THIN
-from videoautoarena.runs.run.battles.rounds import Round
+from videoautoarena.runs.run.battles.rounds import RunRound
 from videoautoarena.runs.run.config.preset import left_by_preset
-from videoautoarena.runs.run.rundir.account import Setup, Spending
+from videoautoarena.runs.run.rundir.account import RunSetup, Spending
 from videoautoarena.runs.run.rundir.reader import is_as_in_paper
 from videoautoarena.runs.views.results.leaderboard import (
     control_sentence,
@@ -68,9 +68,9 @@ class UnplayedCounts:
 class RunRecords:
     """The records that a page of a run is made of."""
 
-    board: Leaderboard
-    pairs: Pairs
-    rounds: Sequence[Round]
+    board: RatedLeaderboard
+    pairs: PairRecords
+    rounds: Sequence[RunRound]
     findings: Sequence[Finding]
     judges: Sequence[str]
     roles: Sequence[Spending]
@@ -82,7 +82,7 @@ class RunRecords:
     unknown_cost: int
     """Calls whose cost is not."""
     left: UnplayedCounts
-    styled: Leaderboard | None = None
+    styled: RatedLeaderboard | None = None
     """The board with control for style and position."""
 
 
@@ -216,7 +216,7 @@ def _rating_sentences(shown: RunRecords, models: Table, tally: Table) -> Iterato
     yield _said("pairs", text, said, each=listed(each), few=few)
 
 
-def rounds_table(rounds: Sequence[Round]) -> Table:
+def rounds_table(rounds: Sequence[RunRound]) -> Table:
     """Return the rounds of a run; they are counted from 1, though ids count from 0."""
     return Table(
         name="rounds",
@@ -390,7 +390,7 @@ def missing_section(report: Report, status: Row) -> Section:
     )
 
 
-def made_section(settings: RatingSettings, setup: Setup) -> Section:
+def made_section(settings: RatingSettings, setup: RunSetup) -> Section:
     """Return how a run was made: by which settings, models and prompts."""
     swap = setup.swap
     seats = "every battle" if swap == "all" else f"{100 * swap:g} % of battles"

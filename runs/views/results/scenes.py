@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from videoautoarena.memory.records.scenes import Scene, SceneMemory, clips_of
-from videoautoarena.runs.making.scenes.show import Shown
+from videoautoarena.runs.making.scenes.show import SceneReport
 from videoautoarena.runs.views.results.report import (
     Column,
     Report,
@@ -21,7 +21,7 @@ SHOWN_CLIPS = 24
 _FAILURE = 300
 
 
-def scenes_report(shown: Shown, memory: SceneMemory) -> Report:
+def scenes_report(shown: SceneReport, memory: SceneMemory) -> Report:
     """Return what is remembered of a video."""
     tally = tally_table(
         {
@@ -91,7 +91,7 @@ def _unsure(memory: SceneMemory) -> Iterator[Sentence]:
         yield sentence("failed, {part}: {reason}", part=part, reason=reason)
 
 
-def _totals(shown: Shown, memory: SceneMemory, tally: Table) -> Iterator[Sentence]:
+def _totals(shown: SceneReport, memory: SceneMemory, tally: Table) -> Iterator[Sentence]:
     counts = tally.quotes()
     yield sentence(
         "{scenes:scene} of {shots:shot}; {objects:object}, {back} in several scenes; named by "

@@ -9,10 +9,10 @@ from typing import Any
 from videoautoarena.runs.analysis.leaderboard.slices import (
     AIMED,
     UNLIKE,
-    Pairs,
+    LeaderboardSlices,
+    PairRecords,
     Slice,
     SliceEffects,
-    Slices,
 )
 from videoautoarena.runs.formats.words import NOTHING, Kind
 from videoautoarena.runs.rating.finding import is_by_language
@@ -60,7 +60,7 @@ SCALES = "Each slice has its own scale (mean 1000): compare gaps, not ratings."
 _SHARES = {"both_bad_share": "both bad %", "agreement": "as overall %"}
 
 
-def slices_report(sliced: Slices) -> Report:
+def slices_report(sliced: LeaderboardSlices) -> Report:
     """Return the report of slices: a table across them, and one each for how models behaved."""
     above: tuple[Sentence, ...] = ()
     if sliced.by == "language" and sliced.audit is not None:
@@ -87,7 +87,7 @@ def slices_report(sliced: Slices) -> Report:
     )
 
 
-def _sentences(sliced: Slices) -> Iterator[Sentence]:
+def _sentences(sliced: LeaderboardSlices) -> Iterator[Sentence]:
     rated = [row for part in sliced.parts for row in part.board.models if row.rating is not None]
     every = [part.board.settings.warnings for part in sliced.parts]
     warnings = [line for line in next(iter(every), ()) if all(line in one for one in every)]
@@ -124,7 +124,7 @@ def _sentences(sliced: Slices) -> Iterator[Sentence]:
         yield sentence("{meaning} Intervals are in the JSON.", role="detail", meaning=MEANING)
 
 
-def _few_sentences(sliced: Slices) -> Iterator[Sentence]:
+def _few_sentences(sliced: LeaderboardSlices) -> Iterator[Sentence]:
     """Yield what stands on too little: ratings by their battles, slices by their videos."""
     flagged = [{flag for row in part.board.models for flag in row.flags} for part in sliced.parts]
     if any(THIN in flags for flags in flagged):
@@ -142,12 +142,12 @@ def _few_sentences(sliced: Slices) -> Iterator[Sentence]:
         )
 
 
-def _knows_behaviour(sliced: Slices) -> bool:
+def _knows_behaviour(sliced: LeaderboardSlices) -> bool:
     boards = [part.board.models for part in sliced.parts]
     return bool(boards) and all(rows and rows[0].behaviour is not None for rows in boards)
 
 
-def _models(sliced: Slices) -> list[str]:
+def _models(sliced: LeaderboardSlices) -> list[str]:
     """Return the models by the battles and ratings of all slices: who is best most often first."""
     weight: dict[str, list[float]] = {}
     for part in sliced.parts:
@@ -163,7 +163,7 @@ def _rows_of(part: Slice) -> dict[str, LeaderboardRow]:
     return {row.model: row for row in part.board.models}
 
 
-def _ratings_table(sliced: Slices) -> Table:
+def _ratings_table(sliced: LeaderboardSlices) -> Table:
     """Return the cross table of ratings, with what each slice stands on at its foot."""
     found = [_rows_of(part) for part in sliced.parts]
     rows: list[dict[str, Any]] = []
@@ -192,7 +192,7 @@ def _ratings_table(sliced: Slices) -> Table:
 
 
 def _across(
-    sliced: Slices, kind: Kind, fields: Sequence[str], title: str = ""
+    sliced: LeaderboardSlices, kind: Kind, fields: Sequence[str], title: str = ""
 ) -> tuple[Column, ...]:
     """Return the columns of names and of every slice."""
     each = (
@@ -202,7 +202,7 @@ def _across(
     return (Column("model", title or f"by {sliced.by}", "name"), *each)
 
 
-def _feet(sliced: Slices) -> dict[str, tuple[Kind, list[Any]]]:
+def _feet(sliced: LeaderboardSlices) -> dict[str, tuple[Kind, list[Any]]]:
     """Return what each slice stands on: battles, videos of each group of models, a share."""
     boards = [part.board.settings for part in sliced.parts]
     share = _share(sliced)
@@ -217,7 +217,7 @@ def _feet(sliced: Slices) -> dict[str, tuple[Kind, list[Any]]]:
     return feet
 
 
-def _share(sliced: Slices) -> str:
+def _share(sliced: LeaderboardSlices) -> str:
     """Return which share of its battles stands with a slice."""
     return "agreement" if sliced.by == "standard" else "both_bad_share"
 
@@ -227,7 +227,7 @@ def _shared(part: Slice, share: str) -> float | None:
     return None if found is None else found.value
 
 
-def _effects_table(sliced: Slices) -> Iterator[Table]:
+def _effects_table(sliced: LeaderboardSlices) -> Iterator[Table]:
     """Yield the table of what position and style are worth in each slice, where anybody asked."""
     every = sliced.effects
     if not every:
@@ -267,7 +267,7 @@ def _effect_fields(one: SliceEffects) -> dict[str, float | None]:
     return fields
 
 
-def _behaviour_tables(sliced: Slices) -> Iterator[Table]:
+def _behaviour_tables(sliced: LeaderboardSlices) -> Iterator[Table]:
     """Yield a cross table for each figure of how models behaved."""
     if not _knows_behaviour(sliced):
         return
@@ -317,7 +317,7 @@ PAIR_COLUMNS = (
 )
 
 
-def pairs_report(found: Pairs) -> Report:
+def pairs_report(found: PairRecords) -> Report:
     """Return the report of every pair that met."""
     board = found.board
     flags = {flag for pair in found.pairs for flag in pair.flags}

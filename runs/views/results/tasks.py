@@ -8,7 +8,7 @@ from typing import Any
 
 from videoautoarena.runs.bench.score.score import FEW_VIDEOS
 from videoautoarena.runs.bench.score.task_points import ScoreFigure
-from videoautoarena.runs.bench.score.task_score import TaskBoard, TaskScore, TaskScores
+from videoautoarena.runs.bench.score.task_score import TaskBoard, TaskScore, TaskSetScores
 from videoautoarena.runs.formats.words import FORMATS, Kind
 from videoautoarena.runs.run.rundir.reader import counted
 from videoautoarena.runs.views.results.report import (
@@ -90,14 +90,14 @@ POSITIONS_NOTE = remark(
 )
 
 
-def task_reports(scores: TaskScores) -> list[Report]:
+def task_reports(scores: TaskSetScores) -> list[Report]:
     """Return the report of each part of a set."""
     figures = tuple(row for board in scores.boards for row in _figures(board))
     data = Table("data", "Scores on tasks", (MODEL,), figures, CSV_FIELDS)
     return [_report(scores, board, data) for board in scores.boards]
 
 
-def _report(scores: TaskScores, board: TaskBoard, data: Table) -> Report:
+def _report(scores: TaskSetScores, board: TaskBoard, data: Table) -> Report:
     models = _models_table(board)
     tasks = ({"task": task, "mean": of} for task, of in board.task_means.items())
     means = spoken_table("means", tasks, task="text", mean="percent")
@@ -204,7 +204,7 @@ def _row_fields(row: TaskScore, tasks: Sequence[tuple[str, Any]]) -> dict[str, A
     return fields
 
 
-def _meaning(scores: TaskScores, board: TaskBoard, tally: Table) -> Iterator[Sentence]:
+def _meaning(scores: TaskSetScores, board: TaskBoard, tally: Table) -> Iterator[Sentence]:
     """Say what figures mean, by whose rules they are made, and what has no score."""
     if any(row.m_avg for row in board.models):
         yield sentence(

@@ -37,7 +37,7 @@ from videoautoarena.memory.records.errors import (
     FramesLost,
     ProviderFailed,
 )
-from videoautoarena.memory.records.records import SCHEMA, CallRow, Frames
+from videoautoarena.memory.records.records import SCHEMA, CallRow, VideoFrames
 
 
 class Bench:
@@ -411,5 +411,5 @@ def test_a_retry_is_told_with_its_kind_and_pause() -> None:
 
 
 def test_no_frames_at_all_are_an_empty_list_in_the_key() -> None:
-    none = Frames(video="0123456789ab", width_px=1, height_px=1, frames=())
+    none = VideoFrames(video="0123456789ab", width_px=1, height_px=1, frames=())
     assert journal_key(MODEL, request_of(frames=none)) == journal_key(MODEL, request_of())

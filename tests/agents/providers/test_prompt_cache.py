@@ -15,7 +15,7 @@ from tests.support.titles import cue, titled
 from videoautoarena.agents.calls.clients import ChatClient
 from videoautoarena.agents.models.registry import parse_model
 from videoautoarena.memory.records.errors import BadInput
-from videoautoarena.memory.records.records import Frames, Role
+from videoautoarena.memory.records.records import Role, VideoFrames
 
 MARK = {"mode": "explicit"}
 SHARING = tuple(role for role in get_args(Role) if role != "contestant")
@@ -33,7 +33,7 @@ def book() -> Iterator[Book]:
         yield kept
 
 
-def sent_by(book: Book, frames: Frames, film: Film, **settings: Any) -> list[Kept]:
+def sent_by(book: Book, frames: VideoFrames, film: Film, **settings: Any) -> list[Kept]:
     """Return what a client sends for one call of each role that sees all frames."""
 
     async def call() -> None:

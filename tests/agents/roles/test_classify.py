@@ -18,10 +18,9 @@ from videoautoarena.agents.roles.classify import (
 )
 from videoautoarena.agents.roles.prompter import Prompter
 from videoautoarena.memory.records.digests import digest
-from videoautoarena.memory.records.questions import QUESTION_CATEGORIES
-from videoautoarena.memory.records.records import Frame, Frames
+from videoautoarena.memory.records.records import QUESTION_CATEGORIES, Frame, VideoFrames
 
-FILM = Frames(
+FILM = VideoFrames(
     video="v",
     width_px=8,
     height_px=8,

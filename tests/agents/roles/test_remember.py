@@ -34,7 +34,7 @@ from videoautoarena.agents.roles.remember import (
 )
 from videoautoarena.memory.records.digests import digest
 from videoautoarena.memory.records.errors import ProviderFailed
-from videoautoarena.memory.records.records import Frame, Frames, Video
+from videoautoarena.memory.records.records import Frame, Video, VideoFrames
 from videoautoarena.memory.records.scenes import Appearance, SceneMemory, Span
 from videoautoarena.video.sampling.distinct import Histogram, alike, region_histogram
 
@@ -62,7 +62,7 @@ class Reel:
         self.bytes: dict[str, bytes] = {}
         self.spans: dict[str, Span] = {}
 
-    async def frames(self, spans: Sequence[Span]) -> Frames:
+    async def frames(self, spans: Sequence[Span]) -> VideoFrames:
         (span,) = spans
         times = [span[0] + step / 2 for step in range(int(2 * (span[1] - span[0])))]
         jpegs = [jpeg_of(self._colours[int(time_s) % len(self._colours)]) for time_s in times]
@@ -73,7 +73,7 @@ class Reel:
         )
         part = f"{VIDEO.id}@{span[0]:g}-{span[1]:g}"
         self.spans[part] = span
-        return Frames(video=part, width_px=64, height_px=36, frames=frames)
+        return VideoFrames(video=part, width_px=64, height_px=36, frames=frames)
 
     async def jpegs(self, _part: str, digests: Sequence[str]) -> list[bytes]:
         return [self.bytes[name] for name in digests]

@@ -29,7 +29,7 @@ from videoautoarena.agents.roles.prompter import Prompter
 from videoautoarena.agents.roles.retrieve import LONGEST_CAPTION, best, clips_of
 from videoautoarena.memory.records.digests import digest
 from videoautoarena.memory.records.errors import CallFailed, EmptyReply, UnusableReply
-from videoautoarena.memory.records.records import Answer, Frame, Frames
+from videoautoarena.memory.records.records import Answer, Frame, VideoFrames
 
 EMBEDDER = Model(alias="vectors", model="offline:colours")
 CAPTIONER = Model(alias="describer", model="offline:hawk", max_frames=64)
@@ -253,7 +253,7 @@ def test_clips_make_a_model_of_few_frames_find_what_it_misses() -> None:
         key = chance.randrange(4)
         shown = film((TEXTS.index(options[key]), chance.randrange(1, 59)))
         jpegs = {digest(jpeg): jpeg for _, jpeg in shown}
-        frames = Frames(
+        frames = VideoFrames(
             video=f"{seed:012d}",
             width_px=160,
             height_px=90,

@@ -26,7 +26,7 @@ from videoautoarena.agents.prompting.layout import (
     short_messages,
 )
 from videoautoarena.agents.transport.splice import FrameBytes, carrying, run_of, spliced
-from videoautoarena.memory.records.records import Frames
+from videoautoarena.memory.records.records import VideoFrames
 
 SPOKEN = (
     cue(0.0, 0.2, 'plain "quoted" \\ back'),
@@ -47,7 +47,7 @@ def book() -> Iterator[Book]:
         yield kept
 
 
-def laid_out(film: Film, frames: Frames, look: ImageOptions = AS_USUAL) -> list[Any]:
+def laid_out(film: Film, frames: VideoFrames, look: ImageOptions = AS_USUAL) -> list[Any]:
     return messages(
         SYSTEM,
         "Wéll?",

@@ -14,7 +14,13 @@ import pytest
 from tests.support.played import battle, lineage, play, slot, video
 from videoautoarena.memory.records.digests import read_body, read_json
 from videoautoarena.memory.records.errors import StoreError
-from videoautoarena.memory.records.records import LONGEST_NAME, Battle, Frame, Frames, SkippedFile
+from videoautoarena.memory.records.records import (
+    LONGEST_NAME,
+    Battle,
+    Frame,
+    SkippedFile,
+    VideoFrames,
+)
 from videoautoarena.memory.store.store import Store
 
 DEEP = "[" * 100_000 + "]" * 100_000
@@ -155,7 +161,9 @@ def test_an_outline_that_no_battle_has_is_refused(out: Path, told: Any) -> None:
 def test_counts_that_are_none_are_no_bug(out: Path) -> None:
     film = video()
     with Store.open(out, write=True) as store:
-        asyncio.run(store.put_frames(Frames(video=film.id, width_px=1, height_px=1, frames=())))
+        asyncio.run(
+            store.put_frames(VideoFrames(video=film.id, width_px=1, height_px=1, frames=()))
+        )
     for value in ("1e999", '"many"', "[]", "1" * 400):
         change(out, "UPDATE frames SET body = ?", f'{{"damaged":{value}}}')
         with Store.open(out, write=False) as store:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from pathlib import Path
 
-from videoautoarena.memory.records.records import Frames, Video
+from videoautoarena.memory.records.records import Video, VideoFrames
 from videoautoarena.memory.store.shares import Mirror, Unit
 from videoautoarena.memory.store.store import Store
 
@@ -19,7 +19,7 @@ def test_rows_of_videos_beside_the_own_come_and_go_with_a_unit(tmp_path: Path) -
     with Store.create(tmp_path / "calls.sqlite", {"schema": 1}) as store:
         store.add_videos([video(name) for name in "123"])
         for name in "123":
-            frames = Frames(video=name, width_px=64, height_px=48, frames=())
+            frames = VideoFrames(video=name, width_px=64, height_px=48, frames=())
             asyncio.run(store.put_frames(frames))
             store.put_file(f"unusable/{name}", "")
         unit = Unit("1", ("1", "2"), ("2",))

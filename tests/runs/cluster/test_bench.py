@@ -24,7 +24,7 @@ from videoautoarena.runs.analysis.trials.trial import Leave
 from videoautoarena.runs.bench.format.reader import open_bench
 from videoautoarena.runs.bench.kinds.scorings import scoring_of
 from videoautoarena.runs.bench.play.calls import CALLS
-from videoautoarena.runs.bench.play.cast import Wanted
+from videoautoarena.runs.bench.play.cast import CastRequest
 from videoautoarena.runs.bench.play.runner import BenchOrder, Ran
 from videoautoarena.runs.console.progress.events import Listeners, nobody
 from videoautoarena.video.folder.find import find_videos
@@ -62,7 +62,7 @@ def ground(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def asked(ground: Path, bench: str, wanted: Wanted, **typed: object) -> BenchOrder:
+def asked(ground: Path, bench: str, wanted: CastRequest, **typed: object) -> BenchOrder:
     videos = ground / ("videos" if bench == "bench" else "three")
     leave = Leave(True, True)
     return replace(BenchOrder(wanted._replace(leave=leave), videos=videos, concurrency=4), **typed)
@@ -89,13 +89,13 @@ def both(ground: Path, place: Path, bench: str, how: BenchOrder) -> tuple[Path, 
 
 
 CASES = {
-    "references": ("bench", Wanted(PAIR, swap=0.5)),
-    "panel": ("bench", Wanted(PAIR, swap="all", judges=("offline:judge",))),
-    "anchor": ("bench", Wanted(PAIR, anchor="offline:mole")),
-    "tasks": ("tasks", Wanted(PAIR)),
-    "sweep": ("tasks", Wanted(PAIR, frames=(1, 4))),
-    "dialogues": ("dialogues", Wanted(PAIR)),
-    "own history": ("dialogues", Wanted(PAIR, history="own", preset="paper")),
+    "references": ("bench", CastRequest(PAIR, swap=0.5)),
+    "panel": ("bench", CastRequest(PAIR, swap="all", judges=("offline:judge",))),
+    "anchor": ("bench", CastRequest(PAIR, anchor="offline:mole")),
+    "tasks": ("tasks", CastRequest(PAIR)),
+    "sweep": ("tasks", CastRequest(PAIR, frames=(1, 4))),
+    "dialogues": ("dialogues", CastRequest(PAIR)),
+    "own history": ("dialogues", CastRequest(PAIR, history="own", preset="paper")),
 }
 
 
@@ -114,7 +114,7 @@ def test_whoever_is_shown_another_video_pays_no_clip_of_it_twice(
     ground: Path, tmp_path: Path
 ) -> None:
     models = ("finder", "reader", "offline:mole")
-    wanted = Wanted(models, config=ground / "arena.toml", views=VIEWS)
+    wanted = CastRequest(models, config=ground / "arena.toml", views=VIEWS)
     alone, shared, engine = both(ground, tmp_path, "choice", asked(ground, "choice", wanted))
     assert results_of(shared) == results_of(alone)
     assert {row.key for row in calls_of(shared)} == {row.key for row in calls_of(alone)}
@@ -125,7 +125,7 @@ def test_whoever_is_shown_another_video_pays_no_clip_of_it_twice(
 
 def test_only_what_is_not_known_is_played_by_workers(ground: Path, tmp_path: Path) -> None:
     bench = Path(shutil.copytree(ground / "tasks", tmp_path / "bench"))
-    how = asked(ground, "tasks", Wanted(PAIR))
+    how = asked(ground, "tasks", CastRequest(PAIR))
     engine = OneLoop()
     play(bench, replace(how, limit=4))
     known = {row.key for row in calls_of(bench)}
@@ -149,7 +149,7 @@ def test_the_video_that_no_machine_has_makes_its_questions_void_with_the_reason(
             (videos / gone.path).unlink()
             await super().play_bench(*given, **named)
 
-    how = replace(asked(ground, "tasks", Wanted(PAIR)), videos=videos, engine=Elsewhere())
+    how = replace(asked(ground, "tasks", CastRequest(PAIR)), videos=videos, engine=Elsewhere())
     tally = play(bench, how).tally
     assert (tally.done, tally.voids) == (9 * 2, 3 * 2)
     (reason,) = tally.failures
@@ -157,7 +157,7 @@ def test_the_video_that_no_machine_has_makes_its_questions_void_with_the_reason(
 
 
 def test_a_cap_ends_a_bench_early_and_a_higher_one_goes_on(ground: Path, tmp_path: Path) -> None:
-    wanted = Wanted(("reader",), config=ground / "arena.toml")
+    wanted = CastRequest(("reader",), config=ground / "arena.toml")
     how = asked(ground, "choice", wanted)
     alone, shared = (Path(shutil.copytree(ground / "choice", tmp_path / name)) for name in "ab")
     play(alone, how)
@@ -190,7 +190,7 @@ def fail_one(bench: Path) -> None:
 def test_what_failed_is_asked_again_by_workers_and_nothing_else(
     ground: Path, tmp_path: Path
 ) -> None:
-    how = replace(asked(ground, "bench", Wanted(PAIR)), retry_failed=True)
+    how = replace(asked(ground, "bench", CastRequest(PAIR)), retry_failed=True)
     first = Path(shutil.copytree(ground / "bench", tmp_path / "first"))
     play(first, how)
     whole = results_of(first)
@@ -211,7 +211,7 @@ def test_a_refused_key_ends_a_bench_on_workers_as_in_one_process(
     monkeypatch.setenv("LOOPBACK_KEY", "another")
     with serving(tmp_path / "log", Manners(api_key="the one")) as server:
         config = write_config(tmp_path / "served.toml", "openai", server)
-        how = asked(ground, "choice", Wanted(("hawk",), config=config))
+        how = asked(ground, "choice", CastRequest(("hawk",), config=config))
         alone, shared = (Path(shutil.copytree(ground / "choice", tmp_path / name)) for name in "ab")
         one = play(alone, how).tally
         other = play(shared, replace(how, engine=OneLoop())).tally

@@ -15,12 +15,12 @@ from videoautoarena.agents.calls.ask import CallEvent
 from videoautoarena.memory.records.records import Nonce
 from videoautoarena.memory.store.shares import Unit
 from videoautoarena.runs.bench.play.calls import load_prompts
-from videoautoarena.runs.bench.play.cast import Wanted
+from videoautoarena.runs.bench.play.cast import CastRequest
 from videoautoarena.runs.bench.play.game import scope_of
 from videoautoarena.runs.bench.play.tally import BenchTally
 from videoautoarena.runs.bench.play.tasks import TaskRules
 from videoautoarena.runs.bench.play.videos import BenchVideos
-from videoautoarena.runs.bench.play.work import Due, Remaining, Work
+from videoautoarena.runs.bench.play.work import BenchWork, Due, Remaining
 from videoautoarena.runs.cluster.bench import DrainedOnce, jobs_of, play_apart
 from videoautoarena.runs.cluster.jobs import Job
 from videoautoarena.runs.console.progress.events import Listeners
@@ -28,7 +28,7 @@ from videoautoarena.video.folder.find import find_videos
 
 
 @pytest.fixture(scope="module")
-def work(tmp_path_factory: pytest.TempPathFactory) -> Work:
+def work(tmp_path_factory: pytest.TempPathFactory) -> BenchWork:
     """Two questions about each of two videos, for one model."""
     place = tmp_path_factory.mktemp("work")
     folder = draw_folder(place / "videos", 2, seconds=2)
@@ -38,15 +38,17 @@ def work(tmp_path_factory: pytest.TempPathFactory) -> Work:
     files = {id_: folder / video.path for id_, video in found.items()}
     films = BenchVideos(found, files, {}, frozenset(), folder)
     rules = TaskRules()
-    cast = rules.cast(bench, Wanted(("offline:hawk",)))
-    return Work(rules, cast, items, films, load_prompts())
+    cast = rules.cast(bench, CastRequest(("offline:hawk",)))
+    return BenchWork(rules, cast, items, films, load_prompts())
 
 
-def left_of(work: Work, *dues: Due) -> Remaining:
+def left_of(work: BenchWork, *dues: Due) -> Remaining:
     return Remaining(work, dues, Path("calls.sqlite"), frozenset())
 
 
-def test_all_that_looks_at_one_video_is_one_job_and_another_beside_it_one_more(work: Work) -> None:
+def test_all_that_looks_at_one_video_is_one_job_and_another_beside_it_one_more(
+    work: BenchWork,
+) -> None:
     a, b = work.videos
     one, two, three, four = work.pairs
     dues = [Due(one, (a, b)), Due(two, (a,)), Due(three, (b,)), Due(four, (b,))]
@@ -57,14 +59,14 @@ def test_all_that_looks_at_one_video_is_one_job_and_another_beside_it_one_more(w
     assert all(Path(job.path).is_absolute() for job in jobs)
 
 
-def test_a_job_has_the_scopes_of_its_questions_and_of_its_videos_clips(work: Work) -> None:
+def test_a_job_has_the_scopes_of_its_questions_and_of_its_videos_clips(work: BenchWork) -> None:
     a, b = work.videos
     (job,) = jobs_of(left_of(work, *(Due(pair, (a, b)) for pair in list(work.pairs)[:2])))
     items = [item for item, _ in list(work.pairs.values())[:2]]
     assert job.unit.scopes == (a, b, *map(scope_of, items))
 
 
-def test_what_is_to_be_played_can_be_sent(work: Work) -> None:
+def test_what_is_to_be_played_can_be_sent(work: BenchWork) -> None:
     sent = pickle.loads(pickle.dumps(work))
     assert list(sent.pairs) == list(work.pairs)
     assert sent.videos == work.videos

@@ -28,7 +28,7 @@ from videoautoarena.memory.store.store import Store
 from videoautoarena.memory.store.writer import Writer
 from videoautoarena.runs.cli.program.ending import run_async
 from videoautoarena.runs.cluster.fence import Fence
-from videoautoarena.runs.cluster.jobs import Lease, Setup
+from videoautoarena.runs.cluster.jobs import Lease, WorkerSetup
 from videoautoarena.runs.cluster.worker import Worker, elsewhere
 from videoautoarena.runs.console.progress.events import Listeners
 from videoautoarena.runs.run.config.run_config import Flags, RunConfig
@@ -166,7 +166,7 @@ class Head:
 @asynccontextmanager
 async def working(head: Head, ended: list[str]) -> AsyncIterator[Worker]:
     """Yield a worker that has set up nothing but its writer and asker."""
-    setup = Setup(RunConfig.of_manifest(manifest()), PromptSet.load(), 1.0)
+    setup = WorkerSetup(RunConfig.of_manifest(manifest()), PromptSet.load(), 1.0)
     fence = Fence(on_end=lambda: ended.append("over"))
     worker = Worker("w", "node", setup, head, head, fence, LEASE_S)
     worker._mirror = Mirror()

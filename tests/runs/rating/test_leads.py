@@ -9,14 +9,14 @@ from hypothesis import strategies as st
 
 from tests.support.tournament import fought
 from videoautoarena.runs.rating.fit import Bouts, rate_bouts
-from videoautoarena.runs.rating.leaderboard import Leaderboard
+from videoautoarena.runs.rating.leaderboard import RatedLeaderboard
 from videoautoarena.runs.rating.method import RANKABLE_VIDEOS, RatingMethod
 from videoautoarena.runs.rating.table import count_verdicts, tabulate
 
 NAMES = ("hawk", "owl", "wren", "blind")
 
 
-def board(text: str, method: RatingMethod | None = None) -> Leaderboard:
+def board(text: str, method: RatingMethod | None = None) -> RatedLeaderboard:
     """Return the leaderboard of battles written as for `fought`, A being the hawk."""
     cells = fought(text)
     assert cells.parts is not None

@@ -16,7 +16,7 @@ from tests.support.played import battle, invoke, lineage, play, slot, video
 from videoautoarena.memory.records.errors import BadInput
 from videoautoarena.memory.records.records import Battle
 from videoautoarena.runs.cli.program.main import load
-from videoautoarena.runs.rating.leaderboard import Leaderboard
+from videoautoarena.runs.rating.leaderboard import RatedLeaderboard
 from videoautoarena.runs.rating.method import RatingMethod, read_anchor
 from videoautoarena.runs.rating.table import build
 from videoautoarena.runs.views.results.forms import ReportView, marked_up
@@ -67,13 +67,13 @@ def season(videos: int, *, ties: int = 0) -> list[Battle]:
     return made
 
 
-def board(method: RatingMethod, *, ties: int = 0, videos: int = 60) -> Leaderboard:
+def board(method: RatingMethod, *, ties: int = 0, videos: int = 60) -> RatedLeaderboard:
     table = build(season(videos, ties=ties), CAST, method=method)
     json.dumps(table.to_json(), allow_nan=False)
     return table
 
 
-def shown(table: Leaderboard) -> str:
+def shown(table: RatedLeaderboard) -> str:
     console = Console(width=400, record=True)
     with console.capture() as captured:
         console.print(ReportView(leaderboard_report(table)))

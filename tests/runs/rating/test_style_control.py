@@ -14,7 +14,7 @@ from tests.support.drawn import texts_of
 from tests.support.votes import written
 from videoautoarena.runs.analysis.categories.figures import places_of
 from videoautoarena.runs.rating.fit import UNCONTROLLED
-from videoautoarena.runs.rating.leaderboard import Leaderboard, LeaderboardRow
+from videoautoarena.runs.rating.leaderboard import LeaderboardRow, RatedLeaderboard
 from videoautoarena.runs.rating.method import RatingMethod
 from videoautoarena.runs.rating.rate import rate_file
 from videoautoarena.runs.views.figures.canvas import render
@@ -48,7 +48,7 @@ def within(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return written(tmp_path_factory.mktemp("w") / "b.csv", rows_of(WITHIN), HEADER)
 
 
-def bare(board: Leaderboard) -> list[LeaderboardRow]:
+def bare(board: RatedLeaderboard) -> list[LeaderboardRow]:
     """Its rows as if nobody had asked for a control."""
     return [
         replace(row, flags=tuple(flag for flag in row.flags if flag != UNCONTROLLED))

@@ -12,7 +12,7 @@ import pytest
 from rich.console import Console
 
 from videoautoarena.memory.records.records import Battle
-from videoautoarena.runs.rating.leaderboard import Leaderboard
+from videoautoarena.runs.rating.leaderboard import RatedLeaderboard
 from videoautoarena.runs.rating.method import RatingMethod
 from videoautoarena.runs.rating.table import build
 from videoautoarena.runs.views.results.forms import ReportView
@@ -64,13 +64,13 @@ def season(videos: int) -> list[Battle]:
     return made
 
 
-def row(table: Leaderboard, model: str) -> dict[str, Any]:
+def row(table: RatedLeaderboard, model: str) -> dict[str, Any]:
     found: dict[str, Any] = next(row for row in table.to_json()["models"] if row["model"] == model)
     return found
 
 
 def shown(
-    table: Leaderboard, *, width: int = 80, encoding: str = "utf-8", notes: bool = False
+    table: RatedLeaderboard, *, width: int = 80, encoding: str = "utf-8", notes: bool = False
 ) -> str:
     """The table as a pipe gets it."""
     stream = io.TextIOWrapper(io.BytesIO(), encoding=encoding)
@@ -80,7 +80,7 @@ def shown(
     return stream.buffer.getvalue().decode(encoding)  # type: ignore[attr-defined,no-any-return]
 
 
-def summarize(table: Leaderboard) -> str:
+def summarize(table: RatedLeaderboard) -> str:
     """The one sentence to take away."""
     headline = leaderboard_report(table).headline
     assert headline is not None

@@ -25,7 +25,7 @@ from videoautoarena.runs.run.config.run_config import Flags, resolve
 from videoautoarena.runs.run.rundir.budget import Budget
 from videoautoarena.runs.run.rundir.failures import with_unsettled
 from videoautoarena.runs.run.rundir.opener import begin
-from videoautoarena.runs.run.rundir.reader import Run
+from videoautoarena.runs.run.rundir.reader import RunReader
 from videoautoarena.runs.run.rundir.slots import (
     Lineup,
     Tally,
@@ -197,7 +197,7 @@ def test_a_run_takes_a_few_bytes_a_slot_to_begin_and_to_play(tmp_path: Path) -> 
         with run.store as store:
             async with playing(run, Budget(), limits=Limits(1), hear=nobody) as game:
                 assert game.arena.wanted(store.slots()[5].id)
-                standing.hear(begun_of(Run(tmp_path, store)))
+                standing.hear(begun_of(RunReader(tmp_path, store)))
                 return tracemalloc.get_traced_memory()[0]
 
     standing = RunSnapshot()
@@ -212,7 +212,7 @@ def test_a_run_takes_a_few_bytes_a_slot_to_begin_and_to_play(tmp_path: Path) -> 
     assert most < MOST_BYTES * standing.total
 
 
-def begun_of(run: Run) -> RunBegun:
+def begun_of(run: RunReader) -> RunBegun:
     return RunBegun(
         out=run.folder,
         seed=0,

@@ -21,8 +21,8 @@ from videoautoarena.runs.run.rundir.reader import RUN_FILE
 from videoautoarena.runs.tournament.forecast import plan_ahead
 from videoautoarena.runs.tournament.plan import (
     Plan,
+    RemainingWork,
     Whole,
-    Work,
     as_lines,
     cap_notice,
     money_notice,
@@ -71,7 +71,7 @@ def row(role: Role, *, ordinal: int = 0, tokens: int = 500, alias: str = "e") ->
 
 
 def test_calls_follow_from_slots_rates_and_seatings(config: RunConfig) -> None:
-    found = calls(plan_of(config, Work(first=3, later=6, videos=1)))
+    found = calls(plan_of(config, RemainingWork(first=3, later=6, videos=1)))
     assert found[("e", "examiner")] == (1.02, 2)
     assert found[("e", "questioner")][0] == pytest.approx((3 + 6 * 0.04) * 1.02)
     assert found[("e", "questioner")][1] == 18
@@ -85,7 +85,7 @@ def test_calls_follow_from_slots_rates_and_seatings(config: RunConfig) -> None:
 def test_dollars_are_tokens_at_the_price_and_two_contestants_meet_at_a_time(
     config: RunConfig,
 ) -> None:
-    plan = plan_of(config, Work(first=3, later=0, videos=1))
+    plan = plan_of(config, RemainingWork(first=3, later=0, videos=1))
     (line,) = (line for line in plan.lines if (line.alias, line.role) == ("a", "contestant"))
     assert line.input_tokens == 2 * (250 + 10 * 106)
     assert line.usd == pytest.approx((line.input_tokens * 1 + line.output_tokens * 10) / 1e6)
@@ -95,7 +95,7 @@ def test_dollars_are_tokens_at_the_price_and_two_contestants_meet_at_a_time(
 
 
 def test_calls_at_most_are_two_answers_a_battle_whoever_of_three_meets(config: RunConfig) -> None:
-    plan = plan_of(config, Work(first=3, later=6, videos=1))
+    plan = plan_of(config, RemainingWork(first=3, later=6, videos=1))
     officials = sum(line.most_calls for line in plan.lines if line.role != "contestant")
     assert most_calls(plan) == officials + 2 * 9
     assert most_calls(plan, "ab") == 2 * 9
@@ -106,7 +106,7 @@ def test_calls_at_most_are_two_answers_a_battle_whoever_of_three_meets(config: R
 
 def test_what_the_journal_has_is_not_counted_again(config: RunConfig) -> None:
     done = Counter[tuple[str, Role]]({("e", "examiner"): 1, ("e", "judge"): 2})
-    found = calls(plan_of(config, Work(first=3, later=0, videos=1, done=done)))
+    found = calls(plan_of(config, RemainingWork(first=3, later=0, videos=1, done=done)))
     assert found[("e", "examiner")][0] == pytest.approx(0.02)
     assert found[("e", "examiner")][1] == 1
     assert found[("e", "judge")][0] == pytest.approx(3 * 1.1 * 1.02 - 2)
@@ -115,7 +115,7 @@ def test_what_the_journal_has_is_not_counted_again(config: RunConfig) -> None:
 
 def test_expectations_are_measured_as_soon_as_there_is_something(config: RunConfig) -> None:
     rows = (row("judge", tokens=400), row("judge", tokens=600))
-    plan = plan_of(config, Work(first=3, later=0, videos=1, rows=rows))
+    plan = plan_of(config, RemainingWork(first=3, later=0, videos=1, rows=rows))
     (judge,) = (line for line in plan.lines if line.role == "judge")
     assert judge.is_measured
     assert judge.input_tokens == pytest.approx(judge.calls * 500)
@@ -126,22 +126,24 @@ def test_a_call_is_expected_to_take_what_its_empty_replies_took_as_well(config: 
     usage = Usage(input_tokens=400, output_tokens=0)
     tried = Attempt(kind="empty", reason="", waited_s=1.0, usage=usage, cost_usd=0.0)
     again = row("judge", tokens=400).model_copy(update={"attempts": (tried,)})
-    plan = plan_of(config, Work(first=3, later=0, videos=1, rows=(again, row("judge", tokens=600))))
+    plan = plan_of(
+        config, RemainingWork(first=3, later=0, videos=1, rows=(again, row("judge", tokens=600)))
+    )
     (judge,) = (line for line in plan.lines if line.role == "judge")
     assert judge.input_tokens == pytest.approx(judge.calls * (400 + 400 + 600) / 2)
 
 
 def test_rates_are_those_of_the_run_once_twenty_calls_tell_them(config: RunConfig) -> None:
     rows = [row("evolver") for _ in range(20)] + [row("evolver", ordinal=2) for _ in range(10)]
-    few = calls(plan_of(config, Work(first=0, later=10, videos=1, rows=tuple(rows[:19]))))
-    many = calls(plan_of(config, Work(first=0, later=10, videos=1, rows=tuple(rows))))
+    few = calls(plan_of(config, RemainingWork(first=0, later=10, videos=1, rows=tuple(rows[:19]))))
+    many = calls(plan_of(config, RemainingWork(first=0, later=10, videos=1, rows=tuple(rows))))
     assert few[("e", "evolver")][0] == pytest.approx(10 * 1.2 * 1.02)
     assert many[("e", "evolver")][0] == pytest.approx(10 * 1.5)
 
 
 def test_an_unknown_price_makes_the_sum_unknown_and_is_named(tmp_path: Path) -> None:
     flags = Flags(models=("a", "b"), examiner="e", config=arena(tmp_path, b=None))
-    plan = plan_of(resolve(flags).config, Work(first=3, later=0, videos=1))
+    plan = plan_of(resolve(flags).config, RemainingWork(first=3, later=0, videos=1))
     assert (plan.cost_usd, plan.cost_usd_at_most, plan.unpriced) == (None, None, ["b"])
     told = "\n".join(as_lines(plan, 80, date(2026, 1, 2)))
     assert "price is known for b; write price = { input_usd = 1.0, output_usd = 4.0 } in" in told
@@ -160,13 +162,15 @@ def test_a_plan_fits_the_terminal_whatever_models_are_called(tmp_path: Path, col
     }
     (tmp_path / "arena.toml").write_text(toml(tables))
     flags = Flags(models=(names[0], names[2]), examiner="e", config=tmp_path / "arena.toml")
-    plan = plan_of(resolve(flags).config, Work(first=300_000, later=9_000_000, videos=100_000))
+    plan = plan_of(
+        resolve(flags).config, RemainingWork(first=300_000, later=9_000_000, videos=100_000)
+    )
     assert max(map(len, as_lines(plan, columns))) <= columns
 
 
 def test_a_plan_takes_as_long_as_its_calls_or_as_the_longest_lineage(config: RunConfig) -> None:
     """2 s a call, 1 s more for 8,000 tokens read or 50 written: worked by hand for a contestant."""
-    plan = plan_of(config, Work(first=30, later=60, videos=10, rounds=3))
+    plan = plan_of(config, RemainingWork(first=30, later=60, videos=10, rounds=3))
     (line,) = (one for one in plan.lines if (one.alias, one.role) == ("a", "contestant"))
     assert line.seconds == pytest.approx(60 * (2 + (250 + 10 * 106) / 8_000 + 350 / 50))
     in_turn = sum(one.seconds for one in plan.lines)
@@ -183,13 +187,13 @@ def test_a_call_takes_as_long_as_those_of_the_run_took(config: RunConfig) -> Non
         row("judge", tokens=tokens).model_copy(update={"latency_s": latency_s})
         for tokens, latency_s in ((400, 10.0), (600, 30.0))
     )
-    plan = plan_of(config, Work(first=3, later=0, videos=1, rows=rows))
+    plan = plan_of(config, RemainingWork(first=3, later=0, videos=1, rows=rows))
     (judge,) = (line for line in plan.lines if line.role == "judge")
     assert judge.seconds == pytest.approx(judge.calls * 20.0)
 
 
 def test_a_plan_of_stand_ins_alone_tells_no_time() -> None:
-    plan = plan_of(resolve(Flags(models=TRIO)).config, Work(first=3, later=6, videos=1))
+    plan = plan_of(resolve(Flags(models=TRIO)).config, RemainingWork(first=3, later=6, videos=1))
     assert (plan.duration_s, plan.to_json()["duration_s"]) == (None, None)
     assert not [line for line in as_lines(plan, 80) if line.startswith("takes about")]
 
@@ -209,7 +213,7 @@ def test_a_plan_tells_what_its_run_can_tell_apart(tmp_path: Path) -> None:
 
 
 def test_a_cap_that_one_call_may_exceed_is_named_before_the_run(config: RunConfig) -> None:
-    plan = plan_of(config, Work(first=3, later=0, videos=1))
+    plan = plan_of(config, RemainingWork(first=3, later=0, videos=1))
     # The judge's text is the longest: 24,000 tokens, 10 frames of 112, and 1,000 of output.
     (usd,) = cap_notice(plan, SpendCaps(0.05, None), SpendCaps(0.02, 0))
     assert usd.startswith("one call to e as judge may cost up to $0.0351, and $0.0300 of the cap")
@@ -255,7 +259,7 @@ def test_plan_sends_nothing_and_yes_goes_on(
 
 
 def test_a_plan_tells_no_tokens_of_stand_ins_which_nobody_bills() -> None:
-    plan = plan_of(resolve(Flags(models=TRIO)).config, Work(first=3, later=6, videos=1))
+    plan = plan_of(resolve(Flags(models=TRIO)).config, RemainingWork(first=3, later=6, videos=1))
     told = plan.to_json()
     assert (told["input_tokens"], told["output_tokens"]) == (None, None)
     assert {line["input_tokens"] for line in told["lines"]} == {None}
@@ -266,6 +270,6 @@ def test_a_plan_tells_no_tokens_of_stand_ins_which_nobody_bills() -> None:
 
 def test_beside_stand_ins_a_plan_sums_the_tokens_that_are_billed(tmp_path: Path) -> None:
     flags = Flags(models=("a", "offline:hawk"), examiner="e", config=arena(tmp_path))
-    plan = plan_of(resolve(flags).config, Work(first=3, later=0, videos=1))
+    plan = plan_of(resolve(flags).config, RemainingWork(first=3, later=0, videos=1))
     billed = [line for line in plan.lines if line.alias != "offline:hawk"]
     assert plan.to_json()["input_tokens"] == round(sum(line.input_tokens for line in billed))

@@ -31,7 +31,7 @@ from videoautoarena.runs.console.progress.events import (
 from videoautoarena.runs.run.config.run_config import Flags, resolve
 from videoautoarena.runs.run.rundir.budget import Budget
 from videoautoarena.runs.run.rundir.opener import Opened, OpenOptions, begin
-from videoautoarena.runs.tournament.runner import Finished, Game, Limits, playing
+from videoautoarena.runs.tournament.runner import Finished, Limits, RunInProgress, playing
 from videoautoarena.runs.tournament.simulate import simulate
 from videoautoarena.video.folder.find import Findings
 
@@ -73,10 +73,12 @@ class Ears:
             assert stored(self.out, "draws", event.nonce.scope) is not None
 
 
-def until_idle(work: Callable[[Game], Awaitable[None]], ready: Opened, hear: Hear) -> Game:
+def until_idle(
+    work: Callable[[RunInProgress], Awaitable[None]], ready: Opened, hear: Hear
+) -> RunInProgress:
     """Put a run together, do something with it, and return it."""
 
-    async def do() -> Game:
+    async def do() -> RunInProgress:
         budget = Budget.of(ready.store, ready.config)
         async with playing(ready, budget, limits=Limits(1), hear=hear) as game:
             await work(game)
@@ -108,7 +110,7 @@ def test_a_battle_is_heard_of_and_counted_when_its_write_has_come_back(
     slots = [slot.id for slot in run.store.slots()]
     ears = Ears(tmp_path)
 
-    async def settle_all(game: Game) -> None:
+    async def settle_all(game: RunInProgress) -> None:
         assert game.watch is not None
         with kept_from_writing(tmp_path):
             tasks = [asyncio.ensure_future(game.arena.settle(battle(slot))) for slot in slots]
@@ -129,7 +131,7 @@ def test_nobody_goes_on_with_a_draw_before_its_write_has_come_back(
     slot: Slot = run.store.slots()[0]
     ears = Ears(tmp_path)
 
-    async def draw(game: Game) -> None:
+    async def draw(game: RunInProgress) -> None:
         with kept_from_writing(tmp_path):
             task = asyncio.ensure_future(game.arena.draw(slot.id))
             await turn_often()
@@ -219,7 +221,7 @@ def test_connections_are_closed_when_a_run_is_over(
 
     ends: list[asyncio.Task[None] | None] = []
 
-    async def ask(game: Game) -> None:
+    async def ask(game: RunInProgress) -> None:
         await game.asker.ask(MODEL, request_of())
         assert script.closed_by is None
         ends.append(asyncio.current_task())

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from tests.support.stamped import RECIPES, Recipe, encode, x264
 from tests.support.titles import cue, titled, write_titles
 from videoautoarena.memory.records.errors import UnusableSubtitles
-from videoautoarena.memory.records.records import Frame, Frames, Video
+from videoautoarena.memory.records.records import Frame, Video, VideoFrames
 from videoautoarena.video.decode.index import first_shown_s
 from videoautoarena.video.folder.find import find_videos
 from videoautoarena.video.folder.subtitles import (
@@ -170,12 +170,12 @@ def test_cues_follow_a_video_that_starts_late(tmp_path: Path) -> None:
     assert track.cues == (HELLO,)
 
 
-def spaced(count: int, *, step_s: float = 1.0) -> Frames:
+def spaced(count: int, *, step_s: float = 1.0) -> VideoFrames:
     frames = tuple(Frame(time_s=n * step_s, digest=f"{n}") for n in range(count))
-    return Frames(video="v", width_px=1, height_px=1, frames=frames)
+    return VideoFrames(video="v", width_px=1, height_px=1, frames=frames)
 
 
-def shown(frames: Frames, count: int) -> list[str]:
+def shown(frames: VideoFrames, count: int) -> list[str]:
     subtitles = thin(frames, count).subtitles
     return [cue.text for cue in subtitles.cues] if subtitles else []
 

@@ -11,7 +11,7 @@ import pytest
 
 from videoautoarena.memory.records.digests import canonical_json, digest
 from videoautoarena.memory.records.errors import BadInput
-from videoautoarena.memory.records.records import Frame, Frames, Sampling
+from videoautoarena.memory.records.records import Frame, Sampling, VideoFrames
 from videoautoarena.video.sampling.cache import FrameCache, NotCached, default_folder, how_sampled
 from videoautoarena.video.sampling.policies import EARLIER, SAMPLER, Sampled
 
@@ -23,7 +23,7 @@ _FIRST = {"fit": "keep", "frames": 128, "quality": 85, "size_px": 512}
 
 def sampled(*jpegs: bytes) -> Sampled:
     frames = tuple(Frame(time_s=float(i), digest=digest(j)) for i, j in enumerate(jpegs))
-    return Sampled(Frames(video=SHA[:12], width_px=4, height_px=2, frames=frames), jpegs)
+    return Sampled(VideoFrames(video=SHA[:12], width_px=4, height_px=2, frames=frames), jpegs)
 
 
 THREE = sampled(b"one", b"two", b"one")

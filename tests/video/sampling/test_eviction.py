@@ -15,7 +15,7 @@ import pytest
 
 from videoautoarena.memory.records.digests import digest
 from videoautoarena.memory.records.errors import BadInput
-from videoautoarena.memory.records.records import Frame, Frames, Sampling
+from videoautoarena.memory.records.records import Frame, Sampling, VideoFrames
 from videoautoarena.video.sampling.cache import (
     LARGEST,
     OLD_S,
@@ -34,7 +34,7 @@ SHAS = [digest(f"video {number}") for number in range(4)]
 def sampled(size: int = 1000) -> Sampled:
     jpeg = bytes(size)
     frames = (Frame(time_s=0.0, digest=digest(jpeg)),)
-    return Sampled(Frames(video="v", width_px=4, height_px=2, frames=frames), (jpeg,))
+    return Sampled(VideoFrames(video="v", width_px=4, height_px=2, frames=frames), (jpeg,))
 
 
 @pytest.fixture

@@ -18,7 +18,7 @@ from PIL import Image
 from tests.support.stamped import RECIPES, read_stamp
 from videoautoarena.memory.records.digests import digest
 from videoautoarena.memory.records.errors import UnusableVideo
-from videoautoarena.memory.records.records import Frame, Frames, Sampling
+from videoautoarena.memory.records.records import Frame, Sampling, VideoFrames
 from videoautoarena.video.decode.index import choose
 from videoautoarena.video.sampling.policies import sample
 from videoautoarena.video.sampling.thinning import thin
@@ -123,12 +123,12 @@ def test_real_clips_give_all_their_frames_in_order(path: Path) -> None:
     assert times == sorted(times)
 
 
-def some_frames(count: int) -> Frames:
+def some_frames(count: int) -> VideoFrames:
     frames = tuple(Frame(time_s=float(i), digest=str(i)) for i in range(count))
-    return Frames(video="v", width_px=1, height_px=1, frames=frames)
+    return VideoFrames(video="v", width_px=1, height_px=1, frames=frames)
 
 
-def times(frames: Frames) -> list[float]:
+def times(frames: VideoFrames) -> list[float]:
     return [frame.time_s for frame in frames.frames]
 
 

@@ -19,7 +19,7 @@ import pytest
 from tests.support import canary, heavy, hostile
 from tests.support.stamped import sound
 from videoautoarena.memory.records.errors import DecoderLost, UnusableVideo
-from videoautoarena.memory.records.records import Frames, Sampling, Video
+from videoautoarena.memory.records.records import Sampling, Video, VideoFrames
 from videoautoarena.video.decode.container import opened, unchanged
 from videoautoarena.video.folder import find
 from videoautoarena.video.folder.find import Findings, find_videos, read_videos
@@ -38,7 +38,7 @@ class Zoo(NamedTuple):
     bad: dict[str, hostile.Bad]
     odd: dict[str, str]
     found: Findings
-    seen: dict[str, Frames | UnusableVideo]
+    seen: dict[str, VideoFrames | UnusableVideo]
     """By path, what became of those that were found."""
     has_sung: bool
     peaks: list[int]
@@ -80,13 +80,13 @@ def zoo(good: hostile.Goods, tmp_path_factory: pytest.TempPathFactory) -> Iterat
 
 async def look(
     folder: Path, videos: list[Video], cache: Path, *, deadline_s: float = 60.0
-) -> dict[str, Frames | UnusableVideo]:
+) -> dict[str, VideoFrames | UnusableVideo]:
     async with Decoders(FrameCache(cache), deadline_s=deadline_s) as decoders:
         asked = (decoders.frames(folder / video.path, video, FEW) for video in videos)
         replies = await asyncio.gather(*asked, return_exceptions=True)
-    seen: dict[str, Frames | UnusableVideo] = {}
+    seen: dict[str, VideoFrames | UnusableVideo] = {}
     for video, reply in zip(videos, replies, strict=True):
-        assert isinstance(reply, Frames | UnusableVideo), reply
+        assert isinstance(reply, VideoFrames | UnusableVideo), reply
         seen[video.path] = reply
     return seen
 
@@ -159,7 +159,7 @@ def test_names_that_mean_something_elsewhere_are_names(
     found = find_videos(Path())
     assert {os.fsencode(video.path) for video in found.videos} == set(hostile.NAMES)
     seen = asyncio.run(look(Path(), found.videos, tmp_path / "cache"))
-    assert all(isinstance(frames, Frames) for frames in seen.values())
+    assert all(isinstance(frames, VideoFrames) for frames in seen.values())
 
 
 def test_a_pipe_put_in_place_of_a_file_after_a_look_at_it_keeps_nobody_waiting(
@@ -239,7 +239,7 @@ def test_this_process_opens_none_of_them(
     assert opened_here.pop() == str(tmp_path / "a.mp4")
     found = find_videos(tmp_path)
     seen = asyncio.run(look(tmp_path, found.videos, tmp_path / "cache"))
-    assert isinstance(seen["a.mp4"], Frames)
+    assert isinstance(seen["a.mp4"], VideoFrames)
     assert not [path for path in opened_here if "a.mp4" in path or "fd:" in path]
 
 

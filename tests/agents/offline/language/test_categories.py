@@ -13,7 +13,7 @@ from videoautoarena.agents.offline.vision.frame_features import ModelInput
 from videoautoarena.agents.prompting.prompts import PromptSet
 from videoautoarena.agents.roles.classify import read_categories
 from videoautoarena.agents.roles.prompter import Task, worded
-from videoautoarena.memory.records.questions import QUESTION_CATEGORIES
+from videoautoarena.memory.records.records import QUESTION_CATEGORIES
 
 
 def yes(question: str) -> set[str]:

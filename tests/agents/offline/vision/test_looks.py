@@ -17,7 +17,7 @@ from videoautoarena.agents.prompting.layout import fragment, uncaptioned
 from videoautoarena.agents.prompting.prompts import PromptSet
 from videoautoarena.agents.roles.prompter import Prompter, Task
 from videoautoarena.memory.records.digests import digest
-from videoautoarena.memory.records.records import Cue, Frame, Frames
+from videoautoarena.memory.records.records import Cue, Frame, VideoFrames
 from videoautoarena.video.sampling.thinning import thin
 
 
@@ -65,10 +65,10 @@ CUES = (
 )
 
 
-def captioned(film: Film) -> Frames:
+def captioned(film: Film) -> VideoFrames:
     """Return the record of a film with captions."""
     shots = tuple(Frame(time_s=t, digest=digest(jpeg)) for t, jpeg in film)
-    return Frames(video="v", width_px=64, height_px=36, frames=shots, captions=CUES)
+    return VideoFrames(video="v", width_px=64, height_px=36, frames=shots, captions=CUES)
 
 
 def test_they_enter_the_key_and_their_absence_does_not(story: Film) -> None:

@@ -9,7 +9,7 @@ import pytest
 from tests.support.figured import echoing
 from tests.support.played import battle, judging, play, slot, video
 from videoautoarena.memory.store.evidence import Label, Trial
-from videoautoarena.runs.analysis.audit.echoes import (
+from videoautoarena.runs.analysis.audit.verdicts import (
     LABELLED,
     REPEATED,
     SWAPPED,

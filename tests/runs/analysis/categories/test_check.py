@@ -13,7 +13,7 @@ import videoautoarena as va
 from tests.support.clips import draw_folder
 from tests.support.played import invoke
 from tests.support.small_runs import play
-from videoautoarena.memory.records.questions import QUESTION_CATEGORIES
+from videoautoarena.memory.records.records import QUESTION_CATEGORIES
 from videoautoarena.runs.analysis.categories.check import Said, check_rows
 from videoautoarena.runs.analysis.categories.tags import NONE, SHOWN
 

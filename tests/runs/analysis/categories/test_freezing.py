@@ -10,7 +10,7 @@ import pytest
 
 from tests.support.played import battle, invoke, play, put_tags, slot, video
 from videoautoarena.memory.records.errors import BadInput
-from videoautoarena.memory.records.questions import QuestionCategory
+from videoautoarena.memory.records.records import QuestionCategory
 from videoautoarena.runs.bench.format.reader import open_bench
 
 FILM = video()

@@ -29,7 +29,7 @@ from videoautoarena.memory.store.evidence import QuestionTag
 from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.analysis.categories.tagging import draw, prompts_with
 from videoautoarena.runs.analysis.categories.tags import (
-    Asked,
+    TaggedQuestion,
     categories_of,
     classifier_of,
     questions_of,
@@ -146,7 +146,7 @@ def test_a_larger_sample_holds_the_smaller(out: Path) -> None:
 
 
 def test_another_seed_draws_others() -> None:
-    asked = [Asked(str(k), "v", "?") for k in range(30)]
+    asked = [TaggedQuestion(str(k), "v", "?") for k in range(30)]
     draws = [[one.id for one in draw(asked, 6, seed)] for seed in (1, 2, 1)]
     assert draws[0] == draws[2] != draws[1]
 

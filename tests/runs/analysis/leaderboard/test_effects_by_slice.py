@@ -13,7 +13,7 @@ from rich.console import Console
 from tests.support.battles import draw_styled
 from tests.support.played import battle, slot, video
 from videoautoarena.memory.records.records import Battle, Video
-from videoautoarena.runs.analysis.leaderboard.slices import Slices, build_slices
+from videoautoarena.runs.analysis.leaderboard.slices import LeaderboardSlices, build_slices
 from videoautoarena.runs.rating.fit import UNCONTROLLED
 from videoautoarena.runs.rating.method import RatingMethod
 from videoautoarena.runs.views.results.forms import ReportView, marked_up
@@ -56,12 +56,12 @@ def battles() -> list[Battle]:
 
 
 @pytest.fixture(scope="module")
-def sliced(battles: list[Battle]) -> Slices:
+def sliced(battles: list[Battle]) -> LeaderboardSlices:
     return build_slices(battles, CAST, by="category", method=BOTH)
 
 
 def test_an_effect_is_told_where_its_interval_is_narrow_and_the_videos_are_many(
-    sliced: Slices,
+    sliced: LeaderboardSlices,
 ) -> None:
     movies, stem, other = sliced.effects
     assert (movies.slice, movies.battles, movies.videos) == ("Movies", 480, 60)
@@ -77,7 +77,7 @@ def test_an_effect_is_told_where_its_interval_is_narrow_and_the_videos_are_many(
     assert set(stem.effects.values()) == set(other.effects.values()) == {None}
 
 
-def test_the_json_has_what_is_told_beside_what_was_fitted(sliced: Slices) -> None:
+def test_the_json_has_what_is_told_beside_what_was_fitted(sliced: LeaderboardSlices) -> None:
     found = sliced.to_json()
     movies, stem, _ = found["effects"]
     fitted = [part["settings"]["terms"][0] for part in found["slices"]]
@@ -89,7 +89,7 @@ def test_the_json_has_what_is_told_beside_what_was_fitted(sliced: Slices) -> Non
     assert flags == [not of["control"]["identified"] for of in fitted] == [False, True, False]
 
 
-def test_the_terminal_shows_effects_beside_the_boards(sliced: Slices) -> None:
+def test_the_terminal_shows_effects_beside_the_boards(sliced: LeaderboardSlices) -> None:
     console = Console(width=80)
     with console.capture() as captured:
         console.print(ReportView(slices_report(sliced)))
@@ -104,7 +104,7 @@ def test_the_terminal_shows_effects_beside_the_boards(sliced: Slices) -> None:
     assert "Effects are rating points per standard deviation" in told
 
 
-def test_markdown_has_a_table_of_them_and_csv_columns(sliced: Slices) -> None:
+def test_markdown_has_a_table_of_them_and_csv_columns(sliced: LeaderboardSlices) -> None:
     report = slices_report(sliced)
     pasted = marked_up(report, "markdown")
     assert "| effects by category | battles | videos | length |" in pasted

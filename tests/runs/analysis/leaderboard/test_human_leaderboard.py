@@ -15,7 +15,7 @@ from videoautoarena.memory.store.evidence import LabelSample
 from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.analysis.audit.label_sample import draw_sample
 from videoautoarena.runs.analysis.leaderboard.board import board_of, labelled_board_of
-from videoautoarena.runs.rating.leaderboard import Leaderboard
+from videoautoarena.runs.rating.leaderboard import RatedLeaderboard
 from videoautoarena.runs.rating.method import RatingMethod
 
 
@@ -34,7 +34,7 @@ def drawn(out: Path) -> list[str]:
         return [id_ for sample in store.evidence.samples() for id_ in sample.drawn]
 
 
-def ratings(table: Leaderboard) -> dict[str, float]:
+def ratings(table: RatedLeaderboard) -> dict[str, float]:
     return {row["model"]: row["rating"] for row in table.to_json()["models"]}
 
 

@@ -17,11 +17,11 @@ from videoautoarena.runs.analysis.realism.comparison import (
     compare_questions,
 )
 from videoautoarena.runs.analysis.realism.question_file import RealQuestion
-from videoautoarena.runs.analysis.realism.question_traits import Question, real_questions
+from videoautoarena.runs.analysis.realism.question_traits import MeasuredQuestion, real_questions
 from videoautoarena.runs.rating.finding import Figure
 
 
-def asked(*texts: str, first: int = 0, **said: object) -> list[Question]:
+def asked(*texts: str, first: int = 0, **said: object) -> list[MeasuredQuestion]:
     """Return questions, each about a video of its own."""
     given = [
         RealQuestion(text, f"{first + k}.mp4", None, "en")._replace(**said)  # type: ignore[arg-type]
@@ -30,7 +30,9 @@ def asked(*texts: str, first: int = 0, **said: object) -> list[Question]:
     return real_questions(given, own="categories" in said)
 
 
-def compared(one: list[Question], other: list[Question]) -> dict[str, TraitComparison]:
+def compared(
+    one: list[MeasuredQuestion], other: list[MeasuredQuestion]
+) -> dict[str, TraitComparison]:
     return {of.trait: of for of in compare_questions(one, other, rounds=999, seed=3)}
 
 
@@ -79,7 +81,7 @@ def test_the_same_questions_are_not_told_apart() -> None:
     assert {of.p for of in compared(same, same).values() if of.p is not None} == {1.0}
 
 
-def about(texts: Sequence[str], clusters: Sequence[str]) -> list[Question]:
+def about(texts: Sequence[str], clusters: Sequence[str]) -> list[MeasuredQuestion]:
     """Return questions, each about the video beside it."""
     given = zip(asked(*texts), clusters, strict=True)
     return [replace(one, cluster=cluster) for one, cluster in given]

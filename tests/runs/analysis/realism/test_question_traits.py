@@ -6,13 +6,14 @@ import pytest
 
 from tests.support.played import battle, lineage, slot, video
 from videoautoarena.runs.analysis.categories.tags import NONE, SHOWN
-from videoautoarena.runs.analysis.realism.categories import GENERAL, told_categories
 from videoautoarena.runs.analysis.realism.question_file import RealQuestion
 from videoautoarena.runs.analysis.realism.question_traits import (
+    GENERAL,
     asked_once,
     measure_vagueness,
     real_questions,
     simulated_questions,
+    told_categories,
 )
 
 

@@ -12,7 +12,7 @@ from tests.support.played import battle, slot, video
 from videoautoarena.memory.records.records import Battle
 from videoautoarena.runs.analysis.realism.question_file import RealQuestion
 from videoautoarena.runs.analysis.realism.question_traits import (
-    Question,
+    MeasuredQuestion,
     real_questions,
     simulated_questions,
 )
@@ -23,7 +23,7 @@ CAUSE = "Why is it red?"
 TABLE = "Give me a table of the boats."
 
 
-def fought(*questions: str, verdict: str = "a") -> tuple[list[Battle], dict[str, Question]]:
+def fought(*questions: str, verdict: str = "a") -> tuple[list[Battle], dict[str, MeasuredQuestion]]:
     """Return a battle over each question, and the questions."""
     film = video()
     battles = [
@@ -32,7 +32,7 @@ def fought(*questions: str, verdict: str = "a") -> tuple[list[Battle], dict[str,
     return battles, simulated_questions(battles, {}, None)
 
 
-def real(*texts: str) -> list[Question]:
+def real(*texts: str) -> list[MeasuredQuestion]:
     return real_questions([RealQuestion(text, None, None, "en") for text in texts], own=False)
 
 
@@ -129,7 +129,7 @@ def test_a_weighted_board_still_counts_the_battles_that_were_not_decided() -> No
     assert (totals.battles, totals.decided, totals.voids) == (13, 10, 3)
 
 
-def of(*categories: str, form: str | None = "none") -> Question:
+def of(*categories: str, form: str | None = "none") -> MeasuredQuestion:
     """Return a question of these categories, about no video that others are about."""
     return replace(real(COUNT)[0], categories=frozenset(categories), form=form)
 

@@ -13,7 +13,7 @@ import videoautoarena as va
 from tests.support.pages import first_column, section
 from tests.support.played import battle, invoke, lineage, play, put_tags, slot, video
 from videoautoarena.memory.records.errors import BadInput
-from videoautoarena.runs.analysis.realism.report import Wish, realism_of
+from videoautoarena.runs.analysis.realism.report import RealismOptions, realism_of
 
 ASKED = ("How many boats lie there?", "Why is the kite red?", "Give me a table of the stalls.")
 
@@ -115,7 +115,9 @@ def test_python_gives_rows_and_tables_to_paste(ground: Path) -> None:
 
 
 def test_the_same_seed_says_the_same(ground: Path) -> None:
-    first, second = (realism_of(ground / "out", ground / "real.jsonl", Wish(seed=5)) for _ in "ab")
+    first, second = (
+        realism_of(ground / "out", ground / "real.jsonl", RealismOptions(seed=5)) for _ in "ab"
+    )
     assert first == second
 
 
@@ -123,7 +125,7 @@ def test_the_files_categories_count_where_they_are_asked_for(ground: Path, tmp_p
     file = written(tmp_path / "real.jsonl", category="birdsong")
     by_words = realism_of(ground / "out", file)
     assert by_words.real.categories == by_words.simulated.categories == "words"
-    own = realism_of(ground / "out", file, Wish("file"))
+    own = realism_of(ground / "out", file, RealismOptions("file"))
     assert (own.simulated.categories, own.real.categories) == ("words", "file")
     assert "birdsong" in {row.value for one in own.traits for row in one.values}
     assert any("may lie in the telling" in line for line in own.warnings)
@@ -140,7 +142,7 @@ def test_tags_of_the_run_meet_the_categories_of_the_file(tmp_path: Path) -> None
     assert (found.simulated.categories, found.real.categories) == ("tags", "file")
     (row,) = next(one.values for one in found.traits if one.trait == "category")
     assert (row.value, row.simulated.value, row.real.value) == ("text on screen", 1.0, 1.0)
-    assert realism_of(out, file, Wish("words")).simulated.categories == "words"
+    assert realism_of(out, file, RealismOptions("words")).simulated.categories == "words"
     without = realism_of(out, written(tmp_path / "plain.jsonl"))
     assert (without.simulated.categories, without.real.categories) == ("words", "words")
 

@@ -15,7 +15,7 @@ from tests.support.asking import frames_of, run
 from tests.support.played import battle, judging, manifest, play, slot, video
 from videoautoarena.agents.models.registry import Model
 from videoautoarena.agents.prompting.fences import attacks, constants
-from videoautoarena.memory.records.records import Battle, Frames
+from videoautoarena.memory.records.records import Battle, VideoFrames
 from videoautoarena.runs.analysis.trials.cases import (
     attack_cases,
     constant_cases,
@@ -34,7 +34,7 @@ from videoautoarena.runs.analysis.trials.trial import (
 )
 from videoautoarena.runs.run.config.run_config import RunConfig
 from videoautoarena.runs.run.rundir.frames import RunFrames
-from videoautoarena.runs.run.rundir.reader import Run, open_run
+from videoautoarena.runs.run.rundir.reader import RunReader, open_run
 
 OWN, STRANGER = (Model(alias=name, model="offline:judge") for name in ("judge", "stranger"))
 
@@ -42,7 +42,7 @@ OWN, STRANGER = (Model(alias=name, model="offline:judge") for name in ("judge", 
 class Reel:
     """Frames of any video, without a decoder."""
 
-    async def frames(self, video: str) -> Frames:
+    async def frames(self, video: str) -> VideoFrames:
         return frames_of(2, video=video)
 
 
@@ -55,7 +55,7 @@ def make(
 
 
 async def _made(
-    maker: CaseMaker, opened: Run, count: int | None, judges: tuple[Model, ...]
+    maker: CaseMaker, opened: RunReader, count: int | None, judges: tuple[Model, ...]
 ) -> list[TrialCase]:
     config = RunConfig.of_manifest(opened.manifest)
     given: dict[str, Any] = {"run_frames": Reel(), "decoders": None, "files": {}}

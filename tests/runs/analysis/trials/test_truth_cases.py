@@ -31,7 +31,7 @@ from videoautoarena.runs.rating.finding import Finding
 from videoautoarena.runs.run.config.run_config import Flags, RunConfig, resolve
 from videoautoarena.runs.run.rundir.frames import RunFrames
 from videoautoarena.runs.run.rundir.opener import begin
-from videoautoarena.runs.run.rundir.reader import RUN_FILE, Run
+from videoautoarena.runs.run.rundir.reader import RUN_FILE, RunReader
 from videoautoarena.video.folder.find import find_videos
 from videoautoarena.video.sampling.cache import FrameCache
 from videoautoarena.video.workers.decoders import Decoders
@@ -80,7 +80,7 @@ def _material(
     files = {id_: folder / v.path for id_, v in videos.items() if (folder / v.path).exists()}
     run_frames = RunFrames(store, decoders, files=files, sampling=config.sampling, videos=videos)
     judges = tuple(config.model_of(alias) for alias in config.judges)
-    return Material(Run(out, store), config, run_frames, decoders, files, judges, count)
+    return Material(RunReader(out, store), config, run_frames, decoders, files, judges, count)
 
 
 @pytest.fixture(scope="module")

@@ -23,7 +23,7 @@ from videoautoarena.agents.prompting.fences import open_fences
 from videoautoarena.agents.roles.prompter import Prompter
 from videoautoarena.memory.records.digests import digest
 from videoautoarena.memory.records.errors import BadInput, UnusableVideo
-from videoautoarena.memory.records.records import Frames
+from videoautoarena.memory.records.records import VideoFrames
 from videoautoarena.runs.bench.dialogues.game import DialogueGame, asked_rounds
 from videoautoarena.runs.bench.dialogues.rules import DialogueRules
 from videoautoarena.runs.bench.format.reader import open_bench
@@ -35,7 +35,7 @@ from videoautoarena.runs.bench.format.results import (
 )
 from videoautoarena.runs.bench.format.schema import DialogueItem
 from videoautoarena.runs.bench.play import runner
-from videoautoarena.runs.bench.play.cast import BenchCast, Wanted
+from videoautoarena.runs.bench.play.cast import BenchCast, CastRequest
 from videoautoarena.runs.bench.play.runner import BenchOrder
 from videoautoarena.runs.bench.play.videos import BenchVideos
 from videoautoarena.runs.console.progress.events import Listeners, nobody
@@ -241,7 +241,7 @@ def test_half_a_character_in_a_set_stops_no_play(place: Path) -> None:
 class _Dark(DialogueGame):
     """A game in which a video turns out to give no frames."""
 
-    async def frames(self, _item: DialogueItem) -> Frames:
+    async def frames(self, _item: DialogueItem) -> VideoFrames:
         raise UnusableVideo("dark")
 
 
@@ -253,7 +253,7 @@ class _DarkRules(DialogueRules):
 
 
 def test_what_no_model_was_shown_is_no_fault_of_a_round_before(place: Path) -> None:
-    wanted = Wanted(models=("able",), config=place / "arena.toml", history="own")
+    wanted = CastRequest(models=("able",), config=place / "arena.toml", history="own")
     asked = BenchOrder(wanted, videos=place / "videos")
     quiet = Listeners(lambda _line: None, nobody)
     playing = runner.run_bench(
@@ -269,7 +269,7 @@ def test_what_no_model_was_shown_is_no_fault_of_a_round_before(place: Path) -> N
 
 
 def test_a_preset_is_the_papers_and_sends_no_model_more_than_it_takes(place: Path) -> None:
-    wanted = Wanted(models=("able", "judge"), judges=("silent",), config=place / "arena.toml")
+    wanted = CastRequest(models=("able", "judge"), judges=("silent",), config=place / "arena.toml")
     cast = DialogueRules().cast(open_bench(place / "set"), wanted._replace(preset="paper"))
     assert (cast.config.sampling.frames, cast.config.sampling.size_px) == (32, 720)
     limits = {one.name: one.model and one.model.frame_limit("contestant") for one in cast.players}

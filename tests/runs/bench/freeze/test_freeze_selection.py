@@ -21,7 +21,7 @@ from videoautoarena.runs.bench.format.schema import Item
 from videoautoarena.runs.bench.format.verify import verify
 from videoautoarena.runs.bench.freeze.freeze import BenchExtras, freeze
 from videoautoarena.runs.bench.freeze.selection import BenchSelection, longer
-from videoautoarena.runs.run.rundir.frames import SUBTITLES
+from videoautoarena.runs.run.rundir.reader import SUBTITLES
 
 
 def items(bench: Path) -> list[Item]:

@@ -25,7 +25,7 @@ from videoautoarena.runs.bench.format.results import (
     write_answers,
 )
 from videoautoarena.runs.bench.play.calls import CALLS
-from videoautoarena.runs.bench.play.cast import Wanted
+from videoautoarena.runs.bench.play.cast import CastRequest
 from videoautoarena.runs.bench.play.tasks import TaskGame, TaskRules
 from videoautoarena.runs.bench.play.videos import BenchVideos
 from videoautoarena.runs.run.rundir.frames import RunFrames
@@ -113,7 +113,7 @@ def test_a_sweep_plays_a_model_once_a_number_of_frames(ground: Path, tasks: Path
 def test_a_player_is_shown_its_view_and_nothing_else(ground: Path, tasks: Path, view: View) -> None:
     run_bench(tasks, "--videos", ground / "videos", "--model", "offline:owl")
     bench = open_bench(tasks)
-    wanted = Wanted(("offline:owl",), views=(view,))
+    wanted = CastRequest(("offline:owl",), views=(view,))
     cast = TaskRules().cast(bench, wanted)
     (player,) = cast.players
     with Store.open(tasks / "results" / CALLS, write=False) as store:
@@ -166,7 +166,7 @@ def test_of_one_video_there_is_no_other_to_show(ground: Path, tmp_path: Path) ->
     (first, *_) = find_videos(ground / "videos").videos
     write_set(tmp_path / "set", [choice(first.id)], videos=ground / "videos")
     with pytest.raises(BadInput, match="no other to show"):
-        TaskRules().cast(open_bench(tmp_path / "set"), Wanted(views=("other",)))
+        TaskRules().cast(open_bench(tmp_path / "set"), CastRequest(views=("other",)))
 
 
 def test_what_was_handed_in_is_scored_and_nobody_is_asked(ground: Path, tasks: Path) -> None:

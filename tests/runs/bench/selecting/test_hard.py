@@ -14,11 +14,11 @@ from tests.support.canned import judged
 from tests.support.played import manifest
 from videoautoarena.agents.calls.clients import OutgoingCall
 from videoautoarena.memory.records.errors import ProviderFailed
-from videoautoarena.memory.records.records import Frames, StoredAnswer, Verdict
+from videoautoarena.memory.records.records import StoredAnswer, Verdict, VideoFrames
 from videoautoarena.runs.bench.selecting.asking import HardFound
 from videoautoarena.runs.bench.selecting.hard import (
     BadQuestion,
-    Meeting,
+    HardMatch,
     Side,
     Tried,
     candidates_of,
@@ -106,7 +106,7 @@ def test_both_bad_answers_are_met_and_so_both_seats_are_taken() -> None:
 class Seen:
     """The frames of any video."""
 
-    async def frames(self, video: str) -> Frames:
+    async def frames(self, video: str) -> VideoFrames:
         """Return four of them."""
         return frames_of(4, video=video)
 
@@ -121,7 +121,7 @@ def test_who_says_nothing_fails_and_a_provider_that_fails_says_nothing_of_a_ques
     said: Line, came: str
 ) -> None:
     script = Script(lambda _: said)
-    meeting = Meeting(fought(0, "hawk", "owl", "tie_bad"), "mole", "a")
+    meeting = HardMatch(fought(0, "hawk", "owl", "tie_bad"), "mole", "a")
     found = run(try_model(prompter_of(script), CONFIG, meeting, SEEN))
     assert (found.came, found.is_lost, found.answer) == (came, True, None)
 
@@ -152,7 +152,7 @@ def test_the_judges_meet_the_new_answer_opposite_the_bad_one(
         return json.dumps(judged("A" if is_first == likes_mine else "B", "Fine."))
 
     config = CONFIG.model_copy(update={"swap": swap})
-    meeting = Meeting(played, "mole", bad)
+    meeting = HardMatch(played, "mole", bad)
     found = run(try_model(prompter_of(Script(speak)), config, meeting, SEEN))
     assert found.came == ("passed" if likes_mine else "failed")
     assert found.answer == "MINE"

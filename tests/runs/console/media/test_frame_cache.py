@@ -13,7 +13,7 @@ import pytest
 from tests.support.typed import Terminal
 from videoautoarena.memory.records.digests import digest
 from videoautoarena.memory.records.errors import BadInput
-from videoautoarena.memory.records.records import Frame, Frames, Sampling
+from videoautoarena.memory.records.records import Frame, Sampling, VideoFrames
 from videoautoarena.runs.console.media.frame_cache import (
     SHOWN,
     CachedVideo,
@@ -33,7 +33,7 @@ IDS = [sha[:12] for sha in SHAS]
 def sampled(size: int) -> Sampled:
     jpeg = bytes(size)
     frames = (Frame(time_s=0.0, digest=digest(jpeg)),)
-    return Sampled(Frames(video="v", width_px=4, height_px=2, frames=frames), (jpeg,))
+    return Sampled(VideoFrames(video="v", width_px=4, height_px=2, frames=frames), (jpeg,))
 
 
 @pytest.fixture

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from videoautoarena.runs.console.progress.live import NEWEST, Pace
+from videoautoarena.runs.console.progress.live import NEWEST, RemainingTime
 
 
 class Clock:
@@ -21,14 +21,14 @@ def clock() -> Clock:
     return Clock()
 
 
-def after(pace: Pace, clock: Clock, seconds: float, *, done: int, total: int) -> str:
+def after(pace: RemainingTime, clock: Clock, seconds: float, *, done: int, total: int) -> str:
     clock.now += seconds
     return pace.words(done, total)
 
 
 def test_a_tenth_of_the_pieces_says_how_long_one_takes_and_ten_of_many(clock: Clock) -> None:
-    few = Pace(clock=clock)
-    many = Pace(clock=clock)
+    few = RemainingTime(clock=clock)
+    many = RemainingTime(clock=clock)
     assert after(few, clock, 60.0, done=1, total=12) == " ~11 min"
     assert after(few, clock, 60.0, done=12, total=12) == ""
     assert many.words(9, 1000) == ""
@@ -36,7 +36,7 @@ def test_a_tenth_of_the_pieces_says_how_long_one_takes_and_ten_of_many(clock: Cl
 
 
 def test_what_was_known_before_makes_nothing_faster(clock: Clock) -> None:
-    pace = Pace(clock=clock)
+    pace = RemainingTime(clock=clock)
     for done in range(1, 501):
         pace.words(done, 1000)
     for done in range(501, 501 + NEWEST):
@@ -45,11 +45,11 @@ def test_what_was_known_before_makes_nothing_faster(clock: Clock) -> None:
 
 
 def test_what_went_before_the_first_piece_takes_no_time_of_any(clock: Clock) -> None:
-    pace = Pace(clock=clock)
+    pace = RemainingTime(clock=clock)
     assert after(pace, clock, 600.0, done=0, total=20) == ""
     assert after(pace, clock, 2.0, done=2, total=20) == " ~18 s"
 
 
 def test_what_takes_less_than_a_second_is_not_said(clock: Clock) -> None:
-    pace = Pace(clock=clock)
+    pace = RemainingTime(clock=clock)
     assert after(pace, clock, 0.5, done=10, total=20) == ""

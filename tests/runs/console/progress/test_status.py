@@ -14,7 +14,14 @@ import pytest
 from tests.support.played import battle, call, invoke, lineage, play, slot, video
 from tests.support.runfiles import intent
 from tests.support.whole_runs import command, end_well
-from videoautoarena.memory.records.records import Attempt, Frames, Intent, Nonce, SkippedFile, Usage
+from videoautoarena.memory.records.records import (
+    Attempt,
+    Intent,
+    Nonce,
+    SkippedFile,
+    Usage,
+    VideoFrames,
+)
 from videoautoarena.memory.store.store import Store
 
 HOLD = """
@@ -149,7 +156,7 @@ def test_the_first_line_says_how_far(mixed: Path) -> None:
 
 
 def test_a_video_with_damaged_frames_is_named(mixed: Path) -> None:
-    hurt = Frames(video=video().id, width_px=2, height_px=2, frames=(), damaged=1)
+    hurt = VideoFrames(video=video().id, width_px=2, height_px=2, frames=(), damaged=1)
     with Store.open(mixed / "run.sqlite", write=True) as store:
         asyncio.run(store.put_frames(hurt))
     line = (

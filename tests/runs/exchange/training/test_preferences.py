@@ -15,7 +15,7 @@ from tests.support.labelled import label
 from tests.support.played import battle, judging, lineage, play, slot, video
 from videoautoarena.memory.records.digests import digest
 from videoautoarena.memory.records.errors import StoreError
-from videoautoarena.memory.records.records import Battle, Frame, Frames, StoredAnswer
+from videoautoarena.memory.records.records import Battle, Frame, StoredAnswer, VideoFrames
 from videoautoarena.memory.store.evidence import Label
 from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.exchange.training import examples as told
@@ -119,7 +119,7 @@ def test_frames_of_each_answer_have_their_times_and_digests(tmp_path: Path) -> N
     out = play(tmp_path / "out", lineage(video()))
     shown = tuple(Frame(time_s=float(k), digest=digest(f"jpeg {k}")) for k in range(12))
     with Store.open(out / "run.sqlite", write=True) as store:
-        frames = Frames(video=video().id, width_px=64, height_px=36, frames=shown)
+        frames = VideoFrames(video=video().id, width_px=64, height_px=36, frames=shown)
         asyncio.run(store.put_frames(frames))
     first = pairs(out)[0][0]
     assert first.chosen_frames.times_s == tuple(frame.time_s for frame in shown)

@@ -20,7 +20,7 @@ from videoautoarena.agents.prompting.fences import open_fences
 from videoautoarena.agents.prompting.prompts import PromptSet
 from videoautoarena.agents.roles.prompter import Prompter
 from videoautoarena.memory.records.errors import ProviderFailed
-from videoautoarena.memory.records.records import Frame, Frames, Sampling, Video
+from videoautoarena.memory.records.records import Frame, Sampling, Video, VideoFrames
 from videoautoarena.memory.records.scenes import Scene, SceneMemory, Span
 from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.bench.format.schema import ABILITIES
@@ -38,7 +38,7 @@ from videoautoarena.runs.run.rundir.frames import RunFrames
 CLIP = video()
 SCENE = Scene(number=1, start_s=0.0, end_s=60.0, caption="A shelf.", shots=((0.0, 60.0),))
 MEMORY = SceneMemory(video=CLIP.id, duration_s=60.0, scenes=(SCENE,), objects=())
-FRAMES = Frames(
+FRAMES = VideoFrames(
     video=CLIP.id, width_px=64, height_px=36, frames=(Frame(time_s=0.0, digest="0" * 64),)
 )
 IS_THERE = ("Does it say that it is not there?", "Does it put it at 44 s?")
@@ -131,7 +131,7 @@ class Partly(Known):
 class Everywhere:
     """The same frame, whatever the stretch."""
 
-    async def frames(self, *_: Any) -> Frames:
+    async def frames(self, *_: Any) -> VideoFrames:
         """Return it."""
         return FRAMES
 

@@ -17,12 +17,14 @@ from tests.support.played import invoke
 from tests.support.reviewing import At, fill, play, read_rows, reviewed, with_videos
 from tests.support.set_cards import read_card
 from videoautoarena.memory.records.errors import BadInput
+from videoautoarena.runs.bench.dialogues.game import golden_turns
 from videoautoarena.runs.bench.format.reader import OpenBench, open_bench
+from videoautoarena.runs.bench.format.results import DialogueResult, RoundLine, write_result
 from videoautoarena.runs.bench.format.schema import TWIN, Check, DialogueItem, Round
 from videoautoarena.runs.bench.format.verify import verify
 from videoautoarena.runs.bench.format.writer import BEFORE_PASSING_ON
 from videoautoarena.runs.formats.files import shown
-from videoautoarena.runs.making.dialogues.review import Wish, review
+from videoautoarena.runs.making.dialogues.review import ReviewOptions, review
 from videoautoarena.runs.making.dialogues.review_sheet import write_sheet
 
 HOSTILE = '=HYPERLINK("http://x")\r\n\'+1,\x1b[31m\ud800 \u202eabc\x00'
@@ -108,7 +110,7 @@ def test_decisions_make_another_set_that_says_what_was_before(
 def test_a_second_review_keeps_what_the_first_one_said(made: OpenBench[DialogueItem]) -> None:
     _, once = reviewed(made, {(1, "corrected_user"): "One?"})
     sheet = fill(write_sheet(once.folder).file, {(1, "corrected_user"): "Two?"})
-    review(Wish(once.folder, made.folder.with_name("newer"), sheet, "second"))
+    review(ReviewOptions(once.folder, made.folder.with_name("newer"), sheet, "second"))
     twice = open_bench(made.folder.with_name("newer"))
     said = twice.items[0].rounds[1].made["review"]
     assert (said["before"], said["earlier"]["before"]) == (
@@ -129,7 +131,7 @@ def test_copies_of_videos_come_along_with_their_subtitles(tmp_path: Path) -> Non
     assert (new.manifest.licence, new.manifest.selection["examiner"]) == ("CC0", "openai:examiner")
     (base.folder / "videos" / f"{kept}.mp4").write_bytes(b"TWO")
     with pytest.raises(BadInput, match="has changed; see arena bench verify"):
-        review(Wish(base.folder, tmp_path / "newer", tmp_path / "set-review.csv", "first"))
+        review(ReviewOptions(base.folder, tmp_path / "newer", tmp_path / "set-review.csv", "first"))
     assert not (tmp_path / "newer").exists()
 
 
@@ -166,7 +168,7 @@ def test_whatever_texts_a_set_has_an_unchanged_sheet_changes_none(
             assert not [cell for cell in row.values() if cell.lstrip()[:1] in ("=", "+", "-", "@")]
         typed = shown(correction)
         sheet = fill(Path(place, "set-review.csv"), {(0, "corrected_user"): typed})
-        review(Wish(made.folder, Path(place, "other"), sheet, "first"))
+        review(ReviewOptions(made.folder, Path(place, "other"), sheet, "first"))
         now = open_bench(Path(place, "other")).items[0].rounds[0].user
         is_kept = not typed.strip() or typed == shown(rounds[0].user)
         assert now == (rounds[0].user if is_kept else typed)
@@ -216,7 +218,7 @@ def test_a_doubled_row_and_a_missing_column_are_refused(made: OpenBench[Dialogue
     file = write_sheet(made.folder).file
     rows = read_rows(file)
     fill(file, {}, rows=[*rows, rows[4]])
-    wish = Wish(made.folder, made.folder.with_name("new"), file, "first")
+    wish = ReviewOptions(made.folder, made.folder.with_name("new"), file, "first")
     with pytest.raises(BadInput, match=r"row 7: round is 2 of .* a second time; nothing was made"):
         review(wish)
     fill(file, {}, rows=[{k: v for k, v in row.items() if k != "note"} for row in rows])
@@ -234,7 +236,7 @@ def test_rounds_without_a_row_and_rows_of_nothing_change_nothing(
     file = write_sheet(made.folder).file
     rows = read_rows(file)
     fill(file, {}, rows=[rows[1], dict.fromkeys(rows[1], "")])
-    review(Wish(made.folder, made.folder.with_name("new"), file, "first"))
+    review(ReviewOptions(made.folder, made.folder.with_name("new"), file, "first"))
     assert open_bench(made.folder.with_name("new")).items == made.items
 
 
@@ -285,7 +287,11 @@ def test_a_sheet_is_not_overwritten_nor_written_into_the_set(
     with pytest.raises(BadInput, match=r"must end in \.csv"):
         write_sheet(made.folder, tmp_path / "x.tsv")
     with pytest.raises(BadInput, match="lies in the set"):
-        review(Wish(made.folder, made.folder / "new", made.folder.with_name("set-review.csv"), "x"))
+        review(
+            ReviewOptions(
+                made.folder, made.folder / "new", made.folder.with_name("set-review.csv"), "x"
+            )
+        )
 
 
 def test_the_same_review_again_finds_its_set_there(made: OpenBench[DialogueItem]) -> None:
@@ -352,7 +358,7 @@ def test_a_reviewer_has_a_name_of_a_line(made: OpenBench[DialogueItem]) -> None:
     sheet = write_sheet(made.folder).file
     for name, why in ((" \n ", "is empty"), ("x" * 101, "is longer than 100 characters")):
         with pytest.raises(BadInput, match=f"--reviewer {why}"):
-            review(Wish(made.folder, made.folder.with_name("new"), sheet, name))
+            review(ReviewOptions(made.folder, made.folder.with_name("new"), sheet, name))
 
 
 def test_a_round_that_was_dropped_is_not_easy_too(made: OpenBench[DialogueItem]) -> None:
@@ -392,3 +398,93 @@ def test_items_that_deny_stay_known_beside_a_note_and_are_not_claimed_where_none
     )  # fmt: skip
     found = [one.made.get("denials") for one in new.items[0].rounds]
     assert found == [[3], None, None, [1]]
+
+
+def test_rounds_that_every_model_answers_are_easy(made: OpenBench[DialogueItem]) -> None:
+    play(made, "m:good", [5, 4, 5, 3])
+    play(made, "m:poor", [4, 5, 3, 4], facts={"model": "offline:hawk"})
+    play(made, "m:cut", [0, 0, 0])
+    play(made, "m:own", [0, 0, 0, 0], history="own")
+    done = review(ReviewOptions(made.folder, made.folder.with_name("new"), easy=0.8))
+    new = open_bench(done.folder)
+    assert done.counts == (2, 0, 0, 2)
+    assert done.played.taken == ("m:good", "m:poor (stand-in)")
+    assert done.played.passed_over == {
+        "m:cut": "which has 3 of 4 rounds",
+        "m:own": "which was sent its own history",
+    }
+    (item,) = new.items
+    assert item.rounds == made.items[1].rounds
+    assert new.manifest.selection["review"] == {
+        "base": made.bench,
+        **done.counts._asdict(),
+        "easy_from": 0.8,
+        "models": ["m:good", "m:poor (stand-in)"],
+    }
+
+
+def test_a_share_that_is_just_reached_counts(made: OpenBench[DialogueItem]) -> None:
+    play(made, "m:x", [3, 2, 3, 2])
+    done = review(ReviewOptions(made.folder, made.folder.with_name("new"), easy=0.6))
+    assert done.counts.easy == 2
+    said = open_bench(done.folder).items[0].rounds[1].made["easy"]
+    before = [one.model_dump() for one in made.items[0].rounds[1].checklist]
+    assert said == {"score": 0.6, "before": {"checklist": before}}
+
+
+def test_a_round_that_was_corrected_is_not_the_one_that_was_easy(
+    made: OpenBench[DialogueItem],
+) -> None:
+    """Nor is one whose history was."""
+    play(made, "m:x", [5, 5, 5, 5])
+    done, _ = reviewed(made, {(1, "corrected_item_1"): "Is it so?"}, easy=1.0)
+    assert done.counts == (1, 0, 1, 2)
+    assert done.gone == 1
+
+
+@pytest.mark.parametrize("column", ["user", "reference"])
+def test_every_round_after_a_corrected_one_is_another_than_was_played(
+    made: OpenBench[DialogueItem], column: str
+) -> None:
+    play(made, "m:x", [5, 5, 5, 5])
+    done, new = reviewed(made, {(0, f"corrected_{column}"): "The lamp."}, easy=1.0)
+    assert done.counts == (2, 0, 1, 2)
+    (item,) = new.items
+    assert [one.is_scored for one in item.rounds] == [False, True, True]
+    assert all("The lamp." in golden_turns(item, number)[0] for number in (2, 3))
+
+
+def test_a_corrected_round_stays_and_an_easy_one_before_it_is_still_easy(
+    made: OpenBench[DialogueItem],
+) -> None:
+    play(made, "m:x", [5, 5, 0, 0])
+    _, new = reviewed(made, {(2, "corrected_item_1"): "Is it so?"}, easy=1.0)
+    first, second, third = new.items[0].rounds
+    assert (first.is_scored, second.is_scored, third.is_scored) == (False, False, True)
+    assert third.checklist[0].text == "Is it so?"
+
+
+def test_a_round_that_could_not_be_marked_is_not_easy(made: OpenBench[DialogueItem]) -> None:
+    lost = RoundLine(qid=made.items[1].qid, round=3, end="unscored", response="So it is.")
+    lines = [RoundLine(qid=item.qid, round=n, end="answered", answers=["yes"] * 3 + ["no"] * 2)
+             for item in made.items for n in (2, 3)]  # fmt: skip
+    write_result(
+        made,
+        DialogueResult(
+            bench=made.bench, model="m:x", judge="j", how="run", lines=[*lines[:3], lost]
+        ),
+    )
+    done = review(ReviewOptions(made.folder, made.folder.with_name("new"), easy=0.5))
+    assert done.counts.easy == 3
+
+
+def test_nothing_easy_without_results_and_something_must_be_left(
+    made: OpenBench[DialogueItem],
+) -> None:
+    wish = ReviewOptions(made.folder, made.folder.with_name("new"), easy=0.0)
+    with pytest.raises(BadInput, match="no whole result with golden history"):
+        review(wish)
+    play(made, "m:x", [5, 5, 5, 5])
+    with pytest.raises(BadInput, match="no scored round would be left"):
+        review(wish)
+    assert not wish.to.exists()

@@ -33,7 +33,7 @@ from videoautoarena.runs.cli.program.main import arena
 from videoautoarena.runs.jobs.paid_job import answered_in, plan_lines
 from videoautoarena.runs.making.scenes.bank import load_of, name_of, scene_calls, scene_frames
 from videoautoarena.runs.making.scenes.sheet import COLOURS, boxed, scene_shots, write_scene_sheet
-from videoautoarena.runs.making.scenes.show import Pictures, ScenesOrder, Shown
+from videoautoarena.runs.making.scenes.show import ScenePictures, SceneReport, ScenesOrder
 from videoautoarena.runs.run.config.disclosure import REPAIR
 from videoautoarena.runs.run.config.run_config import RunConfig
 from videoautoarena.runs.run.rundir.frames import WHOLE, RunFrames
@@ -238,13 +238,13 @@ def memory_of(text: str) -> SceneMemory:
     )
 
 
-def shown(memory: SceneMemory, jpeg: bytes = b"") -> Shown:
+def shown(memory: SceneMemory, jpeg: bytes = b"") -> SceneReport:
     video = Video(
         id="v", sha256="0" * 64, path="v.mp4", size_bytes=1, duration_s=8, width_px=64,
         height_px=36, fps=8, codec="h264",
     )  # fmt: skip
-    pictures = tuple(Pictures((4.0 * n,), (jpeg,)) for n in (0, 1))
-    return Shown(
+    pictures = tuple(ScenePictures((4.0 * n,), (jpeg,)) for n in (0, 1))
+    return SceneReport(
         ScenesOrder(Path("v.mp4")), video, "offline:examiner", Path("c"), 2, memory, None, pictures
     )
 
@@ -299,7 +299,7 @@ def test_a_sheet_has_so_many_pictures_at_most_and_those_are_the_first(
         held = io.BytesIO()
         Image.new("RGB", (200, 100), colour).save(held, "JPEG", quality=95)
         jpegs.append(held.getvalue())
-    pictures = tuple(Pictures((4.0 * n,), (jpeg,)) for n, jpeg in enumerate(jpegs))
+    pictures = tuple(ScenePictures((4.0 * n,), (jpeg,)) for n, jpeg in enumerate(jpegs))
     whole = replace(shown(memory), pictures=pictures)
 
     def greens() -> int:

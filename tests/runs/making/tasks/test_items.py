@@ -20,9 +20,9 @@ from videoautoarena.runs.making.tasks.items import (
     EDGE_S,
     GAP_S,
     TRIES,
+    DraftItem,
     Drawn,
-    Item,
-    Wish,
+    ItemRequest,
     draw_items,
 )
 from videoautoarena.runs.making.tasks.kinds import CUT_KINDS, OPTIONS, Kind
@@ -38,11 +38,11 @@ EMPTY = np.zeros(0, np.float32)
 @pytest.fixture(scope="session")
 def drawn(bank: Bank) -> list[Drawn]:
     """What three seeds give."""
-    return [draw_items(bank, Wish(n=12, seconds=(15, 20), seed=seed)) for seed in SEEDS]
+    return [draw_items(bank, ItemRequest(n=12, seconds=(15, 20), seed=seed)) for seed in SEEDS]
 
 
 @pytest.fixture(scope="session")
-def items(drawn: list[Drawn]) -> list[Item]:
+def items(drawn: list[Drawn]) -> list[DraftItem]:
     found = [item for one in drawn for item in one.items]
     assert {item.kind for item in found} == set(CUT_KINDS)
     assert len(found) == 12 * len(SEEDS)
@@ -64,7 +64,7 @@ def own_frames(stretch: Stretch, shape: float) -> list[FrameMeasurement]:
     return glances(stretch.footage, shape, rows)
 
 
-def ground_frames(item: Item, bank: Bank) -> list[FrameMeasurement]:
+def ground_frames(item: DraftItem, bank: Bank) -> list[FrameMeasurement]:
     """Return every look at the film's ground, found again from its plan."""
     by_video = {one.video.sha256: one for one in bank.footage}
     found: list[FrameMeasurement] = []
@@ -83,27 +83,29 @@ def likeness(text: str, seen: Sequence[FrameMeasurement]) -> list[float]:
 
 
 @pytest.fixture(scope="session")
-def alike() -> tuple[Bank, list[Item]]:
+def alike() -> tuple[Bank, list[DraftItem]]:
     """Footage that is hard to tell apart, and what three seeds make of it."""
     bank = Bank(alike_footage())
-    wishes = (Wish(n=12, seconds=(15, 20), seed=seed) for seed in SEEDS)
+    wishes = (ItemRequest(n=12, seconds=(15, 20), seed=seed) for seed in SEEDS)
     return bank, [item for wish in wishes for item in draw_items(bank, wish).items]
 
 
 def test_every_option_passes_the_same_checks_whether_it_is_the_key_or_not(
-    items: list[Item], bank: Bank
+    items: list[DraftItem], bank: Bank
 ) -> None:
     assert {item.kind for item in items} == set(CUT_KINDS)
     check_options(items, bank)
 
 
-def test_so_it_does_where_most_stretches_are_like_others(alike: tuple[Bank, list[Item]]) -> None:
+def test_so_it_does_where_most_stretches_are_like_others(
+    alike: tuple[Bank, list[DraftItem]],
+) -> None:
     bank, items = alike
     assert {item.kind for item in items} == set(CUT_KINDS)
     check_options(items, bank)
 
 
-def check_options(items: list[Item], bank: Bank) -> None:
+def check_options(items: list[DraftItem], bank: Bank) -> None:
     for item in items:
         shape = item.ground.shape
         ground = ground_frames(item, bank)
@@ -121,17 +123,17 @@ def check_options(items: list[Item], bank: Bank) -> None:
 
 
 @pytest.fixture(scope="session")
-def many(bank: Bank) -> dict[Kind, list[Item]]:
+def many(bank: Bank) -> dict[Kind, list[DraftItem]]:
     """Three hundred items of each kind, of 25 seeds."""
-    found: dict[Kind, list[Item]] = {}
+    found: dict[Kind, list[DraftItem]] = {}
     for kind in CUT_KINDS:
-        wishes = (Wish((kind,), n=12, seconds=(15,), seed=seed) for seed in range(100, 125))
+        wishes = (ItemRequest((kind,), n=12, seconds=(15,), seed=seed) for seed in range(100, 125))
         found[kind] = [item for wish in wishes for item in draw_items(bank, wish).items]
         assert len(found[kind]) == 300
     return found
 
 
-def test_every_place_of_the_key_is_as_likely(many: dict[Kind, list[Item]]) -> None:
+def test_every_place_of_the_key_is_as_likely(many: dict[Kind, list[DraftItem]]) -> None:
     whole: Counter[int] = Counter()
     for items in many.values():
         keys = Counter(item.key for item in items)
@@ -140,21 +142,21 @@ def test_every_place_of_the_key_is_as_likely(many: dict[Kind, list[Item]]) -> No
     assert chisquare([whole[place] for place in range(OPTIONS)]).pvalue > 0.001
 
 
-def test_what_is_set_in_may_lie_in_any_part_of_a_film(many: dict[Kind, list[Item]]) -> None:
+def test_what_is_set_in_may_lie_in_any_part_of_a_film(many: dict[Kind, list[DraftItem]]) -> None:
     for items in many.values():
         places = [place for item in items for place in free_places(item)]
         of_each_tenth = np.histogram(places, 10, (0.0, 1.01))[0] / len(places)
         assert of_each_tenth == pytest.approx(0.1, abs=0.03)
 
 
-def test_a_ground_may_begin_anywhere_in_its_video(many: dict[Kind, list[Item]]) -> None:
+def test_a_ground_may_begin_anywhere_in_its_video(many: dict[Kind, list[DraftItem]]) -> None:
     starts = {(one.video, one.start_s) for item in many["needle"] for one in item.plan.ground}
     assert len(starts) > 4 * len({video for video, _ in starts})
 
 
 def test_two_counts_are_told_apart_by_what_they_count(bank: Bank) -> None:
     # Of six numbers there are but fifteen sets of four.
-    items = draw_items(bank, Wish(("count",), n=24, seconds=(15,))).items
+    items = draw_items(bank, ItemRequest(("count",), n=24, seconds=(15,))).items
     assert len(items) == 24
     subjects: dict[frozenset[str], set[str]] = {}
     for item in items:
@@ -175,7 +177,7 @@ def test_nothing_is_asked_twice_in_a_set(drawn: list[Drawn]) -> None:
         assert len(set(counted)) == len(counted)
 
 
-def test_what_is_set_in_is_what_the_key_says(items: list[Item]) -> None:
+def test_what_is_set_in_is_what_the_key_says(items: list[DraftItem]) -> None:
     for item in items:
         offer = offered(with_options(item.question, list(item.options)))
         assert offer is not None
@@ -193,7 +195,7 @@ def test_what_is_set_in_is_what_the_key_says(items: list[Item]) -> None:
             assert probe.model_dump(exclude={"before"}) == by_text[text].model_dump()
 
 
-def test_the_length_of_a_film_does_not_tell_the_key(items: list[Item]) -> None:
+def test_the_length_of_a_film_does_not_tell_the_key(items: list[DraftItem]) -> None:
     for item in items:
         (length_s,) = {probe.seconds for probe in item.plan.probes}
         shortest, longest = CUT_KINDS[item.kind].lengths_s
@@ -216,7 +218,7 @@ def test_to_the_frame_neither_and_a_ground_of_many_pieces_has_room_for_all(
         for one in footage
     }
     for seed in range(4):
-        wish = Wish(("count", "needle"), n=8, seconds=(15, 600), seed=seed)
+        wish = ItemRequest(("count", "needle"), n=8, seconds=(15, 600), seed=seed)
         for item in draw_items(Bank(footage), wish).items:
             most = max(map(int, item.options)) if item.kind == "count" else 1
             of_each = round(item.plan.probes[0].seconds * rate)
@@ -224,7 +226,7 @@ def test_to_the_frame_neither_and_a_ground_of_many_pieces_has_room_for_all(
             assert lay_out(item.plan, indexes).frames == whole + most * of_each
 
 
-def test_what_is_set_in_stands_apart_and_never_at_an_end(items: list[Item]) -> None:
+def test_what_is_set_in_stands_apart_and_never_at_an_end(items: list[DraftItem]) -> None:
     for item in items:
         fps = item.ground.rate
         places = [probe.before / fps for probe in item.plan.probes]
@@ -235,7 +237,7 @@ def test_what_is_set_in_stands_apart_and_never_at_an_end(items: list[Item]) -> N
 
 def test_the_rungs_of_a_ladder_differ_in_their_length_alone(bank: Bank) -> None:
     lengths = (15, 30, 90)
-    drawn = draw_items(bank, Wish(n=3, seconds=(30, 90, 15), is_ladder=True))
+    drawn = draw_items(bank, ItemRequest(n=3, seconds=(30, 90, 15), is_ladder=True))
     assert (len(drawn.items), drawn.wanted) == (9, 9)
     check_options(drawn.items, bank)
     for at in range(0, 9, 3):
@@ -257,7 +259,7 @@ def test_the_rungs_of_a_ladder_differ_in_their_length_alone(bank: Bank) -> None:
     assert len({item.ladder for item in drawn.items}) == 3
 
 
-def check_beginning(item: Item, longest: Item) -> None:
+def check_beginning(item: DraftItem, longest: DraftItem) -> None:
     """Check that a film's ground is the beginning of another's."""
     *whole, last = item.plan.ground
     same = longest.plan.ground[len(whole)]
@@ -267,11 +269,11 @@ def check_beginning(item: Item, longest: Item) -> None:
     assert item.ground_s - item.seconds == pytest.approx(longest.ground_s - longest.seconds)
 
 
-def room_s(item: Item) -> float:
+def room_s(item: DraftItem) -> float:
     return item.ground_s - 2 * EDGE_S - (len(item.plan.probes) - 1) * GAP_S
 
 
-def free_places(item: Item) -> list[float]:
+def free_places(item: DraftItem) -> list[float]:
     """Return where each stretch stands in the room that gaps and ends leave, 0 to 1."""
     return [
         (probe.before / item.ground.rate - EDGE_S - place * GAP_S) / room_s(item)
@@ -281,26 +283,26 @@ def free_places(item: Item) -> list[float]:
 
 def test_an_order_is_about_as_many_as_were_asked_for(bank: Bank) -> None:
     for low, high in ((3, 3), (4, 5)):
-        wish = Wish(("order",), n=12, seconds=(15,), probes=(low, high))
+        wish = ItemRequest(("order",), n=12, seconds=(15,), probes=(low, high))
         found = {len(item.plan.probes) for item in draw_items(bank, wish).items}
         assert found == set(range(low, high + 1))
 
 
 def test_the_same_seed_draws_the_same_items_in_whatever_order_the_videos_come(bank: Bank) -> None:
-    wish = Wish(n=9, seconds=(15,), seed=3)
+    wish = ItemRequest(n=9, seconds=(15,), seed=3)
 
     def plans(bank: Bank) -> list[tuple[str, int, str]]:
         return [(i.question, i.key, i.plan.sha256) for i in draw_items(bank, wish).items]
 
     assert plans(bank) == plans(Bank(bank.footage[::-1]))
-    other = draw_items(bank, Wish(n=9, seconds=(15,), seed=4)).items
+    other = draw_items(bank, ItemRequest(n=9, seconds=(15,), seed=4)).items
     assert plans(bank) != [(i.question, i.key, i.plan.sha256) for i in other]
 
 
 @pytest.mark.parametrize("kind", ["needle", "count"])
 def test_a_folder_that_gives_no_more_is_said_to_be_exhausted(bank: Bank, kind: Kind) -> None:
     few = Bank(bank.footage[:5])
-    drawn = draw_items(few, Wish((kind,), n=400, seconds=(15,)))
+    drawn = draw_items(few, ItemRequest((kind,), n=400, seconds=(15,)))
     (cell,) = drawn.cells
     assert len(drawn.items) == cell.made < cell.wanted == 400
     assert cell.is_exhausted
@@ -308,5 +310,5 @@ def test_a_folder_that_gives_no_more_is_said_to_be_exhausted(bank: Bank, kind: K
 
 
 def test_one_video_gives_no_item(bank: Bank) -> None:
-    assert draw_items(Bank(bank.footage[:1]), Wish(n=3)).items == []
-    assert draw_items(Bank([]), Wish(n=3)).items == []
+    assert draw_items(Bank(bank.footage[:1]), ItemRequest(n=3)).items == []
+    assert draw_items(Bank([]), ItemRequest(n=3)).items == []

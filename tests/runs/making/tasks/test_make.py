@@ -30,12 +30,12 @@ from videoautoarena.runs.bench.format.results import read_tasks
 from videoautoarena.runs.bench.format.writer import BEFORE_PASSING_ON
 from videoautoarena.runs.cli.program.main import arena, guarded
 from videoautoarena.runs.formats.words import roughly
-from videoautoarena.runs.making.tasks.items import Wish, draw_items
+from videoautoarena.runs.making.tasks.items import ItemRequest, draw_items
 from videoautoarena.runs.making.tasks.make import ENCODED_A_SECOND, Order, make
 from videoautoarena.runs.making.tasks.options import Bank
 from videoautoarena.video.workers.pool import HANDS
 
-WISH = Wish(n=3, seconds=(15,), seed=7)
+WISH = ItemRequest(n=3, seconds=(15,), seed=7)
 TYPED = ("--n", 3, "--seconds", 15, "--seed", 7)
 STRANGE = (
     "-rf.mp4",
@@ -274,7 +274,7 @@ def test_a_ladder_of_one_length_is_refused(videos: Path, tmp_path: Path) -> None
 def test_a_set_that_was_killed_again_and_again_comes_out_the_same(
     videos: Path, tmp_path: Path
 ) -> None:
-    wish = Wish(n=12, seconds=(20,), seed=7)
+    wish = ItemRequest(n=12, seconds=(20,), seed=7)
     order = Order(videos, tmp_path / "set", wish)
     typed = ("--n", "12", "--seconds", "20", "--seed", "7", "--to", str(order.to))
     command = [str(Path(sys.executable).with_name("arena")), "tasks", "make", str(videos), *typed]

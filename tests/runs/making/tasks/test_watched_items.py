@@ -22,7 +22,7 @@ from videoautoarena.agents.prompting.prompts import PromptSet
 from videoautoarena.agents.roles.write_tasks import TaskCheck, TaskProposal
 from videoautoarena.memory.records.digests import digest
 from videoautoarena.memory.records.errors import BadInput
-from videoautoarena.memory.records.records import Frames, Nonce, Video
+from videoautoarena.memory.records.records import Nonce, Video, VideoFrames
 from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.bench.play.tasks import scale_of
 from videoautoarena.runs.making.tasks.watch import WatchJob
@@ -250,7 +250,7 @@ class Twice:
 class Seen:
     """The frames of any video."""
 
-    async def frames(self, video: str) -> Frames:
+    async def frames(self, video: str) -> VideoFrames:
         """Return four of them."""
         return frames_of(4, video=video)
 

@@ -8,8 +8,7 @@ import pytest
 
 from videoautoarena.memory.records.errors import BadInput, ForeignRun
 from videoautoarena.memory.records.records import Sampling
-from videoautoarena.runs.run.config.run_config import Flags, RunConfig, resolve
-from videoautoarena.runs.run.config.sampling import about_sampling
+from videoautoarena.runs.run.config.run_config import Flags, RunConfig, about_sampling, resolve
 from videoautoarena.runs.run.rundir.opener import configured
 
 TABLE = '[sampling]\npolicy = "fps"\nfps = 4.0\nframes = 64\nsize = 256\nfit = "pad"\n'

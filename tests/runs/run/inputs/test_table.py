@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from videoautoarena.memory.records.errors import BadInput
 from videoautoarena.runs.run.inputs import facts
-from videoautoarena.runs.run.inputs.facts import Row, clean, read_table
+from videoautoarena.runs.run.inputs.facts import FactRow, clean, read_table
 
 
 def written(folder: Path, content: str | bytes) -> Path:
@@ -28,8 +28,8 @@ def test_each_row_says_something_of_a_path_and_empty_cells_say_nothing(tmp_path:
     found = read_table(written(tmp_path, "path,title,site\na.mp4,Rain,\nsub/b.mp4,,north\n"))
     assert found.columns == ("title", "site")
     assert found.rows == (
-        Row(2, "a.mp4", {"title": "Rain"}),
-        Row(3, "sub/b.mp4", {"site": "north"}),
+        FactRow(2, "a.mp4", {"title": "Rain"}),
+        FactRow(3, "sub/b.mp4", {"site": "north"}),
     )
 
 

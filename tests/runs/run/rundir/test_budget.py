@@ -24,7 +24,7 @@ from videoautoarena.agents.prompting.prompts import PromptSet
 from videoautoarena.memory.records.errors import BadInput, StoreError
 from videoautoarena.memory.records.records import Attempt, CallRow, Intent, Nonce, Price, Usage
 from videoautoarena.memory.store.store import Store
-from videoautoarena.runs.console.progress.costs import Costs
+from videoautoarena.runs.console.progress.costs import CallCosts
 from videoautoarena.runs.run.battles.export import lines_of
 from videoautoarena.runs.run.config.run_config import Flags, RunConfig, resolve
 from videoautoarena.runs.run.rundir.account import Calls
@@ -184,7 +184,7 @@ def test_purse_restart_status_and_export_agree_on_what_empty_replies_cost(
         spend_cap = asyncio.run(ask(store))
     with open_run(out) as run:
         journal = run.store.journal
-        costs = Costs(settled=0)
+        costs = CallCosts(settled=0)
         (row,), (taken,) = journal.calls(), journal.each_taken()
         costs.add(taken)
         (exported,) = map(json.loads, lines_of(run, "calls").lines)

@@ -10,12 +10,11 @@ import pytest
 
 from tests.support.golden import exported, unpack
 from tests.support.played import battle, call, manifest, play, slot, video
-from videoautoarena.memory.records.records import Cue, Frame, Frames, Nonce, Subtitles
+from videoautoarena.memory.records.records import Cue, Frame, Nonce, Subtitles, VideoFrames
 from videoautoarena.memory.store.evidence import TRIAL_SCOPE
 from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.run.rundir.account import RunVideo, places_of, videos_of
-from videoautoarena.runs.run.rundir.frames import SUBTITLES
-from videoautoarena.runs.run.rundir.reader import open_run
+from videoautoarena.runs.run.rundir.reader import SUBTITLES, open_run
 
 FILM = video()
 ID = slot(FILM, 0).id
@@ -32,7 +31,7 @@ def with_frames(out: Path, times: tuple[float, ...] = TIMES) -> Path:
     """Add a video's frames to a run."""
     frames = tuple(Frame(time_s=time_s, digest=f"{k}") for k, time_s in enumerate(times))
     with Store.open(out / "run.sqlite", write=True) as store:
-        kept = Frames(video=FILM.id, width_px=8, height_px=8, frames=frames)
+        kept = VideoFrames(video=FILM.id, width_px=8, height_px=8, frames=frames)
         asyncio.run(store.put_frames(kept))
     return out
 

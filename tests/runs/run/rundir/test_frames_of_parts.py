@@ -10,7 +10,7 @@ import pytest
 from tests.support.clips import draw_clip
 from videoautoarena.memory.records.digests import digest
 from videoautoarena.memory.records.errors import UnusableVideo
-from videoautoarena.memory.records.records import Cue, Frames, Sampling, Subtitles
+from videoautoarena.memory.records.records import Cue, Sampling, Subtitles, VideoFrames
 from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.run.rundir.frames import RunFrames, spoken_in
 from videoautoarena.video.folder.find import find_videos
@@ -21,7 +21,7 @@ SPANS = ((1.0, 2.0), (4.0, 5.5))
 SAMPLING = Sampling(frames=8, size_px=64)
 
 
-async def seen(folder: Path, store: Store, *, decode: bool) -> tuple[Frames, list[bytes]]:
+async def seen(folder: Path, store: Store, *, decode: bool) -> tuple[VideoFrames, list[bytes]]:
     [video] = find_videos(folder).videos
     if decode:
         store.add_videos([video])
@@ -64,7 +64,7 @@ def test_a_stretch_behind_the_end_costs_nothing_but_itself(tmp_path: Path) -> No
     draw_clip(folder / "clip.mp4", 1)
     [video] = find_videos(folder).videos
 
-    async def look(store: Store) -> Frames:
+    async def look(store: Store) -> VideoFrames:
         async with Decoders(FrameCache()) as decoders:
             run_frames = RunFrames(
                 store,
@@ -89,7 +89,7 @@ def test_a_preset_keeps_its_frames_apart_from_the_usual_ones(tmp_path: Path) -> 
     [video] = find_videos(folder).videos
     looks = {None: SAMPLING, "paper": SAMPLING.model_copy(update={"frames": 4, "size_px": 32})}
 
-    async def look(store: Store, preset: str | None, *, decode: bool) -> list[Frames]:
+    async def look(store: Store, preset: str | None, *, decode: bool) -> list[VideoFrames]:
         async with Decoders(FrameCache()) as decoders:
             run_frames = RunFrames(
                 store,

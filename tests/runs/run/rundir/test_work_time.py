@@ -11,7 +11,7 @@ from tests.support.clips import draw_folder
 from tests.support.small_runs import TRIO, altered, put_back
 from tests.support.typed import Terminal
 from videoautoarena.memory.store.store import Store
-from videoautoarena.runs.run.rundir.reader import RUN_FILE, Work, spent
+from videoautoarena.runs.run.rundir.reader import RUN_FILE, WorkTime, spent
 
 
 @pytest.fixture
@@ -28,9 +28,9 @@ def test_a_time_is_told_in_its_two_largest_units(seconds: float, told: str) -> N
 
 
 def test_the_pace_is_that_of_the_work_not_of_the_calendar() -> None:
-    work = Work(seconds=90.0, processes=3, calls=60)
+    work = WorkTime(seconds=90.0, processes=3, calls=60)
     assert work.as_line() == "ran for 1 min 30 s in 3 processes, 40 calls a minute"
-    assert Work(0.0, 1, 0).as_line() == "ran for 0 s in 1 process"
+    assert WorkTime(0.0, 1, 0).as_line() == "ran for 0 s in 1 process"
 
 
 def test_the_time_of_every_process_counts(terminal: Terminal, videos: Path, tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ import pytest
 
 from tests.support.annotated import annotating, votes
 from tests.support.played import battle, call, judging, play, slot, video
-from videoautoarena.memory.records.records import Frame, Frames
+from videoautoarena.memory.records.records import Frame, VideoFrames
 from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.serve.annotate.battles import Makers
 
@@ -102,7 +102,9 @@ def test_what_browsers_do_not_play_is_shown_as_frames(tmp_path: Path) -> None:
     async def fill() -> None:
         with Store.open(out / "run.sqlite", write=True) as store:
             frames = (Frame(time_s=0.0, digest="0" * 64), Frame(time_s=2.5, digest="1" * 64))
-            await store.put_frames(Frames(video=film.id, width_px=4, height_px=3, frames=frames))
+            await store.put_frames(
+                VideoFrames(video=film.id, width_px=4, height_px=3, frames=frames)
+            )
 
     async def session() -> Any:
         async with annotating(out) as (anna,):

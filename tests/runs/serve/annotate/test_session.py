@@ -17,7 +17,7 @@ from tests.support.served import Visitor
 from videoautoarena.memory.records.errors import BadInput, RunLocked, WrongArgument
 from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.analysis.audit.label_import import import_labels
-from videoautoarena.runs.run.rundir.reader import Run
+from videoautoarena.runs.run.rundir.reader import RunReader
 from videoautoarena.runs.serve.annotate.session import AnnotateRequest, prepare
 
 
@@ -88,7 +88,7 @@ def test_a_run_of_fewer_battles_than_were_asked_for_names_both_numbers(run: Path
     no_films: Any = None
     with Store.open(run / "run.sqlite", write=True) as store:
         asked = AnnotateRequest(run, 2000, ("anna",))
-        _, (note,) = prepare(Run(run, store), asked, names=asked.labellers, films=no_films)
+        _, (note,) = prepare(RunReader(run, store), asked, names=asked.labellers, films=no_films)
     assert note.endswith("decided battles in the run, fewer than the 2000 (--n) asked for")
 
 

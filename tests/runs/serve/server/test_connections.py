@@ -302,13 +302,13 @@ def test_where_few_files_may_be_open_fewer_connections_are_kept(
 ) -> None:
     monkeypatch.setattr(resource, "getrlimit", lambda _which: (files, files))
     most: list[int] = []
-    made = connections.Connection.connection_made
+    made = connections.HttpConnection.connection_made
 
-    def seen(one: connections.Connection, transport: asyncio.Transport) -> None:
+    def seen(one: connections.HttpConnection, transport: asyncio.Transport) -> None:
         made(one, transport)
         most.append(len(one.connections))
 
-    monkeypatch.setattr(connections.Connection, "connection_made", seen)
+    monkeypatch.setattr(connections.HttpConnection, "connection_made", seen)
 
     async def happens(_: Site, ann: Visitor) -> None:
         for _ in range(260 if kept > 200 else 20):

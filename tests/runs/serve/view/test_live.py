@@ -24,7 +24,7 @@ from videoautoarena.runs.console.progress.local_state import Machine, Machines, 
 from videoautoarena.runs.run.rundir.reader import RUN_FILE
 from videoautoarena.runs.serve.server.guard import Guard, Sessions
 from videoautoarena.runs.serve.server.serve import listen, port_of
-from videoautoarena.runs.serve.view import current, events
+from videoautoarena.runs.serve.view import events
 from videoautoarena.runs.serve.view.app import OneRun, view, view_app
 from videoautoarena.video.sampling.cache import FrameCache
 from videoautoarena.video.workers.decoders import Decoders
@@ -82,8 +82,8 @@ def watched(tmp_path_factory: pytest.TempPathFactory) -> Watched:
             return await heard(visitor)
 
     with pytest.MonkeyPatch.context() as changed:
-        changed.setattr(current, "LEAST_S", 0.2)
-        changed.setattr(current, "SHARE", 1)
+        changed.setattr(events, "LEAST_S", 0.2)
+        changed.setattr(events, "SHARE", 1)
         changed.setattr(events, "EVERY_S", 0.1)
         with subprocess.Popen(line, stdout=subprocess.PIPE, stderr=subprocess.STDOUT) as run:
             while run.poll() is None and not has_begun(out):

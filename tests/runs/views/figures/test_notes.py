@@ -12,13 +12,13 @@ import pytest
 from tests.support.drawn import size_of, texts_of
 from tests.support.figured import DRAWN, sliced, table
 from videoautoarena.runs.rating.finding import Finding
-from videoautoarena.runs.rating.leaderboard import Leaderboard
+from videoautoarena.runs.rating.leaderboard import RatedLeaderboard
 from videoautoarena.runs.views.figures.canvas import SMALL, Picture, render
 from videoautoarena.runs.views.figures.ranking import battles, ladder, panels, wins
 
 
 @cache
-def noisy() -> Leaderboard:
+def noisy() -> RatedLeaderboard:
     """Return a leaderboard with more to say than fits."""
     three = table("three")
     found = [

@@ -20,13 +20,13 @@ from tests.support.figured import DRAWN, folder, table
 from tests.support.played_dialogues import Talked, play_dialogues
 from tests.support.played_sets import Played, play_set
 from videoautoarena.memory.records.records import Record
-from videoautoarena.runs.analysis.audit.echoes import SWAPPED, Echoes
-from videoautoarena.runs.analysis.leaderboard.slices import Slice, Slices
-from videoautoarena.runs.bench.dialogues.score import DialogueScores, score_dialogues
+from videoautoarena.runs.analysis.audit.verdicts import SWAPPED, Echoes
+from videoautoarena.runs.analysis.leaderboard.slices import LeaderboardSlices, Slice
+from videoautoarena.runs.bench.dialogues.score import DialogueSetScores, score_dialogues
 from videoautoarena.runs.bench.score.task_points import ScoreFigure
-from videoautoarena.runs.bench.score.task_score import TaskScores, score_tasks
+from videoautoarena.runs.bench.score.task_score import TaskSetScores, score_tasks
 from videoautoarena.runs.rating.finding import UNKNOWN
-from videoautoarena.runs.rating.leaderboard import Leaderboard
+from videoautoarena.runs.rating.leaderboard import RatedLeaderboard
 from videoautoarena.runs.views.figures.album import DIALOGUE_PICTURES, SET_PICTURES, is_rated
 from videoautoarena.runs.views.figures.canvas import GREY, Picture, signed
 from videoautoarena.runs.views.figures.ranking import (
@@ -77,13 +77,13 @@ def strays(picture: Picture, *others: str) -> list[str]:
     return [*found, *[around] * (not known.issuperset(numbers(around)))]
 
 
-def sliced(*of: Leaderboard) -> Slices:
+def sliced(*of: RatedLeaderboard) -> LeaderboardSlices:
     parts = (Slice(f"slice {'xy'[k]}", b.settings.totals.decided, UNKNOWN, (), b)
              for k, b in enumerate(of))  # fmt: skip
-    return Slices("duration", tuple(parts))
+    return LeaderboardSlices("duration", tuple(parts))
 
 
-def pictures_of(one: Leaderboard, other: Leaderboard) -> Iterator[Picture]:
+def pictures_of(one: RatedLeaderboard, other: RatedLeaderboard) -> Iterator[Picture]:
     """Yield what can be drawn of a board, and of it beside another one."""
     yield ladder(one)
     if one.pairs is not None and len(one.pairs.models) > 1:
@@ -94,12 +94,12 @@ def pictures_of(one: Leaderboard, other: Leaderboard) -> Iterator[Picture]:
         yield by_category(both)
 
 
-def strays_of(one: Leaderboard, other: Leaderboard) -> list[str]:
+def strays_of(one: RatedLeaderboard, other: RatedLeaderboard) -> list[str]:
     told = (*one.settings.warnings, *other.settings.warnings)
     return [text for picture in pictures_of(one, other) for text in strays(picture, *told)]
 
 
-def counts_of(one: Leaderboard, other: Leaderboard) -> tuple[list[str], list[str]]:
+def counts_of(one: RatedLeaderboard, other: RatedLeaderboard) -> tuple[list[str], list[str]]:
     """Return how many battles the panels of two boards say, and how many these have."""
     if not is_rated(both := sliced(one, other)):
         return [], []
@@ -110,7 +110,7 @@ def counts_of(one: Leaderboard, other: Leaderboard) -> tuple[list[str], list[str
 @settings(max_examples=4)
 @given(boards(), boards())
 def test_every_number_in_a_figure_of_a_board_is_in_its_table(
-    one: Leaderboard, other: Leaderboard
+    one: RatedLeaderboard, other: RatedLeaderboard
 ) -> None:
     assert strays_of(one, other) == []
     said, counted = counts_of(one, other)
@@ -120,7 +120,7 @@ def test_every_number_in_a_figure_of_a_board_is_in_its_table(
 @pytest.mark.slow
 @settings(max_examples=100)
 @given(boards(), boards())
-def test_so_it_is_in_figures_of_many_boards(one: Leaderboard, other: Leaderboard) -> None:
+def test_so_it_is_in_figures_of_many_boards(one: RatedLeaderboard, other: RatedLeaderboard) -> None:
     assert strays_of(one, other) == []
     said, counted = counts_of(one, other)
     assert said == counted
@@ -129,7 +129,7 @@ def test_so_it_is_in_figures_of_many_boards(one: Leaderboard, other: Leaderboard
 @settings(max_examples=8)
 @given(boards())
 def test_a_ladder_names_the_leader_the_rivals_and_the_ranks_of_its_board(
-    board: Leaderboard,
+    board: RatedLeaderboard,
 ) -> None:
     picture = ladder(board)
     drawing = picture.draw(False)
@@ -172,7 +172,7 @@ def shaken(found: Any, rng: random.Random) -> Any:
 
 
 @cache
-def scores() -> tuple[TaskScores, DialogueScores]:
+def scores() -> tuple[TaskSetScores, DialogueSetScores]:
     played = Played(models=("hawk", "owl"), frames=(4, 64), needles=24)
     talked = Talked(models=("hawk", "owl"), videos=2)
     return (

@@ -17,7 +17,7 @@ from tests.support.figured import DRAWN, HEADER, echoing, sliced, table
 from tests.support.played import battle, invoke, manifest, play, slot, video
 from tests.support.votes import season, written
 from videoautoarena.memory.records.errors import BadInput
-from videoautoarena.runs.analysis.audit.echoes import (
+from videoautoarena.runs.analysis.audit.verdicts import (
     find_echoes,
     measure_echoes,
 )

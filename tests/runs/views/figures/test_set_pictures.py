@@ -13,7 +13,7 @@ from tests.support.played import invoke
 from tests.support.played_sets import Played, play_set
 from tests.support.task_sets import choice, write_set
 from videoautoarena.runs.bench.format.results import TaskLine, TaskResult, write_result
-from videoautoarena.runs.bench.score.task_score import TaskBoard, TaskScores, score_tasks
+from videoautoarena.runs.bench.score.task_score import TaskBoard, TaskSetScores, score_tasks
 from videoautoarena.runs.cli.results.leaderboard import SET_NAMES
 from videoautoarena.runs.views.figures.album import SET_PICTURES
 from videoautoarena.runs.views.figures.canvas import Picture, render
@@ -23,18 +23,18 @@ RUDE = ("<b>$x_1$</b>", "\x1b[31m" + "x" * 60)
 
 
 @pytest.fixture(scope="module")
-def scores(tmp_path_factory: pytest.TempPathFactory) -> TaskScores:
+def scores(tmp_path_factory: pytest.TempPathFactory) -> TaskSetScores:
     played = Played(models=RUDE, frames=(4, 64), needles=36)
     return score_tasks(play_set(tmp_path_factory.mktemp("set") / "set", played))
 
 
 @pytest.fixture(scope="module")
-def drawn(scores: TaskScores) -> dict[str, bytes]:
+def drawn(scores: TaskSetScores) -> dict[str, bytes]:
     made = {name: make(scores, board_of(scores)) for name, make in SET_PICTURES.items()}
     return {name: render(one, "svg") for name, one in made.items() if isinstance(one, Picture)}
 
 
-def board_of(scores: TaskScores) -> TaskBoard:
+def board_of(scores: TaskSetScores) -> TaskBoard:
     (board,) = scores.boards
     return board
 
@@ -50,7 +50,7 @@ def test_no_text_leaves_a_picture_or_lies_on_another(drawn: dict[str, bytes], na
 
 
 def test_a_heat_map_says_the_accuracy_and_the_items_of_every_cell(
-    scores: TaskScores, drawn: dict[str, bytes]
+    scores: TaskSetScores, drawn: dict[str, bytes]
 ) -> None:
     board = board_of(scores)
     found = texts_of(drawn["positions"])
@@ -64,7 +64,7 @@ def test_a_heat_map_says_the_accuracy_and_the_items_of_every_cell(
 
 
 def test_a_curve_rings_what_is_enough_and_a_price_gives_it_a_second_axis(
-    scores: TaskScores, drawn: dict[str, bytes], tmp_path: Path
+    scores: TaskSetScores, drawn: dict[str, bytes], tmp_path: Path
 ) -> None:
     board = board_of(scores)
     _, frames, spending = sweep(scores, board).draw(False).axes

@@ -20,7 +20,7 @@ from tests.support.drawn import texts_of
 from tests.support.quoted import may_be_said, numbers
 from videoautoarena.runs.formats.terminal_text import Axis, DrawnInterval
 from videoautoarena.runs.rating.finding import Finding
-from videoautoarena.runs.rating.leaderboard import BoardLead, Leaderboard, LeaderboardRow
+from videoautoarena.runs.rating.leaderboard import BoardLead, LeaderboardRow, RatedLeaderboard
 from videoautoarena.runs.rating.method import RatingMethod
 from videoautoarena.runs.rating.table import build
 from videoautoarena.runs.views.figures.canvas import render
@@ -49,7 +49,7 @@ class Bout:
 
 
 @st.composite
-def boards(draw: st.DrawFn) -> Leaderboard:
+def boards(draw: st.DrawFn) -> RatedLeaderboard:
     """A leaderboard of two to seven models: few videos or many, islands, one-sided ones."""
     names = ["ant", "bee", "cat", "dog", "emu", "fox", "gnu"][: draw(st.integers(2, 7))]
     rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
@@ -68,7 +68,7 @@ def boards(draw: st.DrawFn) -> Leaderboard:
     return build(battles, names, method=RatingMethod(**asked))
 
 
-def misquoting_of(board: Leaderboard) -> list[str]:
+def misquoting_of(board: RatedLeaderboard) -> list[str]:
     """Return the sentences of ours on a board with a number that its tables do not show."""
     report = leaderboard_report(board)
     known = may_be_said(report)
@@ -80,7 +80,7 @@ def misquoting_of(board: Leaderboard) -> list[str]:
 @settings(max_examples=25)
 @given(boards())
 def test_every_number_of_a_sentence_is_in_its_table_or_the_difference_of_two_of_it(
-    board: Leaderboard,
+    board: RatedLeaderboard,
 ) -> None:
     assert misquoting_of(board) == []
 
@@ -88,13 +88,13 @@ def test_every_number_of_a_sentence_is_in_its_table_or_the_difference_of_two_of_
 @pytest.mark.slow
 @settings(max_examples=1000)
 @given(boards())
-def test_so_it_is_for_a_thousand_boards(board: Leaderboard) -> None:
+def test_so_it_is_for_a_thousand_boards(board: RatedLeaderboard) -> None:
     assert misquoting_of(board) == []
 
 
 @settings(max_examples=25)
 @given(boards())
-def test_a_table_shows_the_figures_of_its_board(board: Leaderboard) -> None:
+def test_a_table_shows_the_figures_of_its_board(board: RatedLeaderboard) -> None:
     table = models_table(board)
     read = {name: table.column(name) for name in ("rating", "rank", "record", "win_rate")}
     for k, row in enumerate(board.models):
@@ -110,7 +110,7 @@ def test_a_table_shows_the_figures_of_its_board(board: Leaderboard) -> None:
 
 @settings(max_examples=15)
 @given(boards())
-def test_every_form_says_the_same_in_one_sentence(board: Leaderboard) -> None:
+def test_every_form_says_the_same_in_one_sentence(board: RatedLeaderboard) -> None:
     report = leaderboard_report(board)
     assert report.headline is not None
     said = report.headline.text
@@ -126,7 +126,7 @@ def test_every_form_says_the_same_in_one_sentence(board: Leaderboard) -> None:
 
 @settings(max_examples=25)
 @given(boards())
-def test_what_was_counted_is_what_there_is(board: Leaderboard) -> None:
+def test_what_was_counted_is_what_there_is(board: RatedLeaderboard) -> None:
     counted = leaderboard_report(board).sentence("counted")
     assert counted is not None
     totals = board.settings.totals
@@ -314,7 +314,7 @@ def test_every_bar_stands_on_the_same_scale() -> None:
     assert re.search(r"interval +-?\d+ to \d+ ", text.splitlines()[1])
 
 
-def axis_shown(board: Leaderboard) -> Axis | None:
+def axis_shown(board: RatedLeaderboard) -> Axis | None:
     return models_table(board).axis
 
 

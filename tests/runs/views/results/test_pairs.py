@@ -8,7 +8,7 @@ from tests.runs.analysis.leaderboard.test_effects_by_slice import fought
 from tests.runs.rating.test_table import CAST, battle, season
 from videoautoarena.runs.analysis.leaderboard.slices import build_pairs, build_slices
 from videoautoarena.runs.rating.method import RatingMethod
-from videoautoarena.runs.rating.profile import Opponent, OtherWeaknesses, Profile
+from videoautoarena.runs.rating.profile import ModelProfile, Opponent, OtherWeaknesses
 from videoautoarena.runs.views.results.forms import as_text, csv_text, marked_up
 from videoautoarena.runs.views.results.profiles import profile_report
 from videoautoarena.runs.views.results.slices import pairs_report, slices_report
@@ -53,7 +53,7 @@ def test_slices_stand_on_what_their_feet_say() -> None:
 
 
 def test_a_profile_says_what_became_of_each_opponent_in_the_same_order() -> None:
-    profile = Profile(
+    profile = ModelProfile(
         model="hawk",
         grouped_by="words",
         looked_at=1,

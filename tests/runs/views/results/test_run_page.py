@@ -15,14 +15,14 @@ from tests.runs.rating.test_table import CAST, season
 from tests.runs.views.results.test_leaderboard import boards
 from tests.support.quoted import misquoting
 from videoautoarena.memory.records.standards import PAPER_CONTRACTS
-from videoautoarena.runs.analysis.leaderboard.slices import Pairs, build_pairs
+from videoautoarena.runs.analysis.leaderboard.slices import PairRecords, build_pairs
 from videoautoarena.runs.rating.finding import Finding
-from videoautoarena.runs.rating.leaderboard import Leaderboard
+from videoautoarena.runs.rating.leaderboard import RatedLeaderboard
 from videoautoarena.runs.rating.method import RatingMethod
 from videoautoarena.runs.rating.table import build
-from videoautoarena.runs.run.battles.rounds import Difficulty, Gate, Points, Round
+from videoautoarena.runs.run.battles.rounds import Difficulty, Gate, Points, RunRound
 from videoautoarena.runs.run.config.preset import left_by_preset
-from videoautoarena.runs.run.rundir.account import Setup, Spending, Waits
+from videoautoarena.runs.run.rundir.account import RunSetup, Spending, Waits
 from videoautoarena.runs.views.page.document import as_text
 from videoautoarena.runs.views.results.report import Report
 from videoautoarena.runs.views.results.run_page import (
@@ -37,7 +37,7 @@ from videoautoarena.runs.views.results.run_page import (
 NOTHING_LEFT = UnplayedCounts(battles=36, gone=0, files=0, damaged=0)
 
 
-def page(board: Leaderboard | None = None, **about: Any) -> Report:
+def page(board: RatedLeaderboard | None = None, **about: Any) -> Report:
     """Return the page of a season of three models, or of what is said here."""
     board = build(season(12), CAST) if board is None else board
     pairs = build_pairs(season(12), CAST, method=RatingMethod())
@@ -53,7 +53,7 @@ def said(report: Report, key: str) -> str:
 
 @pytest.mark.parametrize("number", [2, PAPER_CONTRACTS, None])
 def test_how_a_run_by_the_paper_was_made_says_what_is_not_as_there(number: int | None) -> None:
-    setup = Setup.model_construct(
+    setup = RunSetup.model_construct(
         swap=0.0,
         pairing="keep-pair",
         version="1",
@@ -74,8 +74,8 @@ def test_how_a_run_by_the_paper_was_made_says_what_is_not_as_there(number: int |
     assert text == f"paper, which leaves: {'; '.join(left)}"
 
 
-def graded(number: int, mean: float | None, refused: int = 0, passed: int = 0) -> Round:
-    return Round(
+def graded(number: int, mean: float | None, refused: int = 0, passed: int = 0) -> RunRound:
+    return RunRound(
         round=number,
         battles=9,
         difficulty=Difficulty(values=(), mean=mean),
@@ -113,7 +113,7 @@ def graded(number: int, mean: float | None, refused: int = 0, passed: int = 0) -
     ],
 )
 def test_rounds_are_told_by_the_means_that_their_table_shows(
-    rounds: list[Round], sentence: str
+    rounds: list[RunRound], sentence: str
 ) -> None:
     report = page(rounds=rounds)
     assert said(report, "rounds") == sentence
@@ -251,7 +251,7 @@ def test_pairs_that_contradict_the_ratings_are_named_or_counted() -> None:
     )
     every = 2 * len(odd)
     assert said(page(pairs=many), "pairs") == f"{every} of {every} pairs contradict the ratings."
-    assert said(page(pairs=Pairs((), plain.board)), "pairs") == "No pair was decided."
+    assert said(page(pairs=PairRecords((), plain.board)), "pairs") == "No pair was decided."
 
 
 def test_names_of_sentences_become_short_and_parts_say_the_same() -> None:
@@ -297,7 +297,7 @@ def test_the_ladder_says_how_far_apart_the_first_two_are_whether_they_have_inter
 @settings(max_examples=25, deadline=None)
 @given(boards(), st.lists(st.floats(1, 5), max_size=4))
 def test_every_number_of_a_page_is_in_a_table_of_it_or_the_difference_of_two(
-    board: Leaderboard, means: list[float]
+    board: RatedLeaderboard, means: list[float]
 ) -> None:
     report = page(board, rounds=[graded(k, mean, k, 1) for k, mean in enumerate(means)])
     assert misquoting(report) == []
@@ -308,7 +308,7 @@ def test_every_number_of_a_page_is_in_a_table_of_it_or_the_difference_of_two(
 @pytest.mark.slow
 @settings(max_examples=200, deadline=None)
 @given(boards(), st.lists(st.floats(1, 5), max_size=4))
-def test_so_it_is_for_two_hundred_runs(board: Leaderboard, means: list[float]) -> None:
+def test_so_it_is_for_two_hundred_runs(board: RatedLeaderboard, means: list[float]) -> None:
     report = page(board, rounds=[graded(k, mean, k, 1) for k, mean in enumerate(means)])
     assert misquoting(report) == []
     is_rated = any(row.rating is not None for row in board.models)

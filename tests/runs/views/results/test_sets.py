@@ -33,7 +33,7 @@ from videoautoarena.runs.bench.format.results import (
     TaskResult,
 )
 from videoautoarena.runs.bench.format.schema import ABILITIES, TWIN
-from videoautoarena.runs.bench.score.anchor_score import AnchorScoring, Scores, build_anchored
+from videoautoarena.runs.bench.score.anchor_score import AnchorScores, AnchorScoring, build_anchored
 from videoautoarena.runs.bench.score.score import build_scores
 from videoautoarena.runs.bench.score.shortcuts import probe_all
 from videoautoarena.runs.bench.score.task_score import compare_tasks, score_tasks
@@ -163,8 +163,8 @@ RESULTS: Mapping[Kind, Any] = {
     "dialogues": talked,
 }
 SCORED: Mapping[Kind, Any] = {
-    "preferences": lambda bench, found: Scores(build_scores(bench, found, by="duration"), []),
-    "anchored": lambda bench, found: Scores(
+    "preferences": lambda bench, found: AnchorScores(build_scores(bench, found, by="duration"), []),
+    "anchored": lambda bench, found: AnchorScores(
         {"models": []}, build_anchored(bench, found, AnchorScoring(style=True))
     ),
     "tasks": score_tasks,
