@@ -1,4 +1,4 @@
-"""Ids of slots: of which video, persona, round and generation, or of which newcomer."""
+"""Ids of slots: which video, persona, round and generation they are of, or which newcomer."""
 
 from __future__ import annotations
 

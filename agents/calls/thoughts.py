@@ -59,7 +59,7 @@ _THOUGHT = re.compile(rf"(?=[<\[◁])(?:{_GROUPS})", re.IGNORECASE)
 _HINT = re.compile(
     r"[<◁]|\[[/|]?[A-Za-z]{3}|\A\s*+(?:analysis|Here(?:'s| is) my thought|final<|[\ufeff\u200b])"
 )
-"""Without it a text holds no mark and is read as it is."""
+"""Found in every text that may hold a mark; any other text is read as it is."""
 _NAMED = re.compile(rf"{_FINAL}|{_OPENS}|{_CLOSES}|[＜﹤]/?think[＞﹥]|&lt;/?think", re.IGNORECASE)
 _END_OF_MESSAGE = re.compile(
     r"<\|(?:end|return|call)\|>\s*(?:<\|start\|>|\Z)|<\|start\|>", re.IGNORECASE
@@ -138,7 +138,7 @@ _QUOTES = frozenset("\"'`“”‘’«»„‟‹›「」『』《》*_()（�
 _SENTENCE_ENDS = frozenset("\n.!?:;)]}*\"'`”’。！？>")
 _BEHIND_A_WORD = frozenset(",.;:)!?»”’")
 _SENTENCE = 80
-"""So far around a mark it is looked whether a sentence goes on there."""
+"""Characters around a mark in which a sentence that goes on is looked for."""
 _FENCE = re.compile(r"\s*`{3}\w{0,10}\n")
 _SOLID = re.compile(r"\S")
 
@@ -155,8 +155,9 @@ class LeadingTags(NamedTuple):
 def without_thoughts(text: str) -> str:
     """Return what a model replied, without thoughts, wrappers and stop tokens.
 
-    Empty where all of it is thought. What has none of them is returned as it is.
+    Empty if all of it is thought. What has none of them is returned as it is.
     """
+    # Nearly all answers hold no mark, and one quick search spares them the rest.
     if not _HINT.search(text):
         return text
     start, end = _behind_leading_thoughts(text)
@@ -170,7 +171,7 @@ def without_known_thoughts(text: str) -> str:
 
 
 def thought_mark(text: str) -> str | None:
-    """Return the first mark of a thought that an answer still holds; None where it holds none."""
+    """Return the first mark of a thought that an answer still holds; None if it holds none."""
     found = _NAMED.search(text)
     return found[0] if found else None
 
@@ -248,7 +249,7 @@ def _unknown_tag(text: str, start: int, end: int) -> re.Match[str] | None:
 
 
 def _behind_leading_thoughts(text: str) -> tuple[int, int]:
-    """Return what of a text lies behind the thoughts that it begins with, in marks known or not."""
+    """Return start and end of what follows a text's leading thoughts, in marks known or not."""
     start = 0
     end = len(text)
     last = _before_last(text)
@@ -327,7 +328,7 @@ def _without_wrappers(text: str) -> str:
 
 
 def _end_of_thought(text: str, start: int) -> int | None:
-    """Return where a thought ends that begins at `start`; None where it has no end.
+    """Return where a thought ends that begins at `start`; None if it has no end.
 
     Where more marks open than close, as templates and models may both write the first one, the
     last that closes is the end.
@@ -392,7 +393,7 @@ def _without_known(text: str, *, has_thought: bool) -> str:
 
 
 def _opened_within(text: str, start: int, end: int, code: Sequence[tuple[int, int]]) -> int | None:
-    """Return where a stretch opens a thought in the middle of a line; None where it does not."""
+    """Return where a stretch opens a thought in the middle of a line; None if it does not."""
     for mark in _THOUGHT.finditer(text, start, end):
         if mark["open"] is not None and not _is_text(text, mark, code):
             return mark.start()

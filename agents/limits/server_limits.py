@@ -44,7 +44,7 @@ class RequestForm(NamedTuple):
     """How a request says what it says."""
 
     token_field: TokenField | None = None
-    """By which name the limit of tokens is sent; None leaves it to the client."""
+    """Name under which the limit of tokens is sent; None leaves it to the client."""
     system_role: SystemRole | None = None
     """Who says the system text; None: the system itself."""
     is_streamed: bool = False
@@ -68,9 +68,9 @@ class ServerLimits:
     _doubted: set[ServerKey] = field(default_factory=set)
     """Servers that refused once what they had taken before."""
     _trials: dict[ServerKey, asyncio.Event] = field(default_factory=dict)
-    """Where a call is finding out how many images are taken; set once it has."""
+    """Events of servers whose limit of images one call is finding out; set once it has."""
     _switched: set[tuple[str, str, str]] = field(default_factory=set)
-    """What of a request's form was reported as news, and of which server."""
+    """Server and part of a request's form for which news was reported already."""
 
     @classmethod
     def of(cls, known: Iterable[LearntLimits], keep: Keep = lambda _learnt: None) -> ServerLimits:
@@ -135,12 +135,12 @@ class ServerLimits:
         )
 
     def output_tokens(self, model: Model) -> int:
-        """Return the most output tokens that a reply took past its limit; 0 where none did."""
+        """Return the most output tokens that a reply took past its limit; 0 if none did."""
         known = self.known(model)
         return known.output_tokens or 0 if known else 0
 
     def take(self, model: Model, count: int) -> str | None:
-        """Note that a request with so many images was taken; return what that is news of."""
+        """Note that a request with so many images was taken; return the news in it, if any."""
         place = _place(model)
         self._taken[place] = max(count, self._taken.get(place, 0))
         if self._tried.get(place) != count:
@@ -287,7 +287,7 @@ class ShapedCall:
     asked_for: ReplyFormat | None = None
     """What the last try asked its server to hold the reply to."""
     _refused_formats: int = 0
-    """How often that was refused in this call."""
+    """How often a format was refused in this call."""
     _is_its_own: bool = False
     """Whether it is too large by itself, and says nothing of others."""
     _trial: asyncio.Event | None = None
@@ -307,7 +307,7 @@ class ShapedCall:
         return self.model.is_offline or self.limits.trial(self.model) is self._trial
 
     async def ready(self) -> None:
-        """Return once that is so."""
+        """Return once no other call is finding out how many images are taken."""
         while not self.is_ready:
             if trial := self.limits.trial(self.model):
                 await trial.wait()
@@ -373,6 +373,7 @@ class ShapedCall:
             return None
         stated = fault.most_images if 0 < (fault.most_images or 0) < count else None
         if fault.is_local:
+            # It was a bound of ours on the body; of the server nothing was learnt.
             return replace(request, frames=thinned(frames, stated or count // 2))
         if stated is not None:
             self._report(self.limits.state(model, count, stated))

@@ -128,6 +128,7 @@ def check_parameters(alias: str, known: tuple[str, ...], *, parameters: Mapping[
 
 def check_key_env(alias: str, name: str) -> None:
     """Return if `name` can be that of a variable; BadInput, without it, where it may be a key."""
+    # Google's keys begin with AIza and may pass for the name of a variable.
     if not _VARIABLE.fullmatch(name) or name.startswith("AIza"):
         raise BadInput(f"{alias!a}: key_env is the name of a variable, such as MY_KEY, not a key")
 

@@ -343,8 +343,8 @@ class StandardReply(Reply):
 class JudgeReply(Reply):
     """What is said by each standard that is asked for, then the verdict.
 
-    From contract 2 on with an answer of the judge's own before it, and with a verdict by each
-    standard. By the paper's contract a judge cannot abstain.
+    From contract 2 on an answer of the judge's own comes before it, and each standard has its own
+    verdict. By the paper's contract a judge cannot abstain.
     """
 
     if TYPE_CHECKING:
@@ -538,6 +538,7 @@ def read_decision(said: object) -> Decision:
         return read_decision(said[0])
     if not isinstance(said, str):
         return "unknown"
+    # Brackets and quotation marks come off: a parser of bare words takes "[yes]" for a silent no.
     text = _LABEL.sub("", _TAGS.sub(" ", said).strip(" \t\r\n\"'*`[(")).strip()
     found = _WORD.match(text)
     if found is None or not _GOES_ON.match(found["rest"]) or _TURNS.search(found["rest"]):
@@ -584,7 +585,7 @@ class TopicReply(Reply):
 
 
 class PlotReply(MomentReply, TopicReply):
-    """The same, of one moment."""
+    """A question about one moment, with its right answer and three wrong ones."""
 
 
 class SummaryItemReply(Reply):
@@ -596,7 +597,7 @@ class SummaryItemReply(Reply):
 
 
 class SceneItemReply(MomentReply, SummaryItemReply):
-    """The same, of one moment."""
+    """A task about one moment for an answer in free words, with all that a good one holds."""
 
 
 class TopicWriterReply(Reply):
@@ -625,7 +626,7 @@ class OptionCheckerReply(Reply):
 
     analysis: Text
     moments: tuple[MomentReply, ...]
-    """All that the question could be about; none where it is about the whole."""
+    """All that the question could be about; none if it is about the whole."""
     answer: Annotated[
         Literal["A", "B", "C", "D", "none", "several"],
         spelled({plain(answer): answer for answer in _ANSWERS}),
@@ -642,7 +643,7 @@ class ShownReply(Reply):
 
 
 class PointCheckerReply(Reply):
-    """The same of each scoring point in its order, and of the reference."""
+    """Whether the frames show each scoring point, in its order, and the reference."""
 
     moments: tuple[MomentReply, ...]
     points: tuple[ShownReply, ...]
@@ -709,7 +710,7 @@ class FitnessReply(Reply):
 
 
 class FitnessRaterReply(Reply):
-    """The same of all six."""
+    """How well a clip serves each of the six abilities."""
 
     object_reference: FitnessReply
     memory_recall: FitnessReply
@@ -734,7 +735,7 @@ class RoundReply(Reply):
     explicit: str = ""
     """The user's words with every reference named in full."""
     others: tuple[Text, ...] = ()
-    """The same for each other thing that the reference could be taken for."""
+    """The user's words with each other thing named that the reference could be taken for."""
 
 
 class DialogistReply(Reply):
@@ -811,6 +812,7 @@ def object_matcher_reply(pairs: int) -> type[ObjectMatcherReply]:
     return create_model("ObjectMatcherReply", __base__=ObjectMatcherReply, same=(held, ...))
 
 
+# Nothing else: a server may refuse a schema for a word that it does not know.
 _KEPT = ("type", "enum", "minItems", "maxItems")
 
 

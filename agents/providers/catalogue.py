@@ -35,6 +35,7 @@ def _built_in() -> dict[str, Provider]:
 
 
 BUILT_IN = _built_in()
+# From the start, so that a key is taken out of every text whichever provider is used.
 for _provider in BUILT_IN.values():
     know_keys(_provider.key_names, _provider.key_look)
 CLIENT_PACKAGES = frozenset(name for one in BUILT_IN.values() for name in one.packages)
@@ -57,7 +58,7 @@ def provider_keys() -> tuple[str, ...]:
 def find_provider(name: str) -> Provider | None:
     """Return the provider that is built in or installed under a name, if there is one.
 
-    Raises BadInput where its package cannot be imported, or offers something else by that name.
+    Raises BadInput if its package cannot be imported, or offers something else by that name.
     """
     if name in BUILT_IN:
         return BUILT_IN[name]

@@ -78,6 +78,7 @@ class EmbeddingChat(BaseChatModel):
         return list((await found.aembed_documents([rest], **options))[0])
 
     def _of_jpegs(self, jpegs: list[bytes]) -> list[list[float]]:
+        # `embed_image` takes paths of files and no bytes.
         with TemporaryDirectory(prefix="arena-clip-") as folder:
             files = [Path(folder, f"{place}.jpg") for place in range(len(jpegs))]
             for file, jpeg in zip(files, jpegs, strict=True):
@@ -123,4 +124,5 @@ def _asked(messages: list[BaseMessage]) -> tuple[str, list[bytes]]:
 
 def _mean(vectors: list[list[float]]) -> str:
     mean = [sum(column) / len(vectors) for column in zip(*vectors, strict=True)]
+    # Seven digits are what a float of 32 bits holds.
     return json.dumps([float(f"{number:.7g}") for number in mean])

@@ -50,6 +50,7 @@ class _GoogleGenAI(Provider):
         return _chat_class()(
             model=model.name,
             timeout=model.timeout_s,
+            # 1 is the request itself; 0 would mean the SDK's own number of retries.
             max_retries=1,
             **self.connection(model),
             # Left out, LangChain would send one of its own; None leaves it to the provider.

@@ -24,7 +24,7 @@ from videoautoarena.memory.records.questions import (
 from videoautoarena.memory.records.records import Frames
 
 FRAMES = 8
-"""So many go with a question: a sign or a diagram is seen in one of them, and more cost more."""
+"""Frames sent with a question: a sign or diagram is seen in one of them, and more cost more."""
 _NO_FRAMES = "No frames of the video are at hand: decide by the words of the question alone."
 _MOST_SHOWN = 30
 """Questions of a topic that its namer reads."""
@@ -81,7 +81,7 @@ def read_categories(
 
 
 def _said_of(name: str, text: str) -> Decision:
-    """Return what follows a category's name wherever it stands; unknown where that disagrees."""
+    """Return what follows a category's name wherever it stands; unknown if that disagrees."""
     named = re.compile(
         rf"(?<![^\W_]){_NAME(map(re.escape, name.split('_')))}[\"'*`\s]*(?::|=|->|\u2013|\|)"
         r"\s*(?P<said>[^\n,;}|]{1,200})",

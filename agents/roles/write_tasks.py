@@ -66,7 +66,7 @@ class TaskProposal(NamedTuple):
     wrong: tuple[str, ...] = ()
     points: tuple[str, ...] = ()
     moment: Moment | None = None
-    """What it is about; None of the whole video."""
+    """The moment that it is about; None: the whole video."""
 
 
 class WrittenTasks(NamedTuple):
@@ -74,7 +74,7 @@ class WrittenTasks(NamedTuple):
 
     proposals: tuple[TaskProposal, ...]
     times: tuple[float, ...]
-    """Of the frames that were seen, in seconds."""
+    """Times of the frames that were seen, in seconds."""
 
 
 class TaskCheck(NamedTuple):
@@ -82,11 +82,11 @@ class TaskCheck(NamedTuple):
 
     reply: OptionCheckerReply | PointCheckerReply
     times: tuple[float, ...]
-    """Of the frames that were seen, in seconds."""
+    """Times of the frames that were seen, in seconds."""
 
     @property
     def moments(self) -> list[Moment]:
-        """All that the task could be about; none where it is about the whole."""
+        """All that the task could be about; none if it is about the whole."""
         return [(one.start_s, one.end_s) for one in self.reply.moments]
 
     @property

@@ -29,7 +29,7 @@ ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh")
 
 
 class NumberedMoment(NamedTuple):
-    """The moment that the last answer named at this place, from 1."""
+    """A moment that the last answer named, by its place there, from 1."""
 
     place: int
 
@@ -47,7 +47,7 @@ class AnswerMoment(NamedTuple):
 
 
 class TimedMoment(NamedTuple):
-    """A moment by its time, which nothing said before is needed for."""
+    """A moment by its time, for which no history is needed."""
 
     time_s: float
 
@@ -132,7 +132,7 @@ def _word_moment(moment: Referent, dice: Dice) -> str:
 
 
 def read(text: str) -> UserTurn | None:
-    """Return what a user means; None where it is nothing that can be told from frames."""
+    """Return what a user means; None if it is nothing that frames can tell."""
     said = " ".join(text.split())
     wordings = _wordings()
     if said in wordings["bored"]:
@@ -158,7 +158,7 @@ def without_part(text: str) -> str:
 
 
 def resolve(part: PartReference, history: Sequence[Turn]) -> float | None:
-    """Return when the meant moment is, by what was said alone; None where that does not tell."""
+    """Return when the meant moment is, by what was said alone; None if that does not tell."""
     moment = part.moment
     if isinstance(moment, TimedMoment):
         return moment.time_s
@@ -173,7 +173,7 @@ def resolve(part: PartReference, history: Sequence[Turn]) -> float | None:
 
 
 def elsewhere() -> Mapping[str, str]:
-    """Return question to answer of what is asked beside the video."""
+    """Return the questions that have nothing to do with the video, each with its answer."""
     facts: dict[str, str] = _wordings()["facts"]
     return facts
 
@@ -212,6 +212,7 @@ def _part_patterns() -> tuple[tuple[str, re.Pattern[str]], ...]:
         (kind, as_pattern(part.replace("{moment}", one), behind=",? ?"))
         for part in _wordings()["part"]
         for kind, wordings in _wordings()["moments"].items()
+        # The longest first: a shorter one may match the beginning of it.
         for one in sorted(wordings, key=len, reverse=True)
     )
 
@@ -246,7 +247,7 @@ _HOLDS = {
 
 
 _LENGTH_S = 1e4
-"""A video's length is in no checklist; of "near the start" nothing certain follows without it."""
+"""Stands for a video's length, which no checklist gives: "near the start" then fits no item."""
 _TENTH_S = 0.101
 """Times are said to the tenth of a second, in the item and in the answer."""
 _ABSENT = re.compile(
@@ -408,12 +409,14 @@ def hear_answer(text: str, checks: Iterable[Check]) -> HeardAnswer:
     heard: dict[str, set[Value]] = {}
     for claim in hear(text, _LENGTH_S, list(dict.fromkeys(keys))).claims:
         heard.setdefault(claim.key, set()).add(claim.value)
+    # A fact claimed in two ways counts as not claimed: while both counted, naming every value met
+    # .58 of the items of summaries instead of .40.
     values = {key: next(iter(said)) for key, said in heard.items() if len(said) == 1}
     return HeardAnswer(text, split_units(text), values)
 
 
 def phrase_value(value: Value | None) -> str:
-    """Return how a checklist writes a value that is no time; nothing where there is none."""
+    """Return how a checklist writes a value that is no time; empty for None."""
     if isinstance(value, tuple):
         return ", then ".join(map(str, value))
     return "" if value is None else str(value)
