@@ -161,8 +161,8 @@ async def list_items(state: DialogueState, runtime: Runtime[DialogueContext]) ->
         kept = kept_items(items, checked)
         checklists[number] = kept
         fault = checklist_fault(kept, rounds, number, ability=shop.ability)
-        # Blind answers alone do not find what is given away in other words: of 104 such leaks that
-        # were planted, they found none and values found all.
+        # Blind answers alone miss what is given away in other words: of 104 such leaks, planted for
+        # the offline models, they found none and values found all.
         is_secret = shop.ability != WIDE and keeps_secret(shop.ability, one)
         if fault is None and is_secret and gives_away(kept, rounds, number):
             fault = DialogueFault(
@@ -174,9 +174,9 @@ async def list_items(state: DialogueState, runtime: Runtime[DialogueContext]) ->
 
 
 async def try_out(state: DialogueState, runtime: Runtime[DialogueContext]) -> Update:
-    """Have each scored round answered by who can, and by who lacks what it needs.
+    """Have each scored round answered by models that know all and by such that lack something.
 
-    Who sees no frames comes first: that costs least.
+    Without frames comes first, since that costs least.
     """
     trial = _AnswerTrial(runtime.context, state)
     return {"fault": await trial.fault(), "tried": tuple(trial.tried)}
@@ -257,7 +257,7 @@ class _AnswerTrial:
         return None
 
     async def _leak(self, number: int, items: Sequence[ChecklistQuestion]) -> DialogueFault | None:
-        """Have it answered by who sees no frames and knows the rest of the dialogue."""
+        """Have a round answered without frames, but with the rest of the dialogue."""
         shop = self.shop
         rounds = self.state["rounds"]
         if not keeps_secret(shop.ability, rounds[number - 1]):
@@ -277,7 +277,7 @@ class _AnswerTrial:
     async def _unsolved(
         self, number: int, items: Sequence[ChecklistQuestion]
     ) -> DialogueFault | None:
-        """Have it answered by who knows all, and sees frames that a player does not."""
+        """Have a round answered with all its history, from frames that a player does not see."""
         rounds = self.state["rounds"]
         answer = await self._answer(rounds[number - 1].user, turns_of(rounds, number), number, 0)
         met = await self._met("knows all, sees other frames", answer, number, items, 0)
@@ -288,7 +288,7 @@ class _AnswerTrial:
     async def _memory(
         self, number: int, items: Sequence[ChecklistQuestion]
     ) -> DialogueFault | None:
-        """Have it answered by who knows no history, and for whatever else it could mean."""
+        """Have a round answered without its history, and for whatever else it could mean."""
         if self.shop.ability not in MEMORABLE:
             return None
         one = self.state["rounds"][number - 1]
@@ -354,4 +354,5 @@ def keeps_secret(ability: str, one: RoundReply) -> bool:
 
 def _ask(state: DialogueState, number: int) -> int:
     """Return what tells asks about a round in one try from those in others."""
+    # No dialogue has 16 rounds (`TURNS` allows eight), so that no two asks share a number.
     return state.get("ask", 0) * 16 + number

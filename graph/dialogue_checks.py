@@ -55,7 +55,7 @@ ASSISTANT = (1, 2_000)
 ITEM = (4, 400)
 SPELT = (0, 1_000)
 MEMORABLE = ("object_reference", "memory_recall")
-"""Abilities whose scored rounds nobody can answer who does not know what was said before."""
+"""Abilities whose scored rounds can be answered only by knowing what was said before."""
 MOST_OTHERS = 3
 """Most other things that could be meant which are tried, each with a call."""
 NEW_FACTS = 3

@@ -177,7 +177,7 @@ class _TextNumbers(NamedTuple):
     """In seconds; includes bare numbers after "at", which count as numbers, too."""
     numbers: frozenset[float]
     stretches: list[tuple[float, float]]
-    """From one time to another, or around a time that stands alone."""
+    """Stretches in seconds, from one time to another or around a time that stands alone."""
 
 
 class _NumberToken(NamedTuple):

@@ -69,7 +69,7 @@ class LineageState(SettledSlots, total=False):
     evolution: tuple[Evolution, ...]
     """Attempts of this round to evolve a question."""
     failure: str | None
-    """Why this round came to no question."""
+    """Why this round has no question."""
     is_over: bool
     """The run stops before this round."""
     question: Question | None
@@ -285,7 +285,7 @@ async def referee(state: LineageState, runtime: Runtime[Arena]) -> Update:
 
 
 async def void(state: LineageState, runtime: Runtime[Arena]) -> Update:
-    """Settle a slot that never came to a question."""
+    """Settle a slot that never got a question."""
     arena = runtime.context
     return await _next(arena, state, ended(arena, state, verdict="void", reason=state["failure"]))
 

@@ -223,7 +223,7 @@ class Asker:
         return (await self.ask_row(model, request)).reply or ""
 
     async def ask_row(self, model: Model, request: Request) -> CallRow:
-        """Return the row of the model's reply, from the journal where it is there.
+        """Return the row of the model's reply, from the journal if it is there.
 
         Raises:
             EmptyReply: it said nothing.

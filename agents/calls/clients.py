@@ -298,6 +298,8 @@ class ChatClient:
         model = self._model
         if sending.token_field is not None and sending.token_field != model.token_field:
             model = model.with_settings(token_limit_field=sending.token_field)
+        # The key goes along as Idempotency-Key: only a server that heeds it can spare a call whose
+        # reply was lost.
         options = model.maker.options(model, sending.role, key=sending.key)
         options |= model.maker.cache_options(model, sending.frames)
         if sending.reply_form is not None:
@@ -353,6 +355,8 @@ class ChatClient:
             try:
                 async with deadline(self._model.timeout_s):
                     if is_streamed:
+                        # Without these, some clients do not ask how many tokens a streamed reply
+                        # took.
                         options |= self._model.maker.stream_options() or {}
                         message = await whole_of(chat.astream(laid_out, **options))
                     else:
@@ -463,7 +467,7 @@ def _usage(counted: dict[str, Any], *, is_empty: bool) -> Usage:
 
 def _count(said: object) -> int | None:
     """Return a whole number of tokens; None if something else was said."""
+    # A bool is an int in Python, and true is no count.
     if isinstance(said, bool) or not isinstance(said, int | float):
-        # A bool is an int in Python, and true is no count.
         return None
     return int(said) if 0 <= said <= MOST_TOKENS and said == int(said) else None

@@ -24,8 +24,7 @@ _MOST_WORK = 12
 _COST_OF_A_TRY = 100
 """Characters that could be looked at in the time of one attempt."""
 
-# Possessive quantifiers and bounds throughout: nothing is tried twice, so that no text takes more
-# time than its length.
+# Possessive quantifiers and bounded gaps, so that time grows with a text's length and no faster.
 _BLANK = re.compile(r"(?:\s++|//[^\n]{0,300}+(?:\n|\Z)|/\*.{0,300}?\*/)*+", re.DOTALL)
 _STRING = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+"', re.DOTALL)
 _SCALAR = re.compile(
@@ -72,7 +71,7 @@ class ObjectReader:
     text: str
     at: int = 0
     is_cut: bool = False
-    """The last attempt came to the end of the text before it came to the end of its object."""
+    """The text ended before the object of the last attempt did."""
     bad_escape: str | None = None
     """What is wrong with a backslash, where nothing else kept the last attempt from an object: in
     a sentence for whoever wrote it. `at` is the end of what would have been the object."""

@@ -29,7 +29,7 @@ _OPENS = "|".join((
     rf"{_HARMONY}(?:analysis|commentary)[^{{}}]{{0,200}}?<\|message\|>",
 ))  # fmt: skip
 _FINAL = rf"{_HARMONY}final\b[^{{}}]{{0,60}}?<\|message\|>|<\|channel>\s*final\b"
-"""Behind it stands what gpt-oss replies; all before was thought, in however many messages."""
+"""Mark before the reply of gpt-oss; all before it was thought, in however many messages."""
 _CLOSES = "|".join((
     rf"<\s*/\s*{_NAME}\s*>",
     r"\[/THINK\]",
@@ -102,7 +102,7 @@ _LINE_WRAPPER = re.compile(
 )
 _LAST = re.compile(rf"(?:{STOPS}|</(?:answer|response|final_answer)>)\Z", re.IGNORECASE)
 _LONGEST_LAST = 50
-"""No stop token is longer."""
+"""Most characters of a stop token."""
 _TAG = re.compile(
     r"\s*(?P<mark><(?P<tag>[A-Za-z][\w:.-]{1,40})(?:\s+[\w:-]{1,40}\s*=[^<>]{0,200})?(?<!/)>"
     r"|\[(?P<bracket>[A-Z][A-Z_]{2,40})\])"
@@ -113,7 +113,7 @@ _UNPAIRED = re.compile(
     re.IGNORECASE,
 )
 _GOES_ON = re.compile(r"[ \t]*+[,.;:!?)]|[ \t]++[a-z\u00df-\u00ff]")
-"""Behind a tag: a sentence that goes on, so that the tag is a word of it."""
+"""A sentence that goes on behind a tag, so that the tag is a word of it."""
 _CODE = re.compile(
     r"(?<=\n)[ \t]{0,3}(?P<fence>`{3,}|~{3,})[^\n]*\n.*?\n[ \t]{0,3}(?P=fence)[ \t]*(?=\n|\Z)"
     r"|(?<!`)`[^`\n]{1,200}`(?!`)",
@@ -205,7 +205,7 @@ def is_mentioned(text: str, mark: re.Match[str]) -> bool:
 
 
 def leading_pair(text: str, start: int = 0, end: int | None = None) -> LeadingTags | None:
-    """Return the pair of tags of no known dialect that a reply begins with; None: there is none."""
+    """Return the pair of tags of no known dialect that a reply begins with, or None."""
     end = len(text) if end is None else end
     opening = _unknown_tag(text, start, end)
     if opening is None:

@@ -254,7 +254,7 @@ class CappedBudget(SpendCap):
             first.let_through.set_result(fits)
 
     def _first(self) -> CallReserve | None:
-        """Return who is served next: calls of battles that are begun, then those of the first."""
+        """Return the call served next: one of a battle that is begun, else of the earliest one."""
         spend_order = self.spend_order
         if spend_order is None:
             return next(iter(self._waiting), None)

@@ -23,7 +23,7 @@ OUTPUT_AT_MOST = 16_384
 """Output tokens of a call for which no parameter sets a limit."""
 OUTPUT_LIMITS = ("max_tokens", "max_completion_tokens", "max_output_tokens")
 _REPLIES = ("n", "best_of")
-"""How many replies one call draws and pays for, of which one is read."""
+"""Parameters for how many replies a call draws and pays for; only one is read."""
 LABEL_TOKENS = 12
 """Most tokens of the time above a frame, such as `t=3599.96s`."""
 MESSAGE_TOKENS = 64
@@ -102,7 +102,7 @@ def may_be_charged(kind: str) -> bool:
 
 
 def stands_apart(kind: str) -> bool:
-    """Return whether what a try may have cost is that of its intent, and not of its call's row."""
+    """Return whether a try's possible cost is counted with its intent, not with its call's row."""
     return kind == STOPPED
 
 
@@ -111,7 +111,7 @@ class CallBound(NamedTuple):
 
     tokens: int
     usd: float | None
-    """None if no price is known."""
+    """US dollars; None if no price is known."""
 
 
 @dataclass

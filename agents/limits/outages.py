@@ -133,7 +133,7 @@ class ServerWait:
     address: str
     state: Literal["waiting", "over"]
     seconds: float
-    """Until it is asked again; once that is over, how long calls waited."""
+    """Time until it is asked again; once the wait is over, how long calls waited."""
     fault: str = ""
     """Machine word of the refusal that was heard last, such as `http-429`."""
     reason: str = ""
@@ -177,7 +177,7 @@ class ServerWaits:
             self._on_wait(wait)
 
     def ended(self, address: str, call: str) -> None:
-        """Take note that a call has come to its end, however it did."""
+        """Take note that a call has ended, in whatever way."""
         server = self._servers.get(address)
         if server is None or call not in server.pending:
             return

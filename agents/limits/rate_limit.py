@@ -29,7 +29,7 @@ Outcome = Literal["taken", "refused", "unknown"]
 
 @dataclass(frozen=True)
 class GateTuning:
-    """By how much a gate moves its places, and how sure of noise it has to be.
+    """How far a gate moves its places, and how sure of noise it has to be.
 
     The values were set on the simulated servers of `make bench-gate`, where they get 90 % and more
     of what a limited server gives, and 85 % of one that refuses at random.

@@ -106,7 +106,7 @@ class SendTurn:
     tokens: float | None = None
     """What it took, once that is known."""
     stood_still_s: float = 0.0
-    """For how long the loop had stood still before it."""
+    """Seconds for which the loop had stood still before it, in all."""
     found_nobody: bool = False
     """Set when it is given back: the endpoint is gone, and the call waits until it is back."""
 
@@ -266,7 +266,7 @@ class Scheduler:
         return pause_s if not call.woken.done() else round(loop.time() - began_s, 3)
 
     def _serve(self) -> None:
-        """Give every place that is free to who is first, and set an alarm for the next."""
+        """Give every free place to the first waiter that may go, and set an alarm for the next."""
         if self.is_closed:
             return
         now_s = asyncio.get_running_loop().time()

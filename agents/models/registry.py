@@ -158,11 +158,11 @@ class Model(ResolvedSpec):
         return most if images is None else min(most, images)
 
     def sampling(self, role: Role) -> dict[str, Any]:
-        """Return what decides how a reply in `role` is drawn, as it is sent."""
+        """Return the parameters by which a reply in `role` is drawn, as they are sent."""
         return self.maker.sampling(self, role)
 
     def keyed(self, role: Role) -> dict[str, Any]:
-        """Return what of its sampling is part of the journal's key."""
+        """Return those parameters of its sampling that are part of the journal's key."""
         keyed = self.maker.keyed(self, role)
         # As it is set, never as it was learnt: what a server refuses must make no call a new one.
         if self.structured is not None and replies_in_json(role):

@@ -216,13 +216,13 @@ def _each_standard(number: int, value: str) -> str:
 
 
 CONTRACTS = 2
-"""The usual number: of what begins now. What stands without a number was begun with 1.
+"""Number of the contracts of what begins now. What stands without a number was begun with 1.
 
 A further standard of judges comes with a number of its own, since runs keep those they began with.
 """
 
 LATEST_CONTRACTS = 3
-"""No number above it is known."""
+"""Highest number of contracts that is known."""
 
 READINGS = 2
 """The newest number of a way to read replies; what stands without one was begun with 1.

@@ -243,6 +243,7 @@ def _check(role: str, text: str, *, omitted: tuple[str, ...] = ()) -> None:
             continue
         if slot not in found:
             raise BadInput(f"{name} misses the slot ${slot}; {_known(role)}")
+        # Fences are known at the beginning of a line alone.
         standing = lines.count(f"${slot}") + lines.count(f"${{{slot}}}")
         named = [match["named"] or match["braced"] for match in Template.pattern.finditer(text)]
         if standing != 1 or named.count(slot) != 1:

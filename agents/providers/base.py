@@ -25,7 +25,7 @@ COMMON = (
 
 
 class ModelSettings(Protocol):
-    """What a provider reads of a model of its own; see `agents.models.registry.Model`."""
+    """The fields of a model that its provider reads; see `agents.models.registry.Model`."""
 
     @property
     def alias(self) -> str:
@@ -165,7 +165,7 @@ class Provider:
         return options
 
     def sampling(self, model: ModelSettings, role: Role) -> dict[str, Any]:
-        """Return what decides how a reply in `role` is drawn, as it is sent."""
+        """Return the parameters by which a reply in `role` is drawn, as they are sent."""
         chosen = dict(model.parameters)
         if role == "contestant":
             chosen.setdefault("max_tokens", CONTESTANT_TOKENS)

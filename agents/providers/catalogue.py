@@ -41,7 +41,7 @@ for _provider in BUILT_IN.values():
 CLIENT_PACKAGES = frozenset(name for one in BUILT_IN.values() for name in one.packages)
 """Packages of built-in providers' clients; what these raise is no bug of ours."""
 EMBEDDERS = {name: one.embeddings for name, one in BUILT_IN.items() if one.embeddings}
-"""By name, the class of embeddings of each built-in provider that has one."""
+"""Class of embeddings by name of the built-in provider, for those that have one."""
 
 
 def provider_names() -> tuple[str, ...]:

@@ -55,7 +55,7 @@ class EmbeddingChat(BaseChatModel):
         run_manager: CallbackManagerForLLMRun | None = None,  # noqa: ARG002
         **kwargs: Any,  # noqa: ARG002
     ) -> ChatResult:
-        """Return the same where nobody awaits it."""
+        """Return the same reply to callers that do not await it."""
         text, jpegs = _asked(messages)
         reply = AIMessage(_mean(self._of_jpegs(jpegs) if jpegs else [self._embed(text)]))
         return ChatResult(generations=[ChatGeneration(message=reply)])
@@ -88,7 +88,7 @@ class EmbeddingChat(BaseChatModel):
 
 
 async def _apart(work: Callable[[], Any]) -> Any:
-    """Return what comes of work in a thread of its own.
+    """Return the result of work that is done in a thread of its own.
 
     Work that never ends holds no thread that others wait for, nor the end of the program.
     """

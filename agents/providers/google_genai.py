@@ -41,6 +41,7 @@ class _GoogleGenAI(Provider):
         return {
             "google_api_key": model.key() or NO_KEY,
             "base_url": model.url,
+            # Or variables of the environment could lead the client to another backend.
             "vertexai": False,
             # With a transport of ours its client also stays with httpx where aiohttp is there.
             "client_args": {"transport": SplicingTransport(model.url)},

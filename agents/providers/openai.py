@@ -36,7 +36,7 @@ FIRST_WITH_BREAKPOINTS = (5, 6)
 _ADVICE = r"(This model does not support|Invalid schema for) OpenAI's structured output feature"
 """How a warning of the client begins, of methods that nobody here can call."""
 _OURS = frozenset({"max_tokens", "stream"})
-"""Parameters that the client takes in words of its own."""
+"""Parameters that the client is given under other names."""
 
 
 @dataclass(frozen=True)

@@ -40,7 +40,7 @@ _EDGES = " .,;:!?-–—()[]'"
 _END = re.compile(r"[.!?](?=\s|$)|\n")
 
 _INSIDE, _GOES_ON = re.compile(r"[\w.]|-\d"), re.compile(r"\w|[.,]\d")
-"""Around what is a part of a longer word or number."""
+"""What stands before and behind an option's text that is part of a longer word or number."""
 
 _ARTICLE = (
     r"(?:[Aa]\s+(?!\w\b|(?i:and|or|nor|is|was|because|since|as|but|not|with|seems|fits|matches"

@@ -193,7 +193,7 @@ def plurality(verdicts: Sequence[str]) -> Verdict | None:
 
 
 LEADS = {"A>>B": -2, "A>B": -1, "A=B": 0, "B>A": 1, "B>>A": 2}
-"""By how much the answer that is read second leads."""
+"""How far the answer that is read second leads, by degree."""
 
 
 class ComparerView(NamedTuple):

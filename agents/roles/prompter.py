@@ -46,11 +46,11 @@ class Task:
 
     role: Role
     frames: Frames | None
-    """None if nothing is shown."""
+    """Frames that are shown; None if none are."""
     scope: str
     """The video id for examiner and persona, else the slot id."""
     ask: int = 0
-    """Which of this role's deliberate asks in this scope it is."""
+    """Number, from 0, of this deliberate ask among those of its role and scope."""
     texts: Mapping[str, str] = field(default_factory=dict)
     question: str | None = None
     """What a contestant is asked; stands unfenced behind its prompt."""

@@ -54,7 +54,7 @@ _REPLIES: Mapping[WatchedKind, type[Any]] = {
 }
 
 Moment = tuple[float, float]
-"""From when to when, in seconds."""
+"""Start and end in seconds."""
 
 
 class TaskProposal(NamedTuple):

@@ -50,7 +50,7 @@ class CallFault:
     excess: float | None = None
     """The request's tokens over those allowed; None unless the server stated both."""
     is_local: bool = False
-    """Nothing was sent."""
+    """Whether nothing was sent."""
     refused_fields: tuple[str, ...] = ()
     """Names of a limit of tokens that the server says it does not know."""
     refused_system: bool = False
@@ -491,8 +491,8 @@ def nature_of(
     if status in _REFUSED_FOR_CONTENT and _FILTER.search(text):
         return "content-filter"
     if status not in _NEVER_OF_SHAPE:
+        # Before sizes, since a limit of 0 images is a limit of images, too.
         if takes_no_images(status, text):
-            # Before sizes, since a limit of 0 images is a limit of images, too.
             return "permanent"
         if status == 413 or is_large_body or _is_too_large(text, is_overflow=is_overflow):
             return "too-large"
@@ -692,7 +692,7 @@ def _labelled(text: str) -> TokenCounts:
 def _label(before: str, behind: str) -> str:
     """Return what a number counts, by the words before it back to the last one, and those behind.
 
-    A limit of the output alone is none of what is looked for.
+    A limit of the output alone has no label: it is not what is looked for.
     """
     limit = _last(_SAYS_LIMIT, before)
     asked = _last(_SAYS_ASKED, before)

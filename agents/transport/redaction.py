@@ -150,6 +150,7 @@ def sound(text: str) -> str:
     return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
+# Both generations of HTTP libraries: openai runs on httpx2, google-genai on httpx.
 LIBRARIES = (
     "google_genai", "httpcore", "httpcore2", "httpx", "httpx2", "langchain_core",
     "langchain_google_genai", "langchain_openai", "openai",

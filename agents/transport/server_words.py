@@ -122,7 +122,7 @@ class ServerWords(NamedTuple):
     """What a server said with an error."""
 
     text: str = ""
-    """For people: sentences, none of a body's punctuation."""
+    """Sentences for people, without a body's punctuation."""
     signs: str = ""
     """All of it that says what the error is, machine words included."""
     status: int | None = None
@@ -155,7 +155,7 @@ def words_of(body: object) -> ServerWords:
 def error_in(answer: object) -> object | None:
     """Return the error that stands in an answer of status 200; None if it holds no error.
 
-    Text of a model is none, however it reads: only what stands where errors stand counts.
+    Text of a model is no error, however it reads: only what stands where errors stand counts.
     """
     if isinstance(answer, list):
         return next(filter(None, map(error_in, answer[:2])), None)

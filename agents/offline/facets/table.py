@@ -19,7 +19,7 @@ from videoautoarena.agents.offline.vision.sequence import (
 )
 
 Stretch: TypeAlias = tuple[float, float]
-"""From when to when, in seconds; both equal for one instant."""
+"""Start and end in seconds; equal for one instant."""
 Value: TypeAlias = Stretch | int | str | tuple[str, ...]
 Type = Literal["instant", "stretch", "count", "colour", "colours", "choice", "order"]
 
@@ -165,7 +165,7 @@ _FLAT = 16
 """Grey levels between the parts of a picture up to which it is one colour; a sky that fades has
 more."""
 _SURE_FRAMES = 4
-"""A blank of fewer frames may be missed by who sees half of them."""
+"""Fewest frames of a blank that a viewer of half of the frames cannot miss."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -400,7 +400,7 @@ class CutTime(Facet):
 
 @dataclass(frozen=True, eq=False)
 class SpanFacet(Facet):
-    """From when to when something lasts; rivals are stretches that nearly qualify too."""
+    """When something begins and ends; rivals are stretches that nearly qualify, too."""
 
     find: Callable[[FrameSequence], Stretch | None]
     rivals: Callable[[FrameSequence, Stretch], list[Stretch]]

@@ -369,7 +369,7 @@ class HeardAnswer:
     text: str
     units: Sequence[str]
     values: dict[str, Value]
-    """Facet to the one value that is claimed for it; two that differ are none."""
+    """Facet to the one value claimed for it; facets with two different ones are left out."""
 
     def meets(self, check: Check) -> bool:
         """Return whether the answer does what an item asks for."""

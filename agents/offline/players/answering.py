@@ -104,7 +104,7 @@ def hook_keys(seen: FrameSequence) -> tuple[str, str]:
 
 
 def choose(sent: ModelInput, offer: OfferedOptions) -> str:
-    """Return a reply that names one option, drawn from those that fit the frames best, or from all."""
+    """Return a reply that names one option, drawn from those that fit best, else from all."""
     dice = Dice("choice", sent.question, *(picture.digest.hex() for picture in sent.pictures))
     place = dice.one(options_left(sent, offer))
     said: str = dice.one(table("players", "choices")["choices"])

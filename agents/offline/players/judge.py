@@ -14,7 +14,7 @@ from videoautoarena.memory.records.standards import PAPER_CONTRACTS, standards_o
 _MARGIN = 0.035
 """A smaller difference of the totals is a tie."""
 _FAR = 0.25
-"""From this difference of the totals on one answer is much better."""
+"""Least difference of the totals by which one answer is much better."""
 _GOOD = 0.55
 """Both totals above this make a tie of good answers."""
 _AHEAD = 0.05

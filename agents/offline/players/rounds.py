@@ -135,7 +135,7 @@ class DialogueFacts:
         return found
 
     def is_missed(self, recall: RecallQuestion, other_s: float) -> bool:
-        """Return whether who takes another moment for the one that is meant misses something."""
+        """Return whether taking another moment for the meant one makes an answer wrong."""
         part = self.part(recall.side, other_s)
         for key in recall.keys:
             window = self.window(key, recall.side, recall.moment.at_s)
@@ -169,9 +169,9 @@ class DialogueFacts:
         return self.extremes.at(key, (0.0, self.seen.duration_s))
 
     def _window(self, key: str, part: Stretch) -> ExtremeWindow | None:
-        """Return an extreme that stands out and that the frames show which no player is sent.
+        """Return an extreme that stands out and is shown by the frames that no player is sent.
 
-        A player's own are left out: who is tried beforehand is right by selection.
+        A player's own frames are left out: chosen by them, it would be right by selection.
         """
         found = self.extremes.window(key, part)
         if found is None:

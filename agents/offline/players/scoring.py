@@ -134,7 +134,7 @@ class AnswerSheet:
     missing: tuple[str, ...]
     """What was asked and not answered in words that could be read."""
     illegible: tuple[str, ...]
-    """Those among `missing` of which the answer carries a value, in words that cannot be read."""
+    """Facets among `missing` for which the answer has a value in words that cannot be read."""
     followed: int
     statements: int
     """How many statements there are, of which `followed` could be read."""

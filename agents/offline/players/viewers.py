@@ -1,4 +1,4 @@
-"""Those who watch: examiner, personas with their questions, and contestants that answer."""
+"""Offline models that watch: examiner, personas with their questions, and contestants."""
 
 from __future__ import annotations
 
@@ -127,7 +127,7 @@ def _candidates(seen: FrameSequence, persona: str, dice: Dice) -> list[tuple[str
 
 
 def listed(text: str) -> list[Any]:
-    """Return a JSON list; empty if the text is none."""
+    """Return a text as a JSON list; empty if it is something else."""
     try:
         found = json.loads(text or "[]")
     except ValueError:
@@ -161,5 +161,6 @@ def answer(kind: str, sent: ModelInput) -> str:
     # a choice is read without a judge, so that there is nobody to be tricked
     if kind == "trickster" and offer is None:
         dice = Dice("attack", sent.question, *(p.digest.hex() for p in sent.pictures))
+        # A contestant does not know by which contracts its judge replies.
         return attacked(plain, dice.one(attacks()), question=sent.question, contracts=1)
     return plain

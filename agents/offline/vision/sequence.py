@@ -29,7 +29,7 @@ Curve = NDArray[np.float64]
 _STILL = 0.006
 """Below this mean difference nothing moves; JPEG noise stays under it."""
 SHARE = 0.2
-"""From this share of the picture on a colour is plainly there."""
+"""Least share of the picture from which a colour is plainly there."""
 
 
 @dataclass(frozen=True, eq=False)
