@@ -191,7 +191,7 @@ async def refuse(state: DialogueState) -> Update:
 
 
 def after(following: str) -> Any:
-    """Return what decides whether a try goes on with `following`."""
+    """Return the function that decides whether a try goes on with `following`."""
 
     def decide(state: DialogueState) -> str:
         return "refuse" if state.get("fault") else following
@@ -334,7 +334,7 @@ class _AnswerTrial:
 
 
 async def _noted(shop: DialogueContext, scope: str, call: Awaitable[T]) -> T:
-    """Return what a call does; the scope of one that fails is handed on."""
+    """Return the result of a call; report the scope of one that fails."""
     try:
         return await call
     except CallFailed:
@@ -353,6 +353,6 @@ def keeps_secret(ability: str, one: RoundReply) -> bool:
 
 
 def _ask(state: DialogueState, number: int) -> int:
-    """Return what tells asks about a round in one try from those in others."""
+    """Return the number that tells asks about a round in one try from those in others."""
     # No dialogue has 16 rounds (`TURNS` allows eight), so that no two asks share a number.
     return state.get("ask", 0) * 16 + number

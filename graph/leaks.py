@@ -80,7 +80,7 @@ _ALIKE = dict(pair.split(":") for pair in _FORMS.split())
 
 
 class ItemValues(NamedTuple):
-    """What an item asks for."""
+    """The values that an item asks for."""
 
     stretches: tuple[tuple[float, float], ...] = ()
     """Stretches in seconds; any time within one says it."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 PERSONAS = (1, 2, 3)
 """Every video gets three users."""
 DIVERSE_ASKS = 3
-"""How often users are invented for one video at most, where those that repeat others count."""
+"""Most times that users are invented for one video, if the run looks for users that are alike."""
 
 
 def lineage_id(video: str, persona: int) -> str:

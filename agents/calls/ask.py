@@ -101,7 +101,7 @@ def row_of(key: str, model: Model, request: Request, ended: CallEnding) -> CallR
 
 
 def _cost(model: Model, ended: CallEnding) -> CallCost:
-    """Return what the last try cost; a failed one costs nothing only where nobody was at work."""
+    """Return the cost of the last try; a failed one is free only if no model worked on it."""
     if ended.received is not None:
         return cost_of(model, ended.received.usage, ended.received.cost_usd)
     if ended.fault is not None and not may_be_charged(ended.fault.kind):
@@ -300,7 +300,7 @@ class Asker:
         self._turns.lend(loan)
 
     def wants(self) -> tuple[PlaceDemand, dict[EndpointKey, PlaceDemand]]:
-        """Return what could be used at once, in all and of each endpoint."""
+        """Return how many places could be used at once, in all and at each endpoint."""
         return self._turns.wants()
 
     async def aclose(self) -> None:

@@ -99,7 +99,7 @@ def _said_last(said: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
 
 
 def _counts(pieces: Iterable[AIMessageChunk]) -> list[PieceCount]:
-    """Return what pieces count; those that count nothing are left out."""
+    """Return the counts that pieces state; pieces without any are left out."""
     found = []
     for piece in pieces:
         said: Mapping[str, Any] = piece.usage_metadata or {}
@@ -119,7 +119,7 @@ def _counts(pieces: Iterable[AIMessageChunk]) -> list[PieceCount]:
 
 
 def together(counts: Sequence[PieceCount], *, characters: int) -> PieceCount:
-    """Return what all pieces of a reply of so many characters count together.
+    """Return the counts of a whole reply of so many characters from those of its pieces.
 
     Counts so far repeat the input, and those of the output never fall: the largest holds. Any other
     are counts of what came since the last one: they are summed, the input once where it is repeated
@@ -243,7 +243,7 @@ class ReceivedReply:
 
 
 class Client(Protocol):
-    """What sends a call once, to one model."""
+    """Sends calls to one model, each once."""
 
     async def send(self, sending: OutgoingCall) -> ReceivedReply:
         """Return what the model replied, or raise what went wrong."""
@@ -417,7 +417,7 @@ def received(message: BaseMessage) -> ReceivedReply:
 
 
 _THOUGHTS = frozenset({"reasoning", "thinking", "reasoning_content"})
-"""What servers call the field or block of what a model thought."""
+"""Names of the field or block in which servers put thoughts."""
 
 
 def _has_thoughts(message: BaseMessage) -> bool:
@@ -434,7 +434,7 @@ def _is_no_reply(message: BaseMessage) -> bool:
 
 
 def _refusal(message: BaseMessage) -> str:
-    """Return what stands in OpenAI's field or content block for a refusal."""
+    """Return the words in OpenAI's field or content block for refusals."""
     said = message.additional_kwargs.get("refusal")
     if isinstance(said, str) and said:
         return said

@@ -403,7 +403,7 @@ def _named_below(value: Any, schema: type[Reply]) -> Any:
 
 
 def _schema_of(schema: type[Reply], name: str) -> type[Reply] | None:
-    """Return what a field's value, or each of its values, is held to; None for plain ones."""
+    """Return the schema of a field's value, or of each of its values; None for plain values."""
     if name not in schema.model_fields:
         return None
     kind = schema.model_fields[name].annotation

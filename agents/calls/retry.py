@@ -50,7 +50,7 @@ _UNREACHED = frozenset({"ConnectError", "ConnectTimeout", "PoolTimeout"})
 _OVERFLOWS = frozenset({"ContextOverflowError"})
 """LangChain's class of all providers' errors over a request too long for its model."""
 _BROKEN_STREAMS = frozenset({"APIError"})
-"""What the client raises, without a status, for an error that comes within a stream."""
+"""Class that the client raises, without a status, for an error within a stream."""
 
 
 def fault_of(
@@ -123,7 +123,7 @@ class _Refusal:
     key_env: str | None
     hint_s: float | None = None
     opening: str = ""
-    """What its reason begins with; empty: its status."""
+    """Beginning of its reason; empty: its status."""
 
 
 def _fault(refusal: _Refusal) -> CallFault:
@@ -244,7 +244,7 @@ def _chain(error: BaseException) -> Iterator[BaseException]:
 
 
 def _root(error: Exception) -> str:
-    """Return what the innermost cause of an error says that says anything."""
+    """Return the words of the innermost cause of an error that has any."""
     link: BaseException | None = error
     said = f"{type(error).__name__}: {error}"
     while link is not None:

@@ -81,7 +81,7 @@ _NOTHING = re.compile(
     r"|(?:assistant|model)\b)*+\Z",
     re.IGNORECASE,
 )
-"""What says nothing, so that a mark behind it stands first in its line all the same."""
+"""Text that says nothing: a mark behind it still counts as first in its line."""
 _EMPTY_THOUGHT = re.compile(rf"\s*<\s*{_NAME}\s*/\s*>", re.IGNORECASE)
 _IN_WORDS = re.compile(
     r"\s*(?:Here(?:'s| is) my thought process:.*?Here(?:'s| is) my response:"  # Granite
@@ -132,7 +132,7 @@ _MARKUP = frozenset({
     "td", "template", "textarea", "tfoot", "th", "thead", "time", "title", "tr", "track", "tt",
     "ul", "var", "video", "wbr",
 })  # fmt: skip
-"""What formats an answer and hides nothing; a tag of a single letter never does."""
+"""Tags that format an answer and hide nothing, as tags of a single letter never do either."""
 _WRAPPERS = frozenset({"answer", "response", "final_answer"})
 _QUOTES = frozenset("\"'`“”‘’«»„‟‹›「」『』《》*_()（）")
 _SENTENCE_ENDS = frozenset("\n.!?:;)]}*\"'`”’。！？>")

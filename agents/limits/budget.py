@@ -91,7 +91,7 @@ class SpendOrder:
             self._dearest = self._dearest.most(cost)
 
     def need(self, place: int, size: MoneyAndTokens) -> MoneyAndTokens:
-        """Return what must be left for a new battle, all before it, and what is begun behind it."""
+        """Return what must be left for a new battle, all before it, and those begun behind it."""
         is_known = self._paid_for >= ENOUGH
         each = self._dearest if is_known else self._dearest.most(self.likely)
         # Places have no gaps, so the battles before this one are counted without being looked at.

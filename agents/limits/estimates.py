@@ -50,7 +50,7 @@ _USUAL_FRAME = FrameTokens(400, 1_536)
 
 
 def frame_tokens(model: Model) -> FrameTokens:
-    """Return what one frame counts as for a model, by its own setting or what is known of it."""
+    """Return the tokens of one frame for a model, by its own setting or what is known of it."""
     if model.frame_tokens is not None:
         return FrameTokens(model.frame_tokens, model.frame_tokens)
     # Behind an address of one's own stands any model, which counts as it likes.
@@ -86,7 +86,7 @@ def output_limit(model: Model, role: Role) -> int:
 
 
 def extra_body(asked: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return what parameters put into a body besides those that are known by name."""
+    """Return the `extra_body` of parameters: what they put into a body under unknown names."""
     more = asked.get("extra_body")
     return more if isinstance(more, Mapping) else {}
 
@@ -125,7 +125,7 @@ class Estimates:
     seen: dict[str, float] = field(default_factory=dict)
     """`provider:model` to the most input tokens for each frame of a call."""
     limits: ServerLimits = field(default_factory=ServerLimits)
-    """What servers turned out to take, and how little they keep to limits of output."""
+    """Limits that servers turned out to have, and how far replies go past limits of output."""
     _sized: dict[tuple[str, int, int], float] = field(default_factory=dict, repr=False)
 
     def most(self, model: Model, request: Request) -> CallBound:

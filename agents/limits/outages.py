@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 Contact = Literal["reached", "unreached", "broken", "unknown"]
-"""What a try shows: something came back; no connection was made; it was made and broke; nothing."""
+"""What a try shows of a server: it answered; nobody was there; the connection broke; nothing."""
 
 PATIENCE_S = 900.0
 """How long an endpoint is waited for that has answered before."""
@@ -44,7 +44,7 @@ class EndpointWatch:
 
     address: str
     patience_s: float | None
-    """How long it is waited for; None: never, and each call fares for itself."""
+    """How long it is waited for; None: not at all, and each call fails for itself."""
     has_answered: Callable[[str], bool]
     """Whether an address answered in processes before this one."""
     on_outage: Callable[[Outage], None]

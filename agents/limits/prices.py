@@ -140,7 +140,7 @@ class _ListedPrice(NamedTuple):
 
 
 def _in_table(model: Model) -> _ListedPrice | None:
-    """Return what the table says now; None if it does not know the model at that address."""
+    """Return the price in the table now; None if it does not know the model at that address."""
     parts = urlsplit(model.url)
     if not model.url:
         provider = _PROVIDERS.get(model.provider)

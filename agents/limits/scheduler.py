@@ -104,7 +104,7 @@ class SendTurn:
     contact: Contact = "unknown"
     reason: str = ""
     tokens: float | None = None
-    """What it took, once that is known."""
+    """Tokens that it took, once they are known."""
     stood_still_s: float = 0.0
     """Seconds for which the loop had stood still before it, in all."""
     found_nobody: bool = False
@@ -186,7 +186,7 @@ class Scheduler:
         self._serve()
 
     def wants(self) -> tuple[PlaceDemand, dict[EndpointKey, PlaceDemand]]:
-        """Return what could be used at once, in all and of each endpoint that has a gate."""
+        """Return how many places could be used at once, in all and at each endpoint with a gate."""
         waiting: Counter[EndpointKey] = Counter()
         for key, queue in self._queues.items():
             waiting[key[0], key[1]] += len(queue.waiting)

@@ -41,7 +41,7 @@ class OutputLimit(NamedTuple):
 
 
 class RequestForm(NamedTuple):
-    """How a request says what it says."""
+    """The form of a request: which of several ways servers know it uses."""
 
     token_field: TokenField | None = None
     """Name under which the limit of tokens is sent; None leaves it to the client."""
@@ -102,20 +102,20 @@ class ServerLimits:
         return replace(request, frames=thinned(frames, most))
 
     def token_field(self, model: Model) -> TokenField | None:
-        """Return by which name a server takes the limit of tokens; None leaves it to the client."""
+        """Return the name under which a server takes the limit of tokens; None: the client's."""
         known = self.known(model)
         usual = model.token_field
         return (known and usual and known.token_limit_field) or usual
 
     def form(self, model: Model) -> RequestForm:
-        """Return how a model's server takes a request."""
+        """Return the form in which a model's server takes requests."""
         known = self.known(model)
         system_role = model.system or (known.system_role if known else None)
         is_streamed = model.streams or bool(known and known.is_streaming)
         return RequestForm(self.token_field(model), system_role, is_streamed)
 
     def reply_format(self, model: Model) -> ReplyFormat | None:
-        """Return what a model's server is asked to hold its JSON to; None: to nothing."""
+        """Return the format that a model's server is asked to hold its JSON to; None: none."""
         if model.structured in ("json_schema", "json_object"):
             return model.structured
         if model.structured != "auto":
@@ -164,7 +164,7 @@ class ServerLimits:
         self._trials.pop(_place(model)).set()
 
     def trial(self, model: Model) -> asyncio.Event | None:
-        """Return what is set once a call has found out how many images are taken."""
+        """Return the event that is set once a call has found out how many images are taken."""
         return self._trials.get(_place(model))
 
     def state(self, model: Model, count: int, stated: int) -> str | None:
@@ -281,11 +281,11 @@ class ShapedCall:
     say: Callable[[str], None]
     """Takes a line about what was learnt."""
     _sent: RequestForm = AS_USUAL
-    """How the last try was sent."""
+    """Form in which the last try was sent."""
     _refused: int = 0
-    """How often a name of it was refused in this call."""
+    """How often a name for the limit of tokens was refused in this call."""
     asked_for: ReplyFormat | None = None
-    """What the last try asked its server to hold the reply to."""
+    """Format that the last try asked its server to hold the reply to."""
     _refused_formats: int = 0
     """How often a format was refused in this call."""
     _is_its_own: bool = False
@@ -321,7 +321,7 @@ class ShapedCall:
         return self._sent
 
     def reply_form(self, request: Request) -> ReplyForm | None:
-        """Return what the next try is to ask its server to hold the reply to; None: nothing."""
+        """Return the form that the next try asks its server to hold the reply to; None: none."""
         self.asked_for = None
         if request.schema is None or self.model.structured is None:
             return None

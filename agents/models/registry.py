@@ -272,7 +272,7 @@ def check_keys(models: Iterable[Model]) -> None:
 
 
 def lacks_of_keys(models: Iterable[Model]) -> tuple[str, ...]:
-    """Return what is said of each model without the key it needs; no class is imported."""
+    """Return a sentence on each model that lacks the key it needs; no class is imported."""
     lacks = list[str | None]()
     for model in models:
         found = model.retrieval

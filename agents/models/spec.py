@@ -1,4 +1,4 @@
-"""What may be set of a model, and how many frames it is sent where nothing is.
+"""The settings of a model, and how many frames it is sent without any.
 
 Sampling parameters are written down and travel with a bench, so nothing that holds a key or leads
 a client elsewhere is one of them.
@@ -100,7 +100,7 @@ class ResolvedSpec(ModelSpec):
     """What its provider is, unless that is built in or installed under its name."""
 
     def resolved_settings(self) -> dict[str, Any]:
-        """Return what is said here by name, without what a subclass adds."""
+        """Return these settings by name, without those that a subclass adds."""
         return {name: getattr(self, name) for name in ResolvedSpec.model_fields}
 
 

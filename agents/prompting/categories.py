@@ -74,7 +74,7 @@ _ALSO: dict[str, str] = {
 
 
 def read_category(said: str, among: Sequence[str] = CATEGORIES) -> str | None:
-    """Return which of some categories is meant, as it is written there; None if none is.
+    """Return the category of a list that is meant, as it is written there; None if none is.
 
     Case, signs, "and" for "&" and the word "category" before it do not matter, nor does the
     language of the ten, as far as their words in it are known. A word for "other" is OTHER.

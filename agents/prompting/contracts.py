@@ -255,7 +255,7 @@ KNOWN_LINES = {
     "alike": "These users were named before, and some are too alike; name others, unlike these and "
     "one another:",
 }
-"""What is known of a task besides its prompt, by name: the line that stands before its block."""
+"""Lines before blocks of what is known of a task besides its prompt, by the block's name."""
 
 Text = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
 Score = Annotated[float, Field(ge=1.0, le=5.0)]
@@ -275,7 +275,7 @@ def plain(word: str) -> str:
 
 
 def spelled(words: Mapping[str, str]) -> BeforeValidator:
-    """Return what reads a plain word as the one that it stands for."""
+    """Return a validator that reads a plain word as the one it stands for."""
     return BeforeValidator(
         lambda said: words.get(plain(said), said) if isinstance(said, str) else said
     )
@@ -359,7 +359,7 @@ class JudgeReply(Reply):
 
 
 class ComparerReply(Reply):
-    """What one would have answered, what is said by each standard, and which is how much better."""
+    """The comparer's own answer, words on each standard, and how much better which answer is."""
 
     if TYPE_CHECKING:
         verdict: Degree
@@ -367,7 +367,7 @@ class ComparerReply(Reply):
 
 @cache
 def judge_reply(number: int) -> type[JudgeReply]:
-    """Return what a judge's reply is held to by the contracts of a number."""
+    """Return the schema of a judge's reply by the contracts of a number."""
     verdict: object = Spelled
     if number == PAPER_CONTRACTS:
         words = spelled({plain(choice): choice for choice in get_args(Choice)})
@@ -383,7 +383,7 @@ def judge_reply(number: int) -> type[JudgeReply]:
 
 @cache
 def comparer_reply(number: int) -> type[ComparerReply]:
-    """Return what a comparer's reply is held to by the contracts of a number."""
+    """Return the schema of a comparer's reply by the contracts of a number."""
     fields: dict[str, Any] = dict.fromkeys(("own_answer", *standards_of(number)), (Text, ...))
     fields["verdict"] = (Annotated[Degree, BeforeValidator(_degree)], ...)
     return create_model("ComparerReply", __base__=ComparerReply, **fields)
@@ -473,7 +473,7 @@ class SceneMarkerReply(Reply):
 
 @cache
 def scene_marker_reply(points: int) -> type[SceneMarkerReply]:
-    """Return what a marking of so many scoring points is held to."""
+    """Return the schema of a marking of so many scoring points."""
     held = Annotated[tuple[PointReply, ...], Field(min_length=points, max_length=points)]
     return create_model("SceneMarkerReply", __base__=SceneMarkerReply, points=(held, ...))
 
@@ -653,7 +653,7 @@ class PointCheckerReply(Reply):
 
 @cache
 def point_checker_reply(points: int) -> type[PointCheckerReply]:
-    """Return what a check of so many scoring points is held to."""
+    """Return the schema of a check of so many scoring points."""
     held = Annotated[tuple[ShownReply, ...], Field(min_length=points, max_length=points)]
     return create_model("PointCheckerReply", __base__=PointCheckerReply, points=(held, ...))
 
@@ -784,14 +784,14 @@ class ChecklistMarkerReply(Reply):
 
 @cache
 def checklist_marker_reply(items: int) -> type[ChecklistMarkerReply]:
-    """Return what a marking by so many items is held to."""
+    """Return the schema of a marking by so many items."""
     held = Annotated[tuple[MarkedReply, ...], Field(min_length=items, max_length=items)]
     return create_model("ChecklistMarkerReply", __base__=ChecklistMarkerReply, items=(held, ...))
 
 
 @cache
 def checklist_validator_reply(items: int) -> type[ChecklistValidatorReply]:
-    """Return what a validation of so many items is held to."""
+    """Return the schema of a validation of so many items."""
     held = Annotated[tuple[ValidatedReply, ...], Field(min_length=items, max_length=items)]
     return create_model(
         "ChecklistValidatorReply", __base__=ChecklistValidatorReply, items=(held, ...)
@@ -800,14 +800,14 @@ def checklist_validator_reply(items: int) -> type[ChecklistValidatorReply]:
 
 @cache
 def scene_merger_reply(pairs: int) -> type[SceneMergerReply]:
-    """Return what a merging of scenes with so many neighbouring pairs is held to."""
+    """Return the schema of a merging of scenes with so many neighbouring pairs."""
     held = Annotated[tuple[YesNo, ...], Field(min_length=pairs, max_length=pairs)]
     return create_model("SceneMergerReply", __base__=SceneMergerReply, together=(held, ...))
 
 
 @cache
 def object_matcher_reply(pairs: int) -> type[ObjectMatcherReply]:
-    """Return what a matching of so many pairs is held to."""
+    """Return the schema of a matching of so many pairs."""
     held = Annotated[tuple[YesNo, ...], Field(min_length=pairs, max_length=pairs)]
     return create_model("ObjectMatcherReply", __base__=ObjectMatcherReply, same=(held, ...))
 

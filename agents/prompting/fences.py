@@ -131,7 +131,7 @@ class Attack(Record):
 
     name: str
     family: str
-    """What kind it is of: attacks of one family go the same way."""
+    """Its kind: attacks of one family go the same way."""
     about: str
     place: Literal["before", "after"]
     text: str

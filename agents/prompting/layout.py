@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 BREAKPOINT = {"mode": "explicit"}
-"""What marks a part as the end of what OpenAI's cache should keep."""
+"""Marks a part as the end of what OpenAI's cache should keep."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -37,7 +37,7 @@ class ModelSettings(Protocol):
 
     @property
     def maker(self) -> Provider:
-        """What its provider is."""
+        """Its provider."""
 
     @property
     def name(self) -> str:
@@ -77,11 +77,11 @@ class ModelSettings(Protocol):
 
 @dataclass(frozen=True)
 class ReplyForm:
-    """What a server is asked to hold a reply to."""
+    """The form that a server is asked to hold a reply to."""
 
     format: ReplyFormat
     name: str
-    """What the schema is called."""
+    """Name of the schema."""
     schema: Mapping[str, Any]
     """A JSON schema; sent with "json_schema" alone."""
 
@@ -141,7 +141,7 @@ class Provider:
     """What that class is built with besides the model's name and `connection`."""
 
     def connection(self, model: ModelSettings) -> dict[str, Any]:  # noqa: ARG002
-        """Return what LangChain's classes of its protocol are built with, to reach a model."""
+        """Return the arguments by which LangChain's classes of its protocol reach a model."""
         return {}
 
     def build(self, model: ModelSettings) -> BaseChatModel:
@@ -152,7 +152,7 @@ class Provider:
         """Return if `model` could be built here; BadInput names what stands in its way."""
 
     def options(self, model: ModelSettings, role: Role, *, key: str) -> dict[str, Any]:  # noqa: ARG002
-        """Return what a call hands its chat model besides messages: Idempotency-Key, if it can."""
+        """Return options of a call besides messages: an Idempotency-Key, if it can carry one."""
         return {}
 
     def held_to(
@@ -186,7 +186,7 @@ class Provider:
         model: ModelSettings,  # noqa: ARG002
         frames: Frames | None,  # noqa: ARG002
     ) -> dict[str, Any]:
-        """Return what a call says of caching besides its mark."""
+        """Return options of a call on caching, besides the mark on its last frame."""
         return {}
 
     def token_field(self, model: ModelSettings) -> TokenField | None:  # noqa: ARG002

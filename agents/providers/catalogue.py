@@ -21,7 +21,7 @@ _NO_PROVIDERS = frozenset({"base", "catalogue", "declared", "embedding_chat", "e
 GROUP = "videoautoarena.providers"
 """Entry points of this group name a Provider, or a LangChain chat model's class."""
 EMBEDDINGS = "embeddings"
-"""What stands for a provider before the name of embeddings that are called like a model."""
+"""Stands for the provider in names of embeddings that are called like a model."""
 
 
 def _built_in() -> dict[str, Provider]:

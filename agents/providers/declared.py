@@ -145,7 +145,7 @@ class DeclaredProvider(Provider):
         return getattr(self.chat_class, way) is not getattr(base, way)
 
     def _arguments(self, model: ModelSettings) -> dict[str, Any]:
-        """Return what the class is built with; BadInput if it does not take something."""
+        """Return the arguments to build the class with; BadInput if it does not take one."""
         taken = frozenset(_taken(self.chat_class))
         said = self.declaration
         key = model.key()

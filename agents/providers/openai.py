@@ -34,7 +34,7 @@ _VERSION = re.compile(r"gpt-(\d+)(?:\.(\d+))?(?!\w)")
 FIRST_WITH_BREAKPOINTS = (5, 6)
 """The version of GPT from which OpenAI's cache matches at breakpoints alone."""
 _ADVICE = r"(This model does not support|Invalid schema for) OpenAI's structured output feature"
-"""How a warning of the client begins, of methods that nobody here can call."""
+"""Beginning of a warning of the client about methods that nobody here can call."""
 _OURS = frozenset({"max_tokens", "stream"})
 """Parameters that the client is given under other names."""
 

@@ -171,7 +171,7 @@ class OptionReader:
         return cls(masked, tuple(sorted(found)), options)
 
     def within(self, at: int) -> list[OptionNaming]:
-        """Return what is named from there to the end of what is said, reasons left out."""
+        """Return the options named from there to the end of the statement, reasons left out."""
         while at < len(self.masked) and self.masked[at] in " \n:-–—":
             at += 1
         end = self._bounds[bisect_right(self._bounds, at)] if at < len(self.masked) else at
@@ -187,7 +187,7 @@ class OptionReader:
         return self._kept(sure, at, end)
 
     def alone(self) -> list[OptionNaming]:
-        """Return what is named in sentences that hold nothing else."""
+        """Return the options named in sentences that hold nothing else."""
         found: list[OptionNaming] = []
         for start, end in pairwise(self._bounds):
             named = self._named(start, end)
@@ -202,7 +202,7 @@ class OptionReader:
         return _FILLER.fullmatch(self._between(0, len(self.masked), named)) is not None
 
     def joined_before(self, at: int, link: re.Pattern[str] = _BEFORE_IT) -> list[OptionNaming]:
-        """Return what is named right before a place but for a link, with what is joined to it."""
+        """Return the options named right before a place but for a link, with those joined on."""
         start = self._bounds[max(0, bisect_right(self._bounds, max(0, at - 1)) - 1)]
         start = max(start, at - _REACH)
         named = self._named(start, at)
@@ -223,7 +223,7 @@ class OptionReader:
         return self.masked.rfind("\n", 0, len(self.masked[:line].rstrip())) + 1
 
     def anywhere(self) -> tuple[list[OptionNaming], list[OptionNaming]]:
-        """Return what is named at all, and what may be."""
+        """Return the options that are named anywhere, and those that may be."""
         found: list[OptionNaming] = []
         doubts: list[OptionNaming] = []
         for start, end in pairwise(self._bounds):
@@ -272,7 +272,7 @@ class OptionReader:
         return one.is_sure or _OFF.match(self.masked, one.end) is not None
 
     def _between(self, start: int, end: int, named: Sequence[OptionNaming]) -> str:
-        """Return what stands there beside what is named."""
+        """Return the text there without the named options."""
         parts = []
         at = start
         for one in named:
@@ -285,7 +285,7 @@ class OptionReader:
         return "" if one.place is None else self.options.texts[one.place]
 
     def _kept(self, named: Sequence[OptionNaming], start: int, end: int) -> list[OptionNaming]:
-        """Return what is named and not ruled out, by itself or with what it is joined to."""
+        """Return the options that are not ruled out, by themselves or with those joined to them."""
         edges = [start, *(one.end for one in named)]
         gaps = [self.masked[a : one.start] for a, one in zip(edges, named, strict=False)]
         out = [_AGAINST.search(gap) is not None for gap in gaps]
@@ -451,7 +451,7 @@ def read_published(reply: str, options: Sequence[str]) -> OptionChoice:
 
 
 def _after(reading: OptionReader, mark: re.Pattern[str]) -> list[OptionNaming]:
-    """Return what is named in what follows each such mark."""
+    """Return the options named behind each such mark."""
     found: list[OptionNaming] = []
     for match in mark.finditer(reading.masked):
         if _DOUBTED.search(reading.masked, max(0, match.start() - 40), match.start()):
@@ -464,7 +464,7 @@ def _after(reading: OptionReader, mark: re.Pattern[str]) -> list[OptionNaming]:
 
 
 def _said(reading: OptionReader) -> list[OptionNaming]:
-    """Return what a reply says is its answer, before its name or behind it."""
+    """Return the options that a reply calls its answer, in words before or behind them."""
     found = _after(reading, _ANSWERED)
     for match in _CALLED.finditer(reading.masked):
         found += reading.joined_before(match.start())

@@ -33,7 +33,7 @@ _NAME = r"[\s_-]*".join
 
 
 class Classification(NamedTuple):
-    """What was read of a classifier's reply."""
+    """A classifier's reply as it was read."""
 
     categories: dict[QuestionCategory, Decision]
     reason: str | None = None
@@ -43,7 +43,7 @@ class Classification(NamedTuple):
 async def classify(
     prompter: Prompter, model: Model, *, frames: Frames | None, question: str, scope: str
 ) -> Classification:
-    """Return of which categories a question is. One model call, never a second; or CallFailed.
+    """Return the categories of a question. One model call, never a second; or CallFailed.
 
     Without frames the words decide, and the classifier is told so. A reply that cannot be read
     leaves every category unknown.

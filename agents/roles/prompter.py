@@ -143,7 +143,7 @@ class Prompter:
         return read_reply(row.reply or "", schema, ending=row.ending, reading=reading)
 
     async def ask_shared(self, model: Model, request: Request, read: Callable[[CallRow], T]) -> T:
-        """Return what is read of a reply that several slots want; or CallFailed, as `read` may be.
+        """Return what `read` makes of a reply that several slots want; CallFailed, also by `read`.
 
         It is asked for in the first generation, and in each later one up to the request's own
         where all before it failed: so nobody pays for a second one, and what is asked later
@@ -166,7 +166,7 @@ class Prompter:
         return (await self.ask_read(model, task, schema)).reply
 
     async def ask_read(self, model: Model, task: Task, schema: type[R]) -> ReadReply[R]:
-        """Return what `ask_json` does, with what it was read from."""
+        """Return the reply of `ask_json` with the call it was read from."""
         *earlier, current = self.generations(task.scope)
         for generation in earlier:
             known = self._recalled(model, task, schema, generation)

@@ -307,7 +307,7 @@ class SceneBuilder:
 
 
 def scope_of(video: str) -> str:
-    """Return how the scopes of all calls begin that remember a video; `:` and a part follow."""
+    """Return how the scopes of calls that remember a video begin; `:` and a part follow."""
     return f"scenes-{video}"
 
 

@@ -126,12 +126,12 @@ class _Scout:
 
 
 def question_request(question: str, nonce: Nonce) -> Request:
-    """Return what asks for the vector of a question."""
+    """Return the request for the vector of a question."""
     return Request("embedder", f"{QUESTION_LINE}\n{question}", None, nonce)
 
 
 def pictures_request(shown: Frames, nonce: Nonce) -> Request:
-    """Return what asks for the mean vector of some frames, which must have no subtitles."""
+    """Return the request for the mean vector of some frames, which must have no subtitles."""
     return Request("embedder", _PICTURES, shown, nonce)
 
 

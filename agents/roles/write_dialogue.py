@@ -72,7 +72,7 @@ ABOUT: Mapping[str, str] = {
         "video that makes the user want to look."
     ),
 }
-"""What each ability is, as the roles are told that write and check."""
+"""What each ability is, in the words told to the roles that write and check."""
 
 
 class DialogueRefusal(NamedTuple):
@@ -117,7 +117,7 @@ class ChecklistQuestion(NamedTuple):
 
 
 class ItemValidation(NamedTuple):
-    """What a reference says to an item, by whoever sees both."""
+    """What a reference says to an item, as a checker read it."""
 
     is_yes: bool | None
     """None if the reference leaves the item open."""
@@ -295,7 +295,7 @@ class Dialogist:
     async def answer_blind(
         self, rounds: Sequence[RoundReply], number: int, *, slot: str, ask: int
     ) -> str:
-        """Return what can be said to round `number` by whoever knows the rest of the dialogue."""
+        """Return an answer to round `number` given the rest of the dialogue, without frames."""
         asked = rounds[number - 1].user
         texts = {"dialogue": dialogue_text(rounds, number), "question": asked}
         reply = await self._said(
@@ -306,7 +306,7 @@ class Dialogist:
     async def answer(
         self, user: str, history: Sequence[Turn], *, frames: Frames, slot: str, ask: int
     ) -> str:
-        """Return what is said to the user by whoever sees `frames` and knows `history`."""
+        """Return an answer to the user, given `frames` and `history`."""
         texts = {"history": history_text(history), "question": user}
         reply = await self._said(
             "dialogue_answerer", AnswererReply, texts, _DialogueCall(frames, slot, ask)

@@ -70,7 +70,7 @@ class TaskProposal(NamedTuple):
 
 
 class WrittenTasks(NamedTuple):
-    """What one ask gave."""
+    """The tasks that one ask gave, and the frames it was made from."""
 
     proposals: tuple[TaskProposal, ...]
     times: tuple[float, ...]

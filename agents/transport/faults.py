@@ -25,7 +25,7 @@ REFUSALS = frozenset({"http-429", "http-503", "http-529"})
 
 
 class GarbledAnswer(Exception):
-    """What came back is nothing that the provider's client can read."""
+    """An answer that the provider's client could not read."""
 
     def __init__(self, message: str, body: object = None) -> None:
         super().__init__(message)
@@ -337,7 +337,7 @@ _OF_ELSE = re.compile(
     r"(?:stop\b|stop_|(?:tools?|functions?)\b(?! calls)|logit_bias|logprobs|metadata"
     r"|truncate_prompt_tokens)"
 )
-"""How a complaint begins that is about another field."""
+"""Beginning of a complaint about another field."""
 _UNKNOWN_NAME = re.compile(
     r"(?i)\b(?:unrecognized|unknown|unexpected)\b.{0,20}\b(?:argument|parameter|field|key|propert"
     r"|option)"

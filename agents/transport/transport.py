@@ -80,7 +80,7 @@ class _Stream:
 
 @cache
 def _stream_class(library: Any) -> type[_Stream]:
-    """Return what clients of one library take for a stream."""
+    """Return a class that clients of one library take for a stream."""
     return type("Bounded", (_Stream, library.SyncByteStream, library.AsyncByteStream), {})
 
 

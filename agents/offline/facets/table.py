@@ -52,7 +52,7 @@ class Facet(ABC):
 
     key: str
     label: str
-    """How a person names it."""
+    """Its name for people."""
     type: ClassVar[Type]
 
     @property
@@ -91,7 +91,7 @@ def stretch(claim: Value) -> Stretch:
 
 
 def sharpness(half_width_s: float, seen: FrameSequence, *, fine: bool) -> float:
-    """Return what a claim that wide is worth: much less where the tenth was asked for."""
+    """Return the worth of a claim that wide: much less if the tenth of a second was asked for."""
     # Else "near the end" would be worth as much as a time.
     allowed = 0.3 + 0.01 * seen.duration_s if fine else 0.06 * seen.duration_s
     return min(1.0, (allowed / half_width_s) ** 0.5) if half_width_s > allowed else 1.0
@@ -321,7 +321,7 @@ class MomentOrder(Facet):
 
 
 def cut_lead(seen: FrameSequence) -> float:
-    """Return by what share of all cuts the first half leads; 0 with fewer than three cuts."""
+    """Return the lead of the first half as a share of all cuts; 0 with fewer than three cuts."""
     if len(seen.cuts) < 3:
         return 0.0
     early = sum(cut < seen.duration_s / 2 for cut in seen.cuts)
@@ -335,7 +335,7 @@ def light_gain(seen: FrameSequence) -> float:
 
 
 def motion_lead(seen: FrameSequence) -> float | None:
-    """Return by what share the first half moves more; None if one half was not seen."""
+    """Return how much more the first half moves, -1 to 1; None if one half was not seen."""
     early = seen.mids < seen.duration_s / 2
     if not early.any() or early.all():
         return None

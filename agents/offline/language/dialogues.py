@@ -104,7 +104,7 @@ UserTurn: TypeAlias = FactsTurn | ColourRunTurn | OffTopicTurn | BoredTurn
 
 
 def word(turn: UserTurn, dice: Dice, *, lead: Lead = "next") -> str:
-    """Return what a user says who means this; `read` understands it again."""
+    """Return the words of a user who means this; `read` understands them again."""
     wordings = _wordings()
     if isinstance(turn, BoredTurn):
         return str(dice.one(wordings["bored"]))
@@ -153,7 +153,7 @@ def read(text: str) -> UserTurn | None:
 
 
 def without_part(text: str) -> str:
-    """Return what a user says but for the words that say which part of the video counts."""
+    """Return what a user says without the words on which part of the video counts."""
     return _part_in(" ".join(text.split()))[0]
 
 
@@ -343,7 +343,7 @@ def word_check(check: Check, dice: Dice) -> str:
 
 
 def read_check(text: str) -> Check | None:
-    """Return what a question about an answer wants to know; None for one in other words."""
+    """Return the check that a question about an answer asks for; None for one in other words."""
     said = " ".join(text.split())
     for kind, check in _KINDS.items():
         for wording in _wordings()["checks"][kind]:
@@ -400,7 +400,7 @@ class HeardAnswer:
 
 
 def hear_answer(text: str, checks: Iterable[Check]) -> HeardAnswer:
-    """Return what is heard of an answer by whoever has these items in mind.
+    """Return what is heard of an answer when listening for these items.
 
     All facets are listened for at once: one by one, whatever value stands there would be taken
     for each of them.
@@ -416,7 +416,7 @@ def hear_answer(text: str, checks: Iterable[Check]) -> HeardAnswer:
 
 
 def phrase_value(value: Value | None) -> str:
-    """Return how a checklist writes a value that is no time; empty for None."""
+    """Return a value that is no time as a checklist writes it; empty for None."""
     if isinstance(value, tuple):
         return ", then ".join(map(str, value))
     return "" if value is None else str(value)

@@ -49,7 +49,7 @@ _QUESTIONS: Mapping[str, tuple[str, ...]] = {
 
 
 class PictureSearch(NamedTuple):
-    """What a question with options wants looked for."""
+    """What a question with options asks to look for."""
 
     kind: str
     """Kind of item: `needle`, `order` or `count`."""
@@ -99,7 +99,7 @@ def in_order(texts: Sequence[str]) -> str:
 
 
 def sought(offer: OfferedOptions) -> PictureSearch | None:
-    """Return what a question of this form wants looked for; None for any other question."""
+    """Return what a question of this form asks to look for; None for any other question."""
     asked = " ".join(offer.question.split())
     words = table("language", "tasks")
     for wording in _QUESTIONS["count"]:

@@ -50,7 +50,7 @@ class SpokenLanguage:
 
     code: str
     words: Mapping[str, Any]
-    """What its file holds."""
+    """The tables in its file."""
 
     def pattern(self, name: str) -> Pattern:
         """Return the pattern that its file holds under a name."""
@@ -93,7 +93,7 @@ class SpokenLanguage:
 
     @cached_property
     def parts(self) -> dict[str, str]:
-        """What may be named in a pattern, by name."""
+        """Parts that patterns may name, by name."""
         # The longest first: "four" would match the beginning of "fourteen".
         numerals = sorted(self.numerals, key=len, reverse=True)
         hues = COLOURS if self.code == CODES[0] else tuple(self.words["shades"])

@@ -148,7 +148,7 @@ class FrameSeries(NamedTuple):
     shares: Values
 
     def fits(self, look: PictureLook) -> list[float]:
-        """Return how well each frame fits what is said."""
+        """Return how well each frame fits a look, 0 to 1."""
         found: list[float] = likenesses(look, self.luma, self.shares).tolist()
         return found
 
@@ -190,4 +190,4 @@ SEARCHES: Mapping[str, Callable[[PictureSearch, FrameSeries], list[int]]] = {
     "order": _orders,
     "count": _count,
 }
-"""How the options that frames bear out are found, by the kind of item."""
+"""Functions that find the options borne out by frames, by kind of item."""

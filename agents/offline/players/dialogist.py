@@ -94,7 +94,7 @@ class DialogueRequest(NamedTuple):
     ability: str
     turns: int
     asked: tuple[str, ...] = ()
-    """What it may not ask again."""
+    """Questions that it may not ask again."""
     objects: tuple[BankObject, ...] = ()
 
     def has_asked(self, turn: UserTurn) -> bool:
@@ -186,7 +186,7 @@ def _objects(blocks: dict[str, str]) -> tuple[BankObject, ...]:
 
 
 def _questions(found: DialogueFacts, ability: str) -> int:
-    """Return how many different questions an ability could be shown by."""
+    """Return the number of different questions by which an ability could be shown."""
     dice = Dice("questions", ability)
     if ability in ("object_reference", "memory_recall"):
         return len(_recalls(found))
@@ -353,7 +353,7 @@ def _keys(
 def _withheld(
     found: DialogueFacts, scored: Sequence[FactsTurn], *, is_new: bool = False
 ) -> list[Check]:
-    """Return what is right of the scored rounds, which need no history, so that no filler says it.
+    """Return what is right in the scored rounds, which need no history, so that no filler says it.
 
     Where the answer is to be new, not even a colour of it may come up.
     """

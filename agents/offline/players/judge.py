@@ -52,7 +52,7 @@ def judge(sent: ModelInput, blocks: dict[str, str]) -> dict[str, object]:
 
 
 def compare(sent: ModelInput, blocks: dict[str, str]) -> dict[str, object]:
-    """Return what `judge` does with a verdict in five degrees, and what it sees in the frames."""
+    """Return a reply like that of `judge`, with a verdict in five degrees and what it sees."""
     sheets, words, is_readable = _read(sent, blocks)
     lead = sheets["A"].total - sheets["B"].total
     sign = ">>" if abs(lead) >= _FAR else ">"

@@ -139,7 +139,7 @@ _ASKED = re.compile(
     r"(that\s)?",
     re.IGNORECASE,
 )
-"""How an item begins that somebody else worded: what follows is what the answer is to say."""
+"""Beginning of an item that somebody else worded; what the answer should say follows."""
 _WORDS = {True: "The answer says so.", False: "I do not find it in the answer."}
 
 

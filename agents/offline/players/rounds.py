@@ -84,7 +84,7 @@ class DialogueFacts:
         self._windows = dict[tuple[str, Side, float], ExtremeWindow | None]()
 
     def part(self, side: Side, at_s: float) -> Stretch:
-        """Return what lies on one side of a moment."""
+        """Return the part of the video on one side of a moment."""
         return (at_s, self.seen.duration_s) if side == "after" else (0.0, at_s)
 
     def named(self) -> list[Landmark]:
@@ -183,7 +183,7 @@ class DialogueFacts:
         return found if is_shown else None
 
     def fact(self, key: str, dice: Dice) -> ContestedFact | None:
-        """Return what is right of a facet, and something that is not; None if that is vague."""
+        """Return a right value of a facet and a wrong one; None if the right one is vague."""
         true = FACETS[key].measure(self.seen)
         if true is None or FACETS[key].type not in FACT_TYPES:
             return None

@@ -100,7 +100,7 @@ _FREE_WORDS = 12
 _WORST = -0.4
 """Lowest score of a standard, so that whoever says nothing at all still comes last."""
 _FOREIGN = 0.5
-"""What following an instruction is worth in another language than the one that was asked for."""
+"""Factor of instruction following for an answer in another language than was asked for."""
 _LEAST_ROOM = 0.2
 _UNKNOWN_ROOM = 0.8
 
@@ -132,7 +132,7 @@ class AnswerSheet:
 
     rows: tuple[ClaimRow, ...]
     missing: tuple[str, ...]
-    """What was asked and not answered in words that could be read."""
+    """Facets that were asked for and not answered in words that could be read."""
     illegible: tuple[str, ...]
     """Facets among `missing` for which the answer has a value in words that cannot be read."""
     followed: int

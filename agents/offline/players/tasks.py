@@ -60,7 +60,7 @@ SCENE = (0.25, 0.45)
 LEAST_SCENE_S = 2.0
 _COLOURS_TRIED = 7
 _APART = 0.06
-"""How far the times of options lie apart, as a share of the video."""
+"""Least distance of the times of options, as a share of the video."""
 _INSTANTS = 100
 _TRIES = 60
 

@@ -144,7 +144,7 @@ def _scene(scene: MeasuredScene) -> dict[str, object]:
 
 
 def answer(kind: str, sent: ModelInput) -> str:
-    """Return what a contestant of that kind says to what it was sent."""
+    """Return the answer of a contestant of that kind to what it was sent."""
     if kind == "parrot":
         return str(table("players", "manners")["parrot"])
     offer = offered(sent.question)

@@ -30,7 +30,7 @@ _LONG = 1.7
 _FITS = 0.8
 """Least overlap of an area with a shape's outline, over what both cover, to have that shape."""
 PATCH = "patch"
-"""What an area of no shape in particular is called."""
+"""Name of an area of no particular shape."""
 SAME_SIZE = 1.25
 """Widths and heights of one thing in two pictures differ by less than this factor."""
 OFTEN = 0.4
@@ -76,7 +76,7 @@ def areas_of(picture: ReceivedFrame) -> tuple[Area, ...]:
 
 
 def things_in(pictures: Sequence[ReceivedFrame]) -> list[DepictedObject]:
-    """Return what is seen in many of the pictures, the largest first."""
+    """Return the things seen in many of the pictures, the largest first."""
     things = list[DepictedObject]()
     for place, one in enumerate(pictures):
         for area in areas_of(one):

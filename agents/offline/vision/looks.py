@@ -39,7 +39,7 @@ _LIGHT_WIDTH = 0.35
 
 
 class PictureLook(NamedTuple):
-    """What is said of a picture."""
+    """A picture in three words."""
 
     light: str
     main: str
@@ -85,7 +85,7 @@ def likenesses(look: PictureLook, luma: Values, shares: Values) -> Values:
 
 
 _FIRST, _SECOND = 0.6, 0.3
-"""What is said first of a picture covers the most of it."""
+"""Weights of the first and second colour named: the first covers most of a picture."""
 _WORD = re.compile(rf"\b({'|'.join(COLOURS)})\b", re.IGNORECASE)
 
 

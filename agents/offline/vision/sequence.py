@@ -34,7 +34,7 @@ SHARE = 0.2
 
 @dataclass(frozen=True, eq=False)
 class MeasuredScene:
-    """What lies between two cuts."""
+    """A scene, between two cuts."""
 
     start_s: float
     end_s: float
