@@ -20,25 +20,25 @@ from videoautoarena.agents.offline.vision.sequence import Curve, FrameSequence, 
 
 @dataclass(frozen=True)
 class VideoPart:
-    """What is seen of it, and when it begins."""
+    """A part of a video: what is seen of it, and when it begins."""
 
     seen: FrameSequence
     start_s: float = 0.0
 
     def measure(self, key: str) -> Value | None:
-        """Return what these frames show of a facet; None where they do not show it."""
+        """Return what these frames show of a facet; None if they do not show it."""
         value = FACETS[key].measure(self.seen)
         return None if value is None else _shifted(value, self.start_s)
 
     def right(self, key: str, claim: Value) -> float:
-        """Return how right a claim is, 0 to 1; 0 where these frames do not show it."""
+        """Return how right a claim is, 0 to 1; 0 if these frames do not show it."""
         facet = FACETS[key]
         score = facet.score(_shifted(claim, -self.start_s), self.seen, fine=False)
         return score.right if score else 0.0
 
 
 def part_of(seen: FrameSequence, span: Stretch) -> VideoPart | None:
-    """Return what is seen from one time to another; None where no frame falls there."""
+    """Return what is seen from one time to another; None if no frame falls there."""
     first = seen.pictures[0].time_s
     pictures = [one for one in seen.pictures if span[0] <= one.time_s - first <= span[1]]
     return VideoPart(sight(pictures), pictures[0].time_s - first) if pictures else None
@@ -55,12 +55,12 @@ MOMENTS = {key: facet for key, facet in FACETS.items() if isinstance(facet, Extr
 NEAR = 0.2
 """How far below the extreme a frame still counts as near it, as a share of the curve's range."""
 MOST = 0.4
-"""How many of a part's frames may come near."""
+"""Largest share of a part's frames that may come near; with more there is no clear extreme."""
 SLACK = 2.2
-"""How many gaps between frames a time may lie outside of those that come near."""
+"""Gaps between frames by which an answer may miss the frames that come near."""
 LEAST_FRAMES = 8
 LEAST_SHARE = 0.2
-"""Of the video, that a part has to take."""
+"""Least share of the video that a part has to take."""
 
 
 class ExtremeWindow(NamedTuple):
@@ -77,7 +77,7 @@ class ExtremeWindow(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Extremes:
-    """Those of one sight.
+    """The extremes of the parts of one video.
 
     A part is cut out of its curves: to look at its frames alone would take a hundred times as long.
     """
@@ -85,12 +85,12 @@ class Extremes:
     seen: FrameSequence
 
     def at(self, key: str, part: Stretch) -> float | None:
-        """Return when a part comes to its extreme, whether that stands out or not."""
+        """Return when a part has its extreme, whether that stands out or not."""
         times, heights = self._cut(key, part)
         return float(times[int(np.argmax(heights))]) if len(times) else None
 
     def window(self, key: str, part: Stretch) -> ExtremeWindow | None:
-        """Return the extreme of a part; None where it does not stand out, or the part is short."""
+        """Return the extreme of a part; None if it does not stand out, or the part is short."""
         times, heights = self._cut(key, part)
         reach = float(np.ptp(heights)) if len(times) else 0.0
         is_long = part[1] - part[0] >= LEAST_SHARE * self.seen.duration_s
