@@ -81,6 +81,7 @@ class Arena:
     """Video id to what somebody says of it; nobody but the examiner is told."""
     categories: tuple[str, ...] | None = None
     """What the examiner chooses from; None as runs did that were begun without such a list."""
+    # By itself each slot counts for itself; only a retried run has later ones in its place.
     current: Callable[[str], str] = str
     """Id of the first slot in a place to that of the one which counts there now."""
 

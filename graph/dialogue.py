@@ -55,9 +55,9 @@ WIDE = "refusal_twin"
 """Its stretches are wide: times of anything else fall into them, so that values give away nothing;
 what is said to it blindly is held against its items all the same."""
 SOLVED = 1.0
-"""Share of items that is to be answered as expected by who sees other frames and knows all."""
+"""Share of items that an answer must meet which knows the history and sees other frames."""
 HARD = 0.8
-"""The same of abilities whose rounds ask for several facts."""
+"""The same share, for abilities whose rounds ask for several facts."""
 _SEVERAL = ("content_summary", "topic_shifting", "proactive_interaction")
 MOST_TOLD = 40_000
 """Characters of a refused dialogue that is shown to its writer again."""
@@ -77,7 +77,7 @@ class DialogueContext:
     asked: tuple[str, ...] = ()
     """What the scored rounds of other dialogues about this video asked."""
     wanted: int | None = None
-    """So many rounds are asked for; None for the fewest."""
+    """Rounds that are asked for; None: the fewest of `turns`."""
     on_failed: Callable[[str], None] = lambda _scope: None
     """Called with the scope of every call that failed for good."""
 
@@ -91,16 +91,16 @@ class DialogueContext:
 
 
 class MadeDialogue(NamedTuple):
-    """What came of a dialogue."""
+    """A dialogue that was made, or why it was not."""
 
     rounds: tuple[RoundReply, ...]
     checklists: dict[int, tuple[ChecklistQuestion, ...]]
     """Number of each scored round, from 1, to its items."""
     faults: tuple[DialogueFault, ...]
-    """Of each try in turn."""
+    """What was wrong with each try, in order."""
     is_done: bool
     tried: tuple[dict[str, Any], ...] = ()
-    """What each answer that was tried out came to."""
+    """Each answer that was tried out, with the items it met."""
 
 
 class DialogueState(TypedDict, total=False):
@@ -161,6 +161,8 @@ async def list_items(state: DialogueState, runtime: Runtime[DialogueContext]) ->
         kept = kept_items(items, checked)
         checklists[number] = kept
         fault = checklist_fault(kept, rounds, number, ability=shop.ability)
+        # Blind answers alone miss what is given away in other words: of 104 such leaks, planted for
+        # the offline models, they found none and values found all.
         is_secret = shop.ability != WIDE and keeps_secret(shop.ability, one)
         if fault is None and is_secret and gives_away(kept, rounds, number):
             fault = DialogueFault(
@@ -172,9 +174,9 @@ async def list_items(state: DialogueState, runtime: Runtime[DialogueContext]) ->
 
 
 async def try_out(state: DialogueState, runtime: Runtime[DialogueContext]) -> Update:
-    """Have each scored round answered by who can, and by who lacks what it needs.
+    """Have each scored round answered by models that know all and by such that lack something.
 
-    Who sees no frames comes first: that costs least.
+    Without frames comes first, since that costs least.
     """
     trial = _AnswerTrial(runtime.context, state)
     return {"fault": await trial.fault(), "tried": tuple(trial.tried)}
@@ -189,7 +191,7 @@ async def refuse(state: DialogueState) -> Update:
 
 
 def after(following: str) -> Any:
-    """Return what decides whether a try goes on with `following`."""
+    """Return the function that decides whether a try goes on with `following`."""
 
     def decide(state: DialogueState) -> str:
         return "refuse" if state.get("fault") else following
@@ -199,6 +201,7 @@ def after(following: str) -> Any:
 
 def again(state: DialogueState) -> str:
     """Return "write" while there is a try left; what a failed call ends is not tried again."""
+    # Nothing more is paid for a dialogue of which a call failed for good.
     is_failed = any(fault.reason == "failed" for fault in state.get("faults", ()))
     return END if is_failed or state.get("ask", 0) >= TRIES else "write"
 
@@ -254,7 +257,7 @@ class _AnswerTrial:
         return None
 
     async def _leak(self, number: int, items: Sequence[ChecklistQuestion]) -> DialogueFault | None:
-        """Have it answered by who sees no frames and knows the rest of the dialogue."""
+        """Have a round answered without frames, but with the rest of the dialogue."""
         shop = self.shop
         rounds = self.state["rounds"]
         if not keeps_secret(shop.ability, rounds[number - 1]):
@@ -263,6 +266,7 @@ class _AnswerTrial:
         call = shop.dialogist.answer_blind(rounds, number, slot=shop.slot, ask=ask)
         answer = await _noted(shop, shop.slot, call)
         how = "sees no frames"
+        # Such an answer meets the items answered no; no call is paid to learn that.
         if says_nothing(answer):
             met = [not item.is_yes for item in items]
             self.tried.append({"round": number, "how": how, "answer": answer, "met": met})
@@ -273,7 +277,7 @@ class _AnswerTrial:
     async def _unsolved(
         self, number: int, items: Sequence[ChecklistQuestion]
     ) -> DialogueFault | None:
-        """Have it answered by who knows all, and sees frames that a player does not."""
+        """Have a round answered with all its history, from frames that a player does not see."""
         rounds = self.state["rounds"]
         answer = await self._answer(rounds[number - 1].user, turns_of(rounds, number), number, 0)
         met = await self._met("knows all, sees other frames", answer, number, items, 0)
@@ -284,7 +288,7 @@ class _AnswerTrial:
     async def _memory(
         self, number: int, items: Sequence[ChecklistQuestion]
     ) -> DialogueFault | None:
-        """Have it answered by who knows no history, and for whatever else it could mean."""
+        """Have a round answered without its history, and for whatever else it could mean."""
         if self.shop.ability not in MEMORABLE:
             return None
         one = self.state["rounds"][number - 1]
@@ -303,7 +307,11 @@ class _AnswerTrial:
     ) -> str:
         shop = self.shop
         dialogist = shop.dialogist
+        # Not the frames that a player is sent: a round chosen by those would be solved by
+        # selection.
         frames = other_half(dialogist.frames) if place == 0 else dialogist.frames
+        # Place 0 knows all, 1 knows no history, one more for each other meaning; blind answers are
+        # marked under the last.
         ask = _ask(self.state, number) * (MOST_OTHERS + 3) + place
         call = dialogist.answer(user, history, frames=frames, slot=shop.slot, ask=ask)
         return await _noted(shop, shop.slot, call)
@@ -326,7 +334,7 @@ class _AnswerTrial:
 
 
 async def _noted(shop: DialogueContext, scope: str, call: Awaitable[T]) -> T:
-    """Return what a call does; the scope of one that fails is handed on."""
+    """Return the result of a call; report the scope of one that fails."""
     try:
         return await call
     except CallFailed:
@@ -345,5 +353,6 @@ def keeps_secret(ability: str, one: RoundReply) -> bool:
 
 
 def _ask(state: DialogueState, number: int) -> int:
-    """Return what tells asks about a round in one try from those in others."""
+    """Return the number that tells asks about a round in one try from those in others."""
+    # No dialogue has 16 rounds (`TURNS` allows eight), so that no two asks share a number.
     return state.get("ask", 0) * 16 + number

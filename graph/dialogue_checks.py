@@ -55,13 +55,13 @@ ASSISTANT = (1, 2_000)
 ITEM = (4, 400)
 SPELT = (0, 1_000)
 MEMORABLE = ("object_reference", "memory_recall")
-"""Abilities whose scored rounds nobody can answer who does not know what was said before."""
+"""Abilities whose scored rounds can be answered only by knowing what was said before."""
 MOST_OTHERS = 3
-"""Other things that could be meant, of which each is tried."""
+"""Most other things that could be meant which are tried, each with a call."""
 NEW_FACTS = 3
-"""That a summary gives and no earlier round."""
+"""Facts that a summary has to give and no earlier round gave."""
 YES_SHARE = (0.2, 0.8)
-"""Of a checklist, the least and the most."""
+"""Least and largest share of a checklist that may be answered yes."""
 
 _ABSENT = re.compile(
     r"\b(?:not|no|never|none|nothing|nowhere|neither|nor|without|absent|absence|missing|lacks?"
@@ -103,6 +103,8 @@ _BACK = re.compile(
 _NAMELESS = "picture frame scene shot clip moment part thing object item person area"
 _VAGUE = frozenset(_NAMELESS.split())
 """Words of an object's name that name nothing."""
+# Who refuses whatever is asked is right on every refusal, so that each has a twin whose thing is
+# there.
 _REFUSALS = {"answer_refusal": True, "refusal_twin": False}
 """Ability to whether its reference says that the thing is not there."""
 _ENDED = re.compile(r"\?[\"'\u201d\u2019)\]*_]*$")
@@ -293,7 +295,7 @@ def _memory_recall(
 
 
 def _spelt_out(one: RoundReply, number: int) -> Iterator[DialogueFault]:
-    """Yield what lacks of a round whose words mean something only after others."""
+    """Yield what a round lacks whose words mean something only after earlier ones."""
     if not plain(one.explicit) or plain(one.explicit) == plain(one.user):
         yield DialogueFault(
             "mention", "explicit does not spell out what the user's words mean", number

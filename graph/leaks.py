@@ -16,7 +16,7 @@ from typing import NamedTuple
 NEAR_S = 0.5
 """A time this far from an item's one time is the same."""
 MOST_WORDS = 0.6
-"""Share of an item's words that give it away; of one or two words all do."""
+"""Share of an item's words that give it away; an item of one or two words needs all."""
 _UNITS = """
     zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen
     sixteen seventeen eighteen nineteen
@@ -80,10 +80,10 @@ _ALIKE = dict(pair.split(":") for pair in _FORMS.split())
 
 
 class ItemValues(NamedTuple):
-    """What an item asks for."""
+    """The values that an item asks for."""
 
     stretches: tuple[tuple[float, float], ...] = ()
-    """In seconds; of each a time within says it."""
+    """Stretches in seconds; any time within one says it."""
     numbers: frozenset[float] = frozenset()
     words: frozenset[str] = frozenset()
 
@@ -91,7 +91,7 @@ class ItemValues(NamedTuple):
         return bool(self.stretches or self.numbers or self.words)
 
     def stands_in(self, text: str) -> bool:
-        """Return whether it stands in a text, whatever is around it; what is nothing does not."""
+        """Return whether it stands in a text, whatever is around it; an empty value never does."""
         if not self:
             return False
         enough = max(min(len(self.words), 2), ceil(MOST_WORDS * len(self.words)))
@@ -174,10 +174,10 @@ class _TextNumbers(NamedTuple):
     """Times and numbers of a text."""
 
     times: list[float]
-    """With bare numbers behind "at", which are numbers as well."""
+    """In seconds; includes bare numbers after "at", which count as numbers, too."""
     numbers: frozenset[float]
     stretches: list[tuple[float, float]]
-    """From one time to another, or around a time that stands alone."""
+    """Stretches in seconds, from one time to another or around a time that stands alone."""
 
 
 class _NumberToken(NamedTuple):
@@ -185,7 +185,7 @@ class _NumberToken(NamedTuple):
     end: int
     value: float
     scale: float | None
-    """Seconds in its unit; None of a bare number."""
+    """Seconds in its unit; None for a bare number."""
     lead: str
     """The word "between", "at", .. before it."""
 
@@ -246,7 +246,7 @@ def _tokens(text: str) -> Iterator[_NumberToken]:
 
 
 def _valued(found: re.Match[str]) -> tuple[float, float | None]:
-    """Return a number, and how many seconds its unit has; None where it has none."""
+    """Return a number, and how many seconds its unit has; None if it has none."""
     if found["rest"] is not None:
         minutes = 60 * int(found["hours"] or 0) + int(found["minutes"])
         return 60 * minutes + float(found["rest"]), 1.0
@@ -265,8 +265,10 @@ def _digits(text: str) -> str:
     """Return a text in small letters whose numbers are all in plain digits."""
     if not text.isascii():
         text = unicodedata.normalize("NFKC", text)
+        # Digits of other scripts become plain ones.
         text = "".join(str(unicodedata.decimal(one, one)) for one in text)
     text = re.sub(r"[\u2010-\u2015\u2212]", "-", text.casefold())
+    # A comma before three digits groups thousands; before one or two it is a decimal comma.
     text = re.sub(r"(?<=\d),(?=\d{3}(?!\d))", "", " ".join(text.split()))
     text = re.sub(r"(?<=\d),(?=\d{1,2}(?!\d))", ".", text)
     return _NUMERAL.sub(_numeral, text)
@@ -286,7 +288,7 @@ def _number(words: str) -> int:
 
 
 def _stem(word: str) -> str:
-    """Return a word without the commonest endings, so that its forms come to the same."""
+    """Return a word without the commonest endings, so that its forms are alike."""
     for ending, put in (("ies", "y"), ("ied", "y"), ("es", ""), ("s", ""), ("ing", ""), ("ed", "")):
         if word.endswith(ending) and len(word) - len(ending) >= 3 and not word.endswith("ss"):
             word = word[: -len(ending)] + put

@@ -67,9 +67,9 @@ class LineageState(SettledSlots, total=False):
     """Every question put to contestants so far in this lineage."""
     proposal: EvolverReply | None
     evolution: tuple[Evolution, ...]
-    """Attempts of this round."""
+    """Attempts of this round to evolve a question."""
     failure: str | None
-    """Why this round came to no question."""
+    """Why this round has no question."""
     is_over: bool
     """The run stops before this round."""
     question: Question | None
@@ -148,12 +148,13 @@ def ended(
 
 
 def unanswered(arena: Arena, state: LineageState) -> Battle | None:
-    """Return a forfeit or a void where an answer is missing; None where both are there."""
+    """Return a forfeit or a void where an answer is missing; None if both are there."""
     a = state["answer_a"]
     b = state["answer_b"]
     missing = [said for said in (a, b) if isinstance(said, Forfeit)]
     if not missing:
         return None
+    # Frames that were lost here are no fault of a contestant, so nobody forfeits for them.
     ours = [said.reason for said in missing if said.is_ours]
     if ours:
         return ended(arena, state, verdict="void", reason=f"no answer: {ours[0]}")
@@ -266,6 +267,7 @@ async def referee(state: LineageState, runtime: Runtime[Arena]) -> Update:
     draw = state["draw"]
     if draw is None:
         raise RuntimeError("the judge was reached without a draw")
+    # How it ends is not known yet: this one is only shown to the judges.
     asked = ended(arena, state, verdict="void", reason=None)
     try:
         verdicts = await judge(
@@ -283,7 +285,7 @@ async def referee(state: LineageState, runtime: Runtime[Arena]) -> Update:
 
 
 async def void(state: LineageState, runtime: Runtime[Arena]) -> Update:
-    """Settle a slot that never came to a question."""
+    """Settle a slot that never got a question."""
     arena = runtime.context
     return await _next(arena, state, ended(arena, state, verdict="void", reason=state["failure"]))
 
@@ -309,6 +311,7 @@ async def answer_or_forfeit(
             arena.prompter, model, frames=frames, question=question, slot=slot, seat=seat
         )
     except LOST as failure:
+        # Frames that are lost or cannot be read are this machine's fault and not the contestant's.
         is_ours = not isinstance(failure, CallFailed) or isinstance(failure, FramesLost)
         return Forfeit(model=model.alias, reason=str(failure), is_ours=is_ours)
     return said.answer
@@ -317,6 +320,7 @@ async def answer_or_forfeit(
 async def _next(arena: Arena, state: LineageState, battle: Battle) -> Update:
     """Settle this round and make room for the next one."""
     await arena.settle(battle)
+    # LangGraph keeps what a node does not return, so all that belongs to this round is cleared.
     asked = (*state["asked"], battle.question) if battle.question else state["asked"]
     return {
         "settled": [battle.id],
@@ -369,6 +373,7 @@ def opening(
     last = state["last"]
     if state["round"] >= arena.rules.rounds or not arena.wanted(_current(arena, state)):
         return "__end__"
+    # A forfeit lacks an answer, so that there is nothing whose faults could be looked for.
     has_faults = last is not None and bool(last.verdicts) and last.verdict != "void"
     return "evolver" if has_faults else "questioner"
 
@@ -407,6 +412,7 @@ builder.add_conditional_edges("evolver", after_evolver)
 builder.add_conditional_edges("grader", gate)
 builder.add_edge("draw", "contestant_a")
 builder.add_edge("draw", "contestant_b")
+# One edge from both: the judge runs once, after both have answered.
 builder.add_edge(["contestant_a", "contestant_b"], "judge")
 builder.add_conditional_edges("judge", opening)
 builder.add_conditional_edges("void", opening)

@@ -36,6 +36,8 @@ async def contestant(state: NewcomerState, runtime: Runtime[Arena]) -> Update:
         _seat(state["draw"]),
         video=source.video,
         question=source.question or "",
+        # Asked in the first slot of its place, where a later generation finds the replies that can
+        # be used.
         slot=base_of(state["slot"]),
     )
     return {"answer": answer}

@@ -1,11 +1,11 @@
-"""Ids of slots: of which video, persona, round and generation, or of which newcomer."""
+"""Ids of slots: which video, persona, round and generation they are of, or which newcomer."""
 
 from __future__ import annotations
 
 PERSONAS = (1, 2, 3)
 """Every video gets three users."""
 DIVERSE_ASKS = 3
-"""How often users are invented for one video at most, where those that repeat others count."""
+"""Most times that users are invented for one video, if the run looks for users that are alike."""
 
 
 def lineage_id(video: str, persona: int) -> str:

@@ -174,7 +174,7 @@ def settled_rounds(arena: Arena, video: str, persona: int) -> list[Battle]:
 
 
 def next_slot(arena: Arena, video: str) -> str | None:
-    """Return the first slot of a video that is not settled, by round; None where there is none."""
+    """Return the first slot of a video that is not settled, by round; None if all are."""
     done = {p: len(settled_rounds(arena, video, p)) for p in PERSONAS}
     persona = min(PERSONAS, key=lambda p: done[p])
     return arena.slot(video, persona, done[persona]) if done[persona] < arena.rules.rounds else None
@@ -208,4 +208,6 @@ builder.add_conditional_edges("examiner", after_examiner)
 builder.add_conditional_edges("persona", after_persona, ["lineage", "abandon"])
 builder.add_edge("lineage", END)
 builder.add_edge("abandon", END)
+# Without a checkpointer: it would cost three times a battle's CPU to keep what the journal and the
+# store know.
 tournament = builder.compile(name="tournament")

@@ -101,7 +101,7 @@ def row_of(key: str, model: Model, request: Request, ended: CallEnding) -> CallR
 
 
 def _cost(model: Model, ended: CallEnding) -> CallCost:
-    """Return what the last try cost; a failed one costs nothing only where nobody was at work."""
+    """Return the cost of the last try; a failed one is free only if no model worked on it."""
     if ended.received is not None:
         return cost_of(model, ended.received.usage, ended.received.cost_usd)
     if ended.fault is not None and not may_be_charged(ended.fault.kind):
@@ -109,6 +109,7 @@ def _cost(model: Model, ended: CallEnding) -> CallCost:
     return cost_of(model, NO_USAGE)
 
 
+# Every key holds the same system text, so it is put into JSON once.
 _SYSTEM_JSON = canonical_json(SYSTEM)
 
 
@@ -120,25 +121,25 @@ class CallEvent:
     alias: str
     nonce: Nonce
     fault: str | None = None
-    """Machine word of what went wrong: of a try, or for good."""
+    """Machine word of what went wrong, with one try or for good."""
     seconds: float = 0.0
     """The pause before the next try, or how long the last one took."""
     usage: Usage = NO_USAGE
     cost_usd: float | None = None
-    """What a finished call's last try cost; None where it is unknown, or was paid for earlier."""
+    """What a finished call's last try cost; None if it is unknown, or was paid for earlier."""
     attempts: tuple[Attempt, ...] = ()
     """The tries of a finished call before the last one."""
     text: str = ""
-    """The reply, or why there is none, of a call that is finished or recalled; of one that taught
-    something of its server, what that is, in a line."""
+    """The reply of a finished or recalled call, or why it has none; in a `learnt` event, one line
+    about what was learnt of the server."""
     node: str = ""
     """The machine of a cluster that it was made on."""
     ending: str | None = None
-    """Why the provider says the reply of a finished call ended; None where it did not."""
+    """Why the reply of a finished call ended, in the provider's word; None if it gave none."""
 
 
 class CallJournal(Protocol):
-    """What is kept of calls."""
+    """The journal as calls use it: rows of finished calls, intents of tries about to be sent."""
 
     def find(self, key: str) -> CallRow | None:
         """Return the row of a finished call."""
@@ -191,6 +192,7 @@ class Asker:
     drained: asyncio.Event = field(default_factory=asyncio.Event, init=False, repr=False)
     """Set once `drain` was called and every call that was under way is recorded and announced."""
     _in_flight: set[str] = field(default_factory=set, init=False, repr=False)
+    # Weak, so that a lock lives only while somebody holds it or waits for it.
     _locks: WeakValueDictionary[str, asyncio.Lock] = field(
         default_factory=WeakValueDictionary, init=False, repr=False
     )
@@ -221,7 +223,7 @@ class Asker:
         return (await self.ask_row(model, request)).reply or ""
 
     async def ask_row(self, model: Model, request: Request) -> CallRow:
-        """Return the row of the model's reply, from the journal where it is there.
+        """Return the row of the model's reply, from the journal if it is there.
 
         Raises:
             EmptyReply: it said nothing.
@@ -235,10 +237,12 @@ class Asker:
         if row is not None:
             self.on_event(_event_of("recalled", model, row))
             return replied(row)
+        # A replay sends nothing, so what was never recorded cannot be answered.
         if self.is_replay:
             nonce = request.nonce
             place = f"{nonce.role} in {nonce.scope}"
             raise JournalMiss(f"no call of {place} was recorded in these words with these frames")
+        # A key under way twice would be paid for twice, and only one row of it be kept.
         if key in self._in_flight:
             raise RuntimeError(f"two calls under way share the key of {request.nonce!r}")
         self._in_flight.add(key)
@@ -249,11 +253,11 @@ class Asker:
         return replied(row)
 
     def in_turn(self, what: str) -> asyncio.Lock:
-        """Return what all hold who may ask the same, while they do: one of them makes the call."""
+        """Return the lock held by whoever may ask the same, so that one of them makes the call."""
         return self._locks.setdefault(what, asyncio.Lock())
 
     def recall(self, model: Model, request: Request) -> CallRow | None:
-        """Return what the journal holds of an ask; None where it failed or was never made."""
+        """Return the recorded row of an answered call; None if it failed or was never made."""
         row = self.journal.find(journal_key(model, request))
         if row is None or row.reply is None:
             return None
@@ -287,7 +291,7 @@ class Asker:
         self.on_outage = on_outage
 
     def share_limits(self, on_waiting: Callable[[], None]) -> None:
-        """Send nothing but what is lent from now on; `on_waiting` is called where that is short."""
+        """Send only within what is lent from now on; call `on_waiting` when a try has to wait."""
         self._turns.on_waiting = on_waiting
         self._turns.lend(LimitLoan(0, {}, {}))
 
@@ -296,13 +300,14 @@ class Asker:
         self._turns.lend(loan)
 
     def wants(self) -> tuple[PlaceDemand, dict[EndpointKey, PlaceDemand]]:
-        """Return what could be used at once, in all and of each endpoint."""
+        """Return how many places could be used at once, in all and at each endpoint."""
         return self._turns.wants()
 
     async def aclose(self) -> None:
         await self._tries.aclose()
 
     async def _make(self, key: str, model: Model, request: Request) -> CallRow:
+        # Money is set aside for the frames that will be sent, not for those the server refuses.
         fitted = self.estimates.limits.fitted(model, request)
         hold = await self.spend_cap.hold(model, fitted)
         if hold is None:
@@ -314,9 +319,11 @@ class Asker:
             sent = replace(request, frames=ended.frames)
             row = row_of(key, model, sent, ended)
             self.estimates.learn(model, sent.frames, row.usage)
+            # A cost that nobody states is unknown and never zero: the row keeps the most it may be.
             if row.cost_usd is None:
                 most = self.estimates.most(model, sent).usd
                 row = row.model_copy(update={"may_have_cost_usd": most})
+            # Counted, so that a run which drains does not end before this paid reply is on disk.
             self._recording += 1
             try:
                 await self.journal.record(row)
@@ -340,9 +347,11 @@ class Asker:
             self.drain()
 
     async def _go_broke(self) -> None:
-        """Drain, since the cap is reached, and never come back."""
+        """Drain, since the cap is reached, and wait until cancelled."""
         self.is_broke = True
         self.drain()
+        # A call that failed here would make its slot void; one that waits until it is cancelled is
+        # made when the run goes on under a higher cap.
         await asyncio.get_running_loop().create_future()
 
 
@@ -365,6 +374,7 @@ class _Call(Listener):
 
     async def sending(self, attempt: int, sent: Request) -> None:
         if self.model.is_offline:
+            # An offline try costs nothing, so no intent has to outlive a kill.
             return
         most = self.asker.estimates.most(self.model, sent)
         name = self.model.resolved

@@ -30,17 +30,17 @@ from videoautoarena.memory.records.errors import ArenaError, BadInput, FramesCha
 from videoautoarena.memory.records.records import Attempt, ReplyFormat, Usage, VideoFrames
 
 TOKENS_OF_A_REPLY = 1000
-"""What a reply is taken to be, beforehand, where no parameter limits it."""
+"""Tokens that a reply is expected to take if no parameter limits it."""
 MOST_OVERLONG = 2
-"""Tries of a call whose replies never end: a model that repeats itself does so by chance, and each
-reply costs what the longest one may."""
+"""Most tries of a call whose replies never end: a model repeats itself by chance and may not do so
+the next time, but each such reply costs as much as the longest one that is allowed."""
 LONGEST_ADDRESS = 200
-"""Characters of a model's address that are repeated."""
+"""Most characters of a model's address that an error message repeats."""
 _OF_ADDRESS = frozenset({"connection", "malformed", "http-404", "http-405"})
-"""Kinds of fault of a server that is there, and of an address at which it may serve nothing."""
+"""Kinds of fault that a wrong `base_url` may cause: a server is there, but serves no model."""
 _VERSION = re.compile(r"/v\d")
 PART_BYTES = 160
-"""What stands around each frame in a body."""
+"""Bytes of a body around each frame and around the text."""
 
 
 class CallEnding(NamedTuple):
@@ -50,43 +50,43 @@ class CallEnding(NamedTuple):
     fault: CallFault | None
     attempts: tuple[Attempt, ...]
     latency_s: float
-    """Of the last try."""
+    """How long the last try took."""
     frames: VideoFrames | None
-    """What the last try was sent with."""
+    """Frames of the last try."""
     structured: ReplyFormat | None = None
-    """What its reply was to be held to."""
+    """Format that the server was asked to hold the last reply to; None if to none."""
 
 
 class Listener(Protocol):
-    """Follows a call's tries; a number of a try is counted from 1."""
+    """Follows the tries of one call; tries are numbered from 1."""
 
     @property
     def rank(self) -> int:
-        """Its tries go before those of a higher one."""
+        """Place in the queue: tries of a lower rank are sent first."""
 
     def started(self) -> None:
-        """Its first try goes out."""
+        """Take note that the first try goes out."""
 
     async def sending(self, attempt: int, sent: Request) -> None:
-        """Return when the try of this number may be sent."""
+        """Return once the try of this number may be sent."""
 
     def unused(self) -> None:
-        """A turn was given back without a try."""
+        """Take note that a turn was given back without a try."""
 
     def unsent(self, attempt: int) -> None:
-        """The try of this number never went out, and none will."""
+        """Take note that the try of this number never went out, and none will."""
 
     def failed(self, attempt: int, fault: CallFault, wait_s: float) -> None:
-        """The try of this number failed, and the next comes after so many seconds."""
+        """Take note that the try of this number failed; the next one follows after `wait_s`."""
 
     async def renewed(self, attempt: Attempt) -> None:
-        """Return when the try behind this one may be paid for."""
+        """Return once the try after this one may be paid for."""
 
     def is_funded(self, sent: Request) -> bool:
         """Return whether enough is set aside for a try, as far as is known now."""
 
     async def funded(self, sent: Request) -> None:
-        """Return when enough is."""
+        """Return once enough is set aside for a try."""
 
     def learnt(self, line: str) -> None:
         """Take a line about what its tries taught of the server."""
@@ -133,6 +133,8 @@ class Attempts:
                 if number == 1:
                     listener.started()
                 request = shaped.fitted(request)
+                # Its intent is on disk before a try is sent: a kill may lose the reply, but not the
+                # knowledge that it may have been paid for.
                 await listener.sending(number, request)
                 # Something may have been learnt while it waited.
                 request = shaped.fitted(request)
@@ -148,6 +150,8 @@ class Attempts:
                 return CallEnding(
                     received, None, tuple(before.all), took_s, request.frames, shaped.asked_for
                 )
+            # Nobody was there, so that it counts as no try; it is sent again once the endpoint is
+            # back.
             if turn.found_nobody:
                 # Others of its model may hold what it waits for next.
                 shaped.let_go()
@@ -161,6 +165,8 @@ class Attempts:
                 return CallEnding(
                     received, fault, tuple(before.all), took_s, request.frames, shaped.asked_for
                 )
+            # `least_s` is our own pause and `longest_s` the one the server asks for: a refused call
+            # may be woken between the two, once the server has taken another.
             least_s = longest_s = 0.0
             if not mended:
                 tries = len(before.own) + 1
@@ -198,6 +204,7 @@ class Attempts:
             if listener.is_funded(fitted) and shaped.is_ready:
                 return turn
             turn.tokens = 0.0
+            # Nothing was sent, so the pacer takes back the tokens that it had counted.
             self.turns.give_back(turn)
             listener.unused()
 
@@ -230,14 +237,18 @@ class Attempts:
             reply_form=shaped.reply_form(request),
         )
         try:
+            # Not sent at all: a 413 that comes before the body is read reaches Gemini's client as a
+            # broken connection.
             fault = await self._oversize(model, request)
             return fault or await self._clients[model].send(sending)
         except (FramesChanged, UnusableVideo) as lost:
             return CallFault("frames", redacted(str(lost)), is_local=True)
         except ArenaError:
+            # These tell the user what to mend; they are no fault of the server.
             raise
         except Exception as error:
             fault = fault_of(error, key_env=model.key_env, is_foreign=model.is_foreign)
+            # A bug of ours keeps its trace and ends the run; it is never written down as an answer.
             if model.is_offline or fault is None:
                 raise
             return _with_address(fault, model)
@@ -252,6 +263,7 @@ class Attempts:
         pictures = 0
         if frames is not None and count:
             jpegs = await self.load(frames.video, [frame.digest for frame in frames.frames])
+            # Base64 makes four characters of every three bytes.
             pictures = sum(PART_BYTES + -(-len(jpeg) // 3) * 4 for jpeg in jpegs)
         if text + pictures <= most:
             return None
@@ -286,7 +298,7 @@ class _EarlierTries:
 
     def __init__(self) -> None:
         self.own: list[Attempt] = []
-        """Those that count: somebody was there."""
+        """Tries that reached somebody; only these count against the limits on tries."""
         self.all: list[Attempt] = []
         self._is_missed = False
         """The last one found nobody."""
@@ -302,6 +314,8 @@ class _EarlierTries:
         """Take one that met nobody; of such in a row that surely cost nothing, one is kept."""
         last = self.all[-1] if self._is_missed else None
         self._is_missed = True
+        # An outage of 15 minutes is looked at some fifty times, and one such attempt tells as much
+        # as all of them.
         if last is None or {last.kind, attempt.kind} != {UNREACHED}:
             self.all.append(attempt)
         return attempt
@@ -342,6 +356,7 @@ def _note(turn: SendTurn, got: ReceivedReply | CallFault) -> None:
     if isinstance(got, ReceivedReply):
         turn.contact = "reached"
         turn.outcome = "taken"
+        # None leaves the pacer with its own estimate.
         turn.tokens = None if got.usage.total is None else float(got.usage.total)
         return
     turn.reason = got.reason
@@ -356,7 +371,7 @@ def _note(turn: SendTurn, got: ReceivedReply | CallFault) -> None:
 
 
 def useless(received: ReceivedReply) -> CallFault | None:
-    """Return what is wrong with what came back in due form and is no reply; None where it is one.
+    """Return why an answer in due form is no usable reply; None if it is one.
 
     Silence may be an accident, and is worth another try, unless a filter or a limit made it. So may
     be a reply of more than `LONGEST_REPLY` characters, which is never read in part. What a provider
@@ -407,4 +422,6 @@ def tokens_of(model: Model, request: Request) -> float:
     asked = model.sampling(request.role)
     limits = (asked[name] for name in OUTPUT_LIMITS if isinstance(asked.get(name), int))
     reply = next(limits, TOKENS_OF_A_REPLY)
+    # Four characters a token is the usual rule for English. It only paces what is sent, and the
+    # true count takes its place afterwards.
     return characters / 4 + len(frames) * frame_tokens(model).expected + reply

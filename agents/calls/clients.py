@@ -37,30 +37,33 @@ if TYPE_CHECKING:
 
 
 MOST_TOKENS = 10**9
-"""What one call cannot come to; a server that says more has said nothing."""
+"""More tokens than any call takes; a server that states more is taken to have stated none."""
 LONGEST_TOKEN = 16
-"""Characters a token: no text of some length has so many on average."""
+"""Characters per token that no text of some length exceeds on average."""
 
 
 class PieceCount(NamedTuple):
-    """What one piece says of tokens."""
+    """Token counts as one piece of a streamed reply states them."""
 
     input: float
     output: float
     total: float
     read: Mapping[str, float]
-    """Of the input, by kind."""
+    """Input tokens by kind, such as those read from a cache."""
     written: Mapping[str, float]
-    """Of the output, by kind."""
+    """Output tokens by kind, such as those of reasoning."""
     cost_usd: float | None = None
     has_text: bool = False
     """Whether the piece brings words as well."""
 
 
 async def whole_of(pieces: AsyncIterator[AIMessage]) -> AIMessage:
-    """Return the message that pieces make; Garbled where there are none.
+    """Return the message that the pieces of a streamed reply make together.
 
-    Of endings, names and other words about the reply the last one counts.
+    Metadata, such as the ending and the model's name, are those stated last.
+
+    Raises:
+        GarbledAnswer: no piece came.
     """
     from langchain_core.messages import AIMessageChunk
 
@@ -82,6 +85,8 @@ async def whole_of(pieces: AsyncIterator[AIMessage]) -> AIMessage:
     return whole
 
 
+# Taken off each piece before LangChain adds them up: it would sum counts that a server repeats, and
+# join strings such as the model's name end to end.
 _NOTHING_SAID: dict[str, Any] = {"response_metadata": {}, "usage_metadata": None}
 
 
@@ -94,7 +99,7 @@ def _said_last(said: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
 
 
 def _counts(pieces: Iterable[AIMessageChunk]) -> list[PieceCount]:
-    """Return what pieces count; those that count nothing are left out."""
+    """Return the counts that pieces state; pieces without any are left out."""
     found = []
     for piece in pieces:
         said: Mapping[str, Any] = piece.usage_metadata or {}
@@ -114,7 +119,7 @@ def _counts(pieces: Iterable[AIMessageChunk]) -> list[PieceCount]:
 
 
 def together(counts: Sequence[PieceCount], *, characters: int) -> PieceCount:
-    """Return what all pieces of a reply of so many characters count together.
+    """Return the counts of a whole reply of so many characters from those of its pieces.
 
     Counts so far repeat the input, and those of the output never fall: the largest holds. Any other
     are counts of what came since the last one: they are summed, the input once where it is repeated
@@ -185,7 +190,7 @@ def _usage_of(whole: PieceCount) -> UsageMetadata:
 
 
 def _number(said: object) -> float:
-    """Return a count; 0 where it is none."""
+    """Return what was said as a count; 0 if it is no number, negative or beyond belief."""
     if isinstance(said, bool) or not isinstance(said, int | float):
         return 0
     return said if 0 <= said <= MOST_TOKENS else 0
@@ -198,7 +203,7 @@ def _numbers(said: object) -> dict[str, float]:
 
 
 _ENDINGS = ("finish_reason", "block_reason", "stop_reason", "done_reason", "stopReason")
-"""What the reason why a reply ended is called: OpenAI, Gemini, Anthropic, Ollama, Bedrock."""
+"""Names of the field that says why a reply ended: OpenAI, Gemini, Anthropic, Ollama, Bedrock."""
 # How the clients fail on a page of HTML, a reply without choices or a field of another kind.
 _UNREADABLE = (ValueError, TypeError, AttributeError, LookupError, RecursionError)
 
@@ -212,18 +217,18 @@ class OutgoingCall:
     text: str
     frames: VideoFrames | None
     token_field: TokenField | None = None
-    """By which name the limit of tokens is sent; None: as its model has it."""
+    """Name under which the limit of tokens is sent; None: the one its model has."""
     system_role: SystemRole | None = None
     """Who says the system text; None: the system itself."""
     is_streamed: bool = False
     """Whether the reply is asked for in pieces, whatever its model's parameters say."""
     reply_form: ReplyForm | None = None
-    """What its reply is to be held to; None: to nothing."""
+    """Format that the server is asked to hold the reply to; None: none."""
 
 
 @dataclass(frozen=True, slots=True)
 class ReceivedReply:
-    """What came back."""
+    """A chat model's reply: its text, tokens, cost and ending."""
 
     text: str
     usage: Usage
@@ -231,14 +236,14 @@ class ReceivedReply:
     refusal: str = ""
     """The model's words where the provider marks them as a refusal and gives no other text."""
     cost_usd: float | None = None
-    """What the provider says it cost; None where it says nothing."""
+    """What the provider says it cost; None if it says nothing."""
     served_by: str | None = None
     has_thoughts: bool = False
     """Words came in the field or block where servers put what a model thought."""
 
 
 class Client(Protocol):
-    """What sends a call once, to one model."""
+    """Sends calls to one model, each once."""
 
     async def send(self, sending: OutgoingCall) -> ReceivedReply:
         """Return what the model replied, or raise what went wrong."""
@@ -257,7 +262,7 @@ class ChatClient:
         self._look = ImageOptions(model.part_detail, model.cache_breakpoint)
         self._asleep_s = asleep_s()
         self._tries: Counter[int] = Counter()
-        """By the id of their chat model: those that are under way."""
+        """How many tries are under way, by the id of their chat model."""
 
     @cached_property
     def _chat(self) -> BaseChatModel:
@@ -293,6 +298,8 @@ class ChatClient:
         model = self._model
         if sending.token_field is not None and sending.token_field != model.token_field:
             model = model.with_settings(token_limit_field=sending.token_field)
+        # The key goes along as Idempotency-Key: only a server that heeds it can spare a call whose
+        # reply was lost.
         options = model.maker.options(model, sending.role, key=sending.key)
         options |= model.maker.cache_options(model, sending.frames)
         if sending.reply_form is not None:
@@ -348,6 +355,8 @@ class ChatClient:
             try:
                 async with deadline(self._model.timeout_s):
                     if is_streamed:
+                        # Without these, some clients do not ask how many tokens a streamed reply
+                        # took.
                         options |= self._model.maker.stream_options() or {}
                         message = await whole_of(chat.astream(laid_out, **options))
                     else:
@@ -380,6 +389,7 @@ class ChatClients:
         self._shelf: FrameBytes | None = None
 
     def __call__(self, model: Model, load: Load) -> ChatClient:
+        # Shared by all models: the roles and contestants of a video send the same frames.
         self._shelf = self._shelf or FrameBytes(load)
         return ChatClient(model, load, self._shelf)
 
@@ -407,7 +417,7 @@ def received(message: BaseMessage) -> ReceivedReply:
 
 
 _THOUGHTS = frozenset({"reasoning", "thinking", "reasoning_content"})
-"""What servers call the field or block of what a model thought."""
+"""Names of the field or block in which servers put thoughts."""
 
 
 def _has_thoughts(message: BaseMessage) -> bool:
@@ -424,7 +434,7 @@ def _is_no_reply(message: BaseMessage) -> bool:
 
 
 def _refusal(message: BaseMessage) -> str:
-    """Return what stands in OpenAI's field or content block for a refusal."""
+    """Return the words in OpenAI's field or content block for refusals."""
     said = message.additional_kwargs.get("refusal")
     if isinstance(said, str) and said:
         return said
@@ -434,7 +444,7 @@ def _refusal(message: BaseMessage) -> str:
 
 
 def _usage(counted: dict[str, Any], *, is_empty: bool) -> Usage:
-    """Return what is counted; input and output tokens are None where nobody counted them.
+    """Return what is counted; input and output tokens are None if nobody counted them.
 
     Clients put 0 for what a server leaves out, but no call is read from nothing and no text written
     with nothing. Some servers, xAI's among them, count what a model thought in the total alone.
@@ -456,7 +466,8 @@ def _usage(counted: dict[str, Any], *, is_empty: bool) -> Usage:
 
 
 def _count(said: object) -> int | None:
-    """Return a whole number of tokens; None where something else was said."""
+    """Return a whole number of tokens; None if something else was said."""
+    # A bool is an int in Python, and true is no count.
     if isinstance(said, bool) or not isinstance(said, int | float):
         return None
     return int(said) if 0 <= said <= MOST_TOKENS and said == int(said) else None

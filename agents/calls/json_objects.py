@@ -20,10 +20,11 @@ T = TypeVar("T")
 DEEPEST = 64
 """A text that nests deeper holds no object from there on."""
 _MOST_WORK = 12
-"""So often may every character be looked at; only a text made to waste time needs more than 3."""
+"""Most looks at each character; only a text made to waste time needs more than 3."""
 _COST_OF_A_TRY = 100
-"""One attempt takes as long as looking at so many characters."""
+"""Characters that could be looked at in the time of one attempt."""
 
+# Possessive quantifiers and bounded gaps, so that time grows with a text's length and no faster.
 _BLANK = re.compile(r"(?:\s++|//[^\n]{0,300}+(?:\n|\Z)|/\*.{0,300}?\*/)*+", re.DOTALL)
 _STRING = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+"', re.DOTALL)
 _SCALAR = re.compile(
@@ -34,6 +35,7 @@ _ESCAPE = re.compile(r'\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}|(?P<bad>u[0-9a-fA-F]{0,3
 _LONGEST_KEY = 40
 """Characters of a key that are shown."""
 _WORDS = {"true": True, "false": False}
+# Python refuses by default to read more than 4,300 digits as an int.
 _LONGEST_INT = 4000
 
 
@@ -69,7 +71,7 @@ class ObjectReader:
     text: str
     at: int = 0
     is_cut: bool = False
-    """The last attempt came to the end of the text before it came to the end of its object."""
+    """The text ended before the object of the last attempt did."""
     bad_escape: str | None = None
     """What is wrong with a backslash, where nothing else kept the last attempt from an object: in
     a sentence for whoever wrote it. `at` is the end of what would have been the object."""
@@ -79,10 +81,10 @@ class ObjectReader:
     _work: int = 0
     _is_plain: bool = True
     _key: str = ""
-    """Of the value that is being read."""
+    """Key of the value that is being read."""
 
     def object_at(self, start: int) -> dict[str, Any] | None:
-        """Return the complete object that begins at `start`; `at` is its end then. None: none."""
+        """Return the complete object that begins at `start`, with `at` at its end, or None."""
         self.is_cut = False
         self.bad_escape = None
         self._key = ""
@@ -176,6 +178,7 @@ class ObjectReader:
             raise _Broken
         self.at = found.end()
         try:
+            # strict=False lets bare line ends inside a string pass.
             return str(json.loads(found[0], strict=False))
         except ValueError:
             # What it should say would be a guess; where the object ends is none.
@@ -241,5 +244,6 @@ _DECODER = json.JSONDecoder(
     object_pairs_hook=_dict,
     parse_int=_whole,
     parse_float=_real,
+    # NaN and Infinity are no JSON; no schema takes None in their place.
     parse_constant=lambda _: None,
 )

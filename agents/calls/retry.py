@@ -35,7 +35,7 @@ from videoautoarena.memory.records.records import Attempt
 
 MOST_TRIES = 6
 GARBLED = frozenset({"malformed", "empty"})
-"""Kinds of fault of a server that answered, and said nothing that can be used."""
+"""Kinds of fault in which a server answered, but with nothing that can be used."""
 MOST_GARBLED = 3
 """Tries after which such a server is taken at its word."""
 LONGEST_HINT_S = 120.0
@@ -50,7 +50,7 @@ _UNREACHED = frozenset({"ConnectError", "ConnectTimeout", "PoolTimeout"})
 _OVERFLOWS = frozenset({"ContextOverflowError"})
 """LangChain's class of all providers' errors over a request too long for its model."""
 _BROKEN_STREAMS = frozenset({"APIError"})
-"""What the client raises, without a status, for an error that comes within a stream."""
+"""Class that the client raises, without a status, for an error within a stream."""
 
 
 def fault_of(
@@ -72,8 +72,12 @@ def fault_of(
         said = _said(error)
         return _fault(_Refusal(f"http-{status}", status, said, names, key_env, _hint_s(error)))
     reason = redacted(f"{type(error).__name__}: {error}", key_env=key_env)
+    # Before time-outs: ConnectTimeout and PoolTimeout are time-outs of httpx as well, yet nothing
+    # was sent.
     if names & _UNREACHED:
         return CallFault(UNREACHED, redacted(_root(error), key_env=key_env), "transient")
+    # Before broken connections: APITimeoutError is an APIConnectionError, and httpx's time-outs are
+    # TransportErrors.
     if names & _TIMEOUTS:
         return CallFault("timeout", reason, "transient")
     if names & _CONNECTIONS:
@@ -91,7 +95,7 @@ def fault_of(
 def _of_answer(
     said: ServerWords, otherwise: str, key_env: str | None, *, names: Set[str] = frozenset()
 ) -> CallFault:
-    """Return what an answer of status 200 that is none means: what its error says, if it has one.
+    """Return what an answer of status 200 without a reply means: what its error says, if any.
 
     Any other is half an answer or a proxy's page, and may be whole the next time.
     """
@@ -115,11 +119,11 @@ class _Refusal:
     status: int
     said: ServerWords
     names: Set[str]
-    """Of the exception's classes."""
+    """Names of the exception's classes and of theirs."""
     key_env: str | None
     hint_s: float | None = None
     opening: str = ""
-    """What its reason begins with; empty: its status."""
+    """Beginning of its reason; empty: its status."""
 
 
 def _fault(refusal: _Refusal) -> CallFault:
@@ -212,6 +216,8 @@ def gives_up(fault: CallFault, before: Sequence[Attempt]) -> bool:
     most_garbled = MOST_GARBLED if fault.most_tries is None else fault.most_tries
     if fault.kind in GARBLED and 1 + sum(a.kind in GARBLED for a in before) >= most_garbled:
         return True
+    # A try that was mended at once, such as one with fewer frames, waited for nothing and is not
+    # counted.
     return 1 + sum(a.kind not in REFUSALS and a.waited_s > 0 for a in before) >= MOST_TRIES
 
 
@@ -222,6 +228,8 @@ def pause_s(seed: int, key: str, *, tries: int, hint_s: float | None) -> float:
     capped at 120 s, and one near nothing is stretched to a tenth of our own.
     """
     doubled = min(LONGEST_PAUSE_S, FIRST_PAUSE_S * 2.0 ** (tries - 1))
+    # Seeded, so that calls refused together do not come back together and no global generator is
+    # used.
     own = doubled * (0.5 + 0.5 * unit_interval(seed, "pause", key, tries))
     return round(own if hint_s is None else min(max(hint_s, own / 10), LONGEST_HINT_S), 3)
 
@@ -236,7 +244,7 @@ def _chain(error: BaseException) -> Iterator[BaseException]:
 
 
 def _root(error: Exception) -> str:
-    """Return what the innermost cause of an error says that says anything."""
+    """Return the words of the innermost cause of an error that has any."""
     link: BaseException | None = error
     said = f"{type(error).__name__}: {error}"
     while link is not None:
@@ -255,6 +263,7 @@ def _status(error: Exception) -> int | None:
             status = facts.get("HTTPStatusCode") if isinstance(facts, Mapping) else None
             if isinstance(status, int):
                 return status
+        # google-genai calls it `code`, openai `status_code`.
         for holder, name in ((link, "status_code"), (link, "code"), (response, "status_code")):
             status = getattr(holder, name, None)
             if isinstance(status, int) and not isinstance(status, bool):

@@ -29,7 +29,7 @@ _OPENS = "|".join((
     rf"{_HARMONY}(?:analysis|commentary)[^{{}}]{{0,200}}?<\|message\|>",
 ))  # fmt: skip
 _FINAL = rf"{_HARMONY}final\b[^{{}}]{{0,60}}?<\|message\|>|<\|channel>\s*final\b"
-"""Behind it stands what gpt-oss replies; all before was thought, in however many messages."""
+"""Mark before the reply of gpt-oss; all before it was thought, in however many messages."""
 _CLOSES = "|".join((
     rf"<\s*/\s*{_NAME}\s*>",
     r"\[/THINK\]",
@@ -59,7 +59,7 @@ _THOUGHT = re.compile(rf"(?=[<\[◁])(?:{_GROUPS})", re.IGNORECASE)
 _HINT = re.compile(
     r"[<◁]|\[[/|]?[A-Za-z]{3}|\A\s*+(?:analysis|Here(?:'s| is) my thought|final<|[\ufeff\u200b])"
 )
-"""Without it a text holds no mark and is read as it is."""
+"""Found in every text that may hold a mark; any other text is read as it is."""
 _NAMED = re.compile(rf"{_FINAL}|{_OPENS}|{_CLOSES}|[＜﹤]/?think[＞﹥]|&lt;/?think", re.IGNORECASE)
 _END_OF_MESSAGE = re.compile(
     r"<\|(?:end|return|call)\|>\s*(?:<\|start\|>|\Z)|<\|start\|>", re.IGNORECASE
@@ -81,7 +81,7 @@ _NOTHING = re.compile(
     r"|(?:assistant|model)\b)*+\Z",
     re.IGNORECASE,
 )
-"""What says nothing, so that a mark behind it stands first in its line all the same."""
+"""Text that says nothing: a mark behind it still counts as first in its line."""
 _EMPTY_THOUGHT = re.compile(rf"\s*<\s*{_NAME}\s*/\s*>", re.IGNORECASE)
 _IN_WORDS = re.compile(
     r"\s*(?:Here(?:'s| is) my thought process:.*?Here(?:'s| is) my response:"  # Granite
@@ -102,7 +102,7 @@ _LINE_WRAPPER = re.compile(
 )
 _LAST = re.compile(rf"(?:{STOPS}|</(?:answer|response|final_answer)>)\Z", re.IGNORECASE)
 _LONGEST_LAST = 50
-"""No stop token is longer."""
+"""Most characters of a stop token."""
 _TAG = re.compile(
     r"\s*(?P<mark><(?P<tag>[A-Za-z][\w:.-]{1,40})(?:\s+[\w:-]{1,40}\s*=[^<>]{0,200})?(?<!/)>"
     r"|\[(?P<bracket>[A-Z][A-Z_]{2,40})\])"
@@ -113,7 +113,7 @@ _UNPAIRED = re.compile(
     re.IGNORECASE,
 )
 _GOES_ON = re.compile(r"[ \t]*+[,.;:!?)]|[ \t]++[a-z\u00df-\u00ff]")
-"""Behind a tag: a sentence that goes on, so that the tag is a word of it."""
+"""A sentence that goes on behind a tag, so that the tag is a word of it."""
 _CODE = re.compile(
     r"(?<=\n)[ \t]{0,3}(?P<fence>`{3,}|~{3,})[^\n]*\n.*?\n[ \t]{0,3}(?P=fence)[ \t]*(?=\n|\Z)"
     r"|(?<!`)`[^`\n]{1,200}`(?!`)",
@@ -132,13 +132,13 @@ _MARKUP = frozenset({
     "td", "template", "textarea", "tfoot", "th", "thead", "time", "title", "tr", "track", "tt",
     "ul", "var", "video", "wbr",
 })  # fmt: skip
-"""What formats an answer and hides nothing; a tag of a single letter never does."""
+"""Tags that format an answer and hide nothing, as tags of a single letter never do either."""
 _WRAPPERS = frozenset({"answer", "response", "final_answer"})
 _QUOTES = frozenset("\"'`“”‘’«»„‟‹›「」『』《》*_()（）")
 _SENTENCE_ENDS = frozenset("\n.!?:;)]}*\"'`”’。！？>")
 _BEHIND_A_WORD = frozenset(",.;:)!?»”’")
 _SENTENCE = 80
-"""So far around a mark it is looked whether a sentence goes on there."""
+"""Characters around a mark in which a sentence that goes on is looked for."""
 _FENCE = re.compile(r"\s*`{3}\w{0,10}\n")
 _SOLID = re.compile(r"\S")
 
@@ -155,8 +155,9 @@ class LeadingTags(NamedTuple):
 def without_thoughts(text: str) -> str:
     """Return what a model replied, without thoughts, wrappers and stop tokens.
 
-    Empty where all of it is thought. What has none of them is returned as it is.
+    Empty if all of it is thought. What has none of them is returned as it is.
     """
+    # Nearly all answers hold no mark, and one quick search spares them the rest.
     if not _HINT.search(text):
         return text
     start, end = _behind_leading_thoughts(text)
@@ -170,7 +171,7 @@ def without_known_thoughts(text: str) -> str:
 
 
 def thought_mark(text: str) -> str | None:
-    """Return the first mark of a thought that an answer still holds; None where it holds none."""
+    """Return the first mark of a thought that an answer still holds; None if it holds none."""
     found = _NAMED.search(text)
     return found[0] if found else None
 
@@ -204,7 +205,7 @@ def is_mentioned(text: str, mark: re.Match[str]) -> bool:
 
 
 def leading_pair(text: str, start: int = 0, end: int | None = None) -> LeadingTags | None:
-    """Return the pair of tags of no known dialect that a reply begins with; None: there is none."""
+    """Return the pair of tags of no known dialect that a reply begins with, or None."""
     end = len(text) if end is None else end
     opening = _unknown_tag(text, start, end)
     if opening is None:
@@ -248,7 +249,7 @@ def _unknown_tag(text: str, start: int, end: int) -> re.Match[str] | None:
 
 
 def _behind_leading_thoughts(text: str) -> tuple[int, int]:
-    """Return what of a text lies behind the thoughts that it begins with, in marks known or not."""
+    """Return start and end of what follows a text's leading thoughts, in marks known or not."""
     start = 0
     end = len(text)
     last = _before_last(text)
@@ -327,7 +328,7 @@ def _without_wrappers(text: str) -> str:
 
 
 def _end_of_thought(text: str, start: int) -> int | None:
-    """Return where a thought ends that begins at `start`; None where it has no end.
+    """Return where a thought ends that begins at `start`; None if it has no end.
 
     Where more marks open than close, as templates and models may both write the first one, the
     last that closes is the end.
@@ -392,7 +393,7 @@ def _without_known(text: str, *, has_thought: bool) -> str:
 
 
 def _opened_within(text: str, start: int, end: int, code: Sequence[tuple[int, int]]) -> int | None:
-    """Return where a stretch opens a thought in the middle of a line; None where it does not."""
+    """Return where a stretch opens a thought in the middle of a line; None if it does not."""
     for mark in _THOUGHT.finditer(text, start, end):
         if mark["open"] is not None and not _is_text(text, mark, code):
             return mark.start()

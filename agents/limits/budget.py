@@ -44,7 +44,7 @@ class SpendCaps(NamedTuple):
 
 
 ENOUGH = 3
-"""Once so many battles have ended, the dearest of them says what one comes to."""
+"""Battles that must have ended before the dearest of them stands for the cost of any."""
 
 
 @dataclass
@@ -54,9 +54,9 @@ class SpendOrder:
     places: Mapping[str, int]
     """Scope of a call to the place of the battle it is made for; from 0 on, without gaps."""
     likely: MoneyAndTokens
-    """What a battle is expected to come to, before any has ended."""
+    """Expected cost of a battle, before any has ended."""
     begun: dict[int, MoneyAndTokens] = field(default_factory=dict, init=False)
-    """By place, what was spent; without those that have ended."""
+    """What was spent on each battle under way, by its place."""
     _ended: array[int] = field(default_factory=lambda: array("i"), init=False, repr=False)
     _dearest: MoneyAndTokens = field(default=NOTHING, init=False)
     _paid_for: int = field(default=0, init=False)
@@ -75,7 +75,7 @@ class SpendOrder:
             self.begun[place] = NOTHING
 
     def pay(self, place: int, cost: MoneyAndTokens) -> None:
-        """Count what a call of a battle came to."""
+        """Count what a call of a battle cost."""
         if place in self.begun:
             self.begun[place] = self.begun[place].plus(cost)
 
@@ -91,9 +91,10 @@ class SpendOrder:
             self._dearest = self._dearest.most(cost)
 
     def need(self, place: int, size: MoneyAndTokens) -> MoneyAndTokens:
-        """Return what must be left for a new battle, all before it, and what is begun behind it."""
+        """Return what must be left for a new battle, all before it, and those begun behind it."""
         is_known = self._paid_for >= ENOUGH
         each = self._dearest if is_known else self._dearest.most(self.likely)
+        # Places have no gaps, so the battles before this one are counted without being looked at.
         before = place - bisect_left(self._ended, place)
         behind = sum(other > place for other in self.begun)
         paid = NOTHING
@@ -108,17 +109,17 @@ class SpendOrder:
 
 @dataclass(eq=False)
 class CallReserve:
-    """What one call holds."""
+    """What is set aside for one call."""
 
     size: MoneyAndTokens
     place: int = 0
-    """Of the battle that it is made for."""
+    """Place of the battle that the call is made for."""
     let_through: asyncio.Future[bool] | None = None
 
 
 @dataclass
 class CappedBudget(SpendCap):
-    """A cap on spending. `spent` is what the run has come to before, in all its processes."""
+    """A cap on spending. `spent` is what the run has cost before, in all its processes."""
 
     caps: SpendCaps
     estimates: Estimates
@@ -132,16 +133,16 @@ class CappedBudget(SpendCap):
     is_empty: bool = field(default=False, init=False)
     """A call did not fit; since then none is let through."""
     _refused: MoneyAndTokens = field(default=NOTHING, init=False, repr=False)
-    """What the first call that did not fit may have come to."""
+    """The most that the first call which did not fit may have cost."""
     _waiting: list[CallReserve] = field(default_factory=list, init=False, repr=False)
 
     @property
     def needed(self) -> MoneyAndTokens:
-        """What the cap has to be at least to let the call through that did not fit."""
+        """The least cap that would let the call through which did not fit."""
         return self.spent.plus(self._refused)
 
     async def hold(self, model: Model, request: Request) -> CallReserve | None:
-        """Set aside what a call may cost at most; None where the cap is reached."""
+        """Set aside what a call may cost at most; None if the cap is reached."""
         hold = CallReserve(self._most(model, request), self.rank(request.nonce))
         return hold if await self.take(hold) else None
 
@@ -170,12 +171,13 @@ class CappedBudget(SpendCap):
             return True
         most = self._most(model, request)
         held = hold.size
+        # Freed before it waits: calls that kept what they hold might wait for each other for ever.
         hold.size = MoneyAndTokens()
         self.free(held)
         return await self.retake(hold, most)
 
     async def retake(self, hold: CallReserve, size: MoneyAndTokens) -> bool:
-        """Set aside so much for a call that holds nothing; False where the cap is reached."""
+        """Set aside so much for a call that holds nothing; False if the cap is reached."""
         hold.size = MoneyAndTokens()
         again = CallReserve(size, hold.place)
         if not await self.take(again):
@@ -200,14 +202,14 @@ class CappedBudget(SpendCap):
             self._wake()
 
     def spend(self, hold: CallReserve, cost: MoneyAndTokens) -> None:
-        """Count what a try came to, and free what was held for it."""
+        """Count what a try cost, and free what was held for it."""
         self.spent = self.spent.plus(cost)
         if self.spend_order:
             self.spend_order.pay(hold.place, cost)
         self.free(hold.size)
 
     async def take(self, hold: CallReserve) -> bool:
-        """Set aside what a call may cost, once that fits; False where the cap is reached."""
+        """Set aside what a call may cost, once that fits; False if the cap is reached."""
         hold.let_through = asyncio.get_running_loop().create_future()
         self._waiting.append(hold)
         self._wake()
@@ -229,6 +231,7 @@ class CappedBudget(SpendCap):
 
     def _wake(self) -> None:
         while first := self._first():
+            # Its caller was cancelled a moment ago and has not heard of it yet.
             if first.let_through is None or first.let_through.done():
                 self._waiting.remove(first)
                 continue
@@ -251,7 +254,7 @@ class CappedBudget(SpendCap):
             first.let_through.set_result(fits)
 
     def _first(self) -> CallReserve | None:
-        """Return who is served next: calls of battles that are begun, then those of the first."""
+        """Return the call served next: one of a battle that is begun, else of the earliest one."""
         spend_order = self.spend_order
         if spend_order is None:
             return next(iter(self._waiting), None)
@@ -278,7 +281,7 @@ class CappedBudget(SpendCap):
 
 
 def cost_of_try(row: CallRow | Attempt, held: MoneyAndTokens) -> MoneyAndTokens:
-    """Return what one try came to; what nobody says counts as all that was held."""
+    """Return what one try cost; what nobody states counts as all that was held for it."""
     tokens = row.usage.total
     # Not by the kind: a filter that refuses costs nothing, one that ends a reply may cost all.
     if tokens is None and isinstance(row, CallRow) and row.cost_from == REFUSED:

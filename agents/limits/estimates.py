@@ -1,4 +1,4 @@
-"""How many tokens a call may come to, before it is sent: at most, and as a rule.
+"""How many tokens a call may take, told before it is sent: at most, and typically.
 
 A server counts tokens by rules of its own, so figures for frames are stated here, may be set in
 arena.toml (`frame_tokens`), and give way to what a run has seen.
@@ -23,11 +23,11 @@ OUTPUT_AT_MOST = 16_384
 """Output tokens of a call for which no parameter sets a limit."""
 OUTPUT_LIMITS = ("max_tokens", "max_completion_tokens", "max_output_tokens")
 _REPLIES = ("n", "best_of")
-"""How many replies one call draws and pays for, of which one is read."""
+"""Parameters for how many replies a call draws and pays for; only one is read."""
 LABEL_TOKENS = 12
-"""At most this many for the time above a frame, such as `t=3599.96s`."""
+"""Most tokens of the time above a frame, such as `t=3599.96s`."""
 MESSAGE_TOKENS = 64
-"""What messages and parts are wrapped in."""
+"""Tokens of what messages and parts are wrapped in."""
 UNCHARGED = frozenset(
     {
         "frames",
@@ -42,15 +42,15 @@ UNCHARGED = frozenset(
 )
 """Faults of a try that was not sent, or that the server says it could not take up."""
 SEEN_FRAMES = 4
-"""From so many frames on a call shows what a frame comes to; text weighs little then."""
+"""Fewest frames of a call that shows what a frame costs; with them its text weighs little."""
 
 
 _USUAL_FRAME = FrameTokens(400, 1_536)
-"""For models of which nothing is known."""
+"""Tokens of a frame for models of which nothing is known."""
 
 
 def frame_tokens(model: Model) -> FrameTokens:
-    """Return what one frame counts as for a model, by its own setting or what is known of it."""
+    """Return the tokens of one frame for a model, by its own setting or what is known of it."""
     if model.frame_tokens is not None:
         return FrameTokens(model.frame_tokens, model.frame_tokens)
     # Behind an address of one's own stands any model, which counts as it likes.
@@ -86,7 +86,7 @@ def output_limit(model: Model, role: Role) -> int:
 
 
 def extra_body(asked: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return what parameters put into a body besides those that are known by name."""
+    """Return the `extra_body` of parameters: what they put into a body under unknown names."""
     more = asked.get("extra_body")
     return more if isinstance(more, Mapping) else {}
 
@@ -102,21 +102,21 @@ def may_be_charged(kind: str) -> bool:
 
 
 def stands_apart(kind: str) -> bool:
-    """Return whether what a try may have cost is that of its intent, and not of its call's row."""
+    """Return whether a try's possible cost is counted with its intent, not with its call's row."""
     return kind == STOPPED
 
 
 class CallBound(NamedTuple):
-    """The most that one try of a call may come to."""
+    """The most that one try of a call may take and cost."""
 
     tokens: int
     usd: float | None
-    """None where no price is known."""
+    """US dollars; None if no price is known."""
 
 
 @dataclass
 class Estimates:
-    """What calls may come to, as far as known: grows wiser with every call that comes back.
+    """What calls may cost, as far as known; learns from every call that comes back.
 
     A frame counts as `Model.frame_tokens`; else as the most seen of that model in frames of that
     size; else twice the most seen of it in any size; else what `frame_tokens` says.
@@ -125,13 +125,14 @@ class Estimates:
     seen: dict[str, float] = field(default_factory=dict)
     """`provider:model` to the most input tokens for each frame of a call."""
     limits: ServerLimits = field(default_factory=ServerLimits)
-    """What servers turned out to take, and how little they keep to limits of output."""
+    """Limits that servers turned out to have, and how far replies go past limits of output."""
     _sized: dict[tuple[str, int, int], float] = field(default_factory=dict, repr=False)
 
     def most(self, model: Model, request: Request) -> CallBound:
-        """Return the most that one try may come to. A token is at least a byte of text."""
+        """Return the most that one try may take and cost."""
         if model.is_offline:
             return CallBound(0, 0.0)
+        # No token is shorter than a byte, so that bytes of text are a true upper bound.
         text = len(SYSTEM.encode()) + len(request.text.encode())
         if request.frames is not None and request.frames.subtitles is not None:
             # Around each stretch stand fences and times, too.
@@ -150,10 +151,11 @@ class Estimates:
         return self.most(model, request).usd if may_be_charged(kind) else 0.0
 
     def learn(self, model: Model, frames: VideoFrames | None, usage: Usage) -> None:
-        """Take in how many tokens the frames of a call came to."""
+        """Take in how many tokens the frames of a call took."""
         count = len(frames.frames) if frames else 0
         if frames is None or count < SEEN_FRAMES or usage.input_tokens is None:
             return
+        # The call's text is counted with its frames, which errs to the safe side.
         each = usage.input_tokens / count
         size = (model.resolved, frames.width_px, frames.height_px)
         self._sized[size] = max(each, self._sized.get(size, 0.0))

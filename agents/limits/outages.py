@@ -13,17 +13,17 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 Contact = Literal["reached", "unreached", "broken", "unknown"]
-"""What a try shows: something came back; no connection was made; it was made and broke; nothing."""
+"""What a try shows of a server: it answered; nobody was there; the connection broke; nothing."""
 
 PATIENCE_S = 900.0
 """How long an endpoint is waited for that has answered before."""
 UNPROVEN_S = 30.0
-"""And one that never has: its address may be wrong."""
+"""How long an endpoint is waited for that has never answered: its address may be wrong."""
 FIRST_GAP_S = 1.0
 LONGEST_GAP_S = 20.0
-"""Between two looks whether it is back: what a server is kept waiting at most once it is."""
+"""Longest pause between two looks; a server that is back waits no longer for its calls."""
 LONGEST_LOOK_S = 60.0
-"""From one look to the end of the next; where it was more, this process or machine stood still."""
+"""Longest time from one look to the end of the next; after more the process had stood still."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +35,7 @@ class Outage:
     seconds: float
     """How long it will be waited for at most; once that is over, how long it was."""
     reason: str = ""
-    """What the first call met that could not reach it; from elsewhere, on one printable line."""
+    """Why the first call could not reach it, on one printable line; words from outside."""
 
 
 @dataclass
@@ -44,9 +44,9 @@ class EndpointWatch:
 
     address: str
     patience_s: float | None
-    """How long it is waited for; None: never, and each call fares for itself."""
+    """How long it is waited for; None: not at all, and each call fails for itself."""
     has_answered: Callable[[str], bool]
-    """Whether it ever has, in processes before this one."""
+    """Whether an address answered in processes before this one."""
     on_outage: Callable[[Outage], None]
     _is_proven: bool = False
     """Something came back in this process."""
@@ -58,7 +58,7 @@ class EndpointWatch:
     _next_s: float = 0.0
     _looks: int = 0
     _is_looked_at: bool = False
-    """Such a call is under way."""
+    """Whether a call that looks is under way."""
     _reason: str = ""
 
     def opens_at(self, now_s: float) -> float:
@@ -86,12 +86,15 @@ class EndpointWatch:
 
     def _looked(self, contact: Contact, now_s: float) -> bool:
         since_s = self._since_s
+        # A look that a stop of this process cut off tells nothing of the endpoint.
         if since_s is None or contact == "unknown":
             return False
         if contact == "reached":
             self._since_s = None
             self.on_outage(Outage(self.address, "over", now_s - since_s))
             return False
+        # Broken counts as gone here: a server that starts up may take connections before it
+        # answers.
         self._looks += 1
         # Nobody waited for it meanwhile.
         self._until_s += max(0.0, now_s - self._last_s - LONGEST_LOOK_S)
@@ -120,7 +123,7 @@ LEAST_S = 10.0
 """How long a call has to wait in all before anybody hears of it."""
 FIRST_CALM_S = 10.0
 LONGEST_CALM_S = 160.0
-"""For how long nothing is refused before a wait is over: twice as long after each one."""
+"""How long nothing may be refused before a wait is over; doubles after each wait up to this."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,30 +133,30 @@ class ServerWait:
     address: str
     state: Literal["waiting", "over"]
     seconds: float
-    """Until it is asked again; once that is over, how long calls waited."""
+    """Time until it is asked again; once the wait is over, how long calls waited."""
     fault: str = ""
     """Machine word of the refusal that was heard last, such as `http-429`."""
     reason: str = ""
-    """What the server said with it; from elsewhere, on one printable line."""
+    """What the server said with it, on one printable line; words from outside."""
 
 
 @dataclass
 class _WaitingServer:
-    """What is known of one address."""
+    """What is known of one address that refuses calls."""
 
     pending: set[str] = field(default_factory=set)
     """Keys of calls that were refused and have not ended."""
     since_s: float | None = None
     """Since when calls are refused; None while none is."""
     until_s: float = 0.0
-    """When the last of those ended."""
+    """When the last of the refused calls ended."""
     said: ServerWait | None = None
     calm_s: float = FIRST_CALM_S
     alarm: asyncio.TimerHandle | None = None
 
 
 class ServerWaits:
-    """Waits at the servers of one process."""
+    """Tells of waits at servers that refuse calls; one for a process."""
 
     def __init__(self, on_wait: Callable[[ServerWait], None] = lambda _wait: None) -> None:
         self._on_wait = on_wait
@@ -174,7 +177,7 @@ class ServerWaits:
             self._on_wait(wait)
 
     def ended(self, address: str, call: str) -> None:
-        """Take note that a call has come to its end, however it did."""
+        """Take note that a call has ended, in whatever way."""
         server = self._servers.get(address)
         if server is None or call not in server.pending:
             return
@@ -204,6 +207,8 @@ class ServerWaits:
         since_s = server.since_s
         server.said = server.since_s = None
         if said is not None and since_s is not None:
+            # Longer each time, so that a server which takes a few calls a minute for an hour is
+            # told of in few lines.
             server.calm_s = min(2 * server.calm_s, LONGEST_CALM_S)
             waited_s = server.until_s - since_s
             self._on_wait(ServerWait(said.address, "over", waited_s, said.fault, said.reason))

@@ -43,7 +43,7 @@ _HOSTS = {
 }
 """Whose prices hold where. A server of one's own may charge what it likes for the same name."""
 _PROVIDERS = {"anthropic": "anthropic", "mistralai": "mistral", "groq": "groq", "xai": "x-ai"}
-"""Of models whose client alone knows where they are served."""
+"""Price lists of providers whose client alone knows where they are served."""
 _DATED = re.compile(r"-(?:\d{3,8}|\d{4}-\d\d-\d\d|\d\d-\d{2,4}|latest|(?:preview|exp)(?:[-\d]*))+")
 _FREE = Price(input_usd=0, output_usd=0, source=OFFLINE)
 _MILLION = 1_000_000
@@ -63,7 +63,7 @@ class CallCost(NamedTuple):
 
 
 def price_of(model: Model) -> Price | None:
-    """Return what a model's tokens cost, at the lowest of its rates; None where nobody knows."""
+    """Return what a model's tokens cost, at the lowest of its rates; None if nobody knows."""
     if model.is_offline:
         return _FREE
     if is_own(model.price):
@@ -88,7 +88,8 @@ def cost_of(model: Model, usage: Usage, reported: float | None = None) -> CallCo
 
 
 def most_usd(model: Model, *, input_tokens: int, output_tokens: int) -> float | None:
-    """Return the most that a call of these tokens may cost; None where no price is known."""
+    """Return the most that a call of these tokens may cost; None if no price is known."""
+    # Some charge more for input that goes into their cache: GPT-5.6 takes 1.25 times the price.
     read, written = (
         cost_of(model, Usage(input_tokens=input_tokens, output_tokens=output_tokens, **more)).usd
         for more in ({}, {"written_tokens": input_tokens})
@@ -139,11 +140,12 @@ class _ListedPrice(NamedTuple):
 
 
 def _in_table(model: Model) -> _ListedPrice | None:
-    """Return what the table says now; None where it does not know the model at that address."""
+    """Return the price in the table now; None if it does not know the model at that address."""
     parts = urlsplit(model.url)
     if not model.url:
         provider = _PROVIDERS.get(model.provider)
     else:
+        # Without TLS anybody may answer under a provider's name.
         provider = _HOSTS.get(parts.hostname or "") if parts.scheme == "https" else None
     if provider is None:
         return None
@@ -211,6 +213,7 @@ def _calculated(provider: str, name: str, **tokens: int) -> PriceCalculation | N
         return None
 
 
+# Sums of floats depend on their order, and a cap must not.
 NANO = 1_000_000_000
 
 

@@ -29,14 +29,14 @@ Outcome = Literal["taken", "refused", "unknown"]
 
 @dataclass(frozen=True)
 class GateTuning:
-    """By how much a gate moves its places, and how sure of noise it has to be.
+    """How far a gate moves its places, and how sure of noise it has to be.
 
     The values were set on the simulated servers of `make bench-gate`, where they get 90 % and more
     of what a limited server gives, and 85 % of one that refuses at random.
     """
 
     start_places: int = 16
-    """Of a gate that knows nothing yet."""
+    """Places of a gate that knows nothing yet."""
     cut_share: float = 0.9
     """What the first refusal leaves of the places in use."""
     second_cut_share: float = 0.8
@@ -48,9 +48,9 @@ class GateTuning:
     calm_share: float = 0.97
     """What a refusal leaves of the calm places."""
     calm_cut_places: float = 0.6
-    """And at least so many of them it takes: a share of a few places would never be one."""
+    """Fewest places that a refusal takes of them: a share of a few places would never be one."""
     storm_refusals: int = 3
-    """So many refusals in a row, each sent after the last one was heard of, are a storm."""
+    """Refusals in a row, each sent after the last one was heard of, that make a storm."""
     comeback_share: float = 0.25
     """Share of the calm places that the first reply after a storm brings back."""
     # Short enough to lose little once a storm is over.
@@ -74,9 +74,9 @@ class GateTuning:
     test_share: float = 0.75
     """What a test whether cuts help leaves of the most calm places."""
     suspect_runs: int = 5
-    """So many runs of refusals among all tries that are remembered call for such a test."""
+    """Runs of refusals among all remembered tries that call for such a test."""
     noise_runs: int = 4
-    """So many among those sent after cuts show noise."""
+    """Runs of refusals among tries sent after cuts that show noise."""
     test_length_ratio: float = 1.5
     """A test lasts for so many times the calls among which noise would show."""
     retest_s: float = 600.0
@@ -90,12 +90,12 @@ class GateTuning:
     load_odds_ratio: float = 4.0
     """Refusals whose odds are so many times those of noise are clearly more than noise."""
     load_evidence_nats: float = 5.0
-    """How sure of that one has to be."""
+    """Evidence from which refusals count as load."""
     first_trust_s: float = 300.0
     """How long noise is believed in before it has to show again; each time twice as long."""
     longest_trust_s: float = 3600.0
     long_storm_refusals: int = 5
-    """So many refusals in a row show nothing of what happens outside storms."""
+    """Refusals in a row that show nothing of what happens outside storms."""
 
 
 TUNING = GateTuning()
@@ -107,7 +107,7 @@ class SentTry:
     """One try as it was sent, and how it ended."""
 
     epoch: int
-    """Between which two cuts."""
+    """Number of cuts before it was sent."""
     at_s: float
     places: float
     calm: float
@@ -169,6 +169,8 @@ class RefusalNoise:
             self.share = 0.0
             return False
         score = 0.0
+        # Page's cumulative sum of log-likelihood ratios: refusals at `odds` times the odds of
+        # noise, against noise alone.
         odds = self.tuning.load_odds_ratio
         each = math.log1p((odds - 1) * self.share)
         for sent in self._of(refused.epoch):
@@ -244,7 +246,7 @@ class AdaptiveLimit:
     """Whether nothing but storms set the calm places."""
     _epoch: int = 0
     _refusals: int = 0
-    """In a row: of calls that each entered after the last one came back."""
+    """Refusals in a row, of calls that each entered after the last one came back."""
     _closed_until_s: float = -math.inf
     _is_full: bool = False
     """Whether somebody found no place since the last step."""
@@ -407,9 +409,9 @@ class Pacer:
     """
 
     requests: float | None
-    """A minute; None is any number."""
+    """Requests a minute; None is any number."""
     tokens: float | None
-    """A minute; None is any number. A single request above it goes alone."""
+    """Tokens a minute; None is any number. A single request above it goes alone."""
     _window: deque[StartedRequest] = field(default_factory=deque)
     _tokens: float = 0.0
     _next_s: float = -math.inf

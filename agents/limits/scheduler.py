@@ -38,7 +38,7 @@ class LimitLoan(NamedTuple):
     total: int
     """Tries under way at once."""
     places: Mapping[EndpointKey, int]
-    """The same at each endpoint; none at those that are not named."""
+    """Tries under way at once at each endpoint; 0 at those that are not named."""
     rates: Mapping[EndpointKey, float]
     """Share of an endpoint's declared rates, above 0; all of them where it is not named."""
 
@@ -104,11 +104,11 @@ class SendTurn:
     contact: Contact = "unknown"
     reason: str = ""
     tokens: float | None = None
-    """What it took, once that is known."""
+    """Tokens that it took, once they are known."""
     stood_still_s: float = 0.0
-    """For how long the loop had stood still before it."""
+    """Seconds for which the loop had stood still before it, in all."""
     found_nobody: bool = False
-    """Once it was given back: the endpoint is gone, and the call waits until it is back."""
+    """Set when it is given back: the endpoint is gone, and the call waits until it is back."""
 
 
 @dataclass
@@ -131,14 +131,14 @@ class Scheduler:
     _queues: dict[QueueKey, ModelQueue] = field(default_factory=dict)
     _gates: dict[EndpointKey, AdaptiveLimit] = field(default_factory=dict)
     _ceilings: dict[EndpointKey, int] = field(default_factory=dict)
-    """Of gates, where all places are this process's."""
+    """Ceilings of the gates while nothing is lent to this process."""
     _endpoints: dict[str, EndpointWatch] = field(default_factory=dict)
     _pacers: dict[tuple[EndpointKey, Rates], Pacer] = field(default_factory=dict)
     _numbers: Iterator[int] = field(default_factory=count)
     _last: int = -1
     """Number of the turn that was given last."""
     _coming: dict[int, int] = field(default_factory=dict)
-    """By gate: who was woken and has not queued up yet."""
+    """How many calls were woken and have not queued up yet, by the id of their gate."""
     _alarm: asyncio.TimerHandle | None = None
     _most: int = field(init=False, repr=False)
     """Its ceiling while nothing is lent to it."""
@@ -186,7 +186,7 @@ class Scheduler:
         self._serve()
 
     def wants(self) -> tuple[PlaceDemand, dict[EndpointKey, PlaceDemand]]:
-        """Return what could be used at once, in all and of each endpoint that has a gate."""
+        """Return how many places could be used at once, in all and at each endpoint with a gate."""
         waiting: Counter[EndpointKey] = Counter()
         for key, queue in self._queues.items():
             waiting[key[0], key[1]] += len(queue.waiting)
@@ -211,6 +211,8 @@ class Scheduler:
         try:
             return await waiter.admitted
         except asyncio.CancelledError:
+            # Its turn may have come in the very step in which it was cancelled; a turn must not be
+            # lost.
             if waiter.admitted.done() and not waiter.admitted.cancelled():
                 self.give_back(waiter.admitted.result())
             elif waiter in queue.waiting:
@@ -236,7 +238,7 @@ class Scheduler:
         self._serve()
 
     def opens_in(self, queue: ModelQueue) -> float:
-        """Return in how many seconds the endpoint of a queue is looked at again; 0 while it is."""
+        """Return the seconds until a queue's endpoint is looked at again; 0 while a call looks."""
         now_s = asyncio.get_running_loop().time()
         opens_s = queue.endpoint.opens_at(now_s)
         return opens_s - now_s if opens_s < math.inf else 0.0
@@ -264,7 +266,7 @@ class Scheduler:
         return pause_s if not call.woken.done() else round(loop.time() - began_s, 3)
 
     def _serve(self) -> None:
-        """Give every place that is free to who is first, and set an alarm for the next."""
+        """Give every free place to the first waiter that may go, and set an alarm for the next."""
         if self.is_closed:
             return
         now_s = asyncio.get_running_loop().time()
@@ -295,6 +297,7 @@ class Scheduler:
     def _wake(self, now_s: float) -> None:
         """Let paused calls go on whose places nobody else wants."""
         for queue in self._queues.values():
+            # Only a call that was sent after a refusal and taken shows that there is room again.
             ready = [
                 call
                 for call in queue.paused
@@ -311,6 +314,7 @@ class Scheduler:
         if not queue.paused or queue.gate is None or self.under_way >= self.ceiling:
             return False
         wanted = any(other.waiting for other in self._queues.values() if other.gate is queue.gate)
+        # Who was woken has not queued up yet; uncounted, one free place would wake several.
         return not wanted and queue.gate.free > self._coming.get(id(queue.gate), 0)
 
     def _set_alarm(self, now_s: float) -> None:
@@ -327,6 +331,8 @@ class Scheduler:
         coming = [time_s for time_s in times if now_s < time_s < math.inf]
         if coming and self.under_way < self.ceiling:
             loop = asyncio.get_running_loop()
+            # asyncio fires up to the resolution of its clock early; a hair later the call is ready
+            # for sure.
             self._alarm = loop.call_at(min(coming) + 1e-6, self._serve)
 
 

@@ -41,10 +41,10 @@ class OutputLimit(NamedTuple):
 
 
 class RequestForm(NamedTuple):
-    """How a request says what it says."""
+    """The form of a request: which of several ways servers know it uses."""
 
     token_field: TokenField | None = None
-    """By which name the limit of tokens is sent; None leaves it to the client."""
+    """Name under which the limit of tokens is sent; None leaves it to the client."""
     system_role: SystemRole | None = None
     """Who says the system text; None: the system itself."""
     is_streamed: bool = False
@@ -68,9 +68,9 @@ class ServerLimits:
     _doubted: set[ServerKey] = field(default_factory=set)
     """Servers that refused once what they had taken before."""
     _trials: dict[ServerKey, asyncio.Event] = field(default_factory=dict)
-    """Where a call is finding out how many images are taken; set once it has."""
+    """Events of servers whose limit of images one call is finding out; set once it has."""
     _switched: set[tuple[str, str, str]] = field(default_factory=set)
-    """What of a request's form was reported as news, and of which server."""
+    """Server and part of a request's form for which news was reported already."""
 
     @classmethod
     def of(cls, known: Iterable[LearntLimits], keep: Keep = lambda _learnt: None) -> ServerLimits:
@@ -102,20 +102,20 @@ class ServerLimits:
         return replace(request, frames=thinned(frames, most))
 
     def token_field(self, model: Model) -> TokenField | None:
-        """Return by which name a server takes the limit of tokens; None leaves it to the client."""
+        """Return the name under which a server takes the limit of tokens; None: the client's."""
         known = self.known(model)
         usual = model.token_field
         return (known and usual and known.token_limit_field) or usual
 
     def form(self, model: Model) -> RequestForm:
-        """Return how a model's server takes a request."""
+        """Return the form in which a model's server takes requests."""
         known = self.known(model)
         system_role = model.system or (known.system_role if known else None)
         is_streamed = model.streams or bool(known and known.is_streaming)
         return RequestForm(self.token_field(model), system_role, is_streamed)
 
     def reply_format(self, model: Model) -> ReplyFormat | None:
-        """Return what a model's server is asked to hold its JSON to; None: to nothing."""
+        """Return the format that a model's server is asked to hold its JSON to; None: none."""
         if model.structured in ("json_schema", "json_object"):
             return model.structured
         if model.structured != "auto":
@@ -135,12 +135,12 @@ class ServerLimits:
         )
 
     def output_tokens(self, model: Model) -> int:
-        """Return the most output tokens that a reply took past its limit; 0 where none did."""
+        """Return the most output tokens that a reply took past its limit; 0 if none did."""
         known = self.known(model)
         return known.output_tokens or 0 if known else 0
 
     def take(self, model: Model, count: int) -> str | None:
-        """Note that a request with so many images was taken; return what that is news of."""
+        """Note that a request with so many images was taken; return the news in it, if any."""
         place = _place(model)
         self._taken[place] = max(count, self._taken.get(place, 0))
         if self._tried.get(place) != count:
@@ -164,7 +164,7 @@ class ServerLimits:
         self._trials.pop(_place(model)).set()
 
     def trial(self, model: Model) -> asyncio.Event | None:
-        """Return what is set once a call has found out how many images are taken."""
+        """Return the event that is set once a call has found out how many images are taken."""
         return self._trials.get(_place(model))
 
     def state(self, model: Model, count: int, stated: int) -> str | None:
@@ -281,13 +281,13 @@ class ShapedCall:
     say: Callable[[str], None]
     """Takes a line about what was learnt."""
     _sent: RequestForm = AS_USUAL
-    """How the last try was sent."""
+    """Form in which the last try was sent."""
     _refused: int = 0
-    """How often a name of it was refused in this call."""
+    """How often a name for the limit of tokens was refused in this call."""
     asked_for: ReplyFormat | None = None
-    """What the last try asked its server to hold the reply to."""
+    """Format that the last try asked its server to hold the reply to."""
     _refused_formats: int = 0
-    """How often that was refused in this call."""
+    """How often a format was refused in this call."""
     _is_its_own: bool = False
     """Whether it is too large by itself, and says nothing of others."""
     _trial: asyncio.Event | None = None
@@ -307,7 +307,7 @@ class ShapedCall:
         return self.model.is_offline or self.limits.trial(self.model) is self._trial
 
     async def ready(self) -> None:
-        """Return once that is so."""
+        """Return once no other call is finding out how many images are taken."""
         while not self.is_ready:
             if trial := self.limits.trial(self.model):
                 await trial.wait()
@@ -321,7 +321,7 @@ class ShapedCall:
         return self._sent
 
     def reply_form(self, request: Request) -> ReplyForm | None:
-        """Return what the next try is to ask its server to hold the reply to; None: nothing."""
+        """Return the form that the next try asks its server to hold the reply to; None: none."""
         self.asked_for = None
         if request.schema is None or self.model.structured is None:
             return None
@@ -373,6 +373,7 @@ class ShapedCall:
             return None
         stated = fault.most_images if 0 < (fault.most_images or 0) < count else None
         if fault.is_local:
+            # It was a bound of ours on the body; of the server nothing was learnt.
             return replace(request, frames=thinned(frames, stated or count // 2))
         if stated is not None:
             self._report(self.limits.state(model, count, stated))

@@ -55,7 +55,7 @@ class Retrieval:
     """Clips whose frames are sent."""
     embedder: Model
     captioner: Model | None = None
-    """Whose words of a clip are embedded; None: its pictures are."""
+    """Model whose words about each clip are embedded; None: the clip's pictures are."""
 
 
 class Model(ResolvedSpec):
@@ -64,11 +64,12 @@ class Model(ResolvedSpec):
     alias: str
     """What the roster calls it."""
     retrieval: Retrieval | None = None
-    """None where its frames are spread over the whole video, whatever it is asked."""
+    """None if its frames are spread over the whole video, whatever it is asked."""
     is_received: bool = False
     """Where it leads is said by a file alone, to which nobody on this machine has agreed."""
 
     def __hash__(self) -> int:
+        # Other settings hold tables, which have no hash.
         return hash((self.alias, self.model))
 
     def with_settings(self, **settings: Any) -> Model:
@@ -93,7 +94,7 @@ class Model(ResolvedSpec):
 
     @cached_property
     def maker(self) -> Provider:
-        """What its provider is; BadInput where it is not there."""
+        """Its provider; BadInput if that is not installed."""
         if self.declared is not None:
             return declare(self.provider, self.declared)
         if self.provider == EMBEDDINGS:
@@ -111,7 +112,7 @@ class Model(ResolvedSpec):
 
     @property
     def is_foreign(self) -> bool:
-        """Whether its chat model is none that is known here: whatever it raises is its own."""
+        """Whether its chat model is somebody else's: whatever that raises is no bug of ours."""
         return self.provider not in BUILT_IN
 
     @property
@@ -127,7 +128,7 @@ class Model(ResolvedSpec):
 
     @property
     def part_detail(self) -> str | None:
-        """What each image's part of a message says of detail; None where it says nothing."""
+        """The detail stated with each image of a message; None if none is stated there."""
         return self.detail if self.maker.has_part_detail else None
 
     @cached_property
@@ -157,11 +158,11 @@ class Model(ResolvedSpec):
         return most if images is None else min(most, images)
 
     def sampling(self, role: Role) -> dict[str, Any]:
-        """Return what decides how a reply in `role` is drawn, as it is sent."""
+        """Return the parameters by which a reply in `role` is drawn, as they are sent."""
         return self.maker.sampling(self, role)
 
     def keyed(self, role: Role) -> dict[str, Any]:
-        """Return what of its sampling is part of the journal's key."""
+        """Return those parameters of its sampling that are part of the journal's key."""
         keyed = self.maker.keyed(self, role)
         # As it is set, never as it was learnt: what a server refuses must make no call a new one.
         if self.structured is not None and replies_in_json(role):
@@ -170,7 +171,7 @@ class Model(ResolvedSpec):
 
     @cached_property
     def token_field(self) -> TokenField | None:
-        """By which of two names its limit of tokens goes out; None where there is no choice."""
+        """Name under which its limit of tokens is sent; None if its provider has one name only."""
         return self.maker.token_field(self)
 
     @property
@@ -181,8 +182,9 @@ class Model(ResolvedSpec):
         return () if self.base_url else self.maker.key_names
 
     def key(self) -> str | None:
-        """Return its key from the environment; None where there is none."""
+        """Return its key from the environment; None if it has none."""
         names = self.key_names
+        # What these hold is taken out of every text from now on.
         know_keys(names)
         found = (os.environ.get(name, "").strip() for name in names)
         return next(filter(None, found), None)
@@ -217,6 +219,7 @@ def parse_model(name: str, settings: Mapping[str, Any] | None = None) -> Model:
     if provider == "offline" and model not in KINDS:
         raise BadInput(f"{name!a} is no offline model; there are {', '.join(KINDS)}")
     chosen = {"alias": name, **(settings or {}), "model": name}
+    # Left out, so that its calls have the keys of calls without the setting.
     if chosen.get("structured") == "off":
         del chosen["structured"]
     if provider == "offline":
@@ -257,6 +260,7 @@ def check_keys(models: Iterable[Model]) -> None:
         _check_settings(model)
         model.maker.check(model)
         _check_retrieval(model)
+        # A proxy that cannot be used is told in one line here, before any call fails by it.
         if model.maker.can_splice:
             check_proxies()
         names = model.key_names
@@ -268,7 +272,7 @@ def check_keys(models: Iterable[Model]) -> None:
 
 
 def lacks_of_keys(models: Iterable[Model]) -> tuple[str, ...]:
-    """Return what is said of each model without the key it needs; no class is imported."""
+    """Return a sentence on each model that lacks the key it needs; no class is imported."""
     lacks = list[str | None]()
     for model in models:
         found = model.retrieval
@@ -299,7 +303,7 @@ def _check_retrieval(model: Model) -> None:
 
 
 def build_chat_model(model: Model) -> BaseChatModel:
-    """Return a chat model without retries of its own; BadInput where key or settings fail."""
+    """Return a chat model without retries of its own; BadInput if key or settings fail."""
     check_keys([model])
     try:
         return model.maker.build(model)

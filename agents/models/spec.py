@@ -1,4 +1,4 @@
-"""What may be set of a model, and how many frames it is sent where nothing is.
+"""The settings of a model, and how many frames it is sent without any.
 
 Sampling parameters are written down and travel with a bench, so nothing that holds a key or leads
 a client elsewhere is one of them.
@@ -72,7 +72,7 @@ class ModelSpec(Record):
     frame_tokens: int | None = Field(default=None, ge=0, le=100_000)
     """Tokens one frame counts as, for estimates."""
     token_limit_field: TokenField | None = None
-    """By which name a server of OpenAI's protocol is told how many tokens a reply may take:
+    """Name under which a server of OpenAI's protocol is told how many tokens a reply may take:
     `max_tokens` or `max_completion_tokens`; without it the second at OpenAI itself, the first at
     any other `base_url`, and what a server refuses by name is sent to it by the other one."""
     system: SystemRole | None = None
@@ -81,7 +81,7 @@ class ModelSpec(Record):
     on. The words are the same, so that it is no part of a call's key and may be set or left out in
     the middle of a run."""
     structured: Structured | None = None
-    """By what its server is asked to hold it to JSON in roles that reply in it: `json_schema`, the
+    """How its server is asked to hold it to JSON in roles that reply in it: by `json_schema`, the
     schema of the role's reply; `json_object`, one object of any shape; `auto`, the schema, and what
     a server does not refuse of both; `off`, nothing, as without it. It is part of the key of such
     calls: with another one they are asked, and paid for, again."""
@@ -100,7 +100,7 @@ class ResolvedSpec(ModelSpec):
     """What its provider is, unless that is built in or installed under its name."""
 
     def resolved_settings(self) -> dict[str, Any]:
-        """Return what is said here by name, without what a subclass adds."""
+        """Return these settings by name, without those that a subclass adds."""
         return {name: getattr(self, name) for name in ResolvedSpec.model_fields}
 
 
@@ -128,6 +128,7 @@ def check_parameters(alias: str, known: tuple[str, ...], *, parameters: Mapping[
 
 def check_key_env(alias: str, name: str) -> None:
     """Return if `name` can be that of a variable; BadInput, without it, where it may be a key."""
+    # Google's keys begin with AIza and may pass for the name of a variable.
     if not _VARIABLE.fullmatch(name) or name.startswith("AIza"):
         raise BadInput(f"{alias!a}: key_env is the name of a variable, such as MY_KEY, not a key")
 

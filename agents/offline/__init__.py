@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 __all__ = ["EMBEDDER", "KINDS", "OfflineModel"]
 
 EMBEDDER = "colours"
-"""What embeds frames and words, and plays no role besides."""
+"""Kind that embeds frames and words, and plays no other role."""
 
 KINDS: dict[str, int] = {
     "hawk": 64,

@@ -9,9 +9,9 @@ from functools import cache
 from videoautoarena.memory.records.records import CATEGORIES
 
 OTHER = CATEGORIES[-1]
-"""What a video is of that none of the categories fits."""
+"""Category of a video that fits none of the others."""
 UNKNOWN = "unknown"
-"""Of a video whose category nobody said in words that can be read."""
+"""Category of a video for which none was stated in words that can be read."""
 
 _ALSO: dict[str, str] = {
     "Movies": (
@@ -74,11 +74,12 @@ _ALSO: dict[str, str] = {
 
 
 def read_category(said: str, among: Sequence[str] = CATEGORIES) -> str | None:
-    """Return which of some categories is meant, as it is written there; None where none is.
+    """Return the category of a list that is meant, as it is written there; None if none is.
 
     Case, signs, "and" for "&" and the word "category" before it do not matter, nor does the
     language of the ten, as far as their words in it are known. A word for "other" is OTHER.
     """
+    # Reversed, so that of two names with one spelling the first is meant.
     own = {plain_category(name): name for name in reversed(among)}
     for word in (plain_category(said), plain_category(said.rpartition(":")[2])):
         if word in own:

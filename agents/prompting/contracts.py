@@ -215,13 +215,13 @@ def _each_standard(number: int, value: str) -> str:
 
 
 CONTRACTS = 2
-"""The usual number: of what begins now. What stands without a number was begun with 1.
+"""Number of the contracts of what begins now. What stands without a number was begun with 1.
 
 A further standard of judges comes with a number of its own, since runs keep those they began with.
 """
 
 LATEST_CONTRACTS = 3
-"""No number above it is known."""
+"""Highest number of contracts that is known."""
 
 READINGS = 2
 """The newest number of a way to read replies; what stands without one was begun with 1.
@@ -254,7 +254,7 @@ KNOWN_LINES = {
     "alike": "These users were named before, and some are too alike; name others, unlike these and "
     "one another:",
 }
-"""What is known of a task besides its prompt, by name: the line that stands before its block."""
+"""Lines before blocks of what is known of a task besides its prompt, by the block's name."""
 
 Text = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
 Score = Annotated[float, Field(ge=1.0, le=5.0)]
@@ -274,7 +274,7 @@ def plain(word: str) -> str:
 
 
 def spelled(words: Mapping[str, str]) -> BeforeValidator:
-    """Return what reads a plain word as the one that it stands for."""
+    """Return a validator that reads a plain word as the one it stands for."""
     return BeforeValidator(
         lambda said: words.get(plain(said), said) if isinstance(said, str) else said
     )
@@ -342,8 +342,8 @@ class StandardReply(Reply):
 class JudgeReply(Reply):
     """What is said by each standard that is asked for, then the verdict.
 
-    From contract 2 on with an answer of the judge's own before it, and with a verdict by each
-    standard. By the paper's contract a judge cannot abstain.
+    From contract 2 on an answer of the judge's own comes before it, and each standard has its own
+    verdict. By the paper's contract a judge cannot abstain.
     """
 
     if TYPE_CHECKING:
@@ -358,7 +358,7 @@ class JudgeReply(Reply):
 
 
 class ComparerReply(Reply):
-    """What one would have answered, what is said by each standard, and which is how much better."""
+    """The comparer's own answer, words on each standard, and how much better which answer is."""
 
     if TYPE_CHECKING:
         verdict: Degree
@@ -366,7 +366,7 @@ class ComparerReply(Reply):
 
 @cache
 def judge_reply(number: int) -> type[JudgeReply]:
-    """Return what a judge's reply is held to by the contracts of a number."""
+    """Return the schema of a judge's reply by the contracts of a number."""
     verdict: object = Spelled
     if number == PAPER_CONTRACTS:
         words = spelled({plain(choice): choice for choice in get_args(Choice)})
@@ -382,7 +382,7 @@ def judge_reply(number: int) -> type[JudgeReply]:
 
 @cache
 def comparer_reply(number: int) -> type[ComparerReply]:
-    """Return what a comparer's reply is held to by the contracts of a number."""
+    """Return the schema of a comparer's reply by the contracts of a number."""
     fields: dict[str, Any] = dict.fromkeys(("own_answer", *standards_of(number)), (Text, ...))
     fields["verdict"] = (Annotated[Degree, BeforeValidator(_degree)], ...)
     return create_model("ComparerReply", __base__=ComparerReply, **fields)
@@ -472,7 +472,7 @@ class SceneMarkerReply(Reply):
 
 @cache
 def scene_marker_reply(points: int) -> type[SceneMarkerReply]:
-    """Return what a marking of so many scoring points is held to."""
+    """Return the schema of a marking of so many scoring points."""
     held = Annotated[tuple[PointReply, ...], Field(min_length=points, max_length=points)]
     return create_model("SceneMarkerReply", __base__=SceneMarkerReply, points=(held, ...))
 
@@ -537,6 +537,7 @@ def read_decision(said: object) -> Decision:
         return read_decision(said[0])
     if not isinstance(said, str):
         return "unknown"
+    # Brackets and quotation marks come off: a parser of bare words takes "[yes]" for a silent no.
     text = _LABEL.sub("", _TAGS.sub(" ", said).strip(" \t\r\n\"'*`[(")).strip()
     found = _WORD.match(text)
     if found is None or not _GOES_ON.match(found["rest"]) or _TURNS.search(found["rest"]):
@@ -583,7 +584,7 @@ class TopicReply(Reply):
 
 
 class PlotReply(MomentReply, TopicReply):
-    """The same, of one moment."""
+    """A question about one moment, with its right answer and three wrong ones."""
 
 
 class SummaryItemReply(Reply):
@@ -595,7 +596,7 @@ class SummaryItemReply(Reply):
 
 
 class SceneItemReply(MomentReply, SummaryItemReply):
-    """The same, of one moment."""
+    """A task about one moment for an answer in free words, with all that a good one holds."""
 
 
 class TopicWriterReply(Reply):
@@ -624,7 +625,7 @@ class OptionCheckerReply(Reply):
 
     analysis: Text
     moments: tuple[MomentReply, ...]
-    """All that the question could be about; none where it is about the whole."""
+    """All that the question could be about; none if it is about the whole."""
     answer: Annotated[
         Literal["A", "B", "C", "D", "none", "several"],
         spelled({plain(answer): answer for answer in _ANSWERS}),
@@ -641,7 +642,7 @@ class ShownReply(Reply):
 
 
 class PointCheckerReply(Reply):
-    """The same of each scoring point in its order, and of the reference."""
+    """Whether the frames show each scoring point, in its order, and the reference."""
 
     moments: tuple[MomentReply, ...]
     points: tuple[ShownReply, ...]
@@ -651,7 +652,7 @@ class PointCheckerReply(Reply):
 
 @cache
 def point_checker_reply(points: int) -> type[PointCheckerReply]:
-    """Return what a check of so many scoring points is held to."""
+    """Return the schema of a check of so many scoring points."""
     held = Annotated[tuple[ShownReply, ...], Field(min_length=points, max_length=points)]
     return create_model("PointCheckerReply", __base__=PointCheckerReply, points=(held, ...))
 
@@ -708,7 +709,7 @@ class FitnessReply(Reply):
 
 
 class FitnessRaterReply(Reply):
-    """The same of all six."""
+    """How well a clip serves each of the six abilities."""
 
     object_reference: FitnessReply
     memory_recall: FitnessReply
@@ -733,7 +734,7 @@ class RoundReply(Reply):
     explicit: str = ""
     """The user's words with every reference named in full."""
     others: tuple[Text, ...] = ()
-    """The same for each other thing that the reference could be taken for."""
+    """The user's words with each other thing named that the reference could be taken for."""
 
 
 class DialogistReply(Reply):
@@ -782,14 +783,14 @@ class ChecklistMarkerReply(Reply):
 
 @cache
 def checklist_marker_reply(items: int) -> type[ChecklistMarkerReply]:
-    """Return what a marking by so many items is held to."""
+    """Return the schema of a marking by so many items."""
     held = Annotated[tuple[MarkedReply, ...], Field(min_length=items, max_length=items)]
     return create_model("ChecklistMarkerReply", __base__=ChecklistMarkerReply, items=(held, ...))
 
 
 @cache
 def checklist_validator_reply(items: int) -> type[ChecklistValidatorReply]:
-    """Return what a validation of so many items is held to."""
+    """Return the schema of a validation of so many items."""
     held = Annotated[tuple[ValidatedReply, ...], Field(min_length=items, max_length=items)]
     return create_model(
         "ChecklistValidatorReply", __base__=ChecklistValidatorReply, items=(held, ...)
@@ -798,18 +799,19 @@ def checklist_validator_reply(items: int) -> type[ChecklistValidatorReply]:
 
 @cache
 def scene_merger_reply(pairs: int) -> type[SceneMergerReply]:
-    """Return what a merging of scenes with so many neighbouring pairs is held to."""
+    """Return the schema of a merging of scenes with so many neighbouring pairs."""
     held = Annotated[tuple[YesNo, ...], Field(min_length=pairs, max_length=pairs)]
     return create_model("SceneMergerReply", __base__=SceneMergerReply, together=(held, ...))
 
 
 @cache
 def object_matcher_reply(pairs: int) -> type[ObjectMatcherReply]:
-    """Return what a matching of so many pairs is held to."""
+    """Return the schema of a matching of so many pairs."""
     held = Annotated[tuple[YesNo, ...], Field(min_length=pairs, max_length=pairs)]
     return create_model("ObjectMatcherReply", __base__=ObjectMatcherReply, same=(held, ...))
 
 
+# Nothing else: a server may refuse a schema for a word that it does not know.
 _KEPT = ("type", "enum", "minItems", "maxItems")
 
 

@@ -104,6 +104,7 @@ def question_in(text: str) -> str:
     while found := _LANDMARK.search(text, place):
         if found["name"] is None:
             return text[found.end() :].strip()
+        # A block may hold such a line as well, so it is passed over whole.
         closing = f"\n<<<end {found['name']} {found['code']}>>>"
         end = text.find(closing, found.end())
         place = found.end() if end < 0 else end + len(closing)
@@ -130,7 +131,7 @@ class Attack(Record):
 
     name: str
     family: str
-    """What kind it is of: attacks of one family go the same way."""
+    """Its kind: attacks of one family go the same way."""
     about: str
     place: Literal["before", "after"]
     text: str
@@ -183,7 +184,7 @@ def _kit() -> dict[str, Any]:
 
 
 LETTERS = ascii_uppercase
-"""By place: the first option is A."""
+"""Letters of options by place; the first is A."""
 CLOSING = "Answer with the letter of the one best option."
 
 _LINE = re.compile(r"\(([A-Z])\) (.+)")

@@ -91,7 +91,7 @@ def noted_users(text: str) -> dict[int, str]:
 
 UNKNOWN = "unknown"
 SURE = 0.9
-"""A language that is less likely is not told."""
+"""Least likelihood of a language that is told."""
 _MOST_CHARACTERS = 2_000
 """More of a text tells no more of its language."""
 
@@ -102,13 +102,13 @@ class _Identifier(Protocol):
 
 class _Identifiers(NamedTuple):
     every: _Identifier
-    """Of all languages that the model knows."""
+    """Tells among all languages that the model knows."""
     ours: _Identifier
-    """Of those of LANGUAGES alone."""
+    """Tells among LANGUAGES alone."""
 
 
 def told_language(text: str) -> str:
-    """Return the code of the language that a text is in; UNKNOWN where that is not sure.
+    """Return the code of the language that a text is in; UNKNOWN if that is not sure.
 
     It is one of LANGUAGES, at least SURE to be likely among these, and no language beside them is
     likelier still.

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 BREAKPOINT = {"mode": "explicit"}
-"""What marks a part as the end of what OpenAI's cache should keep."""
+"""Marks a part as the end of what OpenAI's cache should keep."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,11 +48,11 @@ class Request:
     nonce: Nonce
     prompt: str = ""
     schema: type[Reply] | None = None
-    """What its reply is read as; None for free text."""
+    """Schema that the reply is held to; None for free text."""
 
 
 class ImageOptions(NamedTuple):
-    """What is said to a provider of the images beside their bytes."""
+    """What a provider is told about images besides their bytes."""
 
     detail: str | None = None
     """What each image's part says of how closely to look; None says nothing."""
@@ -65,6 +65,8 @@ AS_USUAL = ImageOptions()
 
 def label(frame: Frame) -> str:
     """Return the line a frame follows: its time in seconds from the first frame."""
+    # Always two decimals: one other character at the first frame would lose the cached prefix
+    # behind it.
     return f"t={frame.time_s:.2f}s"
 
 
@@ -123,6 +125,7 @@ def _addressed(
         # Some servers write the parts of a message one behind the other, without a break.
         head = {"type": "text", "text": f"{system}\n\n"}
         return [HumanMessage(content=[head, *content, {"type": "text", "text": text}])]
+    # The task comes last, so that all roles that look at one video share the longest prefix.
     asked = HumanMessage(content=[*content, {"type": "text", "text": text}])
     return [SystemMessage(system), asked]
 
@@ -134,6 +137,8 @@ def _image(jpeg: bytes, look: ImageOptions, *, is_last: bool) -> dict[str, Any]:
     if look.detail is not None:
         url = {"url": f"data:image/jpeg;base64,{encoded}", "detail": look.detail}
         block = {"type": "image_url", "image_url": url}
+    # GPT-5.6 and later match their caches at marks alone, and ask 1.25 times the price for what
+    # they write: without this mark each role would write all frames anew.
     if look.is_marked and is_last:
         block["prompt_cache_breakpoint"] = BREAKPOINT
     return block

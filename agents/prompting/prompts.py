@@ -46,7 +46,7 @@ BENCH_SLOTS: dict[str, tuple[str, ...]] = {
     "summary_marker": _KEY,
     "checklist_marker": ("question", "reference", "checklist", "answer"),
 }
-"""The same of roles that no run has, only a bench."""
+"""Slots of roles that no run has, only a bench."""
 _MORE = ("count", "asked")
 WRITER_SLOTS: dict[str, tuple[str, ...]] = {
     "topic_writer": _MORE,
@@ -56,14 +56,14 @@ WRITER_SLOTS: dict[str, tuple[str, ...]] = {
     "option_checker": ("question", "options"),
     "point_checker": ("question", "reference", "points"),
 }
-"""The same of roles that only the making of tasks has."""
+"""Slots of roles that only the making of tasks has."""
 SCENE_SLOTS: dict[str, tuple[str, ...]] = {
     "scene_captioner": (),
     "scene_merger": ("scenes",),
     "object_finder": ("scene",),
     "object_matcher": ("pairs",),
 }
-"""The same of roles that remember the scenes and objects of a video."""
+"""Slots of roles that remember the scenes and objects of a video."""
 DIALOGUE_SLOTS: dict[str, tuple[str, ...]] = {
     "fitness_rater": ("scenes", "objects"),
     "dialogist": ("ability", "turns", "scenes", "objects", "asked", "refused"),
@@ -72,12 +72,12 @@ DIALOGUE_SLOTS: dict[str, tuple[str, ...]] = {
     "leak_checker": ("dialogue", "question"),
     "dialogue_answerer": ("history", "question"),
 }
-"""The same of roles that write and check dialogues."""
+"""Slots of roles that write and check dialogues."""
 CATEGORY_SLOTS: dict[str, tuple[str, ...]] = {
     "classifier": ("question",),
     "topic_namer": ("questions",),
 }
-"""The same of roles that sort questions after play."""
+"""Slots of roles that sort questions after play."""
 _ALL_SLOTS = SLOTS | BENCH_SLOTS | WRITER_SLOTS | SCENE_SLOTS | DIALOGUE_SLOTS | CATEGORY_SLOTS
 
 _OWN = Path(__file__).parents[1] / "roles"
@@ -98,7 +98,7 @@ class PromptSet:
     """Roles whose text somebody gave in place of this project's."""
 
     def __post_init__(self) -> None:
-        """Raise BadInput where a prompt is missing, empty, or has other slots than its role."""
+        """Raise BadInput if a prompt is missing, empty, or has other slots than its role."""
         if self.contracts < 1:
             raise StoreError(f"contracts {self.contracts} cannot be: their numbers begin with 1")
         if self.contracts > LATEST_CONTRACTS:
@@ -159,7 +159,7 @@ class PromptSet:
     def from_texts(
         cls, texts: Mapping[str, str], *, contracts: int = CONTRACTS, reading: int = READINGS
     ) -> PromptSet:
-        """Return the prompts that a run has copied; BadInput where one cannot be used."""
+        """Return the prompts that a run has copied; BadInput if one cannot be used."""
         return cls(dict(texts), contracts, reading)
 
     @cached_property
@@ -210,6 +210,7 @@ def _read(path: Path, contracts: int) -> str:
     They are no slots: what a run copies, and its digest, is the text with the standards in it.
     """
     try:
+        # Some editors put a byte order mark before the text, which is no part of a prompt.
         text = path.read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
         raise BadInput(f"{path.name!a} cannot be read as UTF-8 text: {error}") from None
@@ -242,6 +243,7 @@ def _check(role: str, text: str, *, omitted: tuple[str, ...] = ()) -> None:
             continue
         if slot not in found:
             raise BadInput(f"{name} misses the slot ${slot}; {_known(role)}")
+        # Fences are known at the beginning of a line alone.
         standing = lines.count(f"${slot}") + lines.count(f"${{{slot}}}")
         named = [match["named"] or match["braced"] for match in Template.pattern.finditer(text)]
         if standing != 1 or named.count(slot) != 1:

@@ -25,7 +25,7 @@ COMMON = (
 
 
 class ModelSettings(Protocol):
-    """What a provider reads of a model of its own; see `agents.models.registry.Model`."""
+    """The fields of a model that its provider reads; see `agents.models.registry.Model`."""
 
     @property
     def alias(self) -> str:
@@ -37,7 +37,7 @@ class ModelSettings(Protocol):
 
     @property
     def maker(self) -> Provider:
-        """What its provider is."""
+        """Its provider."""
 
     @property
     def name(self) -> str:
@@ -65,23 +65,23 @@ class ModelSettings(Protocol):
 
     @property
     def token_limit_field(self) -> TokenField | None:
-        """By which name its limit of tokens is sent, as it is set."""
+        """Name under which its limit of tokens is to be sent, as it was set; None if it was not."""
 
     @property
     def token_field(self) -> TokenField | None:
-        """By which name that limit goes out."""
+        """Name under which its limit of tokens is sent; None if its provider has one name only."""
 
     def key(self) -> str | None:
-        """Return its key from the environment; None where there is none."""
+        """Return its key from the environment; None if it has none."""
 
 
 @dataclass(frozen=True)
 class ReplyForm:
-    """What a server is asked to hold a reply to."""
+    """The form that a server is asked to hold a reply to."""
 
     format: ReplyFormat
     name: str
-    """What the schema is called."""
+    """Name of the schema."""
     schema: Mapping[str, Any]
     """A JSON schema; sent with "json_schema" alone."""
 
@@ -107,7 +107,7 @@ class Provider:
     name: str
     """What stands before the colon of a model's name."""
     home: str = ""
-    """Address where nobody names one."""
+    """Address that is used unless another is named."""
     key_names: tuple[str, ...] = ()
     """Variables that may hold its own key, which is sent to its own address alone."""
     base_names: tuple[str, ...] = ()
@@ -115,33 +115,33 @@ class Provider:
     parameters: tuple[str, ...] = COMMON
     """Sampling parameters its models take; nothing that can hold a key or lead elsewhere."""
     details: tuple[str, ...] = ()
-    """What a model's `detail` may be; none where it takes no word on how closely to look."""
+    """What a model's `detail` may be; none if it takes no word on how closely to look."""
     has_part_detail: bool = False
     """Whether `detail` stands in each image's part of the message, not in a parameter."""
     is_offline: bool = False
     """Whether its models run in this process, cost nothing and need no retries."""
     reply_formats: tuple[ReplyFormat, ...] = ()
-    """By what its servers can be asked to hold a reply to JSON."""
+    """Formats in which its servers can be asked to hold a reply to JSON."""
     can_splice: bool = False
     """Whether its bodies go out over an HTTP client of ours, which can put shared frames in."""
     speaks_openai: bool = False
     """Whether its servers speak OpenAI's chat completions, with the settings that go with them."""
     key_look: str = ""
-    """A pattern of its keys, which are taken out of every text; empty where they have no look."""
+    """A pattern of its keys, which are taken out of every text; empty if they have no look."""
     packages: tuple[str, ...] = ()
     """Top-level packages whose exceptions are those of its client, and no bugs of ours."""
     price_list: str = ""
-    """What genai-prices calls whoever serves its home; empty where it lists no prices of it."""
+    """What genai-prices calls whoever serves its home; empty if it lists no prices of it."""
     frame_tokens: tuple[tuple[str, str | None, FrameTokens], ...] = ()
     """Beginning of a model's name, its `detail` or None for any, and what a frame counts as then;
     the first that fits holds."""
     embeddings: str = ""
-    """Path of its LangChain class of embeddings; empty where it has none."""
+    """Path of its LangChain class of embeddings; empty if it has none."""
     embedding_settings: Mapping[str, Any] = field(default_factory=dict)
     """What that class is built with besides the model's name and `connection`."""
 
     def connection(self, model: ModelSettings) -> dict[str, Any]:  # noqa: ARG002
-        """Return what LangChain's classes of its protocol are built with, to reach a model."""
+        """Return the arguments by which LangChain's classes of its protocol reach a model."""
         return {}
 
     def build(self, model: ModelSettings) -> BaseChatModel:
@@ -152,7 +152,7 @@ class Provider:
         """Return if `model` could be built here; BadInput names what stands in its way."""
 
     def options(self, model: ModelSettings, role: Role, *, key: str) -> dict[str, Any]:  # noqa: ARG002
-        """Return what a call hands its chat model besides messages: Idempotency-Key, if it can."""
+        """Return options of a call besides messages: an Idempotency-Key, if it can carry one."""
         return {}
 
     def held_to(
@@ -165,7 +165,7 @@ class Provider:
         return options
 
     def sampling(self, model: ModelSettings, role: Role) -> dict[str, Any]:
-        """Return what decides how a reply in `role` is drawn, as it is sent."""
+        """Return the parameters by which a reply in `role` is drawn, as they are sent."""
         chosen = dict(model.parameters)
         if role == "contestant":
             chosen.setdefault("max_tokens", CONTESTANT_TOKENS)
@@ -174,7 +174,7 @@ class Provider:
         return chosen
 
     def keyed(self, model: ModelSettings, role: Role) -> dict[str, Any]:
-        """Return what of that is part of the journal's key: what is not never makes a call new."""
+        """Return the part of `sampling` that is keyed; the rest never makes a call new."""
         return self.sampling(model, role)
 
     def needs_breakpoint(self, model: ModelSettings) -> bool:  # noqa: ARG002
@@ -186,15 +186,15 @@ class Provider:
         model: ModelSettings,  # noqa: ARG002
         frames: VideoFrames | None,  # noqa: ARG002
     ) -> dict[str, Any]:
-        """Return what a call says of caching besides its mark."""
+        """Return options of a call on caching, besides the mark on its last frame."""
         return {}
 
     def token_field(self, model: ModelSettings) -> TokenField | None:  # noqa: ARG002
-        """Return by which of two names a limit of tokens goes out; None: there is no choice."""
+        """Return the name under which a limit of tokens is sent; None if there is only one."""
         return None
 
     def stream_options(self) -> dict[str, Any] | None:
-        """Return what a call whose reply comes in pieces hands its chat model; None: none can."""
+        """Return what a call adds to get its reply in pieces; None if its models cannot stream."""
         return None
 
     async def close(self, chat: Any) -> None:

@@ -21,7 +21,7 @@ _NO_PROVIDERS = frozenset({"base", "catalogue", "declared", "embedding_chat", "e
 GROUP = "videoautoarena.providers"
 """Entry points of this group name a Provider, or a LangChain chat model's class."""
 EMBEDDINGS = "embeddings"
-"""What stands for a provider before the name of embeddings that are called like a model."""
+"""Stands for the provider in names of embeddings that are called like a model."""
 
 
 def _built_in() -> dict[str, Provider]:
@@ -35,12 +35,13 @@ def _built_in() -> dict[str, Provider]:
 
 
 BUILT_IN = _built_in()
+# From the start, so that a key is taken out of every text whichever provider is used.
 for _provider in BUILT_IN.values():
     know_keys(_provider.key_names, _provider.key_look)
 CLIENT_PACKAGES = frozenset(name for one in BUILT_IN.values() for name in one.packages)
 """Packages of built-in providers' clients; what these raise is no bug of ours."""
 EMBEDDERS = {name: one.embeddings for name, one in BUILT_IN.items() if one.embeddings}
-"""By name, the class of embeddings of each built-in provider that has one."""
+"""Class of embeddings by name of the built-in provider, for those that have one."""
 
 
 def provider_names() -> tuple[str, ...]:
@@ -57,7 +58,7 @@ def provider_keys() -> tuple[str, ...]:
 def find_provider(name: str) -> Provider | None:
     """Return the provider that is built in or installed under a name, if there is one.
 
-    Raises BadInput where its package cannot be imported, or offers something else by that name.
+    Raises BadInput if its package cannot be imported, or offers something else by that name.
     """
     if name in BUILT_IN:
         return BUILT_IN[name]

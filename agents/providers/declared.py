@@ -28,6 +28,7 @@ _PATH = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*[.:][^\W\d]\w*")
 _NAMED = ("model", "model_name", "model_id", "deployment_name")
 _URLS = ("base_url", "api_base", "endpoint", "endpoint_url", "azure_endpoint")
 _TIME_OUTS = ("timeout", "request_timeout", "default_request_timeout")
+# Set to 0: tries are counted, paced and paid for here, so that a client makes none of its own.
 _RETRIES = ("max_retries",)
 
 
@@ -144,7 +145,7 @@ class DeclaredProvider(Provider):
         return getattr(self.chat_class, way) is not getattr(base, way)
 
     def _arguments(self, model: ModelSettings) -> dict[str, Any]:
-        """Return what the class is built with; BadInput where it does not take something."""
+        """Return the arguments to build the class with; BadInput if it does not take one."""
         taken = frozenset(_taken(self.chat_class))
         said = self.declaration
         key = model.key()
@@ -170,7 +171,7 @@ class DeclaredProvider(Provider):
     def _place(
         self, taken: frozenset[str], usual: Iterable[str], named: str | None, *, needed: str
     ) -> str:
-        """Return the argument for one thing; empty where there is none and none is needed."""
+        """Return the argument that takes one thing; empty if the class has none and needs none."""
         place = _first(taken, [named] if named else usual)
         if (needed or named) and not place:
             sought = f"{named!a}" if named else f"for a {needed} it is known by"
@@ -195,7 +196,7 @@ def _taken(chat_class: type[BaseChatModel]) -> Iterator[str]:
 
 
 def _keys(taken: Iterable[str]) -> tuple[str, ...]:
-    """Return by which arguments a key may be taken; none where several could be meant."""
+    """Return the arguments that may take a key; none if several could be meant."""
     found = sorted(name for name in taken if name.endswith(("api_key", "api_token")))
     if "api_key" in found:
         return ("api_key",)

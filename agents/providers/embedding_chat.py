@@ -55,7 +55,7 @@ class EmbeddingChat(BaseChatModel):
         run_manager: CallbackManagerForLLMRun | None = None,  # noqa: ARG002
         **kwargs: Any,  # noqa: ARG002
     ) -> ChatResult:
-        """Return the same where nobody awaits it."""
+        """Return the same reply to callers that do not await it."""
         text, jpegs = _asked(messages)
         reply = AIMessage(_mean(self._of_jpegs(jpegs) if jpegs else [self._embed(text)]))
         return ChatResult(generations=[ChatGeneration(message=reply)])
@@ -78,6 +78,7 @@ class EmbeddingChat(BaseChatModel):
         return list((await found.aembed_documents([rest], **options))[0])
 
     def _of_jpegs(self, jpegs: list[bytes]) -> list[list[float]]:
+        # `embed_image` takes paths of files and no bytes.
         with TemporaryDirectory(prefix="arena-clip-") as folder:
             files = [Path(folder, f"{place}.jpg") for place in range(len(jpegs))]
             for file, jpeg in zip(files, jpegs, strict=True):
@@ -87,7 +88,7 @@ class EmbeddingChat(BaseChatModel):
 
 
 async def _apart(work: Callable[[], Any]) -> Any:
-    """Return what comes of work in a thread of its own.
+    """Return the result of work that is done in a thread of its own.
 
     Work that never ends holds no thread that others wait for, nor the end of the program.
     """
@@ -123,4 +124,5 @@ def _asked(messages: list[BaseMessage]) -> tuple[str, list[bytes]]:
 
 def _mean(vectors: list[list[float]]) -> str:
     mean = [sum(column) / len(vectors) for column in zip(*vectors, strict=True)]
+    # Seven digits are what a float of 32 bits holds.
     return json.dumps([float(f"{number:.7g}") for number in mean])

@@ -36,7 +36,7 @@ def embed(name: str, texts: Sequence[str]) -> list[list[float]]:
     """Return a vector for each text, in the model's own batches; keys are in its usual variables.
 
     `name` is `openai:model`, `google_genai:model`, or `package.Class:model` for any installed class
-    of LangChain embeddings. Raises BadInput where there is no such model, it fails, or what it
+    of LangChain embeddings. Raises BadInput if there is no such model, it fails, or what it
     returns are no vectors.
     """
     model = build_embeddings(name)
@@ -51,7 +51,7 @@ def embed(name: str, texts: Sequence[str]) -> list[list[float]]:
 
 
 def embeddings_class(name: str) -> Any:
-    """Return the class behind a name; BadInput where there is none of LangChain embeddings."""
+    """Return the class behind a name; BadInput if that is no class of LangChain embeddings."""
     provider, _, model = name.partition(":")
     place, _, kind = EMBEDDERS.get(provider, provider).rpartition(".")
     if not place or not model:

@@ -41,6 +41,7 @@ class _GoogleGenAI(Provider):
         return {
             "google_api_key": model.key() or NO_KEY,
             "base_url": model.url,
+            # Or variables of the environment could lead the client to another backend.
             "vertexai": False,
             # With a transport of ours its client also stays with httpx where aiohttp is there.
             "client_args": {"transport": SplicingTransport(model.url)},
@@ -50,6 +51,7 @@ class _GoogleGenAI(Provider):
         return _chat_class()(
             model=model.name,
             timeout=model.timeout_s,
+            # 1 is the request itself; 0 would mean the SDK's own number of retries.
             max_retries=1,
             **self.connection(model),
             # Left out, LangChain would send one of its own; None leaves it to the provider.

@@ -34,9 +34,9 @@ _VERSION = re.compile(r"gpt-(\d+)(?:\.(\d+))?(?!\w)")
 FIRST_WITH_BREAKPOINTS = (5, 6)
 """The version of GPT from which OpenAI's cache matches at breakpoints alone."""
 _ADVICE = r"(This model does not support|Invalid schema for) OpenAI's structured output feature"
-"""How a warning of the client begins, of methods that nobody here can call."""
+"""Beginning of a warning of the client about methods that nobody here can call."""
 _OURS = frozenset({"max_tokens", "stream"})
-"""Parameters that the client takes in words of its own."""
+"""Parameters that the client is given under other names."""
 
 
 @dataclass(frozen=True)
@@ -74,6 +74,7 @@ class OpenAIProtocol(Provider):
             "api_key": model.key() or NO_KEY,
             "base_url": model.url,
             "timeout": model.timeout_s,
+            # Tries are counted, paced and paid for by us.
             "max_retries": 0,
             "http_client": DefaultHttpxClient(**way),
             "http_async_client": DefaultAsyncHttpxClient(**way),
@@ -87,6 +88,8 @@ class OpenAIProtocol(Provider):
         patience = {"stream_chunk_timeout": None} if is_known else {}
         return found(
             model=model.name,
+            # LangChain would choose it by the model's name; frames are spliced into chat
+            # completions alone.
             use_responses_api=False,
             **patience,
             **self.connection(model),
@@ -157,7 +160,7 @@ def _keep_thoughts(said: Any, made: ChatGeneration) -> None:
 
 
 _THOUGHTS = ("reasoning_content", "reasoning")
-"""What vLLM, SGLang, llama.cpp and DeepSeek call it; newer ones of them, and Ollama."""
+"""Field of thoughts: of vLLM, SGLang, llama.cpp, DeepSeek; of newer ones of them, and Ollama."""
 
 
 OPENAI = OpenAIProtocol(

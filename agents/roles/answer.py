@@ -117,7 +117,7 @@ class EyeTest:
         return Request("contestant", _TEXT, frames, nonce)
 
     def is_seen(self, reply: str) -> bool | None:
-        """Return whether a reply names enough of the stripes; None where none were shown."""
+        """Return whether a reply names enough of the stripes; None if none were shown."""
         if self.is_blind:
             return None
         named = _COLOUR.findall(" ".join(stripes_of(reply) or [reply]).lower())[-STRIPES:]
@@ -126,7 +126,7 @@ class EyeTest:
 
 
 def stripes_of(reply: str) -> list[str] | None:
-    """Return what stands in a reply that has the asked form; None where it has another."""
+    """Return what stands in a reply that has the asked form; None if it has another."""
     try:
         return list(read_reply(reply, _Stripes).stripes)
     except BadReply:

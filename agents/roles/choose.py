@@ -43,7 +43,7 @@ _EDGES = " .,;:!?-–—()[]'"
 _END = re.compile(r"[.!?](?=\s|$)|\n")
 
 _INSIDE, _GOES_ON = re.compile(r"[\w.]|-\d"), re.compile(r"\w|[.,]\d")
-"""Around what is a part of a longer word or number."""
+"""What stands before and behind an option's text that is part of a longer word or number."""
 
 _ARTICLE = (
     r"(?:[Aa]\s+(?!\w\b|(?i:and|or|nor|is|was|because|since|as|but|not|with|seems|fits|matches"
@@ -85,13 +85,13 @@ _AGAINST = re.compile(
     r"(?:\s+(?:be|the|an?|options?|answers?|choices?|letter|it|is|to|both|either))*[\s(]*$",
     re.IGNORECASE,
 )
-"""Stands before what is ruled out."""
+"""Words before an option that rule it out."""
 _DENIED = re.compile(
     r"(?:\b(?:not|no|never|nobody|none|neither|nor|without|cannot|unlikely)\b|n't\b)"
     r"(?:(?!\bbut\b)[^,;:.!?()\n])*$",
     re.IGNORECASE,
 )
-"""Stands before what is denied, however far in the same clause."""
+"""Words that deny whatever follows in the same clause, however far."""
 _RULED_OUT = re.compile(
     r"[\s,)]*(?:(?:is|are|was|were|does|do|did|can|could|would|seems?|looks?)\s+"
     r"(?:\w+ly\s+|also\s+|both\s+|all\s+|the\s+)?(?:not|most unlikely|least|wrong"
@@ -100,7 +100,7 @@ _RULED_OUT = re.compile(
     r"|\s*[:(–—-]\s*(?:wrong|incorrect|false|no|not)\b",
     re.IGNORECASE,
 )
-"""Stands behind what is ruled out."""
+"""Words behind an option that rule it out."""
 
 
 class OptionNaming(NamedTuple):
@@ -109,7 +109,7 @@ class OptionNaming(NamedTuple):
     start: int
     end: int
     place: int | None
-    """Which option, the first of those that are alike; None where there is none of that letter."""
+    """Place of the option, of equal ones the first; None if no option has that letter."""
     is_letter: bool
     is_sure: bool
     """Whether it names an option wherever it stands, or only by itself or where one is awaited."""
@@ -117,17 +117,17 @@ class OptionNaming(NamedTuple):
 
 @dataclass(frozen=True)
 class OptionTexts:
-    """What may be named."""
+    """The options of a question, as a reply may name them."""
 
     texts: tuple[str, ...]
-    """Those that are alike are equal."""
+    """Options that are alike have equal texts."""
 
     @classmethod
     def of(cls, options: Sequence[str]) -> OptionTexts:
         return cls(tuple(_lowered(_cleaned(option)).rstrip(" .") for option in options))
 
     def of_letter(self, letter: str) -> int | None:
-        """Return the place of a letter's option; None where there is none."""
+        """Return the place of a letter's option; None if no option has that letter."""
         place = LETTERS.index(letter.upper())
         return self.texts.index(self.texts[place]) if place < len(self.texts) else None
 
@@ -161,6 +161,7 @@ class OptionReader:
     def of(cls, reply: str, options: OptionTexts) -> OptionReader:
         """Return a reply as it is looked at: boxed and tagged answers said to be final."""
         text = _cleaned(reply[-_LONGEST:])
+        # Of the same length, so that places found in one hold in the other.
         lowered = list(_lowered(text))
         found = []
         for one in options.in_text("".join(lowered)):
@@ -173,7 +174,7 @@ class OptionReader:
         return cls(masked, tuple(sorted(found)), options)
 
     def within(self, at: int) -> list[OptionNaming]:
-        """Return what is named from there to the end of what is said, reasons left out."""
+        """Return the options named from there to the end of the statement, reasons left out."""
         while at < len(self.masked) and self.masked[at] in " \n:-–—":
             at += 1
         end = self._bounds[bisect_right(self._bounds, at)] if at < len(self.masked) else at
@@ -189,7 +190,7 @@ class OptionReader:
         return self._kept(sure, at, end)
 
     def alone(self) -> list[OptionNaming]:
-        """Return what is named in sentences that hold nothing else."""
+        """Return the options named in sentences that hold nothing else."""
         found: list[OptionNaming] = []
         for start, end in pairwise(self._bounds):
             named = self._named(start, end)
@@ -204,7 +205,7 @@ class OptionReader:
         return _FILLER.fullmatch(self._between(0, len(self.masked), named)) is not None
 
     def joined_before(self, at: int, link: re.Pattern[str] = _BEFORE_IT) -> list[OptionNaming]:
-        """Return what is named right before a place but for a link, with what is joined to it."""
+        """Return the options named right before a place but for a link, with those joined on."""
         start = self._bounds[max(0, bisect_right(self._bounds, max(0, at - 1)) - 1)]
         start = max(start, at - _REACH)
         named = self._named(start, at)
@@ -225,7 +226,7 @@ class OptionReader:
         return self.masked.rfind("\n", 0, len(self.masked[:line].rstrip())) + 1
 
     def anywhere(self) -> tuple[list[OptionNaming], list[OptionNaming]]:
-        """Return what is named at all, and what may be."""
+        """Return the options that are named anywhere, and those that may be."""
         found: list[OptionNaming] = []
         doubts: list[OptionNaming] = []
         for start, end in pairwise(self._bounds):
@@ -274,7 +275,7 @@ class OptionReader:
         return one.is_sure or _OFF.match(self.masked, one.end) is not None
 
     def _between(self, start: int, end: int, named: Sequence[OptionNaming]) -> str:
-        """Return what stands there beside what is named."""
+        """Return the text there without the named options."""
         parts = []
         at = start
         for one in named:
@@ -287,7 +288,7 @@ class OptionReader:
         return "" if one.place is None else self.options.texts[one.place]
 
     def _kept(self, named: Sequence[OptionNaming], start: int, end: int) -> list[OptionNaming]:
-        """Return what is named and not ruled out, by itself or with what it is joined to."""
+        """Return the options that are not ruled out, by themselves or with those joined to them."""
         edges = [start, *(one.end for one in named)]
         gaps = [self.masked[a : one.start] for a, one in zip(edges, named, strict=False)]
         out = [_AGAINST.search(gap) is not None for gap in gaps]
@@ -332,7 +333,7 @@ class OptionChoice(NamedTuple):
     """Which option a reply names."""
 
     place: int | None
-    """From 0; of options that are alike the first. None where the reply cannot be read."""
+    """Place of the option, from 0, of equal ones the first; None if the reply cannot be read."""
     reason: str | None = None
     """Why it cannot be read."""
 
@@ -364,7 +365,7 @@ _ANSWERED = re.compile(
     rf"|corresponds to|fits)|'s)(?:\s+(?:option|answer|choice))?{_LETTER_NEXT}",
     re.IGNORECASE,
 )
-"""After it stands what a reply says is its answer."""
+"""Words before what a reply says is its answer."""
 _DOUBTED = re.compile(
     r"(?:\b(?:if|whether|unless|(?<!no )doubt|unsure|unclear)"
     r"|\b(?:wrong|incorrect|false|worst|least\s+\w+)"
@@ -373,7 +374,7 @@ _DOUBTED = re.compile(
     r"(?:\s+(?:that|if|whether))?(?:\s+the)?(?:\s+(?:correct|right|best))?\s*$",
     re.IGNORECASE,
 )
-"""Before such words it makes a question or a doubt of them."""
+"""Words that make a question or a doubt of the announcement of an answer behind them."""
 _NONE = re.compile(
     rf"(?:{_FINAL.pattern}|{_ANSWERED.pattern})\s*\(?(?:none|neither|unclear|unknown|undetermined"
     r"|n\.a|not\s+(?:given|shown|clear|listed|there|visible|provided|among))\b",
@@ -386,7 +387,7 @@ _CALLED = re.compile(
     r"|answers|reflects|summari[sz]es)\b",
     re.IGNORECASE,
 )
-"""Before it stands an option of which a reply says that it is right."""
+"""Words behind an option by which a reply calls it right."""
 _MAYBE = re.compile(
     r"\b(?:(?:could|might|may)(?:\s+(?:also|well|just as well|equally))?\s+be"
     r"|possibly|perhaps|maybe|alternatively|or(?: else)?|correction|edit|sorry|oops|i mean"
@@ -394,7 +395,7 @@ _MAYBE = re.compile(
     rf"{_LETTER_NEXT}",
     re.IGNORECASE,
 )
-"""After it stands what takes back an answer that was given before."""
+"""Words before an option by which a reply takes back an earlier answer."""
 
 
 def read_choice(
@@ -442,6 +443,7 @@ def read_published(reply: str, options: Sequence[str]) -> OptionChoice:
     whole reply; either must be the letter itself.
     """
     said = reply.strip()
+    # MLVU primes the reply with "Best Option: (", so that the letter comes right before a bracket.
     before, bracket, _ = said.partition(")")
     letter = before[-1:] if bracket else said
     known = list(LETTERS[: len(options)])
@@ -452,7 +454,7 @@ def read_published(reply: str, options: Sequence[str]) -> OptionChoice:
 
 
 def _after(reading: OptionReader, mark: re.Pattern[str]) -> list[OptionNaming]:
-    """Return what is named in what follows each such mark."""
+    """Return the options named behind each such mark."""
     found: list[OptionNaming] = []
     for match in mark.finditer(reading.masked):
         if _DOUBTED.search(reading.masked, max(0, match.start() - 40), match.start()):
@@ -465,7 +467,7 @@ def _after(reading: OptionReader, mark: re.Pattern[str]) -> list[OptionNaming]:
 
 
 def _said(reading: OptionReader) -> list[OptionNaming]:
-    """Return what a reply says is its answer, before its name or behind it."""
+    """Return the options that a reply calls its answer, in words before or behind them."""
     found = _after(reading, _ANSWERED)
     for match in _CALLED.finditer(reading.masked):
         found += reading.joined_before(match.start())

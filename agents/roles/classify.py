@@ -24,7 +24,7 @@ from videoautoarena.memory.records.records import (
 )
 
 FRAMES = 8
-"""So many go with a question: a sign or a diagram is seen in one of them, and more cost more."""
+"""Frames sent with a question: a sign or diagram is seen in one of them, and more cost more."""
 _NO_FRAMES = "No frames of the video are at hand: decide by the words of the question alone."
 _MOST_SHOWN = 30
 """Questions of a topic that its namer reads."""
@@ -33,7 +33,7 @@ _NAME = r"[\s_-]*".join
 
 
 class Classification(NamedTuple):
-    """What was read of a classifier's reply."""
+    """A classifier's reply as it was read."""
 
     categories: dict[QuestionCategory, Decision]
     reason: str | None = None
@@ -43,7 +43,7 @@ class Classification(NamedTuple):
 async def classify(
     prompter: Prompter, model: Model, *, frames: VideoFrames | None, question: str, scope: str
 ) -> Classification:
-    """Return of which categories a question is. One model call, never a second; or CallFailed.
+    """Return the categories of a question. One model call, never a second; or CallFailed.
 
     Without frames the words decide, and the classifier is told so. A reply that cannot be read
     leaves every category unknown.
@@ -81,7 +81,7 @@ def read_categories(
 
 
 def _said_of(name: str, text: str) -> Decision:
-    """Return what follows a category's name wherever it stands; unknown where that disagrees."""
+    """Return what follows a category's name wherever it stands; unknown if that disagrees."""
     named = re.compile(
         rf"(?<![^\W_]){_NAME(map(re.escape, name.split('_')))}[\"'*`\s]*(?::|=|->|\u2013|\|)"
         r"\s*(?P<said>[^\n,;}|]{1,200})",

@@ -49,11 +49,11 @@ class JudgeCase:
     swap: bool = False
     """Judge a second time with the answers in each other's place."""
     language: str | None = None
-    """What was asked in, as a code; None where nobody drew one."""
+    """What was asked in, as a code; None if nobody drew one."""
 
     @property
     def note(self) -> str:
-        """What a judge is told of the language; nothing where none was drawn."""
+        """What a judge is told about the language; empty if none was drawn."""
         if self.language is None:
             return ""
         return language_note(self.language, "The user asks in it and expects the answer in it.")
@@ -101,6 +101,7 @@ async def judge_once(
     prompter: Prompter, model: Model, *, frames: VideoFrames, case: JudgeCase, place: JudgingPlace
 ) -> Judging:
     """Return one judge's view from one seating, "failed" where its call did. 1 or 2 model calls."""
+    # Each judge and seating asks for itself, so that no two calls share a key.
     ask = 2 * place.panel + (place.seats == "ba")
     texts = case.texts(place.seats)
     task = Task("judge", frames, scope=place.scope, ask=ask, texts=texts, note=case.note)
@@ -108,6 +109,7 @@ async def judge_once(
         number = prompter.prompts.contracts
         reply = await prompter.ask_json(model, task, judge_reply(number))
     except CallFailed as failure:
+        # A record, and never a tie: the other judges of the panel still decide.
         return Judging(judge=model.alias, seats=place.seats, verdict="failed", reason=str(failure))
     verdict = reply.verdict
     analyses: dict[Standard, str] = {}
@@ -171,7 +173,7 @@ def settle_verdict(judgings: Sequence[Judging], *, audit_only: bool) -> tuple[Ve
 
 
 def plurality(verdicts: Sequence[str]) -> Verdict | None:
-    """Return what most voters chose, "split" where two camps are equally large, None of none.
+    """Return what most voters chose, "split" if two camps are equally large, None without voters.
 
     Who abstained or failed does not vote. Ties of both kinds are one camp.
     """
@@ -191,14 +193,14 @@ def plurality(verdicts: Sequence[str]) -> Verdict | None:
 
 
 LEADS = {"A>>B": -2, "A>B": -1, "A=B": 0, "B>A": 1, "B>>A": 2}
-"""Of the answer that is read second."""
+"""How far the answer that is read second leads, by degree."""
 
 
 class ComparerView(NamedTuple):
-    """What came of one comparison."""
+    """The outcome of one comparison."""
 
     lead: int | None
-    """Of the case's second answer, -2 to 2, wherever it was seated; None where nothing is said."""
+    """How far the second answer leads, -2 to 2, wherever it sat; None if nothing was said."""
     reply: ComparerReply | None
     reason: str | None = None
     is_failed: bool = False

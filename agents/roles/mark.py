@@ -27,7 +27,7 @@ from videoautoarena.memory.records.records import Role
 
 Scale = Literal["scene", "summary"]
 LEAST, MOST = 2.0, 10.0
-"""What two scales from 1 to 5 come to."""
+"""Least and largest sum of two scales from 1 to 5."""
 MARKERS: Mapping[Scale, Role] = {"scene": "scene_marker", "summary": "summary_marker"}
 
 
@@ -53,7 +53,7 @@ class AnswerWithKey:
 
 
 class AnswerMarks(NamedTuple):
-    """What an answer was given."""
+    """The marks of one answer."""
 
     scores: dict[str, float]
     """Accuracy and relevance of a scene, completeness and reliability of a summary: 1 to 5."""
@@ -110,5 +110,7 @@ async def check_off(
 ) -> tuple[YesNo, ...]:
     """Return what `model` says of a reply to each item. One model call, or two; or CallFailed."""
     task = Task(CHECKER, None, scope=slot, texts=case.texts())
+    # As many answers as items: by MT-Video-Bench's scorer, whose judge may fill in five, a perfect
+    # reply to three items scores .60.
     reply = await prompter.ask_json(model, task, checklist_marker_reply(len(case.items)))
     return tuple(item.answer for item in reply.items)

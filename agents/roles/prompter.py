@@ -46,11 +46,11 @@ class Task:
 
     role: Role
     frames: VideoFrames | None
-    """None where nothing is shown."""
+    """Frames that are shown; None if none are."""
     scope: str
     """The video id for examiner and persona, else the slot id."""
     ask: int = 0
-    """Which of this role's deliberate asks in this scope it is."""
+    """Number, from 0, of this deliberate ask among those of its role and scope."""
     texts: Mapping[str, str] = field(default_factory=dict)
     question: str | None = None
     """What a contestant is asked; stands unfenced behind its prompt."""
@@ -143,7 +143,7 @@ class Prompter:
         return read_reply(row.reply or "", schema, ending=row.ending, reading=reading)
 
     async def ask_shared(self, model: Model, request: Request, read: Callable[[CallRow], T]) -> T:
-        """Return what is read of a reply that several slots want; or CallFailed, as `read` may be.
+        """Return what `read` makes of a reply that several slots want; CallFailed, also by `read`.
 
         It is asked for in the first generation, and in each later one up to the request's own
         where all before it failed: so nobody pays for a second one, and what is asked later
@@ -154,6 +154,7 @@ class Prompter:
             replace(request, nonce=nonce.model_copy(update={"generation": generation}))
             for generation in range(nonce.generation + 1)
         )
+        # Slots that want the same at once would put two calls with one key under way.
         async with self.asker.in_turn(journal_key(model, (*earlier, last)[0])):
             for one in earlier:
                 with suppress(CallFailed):
@@ -165,7 +166,7 @@ class Prompter:
         return (await self.ask_read(model, task, schema)).reply
 
     async def ask_read(self, model: Model, task: Task, schema: type[R]) -> ReadReply[R]:
-        """Return what `ask_json` does, with what it was read from."""
+        """Return the reply of `ask_json` with the call it was read from."""
         *earlier, current = self.generations(task.scope)
         for generation in earlier:
             known = self._recalled(model, task, schema, generation)
@@ -185,7 +186,7 @@ class Prompter:
     def _recalled(
         self, model: Model, task: Task, schema: type[R], generation: int
     ) -> ReadReply[R] | None:
-        """Return what an earlier generation replied, mended or not; None where it is no use."""
+        """Return what an earlier generation replied, mended or not; None if it is no use."""
         repair: Mapping[str, str] = NO_REPAIR
         for _ in range(2):
             request = self._request(model, task, schema, generation=generation, repair=repair)
@@ -207,10 +208,12 @@ class Prompter:
         generation: int,
         repair: Mapping[str, str] = NO_REPAIR,
     ) -> Request:
+        # An ask and its repair round each have a key of their own.
         ordinal = 2 * task.ask + bool(repair)
         nonce = Nonce(scope=task.scope, role=task.role, generation=generation, ordinal=ordinal)
         frames = task.frames
         if frames is not None:
+            # Captions were read for offline models alone, whose old keys hold them.
             frames = frames if model.is_offline else uncaptioned(frames)
             frames = thinned(frames, model.frame_limit(task.role))
         return Request(
@@ -228,8 +231,9 @@ T = TypeVar("T")
 
 
 async def all_done(works: Iterable[Awaitable[T]]) -> list[T]:
-    """Return what works come to; where some raise, the first of those is raised after all ended."""
+    """Return the results of all works; if some raise, raise the first error once all have ended."""
     found = list[T]()
+    # Replies that come after a failure are paid for, too, and have to be recorded.
     for outcome in await asyncio.gather(*works, return_exceptions=True):
         if isinstance(outcome, BaseException):
             raise outcome

@@ -33,7 +33,7 @@ from videoautoarena.memory.records.records import (
 from videoautoarena.memory.records.standards import PAPER_CONTRACTS, Standard
 
 Languages = tuple[str | None, str | None, str | None]
-"""What a video's three users ask in, as codes; None where no language is drawn."""
+"""What a video's three users ask in, as codes; None if no language is drawn."""
 
 _BY_NAME = {name.casefold(): name for name in CATEGORIES}
 
@@ -69,8 +69,10 @@ async def examine(
     task = Task("examiner", frames, scope=frames.video, known=known, note=note)
     reply = await prompter.ask_json(model, task, ExaminerReply)
     if categories is None:
+        # As runs did that began without a list; their replays have to say the same.
         category = _BY_NAME.get(reply.category.casefold(), "other")
     else:
+        # A category outside the list is not called "other", which may be one of the list.
         category = read_category(reply.category, categories) or UNKNOWN
     return Brief(
         account=reply.account,
@@ -80,7 +82,7 @@ async def examine(
 
 
 def _told(facts: VideoFacts) -> dict[str, object]:
-    """Return what an examiner is told of a video; what is not said is left out."""
+    """Return the facts that an examiner is told; what is not stated is left out."""
     said = {name: getattr(facts, name) for name in ("title", "category", "language")}
     return {name: text for name, text in said.items() if text}
 
@@ -196,6 +198,7 @@ async def grade(
 
     Source: VideoAutoArena, Fault-Driven Evolution (A.2); the drawn order is our own.
     """
+    # Drawn, so that the grader cannot know which of the two is the old one.
     old_first = unit_interval(prompter.seed, slot, attempt) < 0.5
     first, second = (old, new) if old_first else (new, old)
     texts = {"persona": persona.text, "question_1": first, "question_2": second}

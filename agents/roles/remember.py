@@ -54,13 +54,13 @@ from videoautoarena.video.sampling.distinct import (
 from videoautoarena.video.sampling.thinning import take, thin
 
 MOST_OBJECTS = 8
-"""In a scene."""
+"""Most objects of a scene."""
 ALIKE = 0.3
 """Regions whose histograms have less in common are of two things; low, since light changes."""
 CANDIDATES = 4
-"""Earlier finds with which one is compared at most: the most alike ones."""
+"""Most earlier finds that one is compared with, the most alike ones."""
 BATCH = 40
-"""Pairs in one call."""
+"""Most pairs in one call."""
 NEAREST_S = 1.0
 """A region whose time is farther from every frame that was shown was not seen."""
 LONGEST_OF_OBJECT = {"name": 80, "description": 400}
@@ -76,7 +76,7 @@ class ObjectSighting(NamedTuple):
     name: str
     appearance: Appearance
     histogram: Histogram | None
-    """Of its region; None where none was said."""
+    """Histogram of its region; None if no region was given."""
 
     @property
     def words(self) -> frozenset[str]:
@@ -91,11 +91,11 @@ class ObjectFinder:
     builder: SceneBuilder
     scene: Scene
     frames: VideoFrames
-    """On the scene's clock."""
+    """Frames of the scene, on its own clock."""
     part: str
 
     async def find(self) -> list[ObjectSighting]:
-        """Return what was found, the most striking first; nothing where the call failed."""
+        """Return what was found, the most striking first; nothing if the call failed."""
         task = Task(
             "object_finder",
             self.frames,
@@ -177,7 +177,7 @@ def candidates(looks: Sequence[ObjectSighting]) -> list[SightingPair]:
 
 
 class _Likeness:
-    """How alike regions are, of one to many at a time."""
+    """Likeness of regions, one to many at a time."""
 
     def __init__(self, looks: Sequence[ObjectSighting]) -> None:
         self._has_region = np.array([look.histogram is not None for look in looks])
@@ -197,13 +197,15 @@ class _Likeness:
 def bank(looks: Sequence[ObjectSighting], same: Sequence[SightingPair]) -> tuple[SceneObject, ...]:
     """Return the objects that finds make up, numbered in the order in which they first appear.
 
-    The order of `same` is nothing to it.
+    The result does not depend on the order of `same`.
     """
     group = list(range(len(looks)))
     members = {place: [place] for place in group}
     scenes = [{look.appearance.scene} for look in looks]
+    # The most alike pairs first, since an earlier union may forbid a later one.
     for pair in sorted(set(same), key=lambda pair: (-pair.likeness, pair.earlier, pair.later)):
         one, other = sorted((group[pair.earlier], group[pair.later]))
+        # An object is in a scene once, so that groups which share a scene are two objects.
         if not scenes[one].isdisjoint(scenes[other]):
             continue  # also where both are one already
         scenes[one] |= scenes[other]
@@ -257,9 +259,9 @@ R = TypeVar("R", bound=Reply)
 
 LOOKS_A_SECOND = 2.0
 LOOKS = Sampling(frames=256, policy="fps", fps=LOOKS_A_SECOND)
-"""Which frames of a stretch are looked at."""
+"""How the frames of a stretch that are looked at are sampled."""
 MOST_SHOWN = 12
-"""Of these so many are sent with a call."""
+"""Most of these frames that are sent with one call."""
 WINDOW = 40
 """Captions in one call for merging; each pair of neighbours is in one of them."""
 LONGEST_OF_SCENE = {"caption": 600, "theme": 80}
@@ -268,7 +270,7 @@ LONGEST_OF_SCENE = {"caption": 600, "theme": 80}
 
 @dataclass(frozen=True)
 class SceneBuilder:
-    """What a video is remembered with."""
+    """What it takes to remember a video: models, frames, and where failures are noted."""
 
     prompter: Prompter
     model: Model
@@ -296,7 +298,7 @@ class SceneBuilder:
         return f"{scope_of(self.video.id)}:{part}"
 
     async def ask(self, task: Task, schema: type[R]) -> R | None:
-        """Return a reply; None where the call failed for good, which is noted."""
+        """Return a reply; None if the call failed for good, which is noted."""
         try:
             return await self.prompter.ask_json(self.model, task, schema)
         except CallFailed as failure:
@@ -305,7 +307,7 @@ class SceneBuilder:
 
 
 def scope_of(video: str) -> str:
-    """Return how the scopes of all calls begin that remember a video; `:` and a part follow."""
+    """Return how the scopes of calls that remember a video begin; `:` and a part follow."""
     return f"scenes-{video}"
 
 
@@ -341,7 +343,7 @@ T = TypeVar("T")
 
 
 async def _progressed(builder: SceneBuilder, what: str, works: Sequence[Awaitable[T]]) -> list[T]:
-    """Return what works come to, and say after each how many are done."""
+    """Return the results of works, and report after each how many are done."""
     done = 0
 
     async def one(work: Awaitable[T]) -> T:
@@ -363,7 +365,7 @@ class _ShotGroup(NamedTuple):
 
 
 async def _caption(builder: SceneBuilder, ends: tuple[int, int], span: Span) -> tuple[str, str]:
-    """Return caption and theme of a stretch from one shot to another; empty where it failed."""
+    """Return caption and theme of a stretch from one shot to another; empty if it failed."""
     frames = thin(await builder.frames([span]), MOST_SHOWN)
     name = f"shot-{ends[0]}" if ends[0] == ends[1] else f"shots-{ends[0]}-{ends[1]}"
     task = Task("scene_captioner", frames, scope=builder.scope(name))
@@ -391,7 +393,8 @@ async def _merged(
 
 
 def windows(groups: Sequence[_ShotGroup]) -> list[range]:
-    """Return stretches of captioned groups, two at least in each; pairs are in one of them."""
+    """Return stretches of captioned groups, two or more in each; every pair is in one of them."""
+    # A scene without a caption stays apart from its neighbours, so that no window crosses one.
     ends = [-1, *(n for n, group in enumerate(groups) if not group.caption), len(groups)]
     return [
         range(start, min(start + WINDOW, end))

@@ -49,6 +49,7 @@ def best(clips: Sequence[Vector], question: Vector, *, keep: int) -> list[int]:
     likeness = []
     for clip in clips:
         lengths = _length(clip) * wanted
+        # Not NumPy's, whose sums depend on the machine's vector units.
         product = fsum(x * y for x, y in zip(clip, question, strict=True))
         likeness.append(product / lengths if lengths else 0.0)
     ranked = sorted(range(len(clips)), key=lambda place: (-likeness[place], place))
@@ -64,7 +65,7 @@ async def share_of(
 ) -> VideoFrames:
     """Return what a model answers from: its share of all frames, or of those of the best clips.
 
-    A video of no more clips than are kept is taken whole. CallFailed where a clip or the question
+    A video of no more clips than are kept is taken whole. CallFailed if a clip or the question
     has no vector.
     """
     if model.retrieval is not None:
@@ -120,16 +121,17 @@ class _Scout:
 
     def _nonce(self, role: Role, scope: str | None = None, place: int = 0) -> Nonce:
         *_, generation = self.prompter.generations(self.slot)
+        # Even, as for any first ask; odd ordinals are those of repair rounds.
         return Nonce(scope=scope or self.slot, role=role, generation=generation, ordinal=2 * place)
 
 
 def question_request(question: str, nonce: Nonce) -> Request:
-    """Return what asks for the vector of a question."""
+    """Return the request for the vector of a question."""
     return Request("embedder", f"{QUESTION_LINE}\n{question}", None, nonce)
 
 
 def pictures_request(shown: VideoFrames, nonce: Nonce) -> Request:
-    """Return what asks for the mean vector of some frames, which must have no subtitles."""
+    """Return the request for the mean vector of some frames, which must have no subtitles."""
     return Request("embedder", _PICTURES, shown, nonce)
 
 

@@ -32,7 +32,7 @@ from videoautoarena.memory.records.scenes import Clip, SceneMemory
 
 R = TypeVar("R", bound=Reply)
 SHOWN = 64
-"""Frames that a player is sent as a rule; `other_half` are those that it is not."""
+"""Frames that a player is typically sent; `other_half` returns those that it is not."""
 
 ABOUT: Mapping[str, str] = {
     "object_reference": (
@@ -72,7 +72,7 @@ ABOUT: Mapping[str, str] = {
         "video that makes the user want to look."
     ),
 }
-"""What each ability is, as the roles are told that write and check."""
+"""What each ability is, in the words told to the roles that write and check."""
 
 
 class DialogueRefusal(NamedTuple):
@@ -81,11 +81,11 @@ class DialogueRefusal(NamedTuple):
     reason: str
     """A word for it, see `graph.dialogue_checks`."""
     why: str
-    """In a sentence."""
+    """What is wrong, in a sentence."""
     round: int | None = None
-    """Number of the round, from 1; None of the dialogue as a whole."""
+    """Number of the round, from 1; None if it is about the dialogue as a whole."""
     rounds: tuple[RoundReply, ...] = ()
-    """The dialogue."""
+    """The rounds that were refused; empty if they are too long to be told."""
 
 
 class DialogueBrief(NamedTuple):
@@ -93,15 +93,15 @@ class DialogueBrief(NamedTuple):
 
     ability: str
     turns: int
-    """How many rounds."""
+    """Rounds that are wanted."""
     questions: tuple[str, ...] = ()
     """What the scored rounds of other dialogues asked."""
     refused: DialogueRefusal | None = None
-    """The last try at it."""
+    """The last try at it, which was refused, if any."""
 
 
 class ShownRound(NamedTuple):
-    """A round, as those are shown it who make or check its checklist."""
+    """A round as it is shown to whoever makes or checks its checklist."""
 
     user: str
     reference: str
@@ -117,10 +117,10 @@ class ChecklistQuestion(NamedTuple):
 
 
 class ItemValidation(NamedTuple):
-    """What a reference says to an item, by whoever sees both."""
+    """What a reference says to an item, as a checker read it."""
 
     is_yes: bool | None
-    """None where it leaves it open."""
+    """None if the reference leaves the item open."""
     repeats: int | None
     """Number of the earlier item that it says again."""
 
@@ -166,7 +166,7 @@ def objects_text(memory: SceneMemory, clip: Clip) -> str:
 
 
 def history_text(history: Sequence[Turn]) -> str:
-    """Return the slot of what was said before: a list of {user, assistant}; empty where nothing."""
+    """Return the slot of what was said before: a list of {user, assistant}; empty if nothing."""
     return canonical_json([_turn(*one) for one in history]) if history else ""
 
 
@@ -186,7 +186,7 @@ def checklist_text(items: Sequence[str]) -> str:
 
 
 def refused_text(refused: DialogueRefusal | None) -> str:
-    """Return the slot of what was wrong: reason, why, round and dialogue; empty where nothing."""
+    """Return the slot of what was wrong: reason, why, round and dialogue; empty if nothing."""
     if refused is None:
         return ""
     said = refused._asdict() | {
@@ -201,7 +201,7 @@ def ability_text(ability: str) -> str:
 
 
 def other_half(frames: VideoFrames) -> VideoFrames:
-    """Return the frames that a player is not sent of these; all where it is sent all."""
+    """Return those of these frames that a player is not sent; all if it is sent all."""
     sent = {frame.time_s for frame in thinned(frames, SHOWN).frames}
     left = tuple(frame for frame in frames.frames if frame.time_s not in sent)
     return frames.model_copy(update={"frames": left}) if left else frames
@@ -233,7 +233,7 @@ class Dialogist:
     memory: SceneMemory
     clip: Clip
     frames: VideoFrames
-    """Of the clip."""
+    """Frames of the clip."""
 
     async def rate(self, *, slot: str) -> dict[str, int]:
         """Return how well the clip serves each of the six abilities, from 1 to 6."""
@@ -278,12 +278,13 @@ class Dialogist:
     async def validate(
         self, question: ShownRound, items: Sequence[ChecklistQuestion], *, slot: str, ask: int
     ) -> tuple[ItemValidation, ...]:
-        """Return what the reference says to each item, by whoever sees no frames."""
+        """Return what the reference says to each item, read without frames."""
         texts = {
             "question": question.user,
             "reference": question.reference,
             "checklist": checklist_text([item.text for item in items]),
         }
+        # Without frames, as the marker has none either: the reference alone has to settle an item.
         schema = checklist_validator_reply(len(items))
         reply = await self._said(
             "checklist_validator", schema, texts, _DialogueCall(None, slot, ask)
@@ -294,7 +295,7 @@ class Dialogist:
     async def answer_blind(
         self, rounds: Sequence[RoundReply], number: int, *, slot: str, ask: int
     ) -> str:
-        """Return what can be said to round `number` by whoever knows the rest of the dialogue."""
+        """Return an answer to round `number` given the rest of the dialogue, without frames."""
         asked = rounds[number - 1].user
         texts = {"dialogue": dialogue_text(rounds, number), "question": asked}
         reply = await self._said(
@@ -305,7 +306,7 @@ class Dialogist:
     async def answer(
         self, user: str, history: Sequence[Turn], *, frames: VideoFrames, slot: str, ask: int
     ) -> str:
-        """Return what is said to the user by whoever sees `frames` and knows `history`."""
+        """Return an answer to the user, given `frames` and `history`."""
         texts = {"history": history_text(history), "question": user}
         reply = await self._said(
             "dialogue_answerer", AnswererReply, texts, _DialogueCall(frames, slot, ask)

@@ -54,7 +54,7 @@ _REPLIES: Mapping[WatchedKind, type[Any]] = {
 }
 
 Moment = tuple[float, float]
-"""From when to when, in seconds."""
+"""Start and end in seconds."""
 
 
 class TaskProposal(NamedTuple):
@@ -66,15 +66,15 @@ class TaskProposal(NamedTuple):
     wrong: tuple[str, ...] = ()
     points: tuple[str, ...] = ()
     moment: Moment | None = None
-    """What it is about; None of the whole video."""
+    """The moment that it is about; None: the whole video."""
 
 
 class WrittenTasks(NamedTuple):
-    """What one ask gave."""
+    """The tasks that one ask gave, and the frames it was made from."""
 
     proposals: tuple[TaskProposal, ...]
     times: tuple[float, ...]
-    """Of the frames that were seen, in seconds."""
+    """Times of the frames that were seen, in seconds."""
 
 
 class TaskCheck(NamedTuple):
@@ -82,11 +82,11 @@ class TaskCheck(NamedTuple):
 
     reply: OptionCheckerReply | PointCheckerReply
     times: tuple[float, ...]
-    """Of the frames that were seen, in seconds."""
+    """Times of the frames that were seen, in seconds."""
 
     @property
     def moments(self) -> list[Moment]:
-        """All that the task could be about; none where it is about the whole."""
+        """All that the task could be about; none if it is about the whole."""
         return [(one.start_s, one.end_s) for one in self.reply.moments]
 
     @property

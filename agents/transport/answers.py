@@ -9,22 +9,23 @@ from contextvars import ContextVar
 from dataclasses import dataclass
 
 MOST_USD = 10**6
-"""What one call cannot come to; a server that says more has said nothing."""
+"""More dollars than any call costs; a server that states more is taken to have stated none."""
 COSTS = "costs_usd"
 """Where a piece of a reply keeps what its server says beside its counts: a list of one number."""
 _FIELDS = ("cost", "cost_usd_total")
-"""Beside the counts: OpenRouter and LiteLLM, LLM Gateway."""
+"""Fields beside the counts of tokens: of OpenRouter and LiteLLM, and of LLM Gateway."""
 _HEADERS = ("x-litellm-response-cost", "llm_provider-x-litellm-response-cost")
-"""LiteLLM's own, and that of another LiteLLM behind it."""
+"""Headers with a cost: LiteLLM's own, and that of another LiteLLM behind it."""
 
 
 @dataclass(slots=True)
 class HeardCost:
-    """What the headers of the last answer say."""
+    """The cost that the headers of the last answer state."""
 
     cost_usd: float | None = None
 
 
+# Context variables, since nothing else leads through LangChain and SDK from a call to its answer.
 _HEARD: ContextVar[HeardCost | None] = ContextVar("heard", default=None)
 
 
@@ -47,7 +48,7 @@ def hear(headers: Mapping[str, str]) -> None:
 
 
 def cost_in_headers(headers: Mapping[str, str]) -> float | None:
-    """Return the cost that headers state; None where they state none.
+    """Return the cost that headers state; None if they state none.
 
     A gateway says 0 of models that it has no price for, so that 0 states nothing here.
     """
@@ -70,7 +71,7 @@ def cost_in_counts(counted: object) -> float | None:
 
 
 def usd(said: object) -> float | None:
-    """Return a number of dollars that a call can cost; None where something else was said."""
+    """Return a number of dollars that a call can cost; None if something else was said."""
     if isinstance(said, bool) or not isinstance(said, int | float):
         return None
     return said if 0 <= said <= MOST_USD else None
@@ -81,11 +82,11 @@ FILTERED = frozenset({
     "image_safety", "prohibited_content", "image_prohibited_content", "blocklist", "recitation",
     "image_recitation", "spii", "jailbreak",
 })  # fmt: skip
-"""How a reply ends that a filter took away, in words of OpenAI, Anthropic, Bedrock and Gemini."""
+"""Words of OpenAI, Anthropic, Bedrock and Gemini for the end of a reply that a filter took."""
 CUT_ENDINGS = frozenset(
     {"length", "max_tokens", "max_output_tokens", "model_context_window_exceeded"}
 )
-"""Why providers say a reply ended that was not at its end."""
+"""Words of providers for the end of a reply that was cut off."""
 
 
 def is_filtered(ending: str) -> bool:
@@ -105,7 +106,7 @@ def ending_word(ending: str) -> str:
 
 HEAD_BYTES = 64 * 1024
 TAIL_BYTES = 64 * 1024
-"""A stream says last what went wrong."""
+"""Bytes that are kept of an answer's end: a stream says last what went wrong."""
 
 
 class RawAnswer:
@@ -134,7 +135,7 @@ class RawAnswer:
 
     @property
     def text(self) -> str:
-        """What was kept; empty where the answer came another way than through our transport."""
+        """What was kept; empty if the answer came another way than through our transport."""
         kept = b"".join(self._head)[: 2 * HEAD_BYTES] + b"".join(self._tail)[-2 * TAIL_BYTES :]
         return kept.decode("utf-8", "replace")
 

@@ -16,19 +16,19 @@ from contextvars import ContextVar
 from weakref import WeakKeyDictionary
 
 BEAT_S = 0.25
-"""Between two beats, while any try is under way."""
+"""Time between two beats, while any try is under way."""
 LEAST_STALL_S = 0.25
-"""A beat that comes so much too late shows that the loop stood still."""
+"""Least delay of a beat that shows that the loop stood still."""
 READ_S = 1.0
-"""For so long sockets are read after that before a try is cut off."""
+"""How long sockets are read after a stall before a try is cut off."""
 MOST_READ_S = 4.0
-"""So much longer one try becomes by that in all: a loop that stalls all the time is no reason."""
+"""Most that one try grows by such reading: a loop that stalls all the time earns no more."""
 LEAST_SLEEP_S = 5.0
-"""A machine that slept for so long has lost its connections."""
+"""Least sleep after which a machine's connections are taken to be lost."""
 WAKE_S = 5.0
-"""What may still come over them comes within so much: the other side sends it again and again."""
+"""How long what may still come over them is waited for: the other side keeps sending it again."""
 LONGEST_STOP_S = 3600.0
-"""So much longer are the time-outs of clients that we cannot look into: ours is to decide."""
+"""Added to the time-outs of clients that we cannot look into, so that ours decides."""
 
 
 class StandstillTimeout(TimeoutError):
@@ -135,7 +135,7 @@ class Deadline:
         self._may_grow_s = timeout_s
         self._may_read_s = min(timeout_s, MOST_READ_S)
         self.why = ""
-        """What happened to this machine that cuts it off; empty where it is its server's delay."""
+        """What happened to this machine that cuts it off; empty if its server is late."""
         self._pulse.enter(self)
         self.due_s = self._loop.time() + timeout_s
         self._timer = self._loop.call_at(self.due_s, self._come)
@@ -188,7 +188,7 @@ async def deadline(timeout_s: float) -> AsyncIterator[Deadline]:
     """Cut off what is done in the block after so long.
 
     Raises:
-        Stopped: it had not ended soon after a stop that was longer than it could grow.
+        StandstillTimeout: it had not ended soon after a stop that was longer than it could grow.
         TimeoutError: it took too long for any other reason.
     """
     token = _is_set.set(True)

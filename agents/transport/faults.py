@@ -17,7 +17,7 @@ Nature = Literal["transient", "permanent", "quota", "content-filter", "too-large
 PATIENCE_S = 900.0
 """Pauses, added up, after which a server that still has no room for a call is given up."""
 UNREACHED = "unreachable"
-"""Kind of fault of a call that nobody was there for."""
+"""Kind of fault of a call for which no connection could be made."""
 STOPPED = "stopped"
 """Kind of fault of a try that was cut off since this machine or process stood still."""
 REFUSALS = frozenset({"http-429", "http-503", "http-529"})
@@ -25,7 +25,7 @@ REFUSALS = frozenset({"http-429", "http-503", "http-529"})
 
 
 class GarbledAnswer(Exception):
-    """What came back is nothing that the provider's client can read."""
+    """An answer that the provider's client could not read."""
 
     def __init__(self, message: str, body: object = None) -> None:
         super().__init__(message)
@@ -44,13 +44,13 @@ class CallFault:
     """Short, printable, and without any key."""
     nature: Nature = "permanent"
     hint_s: float | None = None
-    """What the server said to wait."""
+    """Seconds that the server said to wait."""
     most_images: int | None = None
     """How many images a request may hold, where the server said so."""
     excess: float | None = None
-    """How many times as many tokens as are allowed the request came to, where the server said."""
+    """The request's tokens over those allowed; None unless the server stated both."""
     is_local: bool = False
-    """Nothing was sent."""
+    """Whether nothing was sent."""
     refused_fields: tuple[str, ...] = ()
     """Names of a limit of tokens that the server says it does not know."""
     refused_system: bool = False
@@ -60,7 +60,7 @@ class CallFault:
     refused_format: bool = False
     """The server does not know the form in which the reply was to come."""
     most_tries: int | None = None
-    """After so many of its like a call is given up, where that is fewer than usual."""
+    """Most tries of a call that meets such faults; None: as many as usual."""
 
     @property
     def is_transient(self) -> bool:
@@ -78,6 +78,7 @@ _REFUSED_FOR_MONEY = frozenset({400, 402, 403, 412, 429})
 _REFUSED_FOR_CONTENT = frozenset({400, 403, 422, 451})
 _NEVER_OF_SHAPE = frozenset({401, 402, 408, 429})
 """Statuses under which nothing is said of how a request is built."""
+# Patterns with gaps take long on a text that repeats itself, so no more of one is read.
 _LONGEST_TEXT = 10_000
 
 _TOKEN_FIELD = re.compile(r"(?<!\w)(max_tokens|max_completion_tokens)(?!\w)")
@@ -202,7 +203,7 @@ _SET_IMAGES = re.compile(
       (?<!\d)\d{{1,5}} \s?>=?\s? (?P<over>{_DIGITS}) {_MEASURE}
     """
 )
-"""What holds before all that `_MOST_IMAGES` finds: a setting, or two numbers that are compared."""
+"""Beats all that `_MOST_IMAGES` finds: a setting, or two numbers that are compared."""
 _ONE_IMAGE = re.compile(
     rf"""(?ix)
     (?:does\ not|doesn't|do\ not|cannot|can't|not)\ (?:yet\ )?(?:support|accept|handle|take|process)
@@ -336,7 +337,7 @@ _OF_ELSE = re.compile(
     r"(?:stop\b|stop_|(?:tools?|functions?)\b(?! calls)|logit_bias|logprobs|metadata"
     r"|truncate_prompt_tokens)"
 )
-"""How a complaint begins that is about another field."""
+"""Beginning of a complaint about another field."""
 _UNKNOWN_NAME = re.compile(
     r"(?i)\b(?:unrecognized|unknown|unexpected)\b.{0,20}\b(?:argument|parameter|field|key|propert"
     r"|option)"
@@ -345,7 +346,7 @@ _OF_OTHERS = re.compile(
     r"(?i)^[,;:\s]{0,3}used\W{0,3}$|\bcurrent usage\b|\busage (?:is|was|of)\b|\b(?:last|past|this)"
     r" (?:minute|hour|day)\b|\bso far\b"
 )
-"""Before a number that counts what went before this request as well."""
+"""Words before a number that counts earlier requests as well."""
 _BOTH_ADDED = re.compile(r"(?i)\b(?:input|prompt)\b.{0,20}(?:\band\b|\bplus\b|\+).{0,20}\boutput\b")
 _ELSEWHERE = re.compile(
     r"(?i)\btools?\b|\bfunctions?\b|\bstop\b|stop_sequences|logit_bias|logprobs|\bpixels?\b|\bpx\b"
@@ -392,7 +393,7 @@ _UNLIKE_TOKENS = re.compile(
     r"(?i)\W?(?:px|pixels?|[kmg]i?b\b|bytes?|characters?|chars?|images?|seconds?|tools?|ms\b)"
 )
 _OF_CODE = re.compile(r"(?i)(?:code|status)['\"]?\s?[:=]?\s?['\"]?$")
-"""Before a number that is the status of the answer and counts nothing."""
+"""Words before a number that is the answer's status and counts nothing."""
 _LEAST_TOKENS = 100
 """A context is never smaller: what is less counts something else."""
 _MOST_NUMBERS = 40
@@ -481,13 +482,16 @@ def nature_of(
     is_large_body = _BODY_TOO_LARGE.search(text) is not None
     if status == 402:
         return "quota"
+    # A request of more than a minute's tokens is refused with 429 however long one waits.
     if status == 429 and (is_large_body or excess_of(text) is not None):
         return "too-large"
+    # Before the status decides: an empty account comes as 429 as well, and no patience fills it.
     if status in _REFUSED_FOR_MONEY and _is_spent(status, text, hint_s):
         return "quota"
     if status in _REFUSED_FOR_CONTENT and _FILTER.search(text):
         return "content-filter"
     if status not in _NEVER_OF_SHAPE:
+        # Before sizes, since a limit of 0 images is a limit of images, too.
         if takes_no_images(status, text):
             return "permanent"
         if status == 413 or is_large_body or _is_too_large(text, is_overflow=is_overflow):
@@ -552,7 +556,7 @@ def most_images(text: str) -> int | None:
 
 
 def excess_of(text: str) -> float | None:
-    """Return how many times as many tokens as are allowed a request came to, if that is said."""
+    """Return a request's tokens over those allowed; None unless both numbers are named."""
     counts = token_counts(text[:_LONGEST_TEXT])
     if counts is None or not counts.output < counts.limit < counts.asked:
         return None
@@ -599,7 +603,7 @@ def hint_in(words: str) -> float | None:
 
 
 def image_limit(text: str) -> int | None:
-    """Return the number that a server sets for images; None where it names none."""
+    """Return the number that a server sets for images; None if it names none."""
     if found := _SET_IMAGES.search(text):
         return int(found["set"] or found["over"])
     found = _MOST_IMAGES.search(text)
@@ -621,13 +625,13 @@ def image_limit(text: str) -> int | None:
 
 
 class TokenCounts(NamedTuple):
-    """Numbers of tokens that a refusal names; 0 where it names none."""
+    """Numbers of tokens that a refusal names; 0 if it names none."""
 
     asked: int
-    """What the request came to, with its reply where both are added."""
+    """Tokens of the request, with those of its reply if both are added."""
     limit: int
     output: int
-    """What was asked for the reply alone."""
+    """Tokens asked for the reply alone."""
 
 
 def token_counts(text: str) -> TokenCounts | None:
@@ -688,7 +692,7 @@ def _labelled(text: str) -> TokenCounts:
 def _label(before: str, behind: str) -> str:
     """Return what a number counts, by the words before it back to the last one, and those behind.
 
-    A limit of the output alone is none of what is looked for.
+    A limit of the output alone has no label: it is not what is looked for.
     """
     limit = _last(_SAYS_LIMIT, before)
     asked = _last(_SAYS_ASKED, before)
@@ -714,9 +718,9 @@ def _last(pattern: re.Pattern[str], text: str) -> int:
 
 
 def refused_fields(status: int, text: str) -> tuple[str, ...]:
-    """Return by which names a server does not take a limit of tokens, as far as it says so.
+    """Return the names of a limit of tokens that a server says it does not know.
 
-    Both where it names the one and advises the other. A limit that is too high is none of them.
+    Both if it names the one and advises the other; none if the limit is merely too high.
     """
     text = text[:_LONGEST_TEXT]
     is_of_value = _WRONG_VALUE.search(text) and not _UNKNOWN_FIELD.search(text)

@@ -41,7 +41,7 @@ LONGEST_WORDS = 32
 KEY_NAMES = {"OPENAI_API_KEY", "GOOGLE_API_KEY", "GEMINI_API_KEY"}
 """Variables that hold keys, those of the usual ones before any provider's file has said so."""
 _LOOKS: list[re.Pattern[str]] = []
-"""How further providers' keys look."""
+"""Patterns of the keys of further providers."""
 
 
 def know_keys(names: Iterable[str], look: str = "") -> None:
@@ -65,7 +65,7 @@ _SECRET = re.compile(
 _WORDS = re.compile(r"(?:[a-z]+|[A-Z]+|[A-Z][a-z]+)(?:[-_. ](?:[a-z]+|[A-Z]+|[A-Z][a-z]+))*")
 """`not-needed`, `EMPTY`, `Any Word`."""
 _UNSEEN = re.compile(r"[\u00ad\u061c\u180e\u200b-\u200f\u2060-\u2064\ufeff]+")
-"""Of no width: what it splits reads as one word."""
+"""Characters of no width: what they split still reads as one word."""
 _GAP = (
     r"(?:\x1b\[[\d;]{0,20}[A-Za-z]|<[^<>]{0,200}>"
     r"|[\s\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069])*+"
@@ -146,9 +146,11 @@ def sound(text: str) -> str:
     """Return `text` as it can be stored: lone surrogates become replacement characters."""
     if text.isascii():
         return text
+    # By way of UTF-16, in which two halves of one character become that character.
     return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
+# Both generations of HTTP libraries: openai runs on httpx2, google-genai on httpx.
 LIBRARIES = (
     "google_genai", "httpcore", "httpcore2", "httpx", "httpx2", "langchain_core",
     "langchain_google_genai", "langchain_openai", "openai",

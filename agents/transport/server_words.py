@@ -13,18 +13,19 @@ from typing import Any, NamedTuple
 
 LONGEST_BODY = 20_000
 """Characters of a body that are looked at."""
+# Bounds, since a stranger's body may be nested or listed without end.
 _DEEPEST = 6
 _MOST_LEAVES = 200
 _MOST_PARTS = 4
 _LONGEST_LEAF = 2_000
 
 _ERRORS = ("error", "Error", "errors", "fault", "base_resp")
-"""Under what the error itself stands in a body."""
+"""Names under which the error itself stands in a body."""
 _MESSAGES = (
     "message", "msg", "Message", "detail", "error_message", "errorMessage", "error_description",
     "description", "status_msg", "error_msg", "faultstring", "reason", "title",
 )  # fmt: skip
-"""Under what the words stand, the most telling first."""
+"""Names under which its words stand, the most telling first."""
 _CODES = (
     "code",
     "status_code",
@@ -36,7 +37,7 @@ _CODES = (
     "error_type",
 )
 _ECHOES = frozenset({"input", "messages", "prompt", "request", "body", "traceback", "stack"})
-"""What repeats the request or a program's own lines: none of it is said of the error."""
+"""Names of what repeats the request or a program's own lines and says nothing of the error."""
 _OF_REPLIES = frozenset({"choices", "candidates", "output", "content"})
 
 _STATUS_OF_WORD = {
@@ -106,7 +107,7 @@ _INLINE_TAG = re.compile(
     r"(?i)</?(?:a|abbr|b|bdi|code|em|font|i|kbd|mark|s|small|span|strong|sub|sup|tt|u|wbr)"
     r"(?:\s[^<>]{0,500})?/?>"
 )
-"""What may stand in the middle of a word."""
+"""Tags that may stand in the middle of a word."""
 _IS_HTML = re.compile(
     r"(?is)\s*(?:<!--.{0,500}?-->\s*)?<(?:!doctype\s+html|html|head|body|title|h1|center)\b"
 )
@@ -121,11 +122,11 @@ class ServerWords(NamedTuple):
     """What a server said with an error."""
 
     text: str = ""
-    """For people: sentences, none of a body's punctuation."""
+    """Sentences for people, without a body's punctuation."""
     signs: str = ""
     """All of it that says what the error is, machine words included."""
     status: int | None = None
-    """The status of HTTP that its own code stands for; None where it names none."""
+    """The status of HTTP that its own code stands for; None if it names none."""
 
 
 def words_of(body: object) -> ServerWords:
@@ -152,9 +153,9 @@ def words_of(body: object) -> ServerWords:
 
 
 def error_in(answer: object) -> object | None:
-    """Return the error that stands in an answer of status 200; None where there is none.
+    """Return the error that stands in an answer of status 200; None if it holds no error.
 
-    Text of a model is none, however it reads: only what stands where errors stand counts.
+    Text of a model is no error, however it reads: only what stands where errors stand counts.
     """
     if isinstance(answer, list):
         return next(filter(None, map(error_in, answer[:2])), None)
@@ -192,6 +193,7 @@ def error_in_text(answer: str) -> object | None:
         return error_in(read)
     if re.match(r"(?:data|event|id|retry)?:", text):
         lines = re.findall(r"(?m)^data:\s*(\{.*\})\s*$", text)
+        # The last error among the pieces of a stream is the one that ended it.
         told = (error_in(_read(line)) for line in reversed(lines) if "rror" in line)
         return next(filter(None, told), None)
     if _IS_HTML.match(text):
@@ -274,7 +276,7 @@ def _located(item: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _without_repeats(parts: list[str]) -> list[str]:
-    """Leave out what another part says as well."""
+    """Return the parts without those that another part holds as well."""
     return [
         part
         for place, part in enumerate(parts)

@@ -22,14 +22,15 @@ from videoautoarena.agents.transport.splice import spliced
 from videoautoarena.memory.records.errors import BadInput
 
 MOST_BYTES = 32_000_000
-"""Of one answer, whatever it was compressed to."""
+"""Most bytes that are read of one answer, after decompression."""
 LONGEST_REPLY = 200_000
 """Characters of a model's words; no role is asked for a hundredth of it."""
 
 
 def bounded(response: Any, library: Any) -> Any:
-    """Return an unread response, of which no more than `MOST_BYTES` are read: else Garbled."""
+    """Return the response unread; reading more than `MOST_BYTES` of it raises GarbledAnswer."""
     headers = response.headers.copy()
+    # What is passed on is decompressed already, and must not be so again.
     if "Content-Encoding" in headers:
         for name in ("Content-Encoding", "Content-Length"):
             headers.pop(name, None)
@@ -48,7 +49,7 @@ class _Counter:
         self._kept = kept_answer()
 
     def passed(self, chunk: bytes) -> bytes:
-        """Return a chunk; raises Garbled where it is too much."""
+        """Return a chunk; raises GarbledAnswer if the answer becomes too long by it."""
         self._read += len(chunk)
         if self._read > MOST_BYTES:
             raise GarbledAnswer(f"the answer is longer than {MOST_BYTES // 10**6} MB")
@@ -79,10 +80,11 @@ class _Stream:
 
 @cache
 def _stream_class(library: Any) -> type[_Stream]:
-    """Return what clients of one library take for a stream."""
+    """Return a class that clients of one library take for a stream."""
     return type("Bounded", (_Stream, library.SyncByteStream, library.AsyncByteStream), {})
 
 
+# Of 128 frames, pieces as they come cost 30 ms of CPU, 64 kB 15, 256 kB 10 and 1 MB 9.
 CHUNK = 256 * 1024
 """Bytes that are handed to a socket at a time: fewer cost more turns, more cost memory."""
 
@@ -111,7 +113,7 @@ def ask_guard() -> None:
 
 _SOCKS = ("socks5", "socks5h")
 _CERTIFICATES = ("SSL_CERT_FILE", "SSL_CERT_DIR")
-"""Variables that name whom to trust."""
+"""Variables that name the certificates to trust."""
 
 
 class SplicingTransport:
@@ -128,7 +130,7 @@ class SplicingTransport:
         self._clients: dict[tuple[str, str], Any] = {}
 
     def handle_request(self, request: Any) -> Any:
-        """Send a request, return the unread response; Astray where frames are missing."""
+        """Send a request, return the unread response; Astray if frames are missing."""
         if self._leads_away(request):
             return _refusal(request)
         body = request.read() if request.method == "POST" else None
@@ -180,6 +182,7 @@ class SplicingTransport:
         if there.host != home.host:
             return True
         ways = [(url.scheme, url.port) for url in (home, there)]
+        # From plain HTTP to HTTPS on the usual ports leads to nobody else.
         return ways[0] != ways[1] and ways != [("http", None), ("https", None)]
 
     def close(self) -> None:
@@ -247,6 +250,7 @@ def _trusted(library: Any, *_named: str | None) -> Any:
 
 def _library(request: Any) -> Any:
     """Return httpx or httpx2, whichever made the request."""
+    # openai's client runs on httpx2, google-genai's on httpx.
     return sys.modules[type(request).__module__.partition(".")[0]]
 
 
@@ -264,6 +268,7 @@ def _filled(request: Any, body: bytes | None, chunks: Callable[[list[bytes]], An
         limits["connect"] = CONNECT_S
     request.extensions = {**request.extensions, "timeout": limits}
     pieces = None if body is None else spliced(body)
+    # In chunks of ours, so that the guard is asked again before the first byte.
     if body is not None and pieces is None and _guards:
         pieces = [body]
     if pieces is None:

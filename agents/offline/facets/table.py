@@ -20,7 +20,7 @@ from videoautoarena.agents.offline.vision.sequence import (
 )
 
 Stretch: TypeAlias = tuple[float, float]
-"""From when to when, in seconds; both equal for one instant."""
+"""Start and end in seconds; equal for one instant."""
 Value: TypeAlias = Stretch | int | str | tuple[str, ...]
 Type = Literal["instant", "stretch", "count", "colour", "colours", "choice", "order"]
 
@@ -28,6 +28,8 @@ NEVER: Stretch = (-1.0, -1.0)
 """The claim that there is no such instant."""
 
 
+# Chance is taken off because guessing pays: without that a model that sees nothing drew level with
+# one that sees four frames.
 class ClaimScore(NamedTuple):
     """How right a claim is, and how right a guess would have been; both 0 to 1."""
 
@@ -41,7 +43,7 @@ class ClaimScore(NamedTuple):
 
     @property
     def credit(self) -> float:
-        """What the claim earns; below 0 where a guess would have done better."""
+        """What the claim earns; below 0 if a guess would have done better."""
         return self.right - self.chance
 
 
@@ -51,17 +53,17 @@ class Facet(ABC):
 
     key: str
     label: str
-    """How a person names it."""
+    """Its name for people."""
     type: ClassVar[Type]
 
     @property
     def is_timed(self) -> bool:
-        """Whether it matters that times are asked for to the tenth."""
+        """Whether a question may ask for its times to the tenth of a second."""
         return self.type in ("instant", "stretch")
 
     @abstractmethod
     def measure(self, seen: FrameSequence) -> Value | None:
-        """Return what these frames show; None where they do not show it."""
+        """Return what these frames show; None if they do not show it."""
 
     @abstractmethod
     def is_salient(self, seen: FrameSequence) -> bool:
@@ -69,7 +71,7 @@ class Facet(ABC):
 
     @abstractmethod
     def score(self, claim: Value, seen: FrameSequence, *, fine: bool) -> ClaimScore | None:
-        """Return how well the claim fits these frames; None where they do not show it."""
+        """Return how well the claim fits these frames; None if they do not show it."""
 
 
 def clip(value: float) -> float:
@@ -81,7 +83,7 @@ def is_stretch(claim: Value) -> bool:
 
 
 def stretch(claim: Value) -> Stretch:
-    """Return the claim as a stretch; TypeError where it is none."""
+    """Return the claim as a stretch; TypeError if it is something else."""
     if isinstance(claim, tuple) and len(claim) == 2:
         start, end = claim
         if not isinstance(start, str) and not isinstance(end, str):
@@ -90,7 +92,8 @@ def stretch(claim: Value) -> Stretch:
 
 
 def sharpness(half_width_s: float, seen: FrameSequence, *, fine: bool) -> float:
-    """Return what a claim that wide is worth: much less where the tenth was asked for."""
+    """Return the worth of a claim that wide: much less if the tenth of a second was asked for."""
+    # Else "near the end" would be worth as much as a time.
     allowed = 0.3 + 0.01 * seen.duration_s if fine else 0.06 * seen.duration_s
     return min(1.0, (allowed / half_width_s) ** 0.5) if half_width_s > allowed else 1.0
 
@@ -163,7 +166,7 @@ _FLAT = 16
 """Grey levels between the parts of a picture up to which it is one colour; a sky that fades has
 more."""
 _SURE_FRAMES = 4
-"""A blank of fewer frames may be missed by who sees half of them."""
+"""Fewest frames of a blank that a viewer of half of the frames cannot miss."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -192,6 +195,7 @@ def _blanks(seen: FrameSequence) -> list[int]:
     return [len(list(run)) for is_flat, run in groupby(flat) if is_flat]
 
 
+# Instants spread over the video; the share of them that would be right is what a guess earns.
 _GUESSES = 240
 
 
@@ -207,7 +211,7 @@ class ExtremeMoment(Facet):
     type: ClassVar[Type] = "instant"
 
     def measure(self, seen: FrameSequence) -> Stretch | None:
-        """Return the instant of the extreme; None where there is no curve."""
+        """Return the instant of the extreme; None if there is no curve."""
         times, heights = self.points(seen)
         if not len(times):
             return None
@@ -260,7 +264,7 @@ class SideChoice(Facet):
     """Above `margin` the first side holds, below -`margin` the second."""
     margin: float
     sides: tuple[str, str, str | None]
-    """The last is what holds in between; None where nothing can be said there."""
+    """The last is what holds in between; None if nothing can be said there."""
 
     type: ClassVar[Type] = "choice"
 
@@ -318,7 +322,7 @@ class MomentOrder(Facet):
 
 
 def cut_lead(seen: FrameSequence) -> float:
-    """Return by what share of all cuts the first half leads; 0 with fewer than three cuts."""
+    """Return the lead of the first half as a share of all cuts; 0 with fewer than three cuts."""
     if len(seen.cuts) < 3:
         return 0.0
     early = sum(cut < seen.duration_s / 2 for cut in seen.cuts)
@@ -332,7 +336,7 @@ def light_gain(seen: FrameSequence) -> float:
 
 
 def motion_lead(seen: FrameSequence) -> float | None:
-    """Return by what share the first half moves more; None where one half was not seen."""
+    """Return how much more the first half moves, -1 to 1; None if one half was not seen."""
     early = seen.mids < seen.duration_s / 2
     if not early.any() or early.all():
         return None
@@ -397,7 +401,7 @@ class CutTime(Facet):
 
 @dataclass(frozen=True, eq=False)
 class SpanFacet(Facet):
-    """From when to when something lasts; rivals are stretches that nearly qualify too."""
+    """When something begins and ends; rivals are stretches that nearly qualify, too."""
 
     find: Callable[[FrameSequence], Stretch | None]
     rivals: Callable[[FrameSequence, Stretch], list[Stretch]]

@@ -1,4 +1,4 @@
-"""Of which categories a question is, by its words alone: what the offline classifier goes by.
+"""Which categories a question belongs to, by its words alone, as the offline classifier tells.
 
 It measures no picture for it: nothing that is measured in frames tells a sign from a diagram. Each
 language that offline models speak has rules of its own; a question is read by those of its own

@@ -151,9 +151,9 @@ class FactRequest:
     """Whether times are wanted to the tenth of a second."""
     form: Format | None = None
     words: int = SHORT_WORDS
-    """At most so many, when the form is "short"."""
+    """Most words of an answer in the form "short"."""
     code: str = CODES[0]
-    """The language that it is in."""
+    """Code of the language that the question is in."""
 
     @property
     def answered(self) -> tuple[str, ...]:

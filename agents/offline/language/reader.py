@@ -24,7 +24,7 @@ from videoautoarena.agents.offline.language.tongues import (
 
 _SENTENCE_END = re.compile(r"(?<=[.!?;])\s+(?=[A-ZÄÖÜ“„\"'*\d-])")
 _BRACES = 20
-"""Where JSON may begin is tried so often; a text of braces would else take for ever."""
+"""Most braces at which JSON is looked for; a text full of braces would else take for ever."""
 _BULLET = re.compile(r"^\s*(?:[-*•]|\d+[.)])\s+")
 
 
@@ -48,7 +48,7 @@ class HeardText(NamedTuple):
 
     @property
     def tongue(self) -> SpokenLanguage | None:
-        """The language of the units that claim something, else of all; None where none leads."""
+        """The language of the units that claim something, else of all; None if none leads."""
         claiming = sorted({claim.unit for claim in self.claims})
         return leading(" ".join([self.units[place] for place in claiming] or self.units))
 
@@ -71,6 +71,7 @@ def hear(
     claims = [
         FactClaim(key, value, i)
         for i, (unit, tongue) in enumerate(each)
+        # "It is hard to say" claims nothing, whatever value stands beside it.
         if i not in hedged
         for key, value in _exact(unit, tongue, duration_s)
     ]
@@ -86,7 +87,7 @@ def topics(text: str, tongue: SpokenLanguage = ENGLISH) -> list[str]:
 
 
 def carried(unit: str, tongue: SpokenLanguage = ENGLISH) -> str | None:
-    """Return which type of value a unit carries; None where it carries none, or several."""
+    """Return which type of value a unit carries; None if it carries none, or several."""
     if given := len(times(unit, tongue)):
         return {1: "instant", 2: "stretch"}.get(given)
     if named := len(colours(unit, tongue)):
@@ -215,6 +216,8 @@ def _claimed(
             claims.append(claim)
             taken.add(claim.unit)
 
+    # By exact wording alone, a coarse viewer who spoke in our own words beat a finer one who used
+    # others.
     hints = []
     free = [place for place in range(len(each)) if place not in taken]
     for key in missing():

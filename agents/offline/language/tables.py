@@ -39,6 +39,7 @@ class Dice:
         """Return the next whole number from 0 to n - 1."""
         self._throws += 1
         digest = hashlib.sha256(self._seed + self._throws.to_bytes(4, "big")).digest()
+        # With 64 bits the remainder favours no number by more than n / 2**64.
         return int.from_bytes(digest[:8], "big") % n
 
     def one(self, options: Sequence[T]) -> T:

@@ -49,20 +49,20 @@ _QUESTIONS: Mapping[str, tuple[str, ...]] = {
 
 
 class PictureSearch(NamedTuple):
-    """What a question with options wants looked for."""
+    """What a question with options asks to look for."""
 
     kind: str
-    """That the question is asked for: `needle`, `order` or `count`."""
+    """Kind of item: `needle`, `order` or `count`."""
     looks: tuple[tuple[PictureLook, ...], ...]
-    """Of each option: one of a needle, several in their order; of a count the one that is asked."""
+    """Looks by option: one for a needle, several in order; a count has only the one counted."""
     counts: tuple[int, ...] = ()
-    """Of each option of a count."""
+    """Number that each option of a count names."""
 
 
 def describe_stretches(luma: Values, shares: Values, *, frames: int) -> list[str | None]:
     """Return the words for each stretch of so many frames of a sequence.
 
-    None of one where a second look would say otherwise.
+    A stretch that a second look would describe otherwise has None.
     """
     looks = looks_of(luma, shares, frames=frames)
     form = str(table("language", "tasks")["look"])
@@ -99,7 +99,7 @@ def in_order(texts: Sequence[str]) -> str:
 
 
 def sought(offer: OfferedOptions) -> PictureSearch | None:
-    """Return what a question of this form wants looked for; None for any other question."""
+    """Return what a question of this form asks to look for; None for any other question."""
     asked = " ".join(offer.question.split())
     words = table("language", "tasks")
     for wording in _QUESTIONS["count"]:
@@ -122,7 +122,7 @@ class FreeTask(NamedTuple):
     """What a task in free words asks for."""
 
     part: Stretch | None
-    """Of which part of the video; None of all of it."""
+    """Part of the video that is asked about; None: all of it."""
     question: str
 
 

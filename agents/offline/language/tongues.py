@@ -50,7 +50,7 @@ class SpokenLanguage:
 
     code: str
     words: Mapping[str, Any]
-    """What its file holds."""
+    """The tables in its file."""
 
     def pattern(self, name: str) -> Pattern:
         """Return the pattern that its file holds under a name."""
@@ -93,7 +93,8 @@ class SpokenLanguage:
 
     @cached_property
     def parts(self) -> dict[str, str]:
-        """What may be named in a pattern, by name."""
+        """Parts that patterns may name, by name."""
+        # The longest first: "four" would match the beginning of "fourteen".
         numerals = sorted(self.numerals, key=len, reverse=True)
         hues = COLOURS if self.code == CODES[0] else tuple(self.words["shades"])
         return {
@@ -123,7 +124,7 @@ def _compiled_each(language: SpokenLanguage, kind: str, key: str | None) -> dict
 
 @cache
 def tongue(code: str) -> SpokenLanguage:
-    """Return a language by its code; KeyError where nobody speaks it."""
+    """Return a language by its code; KeyError if nobody speaks it."""
     if code not in CODES:
         raise KeyError(code)
     return SpokenLanguage(code, table("language/tongues", code))
@@ -138,7 +139,7 @@ ENGLISH = tongue(CODES[0])
 
 
 def leading(text: str) -> SpokenLanguage | None:
-    """Return the language whose words a text has most of; None where two have as many."""
+    """Return the language whose words a text has most of; None if two have as many."""
     found = {code: len(tongue(code).pattern("marks").findall(text)) for code in CODES}
     most = max(found.values())
     best = [code for code, count in found.items() if count == most]

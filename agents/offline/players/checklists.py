@@ -50,7 +50,7 @@ MOST_ITEMS = 5
 MOST_WRONG = 2
 NOTHING = "The dialogue does not say it."
 _LENGTH_S = 1e4
-"""A video's length is in no dialogue; of "near the start" nothing certain follows without it."""
+"""Stands for the length of a video, which no dialogue gives: "near the start" then says no time."""
 _NUMBER = re.compile(r"^\d+\. ")
 
 
@@ -93,7 +93,7 @@ def validate_checklist(blocks: dict[str, str]) -> dict[str, object]:
 
 
 def history_of(blocks: dict[str, str]) -> tuple[Turn, ...]:
-    """Return the rounds that stand in a role's slot; none where it holds something else."""
+    """Return the rounds that stand in a role's slot; none if it holds something else."""
     try:
         said = json.loads(blocks.get("history", "") or "[]")
         return tuple((str(one["user"]), str(one["assistant"] or "")) for one in said)
@@ -189,11 +189,11 @@ def _of_run(found: DialogueFacts, colour: str, dice: Dice) -> list[ChecklistItem
 
 
 class DialogueRound(NamedTuple):
-    """What stands in a dialogue of one round."""
+    """One round as a dialogue shows it."""
 
     user: str
     assistant: str | None
-    """None where it is left out."""
+    """None if the answer is left out."""
 
 
 def check_leak(blocks: dict[str, str]) -> dict[str, object]:

@@ -57,9 +57,9 @@ from videoautoarena.agents.offline.vision.sequence import sight_of
 from videoautoarena.agents.prompting.fences import Turn
 
 FEWEST = 5
-"""Rounds of a dialogue."""
+"""Fewest rounds of a dialogue."""
 APART_S = 0.3
-"""Two moments that lie closer are the same to who is asked."""
+"""Least distance of two moments that count as different."""
 FEWEST_ITEMS = 4
 TRIES = 12
 """Drafts that are written before it is said that none can be."""
@@ -73,7 +73,7 @@ UNFIT = 3
 FIT = 5
 VERY_FIT = 6
 MANY = 6
-"""Questions beside moments of the whole video from which on none of parts are needed."""
+"""Enough questions beside moments of the whole video to do without moments of its parts."""
 ENOUGH = 3
 """Different questions that make a clip very fit."""
 _VAGUE = frozenset(["picture", "video", "moment", "one"])
@@ -94,7 +94,7 @@ class DialogueRequest(NamedTuple):
     ability: str
     turns: int
     asked: tuple[str, ...] = ()
-    """What it may not ask again."""
+    """Questions that it may not ask again."""
     objects: tuple[BankObject, ...] = ()
 
     def has_asked(self, turn: UserTurn) -> bool:
@@ -119,7 +119,7 @@ class RoundPlan(NamedTuple):
     refers_to: int | None = None
     """Number of the round that names the moment its words point to."""
     meant_s: float | None = None
-    """That moment."""
+    """When the meant moment is, in seconds."""
 
 
 class DraftRound(NamedTuple):
@@ -136,7 +136,7 @@ class DraftRound(NamedTuple):
 
 
 def write_dialogue(sent: ModelInput, blocks: dict[str, str]) -> dict[str, object]:
-    """Return the rounds of a dialogue that shows an ability; none where the clip has none."""
+    """Return the rounds of a dialogue that shows an ability; none if the clip has none."""
     # The text holds the code of the fences, which is another for every seed of a set.
     dice = Dice("dialogist", sent.text, sight_of(sent).key.hex())
     turns = blocks.get("turns", "").strip()
@@ -173,7 +173,7 @@ def rate_fitness(sent: ModelInput, blocks: dict[str, str]) -> dict[str, object]:
 
 
 def _objects(blocks: dict[str, str]) -> tuple[BankObject, ...]:
-    """Return the bank in a slot; nothing where it holds something else."""
+    """Return the bank in a slot; nothing if it holds something else."""
     try:
         return tuple(
             BankObject(
@@ -186,7 +186,7 @@ def _objects(blocks: dict[str, str]) -> tuple[BankObject, ...]:
 
 
 def _questions(found: DialogueFacts, ability: str) -> int:
-    """Return how many different questions an ability could be shown by."""
+    """Return the number of different questions by which an ability could be shown."""
     dice = Dice("questions", ability)
     if ability in ("object_reference", "memory_recall"):
         return len(_recalls(found))
@@ -198,7 +198,7 @@ def _questions(found: DialogueFacts, ability: str) -> int:
 
 
 def draft_of(found: DialogueFacts, request: DialogueRequest, dice: Dice) -> list[DraftRound]:
-    """Return the first draft that is fair; nothing where none is."""
+    """Return the first draft that is fair; empty if none is."""
     for _ in range(TRIES):
         plan = _plan(found, request, dice)
         if plan is None:
@@ -210,7 +210,7 @@ def draft_of(found: DialogueFacts, request: DialogueRequest, dice: Dice) -> list
 
 
 def _plan(found: DialogueFacts, request: DialogueRequest, dice: Dice) -> list[RoundPlan] | None:
-    """Return what is asked in which round; None where the clip does not serve the ability."""
+    """Return what is asked in which round; None if the clip does not serve the ability."""
     if request.ability in ("object_reference", "memory_recall"):
         return _recall_plan(found, request, dice)
     if request.ability == "topic_shifting":
@@ -339,7 +339,7 @@ def _shift_plan(
 def _keys(
     found: DialogueFacts, dice: Dice, count: int, *, but: Sequence[str] = ()
 ) -> tuple[str, ...] | None:
-    """Return so many facts that are plain, a time among them; None where there are fewer."""
+    """Return so many facts that are plain, a time among them; None if there are fewer."""
     facts = [one.key for one in found.facts(dice) if one.key not in but]
     # Of few values one is soon guessed, so that sides are asked for last.
     drawn = sorted(dice.shuffled(facts), key=lambda key: FACETS[key].type == "choice")
@@ -353,7 +353,7 @@ def _keys(
 def _withheld(
     found: DialogueFacts, scored: Sequence[FactsTurn], *, is_new: bool = False
 ) -> list[Check]:
-    """Return what is right of the scored rounds, which need no history, so that no filler says it.
+    """Return what is right in the scored rounds, which need no history, so that no filler says it.
 
     Where the answer is to be new, not even a colour of it may come up.
     """
@@ -374,7 +374,7 @@ def _fillers(
     count: int,
     timed: bool = False,
 ) -> list[FactsTurn] | None:
-    """Return plain questions on other facts, each asked once; None where there are too few."""
+    """Return plain questions on other facts, each asked once; None if there are too few."""
     plain = [key for key in dice.shuffled(askable(found.seen)) if key not in but]
     plain.sort(key=lambda key: timed and FACETS[key].type != "instant")
     parts = [one for one in found.named_in_parts() if one.key not in but]
@@ -394,7 +394,7 @@ def _fillers(
 def _worded(
     found: DialogueFacts, plan: Sequence[RoundPlan], request: DialogueRequest, dice: Dice
 ) -> list[DraftRound]:
-    """Return the rounds of a plan; nothing where no words are left for one that has to be new."""
+    """Return the rounds of a plan in words; empty if one finds no words not used before."""
     draft: list[DraftRound] = []
     for number, one in enumerate(plan, 1):
         said = [*(each.user for each in draft), *request.asked]
@@ -455,7 +455,7 @@ def _reply(
 def others_s(draft: Sequence[DraftRound], number: int) -> list[float]:
     """Return the other moments that the words of round `number` could be taken to point to.
 
-    Of an answer that names several those beside the one that is meant come first.
+    Those that stand in one answer with the meant moment come first.
     """
     one = draft[number - 1]
     if one.plan.meant_s is None or one.plan.refers_to is None:

@@ -14,7 +14,7 @@ from videoautoarena.memory.records.standards import PAPER_CONTRACTS, standards_o
 _MARGIN = 0.035
 """A smaller difference of the totals is a tie."""
 _FAR = 0.25
-"""From this difference of the totals on one answer is much better."""
+"""Least difference of the totals by which one answer is much better."""
 _GOOD = 0.55
 """Both totals above this make a tie of good answers."""
 _AHEAD = 0.05
@@ -23,15 +23,17 @@ _AHEAD = 0.05
 def judge(sent: ModelInput, blocks: dict[str, str]) -> dict[str, object]:
     """Return words on each standard and a verdict; "abstain" where a fact could not be read.
 
-    That is so, too, where neither the question nor an answer speaks of anything that is known.
-    By contract 2 with what it sees in the frames, and a verdict on each standard. By the paper's
-    nobody abstains, and what cannot be told is a tie.
+    It also abstains if neither the question nor an answer speaks of anything that is known. By
+    contract 2 the reply holds what the judge sees in the frames and a verdict on each standard. By
+    the paper's contract nobody abstains, and what cannot be told is a tie.
     """
     sheets, words, is_readable = _read(sent, blocks)
     lead = sheets["A"].total - sheets["B"].total
     is_good = min(sheets["A"].total, sheets["B"].total) > _GOOD
     verdict = "A" if lead > 0 else "B"
     if not is_readable:
+        # Words that it cannot read decide nothing, so it rates no real model by how that phrases
+        # things.
         verdict = "abstain"
     elif abs(lead) <= _MARGIN:
         verdict = "tie_good" if is_good else "tie_bad"
@@ -50,7 +52,7 @@ def judge(sent: ModelInput, blocks: dict[str, str]) -> dict[str, object]:
 
 
 def compare(sent: ModelInput, blocks: dict[str, str]) -> dict[str, object]:
-    """Return what `judge` does with a verdict in five degrees, and what it sees in the frames."""
+    """Return a reply like that of `judge`, with a verdict in five degrees and what it sees."""
     sheets, words, is_readable = _read(sent, blocks)
     lead = sheets["A"].total - sheets["B"].total
     sign = ">>" if abs(lead) >= _FAR else ">"
@@ -65,7 +67,7 @@ def compare(sent: ModelInput, blocks: dict[str, str]) -> dict[str, object]:
 def _read(
     sent: ModelInput, blocks: dict[str, str]
 ) -> tuple[dict[str, AnswerSheet], dict[str, str], bool]:
-    """Weigh both answers; whether their words can be read, and speak of anything that is known."""
+    """Return both answers weighed, words on each standard, and whether they could be read."""
     seen = sight_of(sent)
     ask = understand(blocks.get("question", ""))
     noted = ask.code if sent.language is None else sent.language
@@ -149,7 +151,7 @@ def _on_accuracy(seat: str, sheet: AnswerSheet, seen: FrameSequence, *, cites: b
 
 
 def _times(key: str, seen: FrameSequence) -> str:
-    """Cite the frame nearest to a moment that these frames show; nothing for other facts."""
+    """Return a citation of the frame nearest to a fact that is a moment; empty for other facts."""
     value = FACETS[key].measure(seen)
     if value is None or not is_stretch(value) or stretch(value)[0] < 0:
         return ""

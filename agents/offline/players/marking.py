@@ -16,12 +16,12 @@ from videoautoarena.agents.offline.language.reader import FactClaim, hear, split
 _LENGTH_S = 60.0
 """A video's length is not in a key; only words like "in the first half" are read by it."""
 _NEAR_S, _FAR_S = 1.0, 3.0
-"""So far apart two times are still the same, or nearly."""
+"""Seconds between two times that are still the same, or nearly the same."""
 SAME = 0.75
 _PARTLY = 0.4
-"""Share of a fact from which on it is said, or said in part."""
+"""Least share of a fact that counts as saying it, or as saying it in part."""
 _OF_IT = 0.3
-"""Share of its words that the key has, too, from which on a sentence is about it."""
+"""Least share of a sentence's words that the key has, too, for the sentence to be about it."""
 _DEGREES = ("I do not find it in the answer.", "A part of it is said.", "It is said.")
 _NUMBER = re.compile(r"^\s*\d+[.)]\s+")
 _WORD = re.compile(r"[^\W_]{3,}")
@@ -88,7 +88,7 @@ def points_in(text: str) -> list[str]:
 
 
 def _degree(share: float) -> int:
-    """Return by which of `_DEGREES` a fact is said."""
+    """Return the place in `_DEGREES` of how fully a fact is said."""
     return 2 if share >= SAME else 1 if share >= _PARTLY else 0
 
 
@@ -139,7 +139,7 @@ _ASKED = re.compile(
     r"(that\s)?",
     re.IGNORECASE,
 )
-"""How an item begins that somebody else worded: what follows is what the answer is to say."""
+"""Beginning of an item that somebody else worded; what the answer should say follows."""
 _WORDS = {True: "The answer says so.", False: "I do not find it in the answer."}
 
 

@@ -29,7 +29,7 @@ ALIKE = 0.5
 if both speak of the first colour of either."""
 _MOTIONS = ((0.01, "hardly anything moves"), (0.06, "something moves"), (1.0, "much moves"))
 _HABITS = frozenset({"a", "and", "picture", "mostly", "in", "which", "moves"})
-"""Words of every caption of its own."""
+"""Words that every caption written here holds."""
 _SECOND = 0.1
 """A second colour with less of the picture is not spoken of."""
 _WORD = re.compile(r"[^\W_]+")
@@ -120,7 +120,7 @@ def _is_same(line: str) -> bool:
 
 
 def _texts(line: str) -> list[str]:
-    """Return name and description of both, in that order; nothing where they cannot be read."""
+    """Return name and description of both things, in that order; empty if they cannot be read."""
     decoder = json.JSONDecoder()
     place = 0
     texts = list[str]()

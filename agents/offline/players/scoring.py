@@ -42,6 +42,8 @@ def askable(seen: FrameSequence, *, fine: bool = False) -> tuple[str, ...]:
         for key, facet in FACETS.items():
             is_plain = facet.is_salient(seen)
             score = _coarse_score(seen, key, FAIR_FRAMES, fine=fine) if is_plain else None
+            # What a guess nearly earns is not worth asking, and neither is what 64 frames do not
+            # show.
             if score is not None and score.right >= _FAIR and score.room >= 0.4:
                 found.append(key)
         return tuple(found)
@@ -92,13 +94,13 @@ STANDARD_WEIGHTS: dict[str, int] = {
 }
 """How much each standard counts in an answer's total."""
 RIGHT = 0.6
-"""From this score on a claim is called right."""
+"""Least score of a claim that is called right."""
 _FREE_WORDS = 12
-"""So many words of courtesy cost no relevance."""
+"""Words of courtesy that cost no relevance."""
 _WORST = -0.4
-"""No lower, so that whoever says nothing at all still comes last."""
+"""Lowest score of a standard, so that whoever says nothing at all still comes last."""
 _FOREIGN = 0.5
-"""What following an instruction is worth in another language than the one that was asked for."""
+"""Factor of instruction following for an answer in another language than was asked for."""
 _LEAST_ROOM = 0.2
 _UNKNOWN_ROOM = 0.8
 
@@ -110,7 +112,7 @@ class ClaimRow:
     key: str
     value: Value
     score: ClaimScore | None
-    """None where these frames do not show it."""
+    """None if these frames do not show it."""
     room: float
     """What there is to know beyond chance, for somebody who knows it."""
     asked: bool
@@ -130,16 +132,16 @@ class AnswerSheet:
 
     rows: tuple[ClaimRow, ...]
     missing: tuple[str, ...]
-    """What was asked and not answered in words that could be read."""
+    """Facets that were asked for and not answered in words that could be read."""
     illegible: tuple[str, ...]
-    """Those among `missing` of which the answer carries a value, in words that cannot be read."""
+    """Facets among `missing` for which the answer has a value in words that cannot be read."""
     followed: int
     statements: int
-    """How many statements there are, and how many could be followed."""
+    """How many statements there are, of which `followed` could be read."""
     is_foreign: bool
     """Whether it is in another language than was asked for."""
     scores: dict[str, float]
-    """Standard to its score, up to 1; a little below 0 where guessing would have done better."""
+    """Standard to its score, up to 1; a little below 0 if guessing would have done better."""
 
     @property
     def total(self) -> float:
@@ -209,7 +211,7 @@ def read_share(answer: str, question: str, *, duration_s: float) -> float:
 
 
 def _rows(claims: list[FactClaim], ask: FactRequest, seen: FrameSequence) -> list[ClaimRow]:
-    """One row a facet. Distinct values share one credit: saying everything is saying nothing."""
+    """Return one row a facet. Distinct values share one credit: naming all of them says nothing."""
     rows = []
     for key, same in groupby(sorted(claims, key=lambda c: c.key), key=lambda c: c.key):
         values = list(dict.fromkeys(claim.value for claim in same))
@@ -224,7 +226,7 @@ def _rows(claims: list[FactClaim], ask: FactRequest, seen: FrameSequence) -> lis
 
 
 def _reading(heard: HeardText, missing: tuple[str, ...]) -> tuple[int, int, tuple[str, ...]]:
-    """Return how many statements were followed, how many were not, and what those may be of."""
+    """Return how many statements were followed and how many not, and facets those may speak of."""
     spoken = {claim.unit for claim in heard.claims} | heard.hedged
     each = enumerate(zip(heard.units, heard.tongues, strict=True))
     left = [one for place, one in each if place not in spoken]
@@ -244,7 +246,7 @@ def _reading(heard: HeardText, missing: tuple[str, ...]) -> tuple[int, int, tupl
 
 
 def _accuracy(rows: tuple[ClaimRow, ...]) -> float:
-    """Credit per room, an extra claim at half weight. A little room is added against luck."""
+    """Return credit per room, extra claims at half weight; a little room is added against luck."""
     weighted = [(row, 1.0 if row.asked else 0.5) for row in rows if row.score is not None]
     if not weighted:
         return 0.0

@@ -50,18 +50,18 @@ OPTIONS = 4
 POINTS = (3, 6)
 """Facts in one description, the fewest and the most."""
 BORNE_OUT, REFUTED = 0.6, 0.2
-"""How right a claim is that the frames show, at least, and one that they refute, at most."""
+"""Least rightness of a claim that the frames bear out, and most of one that they refute."""
 IN_SCENES = (
     "main_colour", "brightest", "darkest", "liveliest", "busiest", "plainest", "ending_light",
     "motion_half", "shots",
 )  # fmt: skip
-"""What is asked of a part of a video."""
+"""Facets that are asked about parts of a video."""
 SCENE = (0.25, 0.45)
-"""How much of the video a scene takes, the least and the most."""
+"""Least and largest share of the video that a scene takes."""
 LEAST_SCENE_S = 2.0
 _COLOURS_TRIED = 7
 _APART = 0.06
-"""How far the times of options lie apart, as a share of the video."""
+"""Least distance of the times of options, as a share of the video."""
 _INSTANTS = 100
 _TRIES = 60
 
@@ -119,7 +119,7 @@ def write_scenes(sent: ModelInput, blocks: dict[str, str]) -> dict[str, object]:
 
 
 def write_summary(sent: ModelInput, _blocks: dict[str, str]) -> dict[str, object]:
-    """Return a task to sum the video up, with what is to be said; none where that is too little."""
+    """Return a task to sum the video up, with what is to be said; none if that is too little."""
     seen = sight_of(sent)
     item = _described(VideoPart(seen), list(askable(seen)), _dice("summary", sent), span=None)
     return {"items": [item] if item else []}
@@ -171,7 +171,7 @@ def _choices(
 ) -> Iterator[dict[str, object]]:
     """Yield a question on each of some facts, as many as are wanted; none is asked for twice.
 
-    Else who knows the text of other items alone would know what is right again.
+    Otherwise the text of other items would tell, without the video, what is right again.
     """
     asked = listed(blocks.get("asked", ""))
     old = {key for question in asked for key in understand(str(question)).keys}
@@ -197,6 +197,8 @@ def _choices(
         if understand(question).keys != keys:
             continue
         # The first alone has to be borne out, as whoever reads the options understands them.
+        # The bound is the mean of a right claim and a refuted one, since an option on two facts may
+        # have one of them right.
         found = rights(VideoPart(seen), OfferedOptions(question, tuple(options)))
         if found and found[0] >= BORNE_OUT and max(found[1:]) <= (1 + REFUTED) / 2:
             left -= 1
@@ -205,7 +207,7 @@ def _choices(
 
 
 def _options(seen: FrameSequence, keys: tuple[str, ...], dice: Dice) -> list[tuple[Value, ...]]:
-    """Return what four options claim, the truth first; none where there are too few values."""
+    """Return what four options claim, the truth first; none if there are too few values."""
     true = [value for key in keys if (value := FACETS[key].measure(seen)) is not None]
     if len(true) < len(keys):
         return []
@@ -266,7 +268,7 @@ def _moments(part: VideoPart, key: str) -> list[Stretch]:
 def _described(
     part: VideoPart, keys: Sequence[str], dice: Dice, *, span: Stretch | None
 ) -> dict[str, object] | None:
-    """Return a task for free words on some facts; None where too few can be understood."""
+    """Return a task for free words on some facts; None if too few can be understood."""
     fewest, most = POINTS
     chosen = tuple(dice.shuffled([key for key in keys if part.measure(key) is not None])[:most])
     question = phrase(FactRequest(chosen), dice) if chosen else ""

@@ -1,4 +1,4 @@
-"""Those who watch: examiner, personas with their questions, and contestants that answer."""
+"""Offline models that watch: examiner, personas with their questions, and contestants."""
 
 from __future__ import annotations
 
@@ -52,6 +52,7 @@ def examine(sent: ModelInput, _blocks: dict[str, str]) -> dict[str, object]:
     if facts:
         account += f" What stands out is {'; '.join(facts)}."
     scenes = [_scene(scene) for scene in seen.scenes[:_SCENES]]
+    # Nothing that is measured in pictures tells one category from another.
     return {"account": account, "category": "other", "scenes": scenes}
 
 
@@ -98,7 +99,7 @@ def first_question(sent: ModelInput, blocks: dict[str, str]) -> dict[str, object
 
 
 def tastes(persona: str) -> tuple[str, ...]:
-    """Return the facets a user cares for; none where the text is not known."""
+    """Return the facets a user cares for; none if the user's text is not known."""
     known = (profile for code in CODES for profile in profiles(code))
     return next((p.taste for p in known if p.stem in persona.lower()), ())
 
@@ -111,7 +112,7 @@ def profiles(code: str = CODES[0]) -> tuple[UserProfile, ...]:
 
 
 def _candidates(seen: FrameSequence, persona: str, dice: Dice) -> list[tuple[str, ...]]:
-    """Sets of facts to ask for, those to this user's taste first."""
+    """Return sets of facts to ask for, those to this user's taste first."""
     known = askable(seen) or _FALLBACK
     taste = tastes(persona)
     own = dice.shuffled([key for key in known if key in taste])
@@ -126,7 +127,7 @@ def _candidates(seen: FrameSequence, persona: str, dice: Dice) -> list[tuple[str
 
 
 def listed(text: str) -> list[Any]:
-    """Return a JSON list; empty where the text is none."""
+    """Return a text as a JSON list; empty if it is something else."""
     try:
         found = json.loads(text or "[]")
     except ValueError:
@@ -143,7 +144,7 @@ def _scene(scene: MeasuredScene) -> dict[str, object]:
 
 
 def answer(kind: str, sent: ModelInput) -> str:
-    """Return what a contestant of that kind says to what it was sent."""
+    """Return the answer of a contestant of that kind to what it was sent."""
     if kind == "parrot":
         return str(table("players", "manners")["parrot"])
     offer = offered(sent.question)
@@ -160,5 +161,6 @@ def answer(kind: str, sent: ModelInput) -> str:
     # a choice is read without a judge, so that there is nobody to be tricked
     if kind == "trickster" and offer is None:
         dice = Dice("attack", sent.question, *(p.digest.hex() for p in sent.pictures))
+        # A contestant does not know by which contracts its judge replies.
         return attacked(plain, dice.one(attacks()), question=sent.question, contracts=1)
     return plain

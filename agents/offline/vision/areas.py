@@ -22,19 +22,20 @@ SIDE_PX = 192
 LEAST, MOST = 0.004, 0.2
 """Shares of the picture: smaller is noise, larger is the ground."""
 _LEAST_FILL = 0.38
+"""Share of its box that an area has to fill; what fills less is an edge."""
 _CONTRAST = 60.0
 """Levels of RGB between its mean colour and that around it: with less it is a shade of that."""
 _LONG = 1.7
-"""Width to height from which on an area is long."""
+"""Least ratio of an area's sides, or of height to width, for it to be long."""
 _FITS = 0.8
-"""So much of an area and of a shape's outline lies in both, at least, where it has that shape."""
+"""Least overlap of an area with a shape's outline, over what both cover, to have that shape."""
 PATCH = "patch"
-"""What an area of no shape in particular is called."""
+"""Name of an area of no particular shape."""
 SAME_SIZE = 1.25
 """Widths and heights of one thing in two pictures differ by less than this factor."""
 OFTEN = 0.4
-"""Share of the pictures in which a thing is seen at least, and in two of several: what is there
-for an instant is none."""
+"""Least share of the pictures in which a thing is seen, two of several at least: what is there for
+an instant is no thing."""
 
 
 Box = tuple[float, float, float, float]
@@ -75,7 +76,7 @@ def areas_of(picture: ReceivedFrame) -> tuple[Area, ...]:
 
 
 def things_in(pictures: Sequence[ReceivedFrame]) -> list[DepictedObject]:
-    """Return what is seen in many of the pictures, the largest first."""
+    """Return the things seen in many of the pictures, the largest first."""
     things = list[DepictedObject]()
     for place, one in enumerate(pictures):
         for area in areas_of(one):

@@ -56,12 +56,12 @@ class ModelInput:
 
     @cached_property
     def history(self) -> tuple[Turn, ...]:
-        """What was said in the rounds before the question; empty where it is the first."""
+        """What was said in the rounds before the question; empty if it is the first."""
         return history_in(self.text)
 
     @property
     def role(self) -> str | None:
-        """The role named by the last contract line outside the fences; None where there is none."""
+        """The role named by the last contract line outside the fences; None without such a line."""
         return self._contract["role"] if self._contract else None
 
     @property
@@ -76,11 +76,13 @@ class ModelInput:
 
     @property
     def user_languages(self) -> dict[int, str]:
-        """The same of each user who is to be invented, by number from 1."""
+        """The code of the language of each user to be invented, by number from 1."""
         return noted_users(open_fences(self.text)[0])
 
     @cached_property
     def _contract(self) -> re.Match[str] | None:
+        # Outside the fences alone: a verdict forged in an answer once made an evolver reply as a
+        # judge.
         found = list(_CONTRACT.finditer(open_fences(self.text)[0]))
         return found[-1] if found else None
 
@@ -142,11 +144,13 @@ class Memo(Generic[K, V]):
         self._lock = Lock()
 
     def get(self, key: K, make: Callable[[], V]) -> V:
-        """Return the result kept for `key`, making it first where there is none."""
+        """Return the result kept for `key`; make it first if none is kept."""
         with self._lock:
             if key in self._kept:
                 self._kept.move_to_end(key)
                 return self._kept[key]
+        # Made outside the lock, so that threads decode side by side; two that make the same make
+        # equals.
         made = make()
         with self._lock:
             self._kept[key] = made
@@ -166,6 +170,7 @@ COLOURS = (
 )  # fmt: skip
 _SIDE_PX = 128
 _THUMB_PX = 64
+# The weights of ITU-R BT.601.
 _LUMA = np.array([0.299, 0.587, 0.114], np.float32)
 _HUE_ENDS = (15, 42, 70, 160, 195, 255, 290, 340)
 _HUES = tuple(
@@ -204,6 +209,7 @@ class FrameChange:
     """Mean difference of the thumbs, 0 to 1."""
 
 
+# At about 10 kB a frame, 40 MB at most.
 _GLANCES: Memo[bytes, FrameMeasurement] = Memo(4096)
 _STEPS: Memo[tuple[bytes, bytes], FrameChange] = Memo(32768)
 
@@ -219,7 +225,7 @@ def step(before: ReceivedFrame, after: ReceivedFrame) -> FrameChange:
 
 
 def likeness(one: Vector, other: Vector) -> float | None:
-    """Return the correlation of two colour layouts; None where they are too even to compare."""
+    """Return the correlation of two colour layouts; None if they are too even to compare."""
     a = one - one.mean()
     b = other - other.mean()
     size = float(np.sqrt((a @ a) * (b @ b)))

@@ -27,6 +27,8 @@ LIGHTS = MappingProxyType({"dark": 0.2, "half-lit": 0.42, "bright": 0.68})
 FITS = 0.8
 """A frame that fits better than this is taken for one that is meant."""
 
+# Set on nine real clips and twelve drawn ones, where whoever was sent a frame of the picture then
+# always named it rightly.
 _LEAST_MAIN = 0.33
 _LEAST_SECOND = 0.10
 _LEAD_MAIN = 1.25
@@ -37,7 +39,7 @@ _LIGHT_WIDTH = 0.35
 
 
 class PictureLook(NamedTuple):
-    """What is said of a picture."""
+    """A picture in three words."""
 
     light: str
     main: str
@@ -45,7 +47,7 @@ class PictureLook(NamedTuple):
 
 
 def looks_of(luma: Values, shares: Values, *, frames: int) -> list[PictureLook | None]:
-    """Return the look of each stretch of so many frames; None where another eye might differ.
+    """Return the look of each stretch of so many frames; None if another eye might differ.
 
     `luma` has shape (n,), `shares` (n, 12): there are n - frames + 1 stretches, or none.
     """
@@ -83,7 +85,7 @@ def likenesses(look: PictureLook, luma: Values, shares: Values) -> Values:
 
 
 _FIRST, _SECOND = 0.6, 0.3
-"""What is said first of a picture covers the most of it."""
+"""Weights of the first and second colour named: the first covers most of a picture."""
 _WORD = re.compile(rf"\b({'|'.join(COLOURS)})\b", re.IGNORECASE)
 
 
