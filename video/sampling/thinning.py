@@ -1,4 +1,4 @@
-"""Fewer of the frames that a run has, and what is then read of the words between them."""
+"""Fewer of a run's frames, and the subtitles that then go with them."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def shown_cues(cues: Sequence[Cue], times: Sequence[float], kept: Sequence[int])
     shown = []
     for cue in cues:
         first = max(0, bisect_right(times, cue.start_s) - 1)
-        # A cue that ends as a frame appears is over, unless it is an instant.
+        # A cue that ends just as a frame appears is over, unless the cue is an instant.
         last = max(first, bisect_left(times, cue.end_s) - 1)
         if bisect_right(kept, last) > bisect_left(kept, first):
             shown.append(cue)
