@@ -70,8 +70,8 @@ class Sampling(Sparse):
     quality: int = Field(default=85, ge=1, le=95)
     """JPEG quality as Pillow counts it."""
     policy: PolicyName = "uniform"
-    """How the frames are spread: evenly over time, so many a second, evenly over the scenes, or
-    those at which decoding can start."""
+    """How the frames are spread: evenly over time, at a rate, evenly over the scenes, or at key
+    frames."""
     fps: float | None = Field(default=None, gt=0, le=240)
     """Frames a second with the policy "fps", as long as `frames` allows; else None."""
     decoder: Literal["av", "decord"] = "av"
@@ -124,7 +124,7 @@ class CallLimits(Record):
     requests_per_minute: float | None = Field(default=None, gt=0, allow_inf_nan=False)
     """Calls that may begin in a minute; names that state the same share it."""
     tokens_per_minute: float | None = Field(default=None, gt=0, allow_inf_nan=False)
-    """Tokens in a minute; likewise."""
+    """Tokens in a minute; names that state the same share it."""
     images_per_request: int | None = Field(default=None, ge=0)
     """Most images of a request; `max_frames` is lowered to it."""
     body_bytes: int | None = Field(default=None, ge=1)
@@ -393,7 +393,7 @@ class Video(Record):
     size_bytes: int
     """Size of the file."""
     duration_s: float
-    """From the first frame to the end of the last."""
+    """Seconds from the first frame to the end of the last."""
     width_px: int
     """Width as displayed, after rotation."""
     height_px: int
@@ -401,7 +401,7 @@ class Video(Record):
     fps: float
     """Frames per second, counted."""
     codec: Name
-    """As libav calls it."""
+    """Codec, by the name that libav has for it."""
     rotation: int = 0
     """Degrees clockwise by which a player turns the stored picture: 0, 90, 180 or 270."""
     problems: tuple[str, ...] = ()
@@ -496,7 +496,7 @@ class VideoFacts(Record):
     title: str | None = None
     category: str | None = None
     language: str | None = None
-    """As it stands in the file."""
+    """The language as the file has it."""
     licence: str | None = None
     columns: dict[str, str] = Field(default_factory=dict)
     """Their own columns, header to cell; empty cells are left out."""
@@ -660,27 +660,27 @@ class Battle(Sparse):
     persona_text: str | None
     """The user in words; null if none was invented."""
     round: int
-    """From 0."""
+    """Number of the round, from 0."""
     origin: Origin | None
     """`first`, `evolved` or `fresh`; null without a question."""
     question: str | None
-    """As put to both; null likewise."""
+    """As put to both; null without a question."""
     aimed_at: tuple[Name, Name] | None
     """The two models whose faults an evolved question was made from."""
     difficulty: float | None
     """The overall grade of an evolved question."""
     model_a: Name | None
-    """Name in the roster; null if no model was drawn."""
+    """Name in the roster of the model in seat a; null if no model was drawn."""
     model_b: Name | None
-    """Likewise."""
+    """Name of the model in seat b; null if no model was drawn."""
     answer_a: str | None
-    """Null for a forfeit."""
+    """Answer of model a; null for a forfeit."""
     answer_b: str | None
-    """Likewise."""
+    """Answer of model b; null for a forfeit."""
     frames_a: tuple[float, ...]
-    """Times of the frames that it was sent."""
+    """Times of the frames that model a was sent."""
     frames_b: tuple[float, ...]
-    """Likewise."""
+    """Times of the frames that model b was sent."""
     verdict: Verdict
     """`a`, `b`, `tie`, `tie_good`, `tie_bad`, `split`, `void`, `forfeit_a`, `forfeit_b`;
     `forfeit_a`: a gave no answer."""

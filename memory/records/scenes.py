@@ -27,7 +27,7 @@ class Scene(Record):
     """A stretch that belongs together: one shot, or neighbouring shots that were merged."""
 
     number: int
-    """From 1, in the order of time."""
+    """Number of the scene, from 1 in order of time."""
     start_s: float
     end_s: float
     caption: str

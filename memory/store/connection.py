@@ -356,7 +356,7 @@ class StoreReader:
 
     @contextmanager
     def of_one_moment(self) -> Iterator[None]:
-        """Read within the block what stood in the file at one moment, whoever writes meanwhile.
+        """Let reads within the block see the file of one moment, whoever writes meanwhile.
 
         The promise does not hold where a first writer begins within the block: a file that nobody
         had open is read without a lock.

@@ -43,8 +43,8 @@ class BattleVote(Record):
     first: AnswerSeat
     """`a` or `b`: whose answer was shown as Answer A."""
     named: tuple[AnswerSeat, ...] = ()
-    """Those of the answers, `a` or `b`, whose text has a name of the run's models or of a
-    well-known maker; the page says so, and the text is shown as it is."""
+    """Answers, `a` or `b`, whose text names one of the run's models or a well-known maker; the page
+    says so, and the text is shown as it is."""
 
     @property
     def subject(self) -> str:

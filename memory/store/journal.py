@@ -313,7 +313,7 @@ class Journal(RunTables):
         return self._reader.row(_HAS_ANSWERED, endpoint) is not None
 
     def latest(self, count: int) -> list[CallRow]:
-        """Return the calls that were recorded last, at most so many, the last one first."""
+        """Return the `count` calls that were recorded last, the last one first."""
         return self._calls("ORDER BY place DESC LIMIT ?", count)
 
     def each_answered(self) -> Iterator[tuple[str, str, str]]:

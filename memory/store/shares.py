@@ -219,7 +219,7 @@ class ForwardingWriter(Writes):
         self._hand_in([(sql, kept)], is_applied=True)
 
     def write_soon(self, sql: str, *rows: Row) -> None:
-        """Hand in, and wait for nothing."""
+        """Hand in without waiting."""
         self._hand_in([(sql, rows)])
 
     def write_with_each(self, sql: str, row: Callable[[], Row]) -> None:  # noqa: ARG002

@@ -502,11 +502,11 @@ class Store(RunTables):
         return [id_ for (id_,) in self._reader.rows(sql)]
 
     def of_one_moment(self) -> AbstractContextManager[None]:
-        """Read within the block what stood in the file at one moment, whoever writes meanwhile."""
+        """Let reads within the block see the file of one moment, whoever writes meanwhile."""
         return self._reader.of_one_moment()
 
     def last_settled(self) -> int:
-        """Return the place of the battle that was settled last, 0 where there is none."""
+        """Return the place of the battle that was settled last, 0 without a battle."""
         return self._number("SELECT max(rowid) FROM battles")
 
     def settled_after(self, place: int) -> tuple[int, list[str]]:

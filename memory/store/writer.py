@@ -74,7 +74,7 @@ class Writes(ABC):
 
 
 def needed(writer: Writes | None, lack: str = "nothing can be written") -> Writes:
-    """Return the writer of a run; StoreError with this `lack` where there is none."""
+    """Return the writer of a run; raise StoreError with this `lack` where it has none."""
     if writer is None:
         raise StoreError(f"the run was opened for reading; {lack}")
     return writer

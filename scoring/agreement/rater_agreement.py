@@ -29,7 +29,7 @@ class RaterAgreement(NamedTuple):
     """How far two agree, each with its 95 % interval and the units it stands on."""
 
     share: Share
-    """Of units on which both say the same, 0 to 1."""
+    """Share of units on which both say the same, 0 to 1."""
     kappa: Share
     """Cohen's: 0 what chance gives, 1 full agreement, -1 to 1; NaN where both always say the same
     one thing, from which nothing follows."""
@@ -70,11 +70,11 @@ def agree(first: ArrayLike, second: ArrayLike, cluster: ArrayLike | None = None)
 
 
 def krippendorff(ratings: ArrayLike, cluster: ArrayLike | None = None) -> Share:
-    """Return the nominal alpha of any number of raters; units that fewer than two rated are out.
+    """Return the nominal alpha of any number of raters; units rated by fewer than two are left out.
 
-    Its interval is Wilson's of the observed disagreement, with as many units as would make it
-    scatter as the delete-one-cluster jackknife of alpha does, and Student's t; so that full
-    agreement on a few units is not certainty.
+    Its interval is Wilson's of the observed disagreement, on as many units as scatter like the
+    delete-one-cluster jackknife of alpha, with Student's t: full agreement on a few units is not
+    certainty.
 
     Args:
         ratings: shape (units, raters), codes of categories from 0; -1 where a rater said nothing.

@@ -201,7 +201,7 @@ def _find(part: Cells) -> tuple[int, bool] | None:
 def _weigh(
     cells: Cells, body: Ints, *, theta: Floats, taken: list[tuple[int, bool]]
 ) -> list[ExtremeModel]:
-    """Weigh each against the one that is last, on its side, of those taken after it and the body.
+    """Weigh each model against the outermost, on its side, of the body and those taken after it.
 
     What was taken later has no strength, so only battles with itself speak then.
     """

@@ -171,10 +171,10 @@ def _bounds(
 def videos_needed(gap: float, reach: float, *, videos: int, at_most: int = 10_000) -> int | None:
     """Return roughly how many more videos would part two models; None if that is out of reach.
 
-    Errors shrink as 1 / sqrt(videos), so that a gap exceeds its `reach`, so many errors of the
-    difference as it must, at videos * (reach / gap)^2. Crude: it takes today's gap for the true
-    one, while the gap of two close models is the figure known worst, and more videos of another
-    kind may turn their order round.
+    Errors shrink as 1 / sqrt(videos), so a gap exceeds its `reach`, the bound in errors times their
+    size, at videos * (reach / gap)^2. This is crude: it takes today's gap for the true one, while
+    the gap of two close models is known least of all, and videos of another kind may reverse their
+    order.
     """
     if gap <= 0.0 or not np.isfinite(reach):
         return None

@@ -356,7 +356,7 @@ def _rank(as_far: NDArray[np.bool_]) -> float:
 
 
 def _draw_keys(ready: _ProbedItems, draws: int) -> Iterator[Ints]:
-    """Yield keys drawn evenly, shape (some draws, k), until there are so many."""
+    """Yield keys drawn evenly, in portions of shape (some draws, k), `draws` in all."""
     layout = ready.layout
     # A stream of its own, so that keys do not depend on how the parts were drawn.
     draw = np.random.default_rng([ready.seed, 1])

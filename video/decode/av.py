@@ -123,7 +123,7 @@ class _PictureCollector:
         return not self.catch.wanted <= had
 
     def take(self, frames: Iterable[VideoFrame]) -> None:
-        """Develop the frames that are wanted and not yet had."""
+        """Develop those of the frames that are wanted and still missing."""
         wanted = self.catch.wanted
         exact = self.catch.exact
         for frame in frames:

@@ -29,7 +29,7 @@ UNFINISHED = frozenset(f".{kind}" for kind in _UNFINISHED_KINDS.split())
 """Suffixes that downloading programs append to a file's name until it is whole."""
 PATIENCE_S = 60.0
 SLOWEST_BYTES_S = 20e6
-"""A file may take a minute to be read and described, and a second more for each so many bytes."""
+"""A file has `PATIENCE_S` to be read and described, and a second more for each so many bytes."""
 MOST_BESIDE = 1_000
 """Most folders that are searched for one with a name like that of a folder that is not there."""
 

@@ -33,7 +33,7 @@ def take(frames: Frames, kept: Sequence[int]) -> Frames:
 
 
 def kept_places(total: int, count: int) -> list[int]:
-    """Return the places of the `count` of so many frames that `thin` keeps, ascending."""
+    """Return the places, ascending, of the `count` frames that `thin` keeps of `total`."""
     if count <= 1:
         return list(range(min(total, max(0, count))))
     return sorted({round(i * (total - 1) / (count - 1)) for i in range(count)}) if total else []

@@ -36,7 +36,7 @@ class Tiles(NamedTuple):
 
 
 def tile(jpegs: Sequence[bytes], *, width_px: int, columns: int, quality: int = 45) -> Tiles:
-    """Return pictures as tiles so wide, so many in a row; all take the shape of the first.
+    """Return pictures as tiles of one width, in rows of `columns`; all take the shape of the first.
 
     Raises OSError for what is no JPEG.
     """

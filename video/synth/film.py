@@ -66,7 +66,7 @@ class FilmSource(NamedTuple):
     path: Path
     times: Index
     shape: Size
-    """As a player shows it."""
+    """Size at which a player shows it."""
     turn: Turn | None
     matrix: int
     """`BT709` or `SD`: the matrix that its colours are stored by."""

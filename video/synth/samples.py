@@ -410,7 +410,7 @@ def _encode_all(clips: list[SampleClip], paths: dict[SampleClip, Path]) -> Itera
 
 @contextmanager
 def _deaf_to_ctrl_c() -> Iterator[None]:
-    """Hear Ctrl-C only at the end, and start processes meanwhile that never hear it."""
+    """Hold Ctrl-C back until the end, and start processes meanwhile that never hear it."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return

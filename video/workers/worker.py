@@ -103,7 +103,7 @@ def _refuse_changed(path: Path, sha256: str) -> None:
 
 
 def _frames(ask: Request) -> Reply:
-    """The frames of one video: path, sha256, sampling, cache."""
+    """Return the frames of one video; asked with path, sha256, sampling, cache."""
     frames = decode_into_cache(
         Path(ask["path"]),
         ask["sha256"],
@@ -114,7 +114,7 @@ def _frames(ask: Request) -> Reply:
 
 
 def _splice(ask: Request) -> Reply:
-    """The frames of a spliced clip or a film: splice, files, sampling, cache."""
+    """Return the frames of a spliced clip or a film; asked with splice, files, sampling, cache."""
     frames = splice_into_cache(
         TypeAdapter[Splice | FilmPlan](Splice | FilmPlan).validate_python(ask["splice"]),
         _files(ask),
@@ -125,7 +125,7 @@ def _splice(ask: Request) -> Reply:
 
 
 def _film(ask: Request) -> Reply:
-    """What is in a film, and its file if asked for: plan, files, to."""
+    """Return what is in a film, and write its file if asked for; asked with plan, files, to."""
     to = Path(ask["to"]) if ask["to"] else None
     return {"film": make_film(FilmPlan.model_validate(ask["plan"]), _files(ask), to).model_dump()}
 
@@ -135,7 +135,7 @@ def _files(ask: Request) -> dict[str, Path]:
 
 
 def _scenes(ask: Request) -> Reply:
-    """The scenes of one video, into the cache: path, sha256, cache."""
+    """Put the scenes of one video into the cache; asked with path, sha256, cache."""
     path = Path(ask["path"])
     sha256 = ask["sha256"]
     with unchanged(path):
