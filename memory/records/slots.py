@@ -81,7 +81,8 @@ class Slots(Sequence[Slot]):
         videos = numbering()
         kinds = numbering()
         known = numbering()
-        # Four bytes a number also while pages are read: a run may have 750,000 slots, and 500 MB.
+        # Four bytes a number also while pages are read: a run of 750,000 slots may take 500 MB in
+        # all.
         ordinal, video_at, kind_at, block = (array("i") for _ in range(4))
         places: list[int] = []
         for page in pages:

@@ -326,7 +326,7 @@ class StoreReader:
     def __init__(self, path: Path, *, live: bool = False) -> None:
         self._path = path
         self._live = live
-        # SQLite may crash the process where one thread closes a connection another reads from.
+        # SQLite may crash the process where one thread closes a connection that another reads from.
         self._alone = RLock()
         self._open()
 

@@ -151,7 +151,7 @@ class LabelSample(Record):
     of: tuple[str, ...]
     """Ids of the battles it represents."""
     chance: float = Field(gt=0, le=1)
-    """Probability of being drawn, of each battle that no earlier draw had taken."""
+    """Probability with which each battle was drawn that no earlier draw had taken."""
     drawn: tuple[str, ...]
     """Ids in drawn order."""
 

@@ -43,7 +43,6 @@ def find_one_sided(cells: Cells) -> NDArray[np.bool_]:
     Where no group is the largest, all models are. Where there is a single group, none is.
     """
     labels = _label(cells, strong=True)
-    # Strong components of the graph of points taken are the groups.
     sizes = np.bincount(labels)
     largest = int(sizes.max())
     if largest == 1 or np.count_nonzero(sizes == largest) > 1:
