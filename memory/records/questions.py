@@ -1,4 +1,4 @@
-"""What kinds of question are asked: categories that do not exclude one another."""
+"""Kinds of question: categories, of which a question may have several."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ QuestionCategory = Literal[
     "code",
 ]
 QUESTION_CATEGORIES: tuple[QuestionCategory, ...] = get_args(QuestionCategory)
-"""All of them, in the order in which they are asked for and shown."""
+"""All categories, in the order in which they are asked for and shown."""
 
 Decision = Literal["yes", "no", "unknown"]
-"""Whether a question is of a category; "unknown" is what could not be read, and never a no."""
+"""Whether a question is of a category; "unknown" where the reply could not be read, never "no"."""
