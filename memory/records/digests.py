@@ -1,4 +1,4 @@
-"""What makes two things the same: canonical JSON, rows, sha256, and chance from a seed."""
+"""Canonical JSON, bodies of rows, digests, and chance that follows from a seed."""
 
 from __future__ import annotations
 
@@ -23,6 +23,7 @@ def canonical_json(value: Any) -> str:
     `\udcXX`, so that every canonical text can be encoded, and every file name comes back as it
     was. Numbers that JSON does not know (NaN, infinities) raise ValueError.
     """
+    # Every key and digest hangs on this form: to change it would pay all recorded calls again.
     text = json.dumps(
         value, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False
     )
@@ -33,6 +34,7 @@ def canonical_json(value: Any) -> str:
 
 def digest(content: str | bytes) -> str:
     """Return the sha256 of `content` as 64 lower-case hex digits; text counts as its UTF-8."""
+    # Names of files may hold lone surrogates, which plain UTF-8 refuses.
     if isinstance(content, str):
         content = content.encode("utf-8", "surrogatepass")
     return hashlib.sha256(content).hexdigest()
@@ -40,12 +42,13 @@ def digest(content: str | bytes) -> str:
 
 def derive(seed: int, *parts: str | int) -> str:
     """Return 64 hex digits that follow from the seed and the parts; sort by them to shuffle."""
+    # As a list, so that the parts ("ab", "c") and ("a", "bc") give different numbers.
     return digest(canonical_json([seed, *parts]))
 
 
 def unit_interval(seed: int, *parts: str | int) -> float:
     """Return a number in [0, 1) that follows from the seed and the parts."""
-    # 53 bits, as many as a float holds: more could round up to 1.
+    # The 53 bits that a float holds: with more the quotient could round up to 1.
     return (int(derive(seed, *parts)[:16], 16) >> 11) / 2**53
 
 
@@ -57,9 +60,9 @@ def write_body(
 ) -> str:
     """Return the record as canonical JSON, `without` fields that have columns of their own.
 
-    Without `defaults` fields are left out that say no more than when they are not there.
+    Without `defaults`, fields that have their default value are left out.
     """
-    # Not model_dump_json: it refuses the surrogates of file names that are no UTF-8.
+    # Not model_dump_json, which refuses the lone surrogates of file names that are not UTF-8.
     left_out = set(without) or None
     return canonical_json(
         record.model_dump(
@@ -74,6 +77,7 @@ def read_body(kind: type[R], body: str, **columns: object) -> R:
     try:
         return kind.model_validate(data)
     except ValidationError as error:
+        # Without the input, which may be a whole reply.
         why = error.errors(include_url=False, include_context=False, include_input=False)[0]
         field = ".".join(map(str, why["loc"][:4]))
         raise StoreError(

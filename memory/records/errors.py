@@ -16,7 +16,7 @@ class WrongArgument(BadInput):
 
 
 class MissingExtra(BadInput):
-    """A part that is installed with an extra of this package; the message ends with how."""
+    """Something needs an extra of this package; the message ends with how to install it."""
 
     def __init__(self, lack: str, extra: str) -> None:
         """Say what is lacking, and how the extra is installed where this package came from."""
@@ -24,7 +24,7 @@ class MissingExtra(BadInput):
 
 
 def need_package(name: str, lack: str, extra: str) -> None:
-    """Raise MissingExtra, which begins with `lack`, where a package is not installed."""
+    """Raise MissingExtra, its message beginning with `lack`, where a package is not installed."""
     from importlib.util import find_spec
 
     if find_spec(name) is None:
@@ -32,8 +32,8 @@ def need_package(name: str, lack: str, extra: str) -> None:
 
 
 def install_command(extra: str) -> str:
-    """Return the command that installs an extra: from the clone, where one is installed."""
-    # Not above: every command loads this module, and few lack anything.
+    """Return the command that installs an extra; from the clone, where a clone is installed."""
+    # Imported here: every command loads this module, and few of them need this function.
     import json
     import shlex
     from importlib.metadata import PackageNotFoundError, distribution
@@ -55,15 +55,15 @@ def install_command(extra: str) -> str:
 
 
 class UnusableVideo(ArenaError):
-    """A file that gives no frames; the message is the reason alone, without the name."""
+    """A file gives no frames; the message is the reason alone, without the name."""
 
 
 class DecoderLost(UnusableVideo):
-    """A file that killed the process which decoded it, or kept it past its deadline."""
+    """A file killed the process that decoded it, or kept it busy past its deadline."""
 
 
 class UnusableSubtitles(ArenaError):
-    """A subtitle file that gives no cues; the message is the reason alone, without the name."""
+    """A subtitle file gives no cues; the message is the reason alone, without the name."""
 
 
 class FramesChanged(ArenaError):

@@ -13,12 +13,12 @@ PolicyName = Literal["uniform", "fps", "scenes", "keyframes"]
 
 
 class FramePolicy(NamedTuple):
-    """What is said of a policy; `{fps:g}` and `{scenes}` stand for those of a run or a video."""
+    """How a policy is described; `{fps:g}` and `{scenes}` stand for those of a run or video."""
 
     in_plan: str
-    """Behind "frames: up to 128 a video,"."""
+    """What follows "frames: up to 128 a video,"."""
     on_sheet: str
-    """Behind "128 frames at 512 x 288,"."""
+    """What follows "128 frames at 512 x 288,"."""
     needs_scenes: bool = False
     """Whether the scenes have to be found first, which decodes the whole video."""
 
@@ -30,4 +30,4 @@ FRAME_POLICIES: Mapping[PolicyName, FramePolicy] = {
     "keyframes": FramePolicy("at key frames", "key frames"),
 }
 FPS = 1.0
-"""Frames a second with the policy "fps" where nobody says how many."""
+"""Frames per second with the policy "fps" unless given."""

@@ -1,6 +1,6 @@
 """Battles in outline: who met, how it ended and who judged it how, without a word of the texts.
 
-A million of them take some 60 MB: columns of numbers, and every text that occurs once.
+A million of them take some 60 MB: they are columns of numbers, and each distinct text is kept once.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ TEXTS = ("model_a", "model_b", "verdict", "language", "ballots")
 LENGTHS = ("length_a", "length_b")
 """Characters of the answers."""
 NO_ANSWER = -1
-"""Stands for the length of an answer that is not there."""
+"""The length of an answer that is not there."""
 _NAMES = ("head", "tail", "video")
 """The two halves of an id, and the video's."""
 _PLACES = ("persona", "round")
@@ -41,7 +41,7 @@ class Ballot(NamedTuple):
 
 
 class Outline(NamedTuple):
-    """One battle in outline; what it has in common with a Battle is called alike."""
+    """One battle in outline; fields that a Battle has, too, have the same names."""
 
     id: str
     video: str
@@ -57,10 +57,10 @@ class Outline(NamedTuple):
 
 
 class TextColumn(NamedTuple):
-    """One text a battle."""
+    """One text per battle."""
 
     values: Sequence[Any]
-    """Each once, None among them."""
+    """The distinct texts; None may be one of them."""
     codes: Ints
     """Shape (battles,), places in `values`."""
 
@@ -72,11 +72,11 @@ class TextColumn(NamedTuple):
         return cls(list(place), codes)
 
     def where(self, rows: Mask | Ints | Longs) -> TextColumn:
-        """Return some of it."""
+        """Return the part of the column in these rows."""
         return TextColumn(self.values, self.codes[rows])
 
     def among(self, some: Iterable[Any]) -> Mask:
-        """Return which battles have one of some texts."""
+        """Return a mask of the battles that have one of some texts."""
         wanted = set(some)
         found = np.array([value in wanted for value in self.values], dtype=np.bool_)
         return found[self.codes] if len(found) else np.zeros(len(self.codes), dtype=np.bool_)
@@ -97,7 +97,7 @@ class TextColumn(NamedTuple):
         return found
 
     def each(self) -> Iterator[Any]:
-        """Give every battle's."""
+        """Yield the text of every battle."""
         return map(self.values.__getitem__, self.codes.tolist())
 
     def counts(self) -> dict[Any, int]:
@@ -115,18 +115,18 @@ class Outlines(Sequence[Outline]):
 
     def __init__(self, texts: Mapping[str, TextColumn], numbers: Mapping[str, Ints]) -> None:
         self.texts = texts
-        """By name: TEXTS, and what they and their videos are called."""
+        """Columns by name: those of TEXTS, both halves of the ids, and the videos."""
         self.numbers = numbers
-        """By name: persona, round, LENGTHS, and the ordinals of their slots."""
+        """Columns by name: persona, round, those of LENGTHS, and the ordinals of the slots."""
 
     @classmethod
     def read(
         cls, pages: Iterable[Sequence[Sequence[Any]]], slots_of: Callable[[], Slots]
     ) -> Outlines:
-        """Return what rows of an ordinal, a text of all TEXTS and LENGTHS say.
+        """Return outlines from rows of an ordinal, one text that holds all TEXTS, and LENGTHS.
 
-        `slots_of` returns all slots of the run, by their ordinals; it is asked when the rows are
-        read.
+        `slots_of` returns all slots of the run in order of ordinals; it is called after the rows
+        are read, so that no battle is newer than the slots.
         """
         told = _Texts(1)
         numbers = [array("i") for _ in (ORDINAL, *LENGTHS)]
@@ -141,7 +141,7 @@ class Outlines(Sequence[Outline]):
         slots, (column,) = slots_of(), told.done()
         has_slot = np.isin(known, slots.columns.ordinal)
         if not has_slot.all():
-            # A slot of a battle may be gone, in a file that was changed.
+            # In a file that somebody changed, a battle may have no slot.
             known = known[has_slot]
             column = column.where(has_slot)
             sizes = [one[has_slot] for one in sizes]
@@ -205,7 +205,7 @@ class Outlines(Sequence[Outline]):
             yield from map(Outline._make, zip(*columns, strict=True))
 
     def where(self, rows: Mask | Ints | Longs) -> Outlines:
-        """Return some of them: those of a mask, or of rows in their order."""
+        """Return the battles of a mask, or of rows in the order given."""
         return Outlines(
             {name: column.where(rows) for name, column in self.texts.items()},
             {name: numbers[rows] for name, numbers in self.numbers.items()},
@@ -217,11 +217,11 @@ class Outlines(Sequence[Outline]):
         return f"{head.values[head.codes[row]]}{tail.values[tail.codes[row]]}"
 
     def ids(self) -> Iterator[str]:
-        """Give the ids of all of them."""
+        """Yield the ids of all battles."""
         return map(str.__add__, self.texts["head"].each(), self.texts["tail"].each())
 
     def ended(self, verdicts: Sequence[str]) -> Outlines:
-        """Return them as if they had ended otherwise."""
+        """Return the battles with other verdicts."""
         return Outlines({**self.texts, "verdict": TextColumn.of(verdicts)}, self.numbers)
 
     @property
@@ -231,13 +231,13 @@ class Outlines(Sequence[Outline]):
 
     @cached_property
     def told(self) -> list[tuple[Ballot, ...]]:
-        """What judges said, for each value of `ballots`."""
+        """What judges said, for each distinct value of `ballots`."""
         values = self.texts["ballots"].values
         return [tuple(Ballot(*one) for one in json.loads(text or "[]")) for text in values]
 
 
 def seen_in(model_a: TextColumn, model_b: TextColumn) -> list[str]:
-    """Return all who met, in the order in which they first come, model_a before model_b."""
+    """Return all models that met, in order of first appearance, model_a before model_b."""
     seen: dict[str, int] = {}
     for turn, column in enumerate((model_a, model_b)):
         codes, firsts = np.unique(column.codes, return_index=True)
@@ -261,8 +261,9 @@ def row_of(battle: Battle) -> tuple[Any, ...]:
 
 
 def _apart(told: TextColumn) -> dict[str, TextColumn]:
-    """Return TEXTS of a column that holds them in one, a list and the ballots behind it."""
+    """Return the columns of TEXTS from one of their texts: each a JSON list, then the ballots."""
     rows = []
+    # Only distinct texts are parsed: a run has far fewer of them than battles.
     for text in told.values:
         try:
             rows.append(_told_apart(text))
@@ -282,7 +283,7 @@ _READ = json.JSONDecoder().raw_decode
 
 def _told_apart(text: str) -> tuple[str | None, ...]:
     texts, end = _READ(text)
-    # What is no text stands in a body that no battle has.
+    # In a body that is no battle these may be numbers or objects; as text they fit no field.
     *plain, ballots = *(one if one is None else str(one) for one in texts), text[end:]
     if len(plain) != len(TEXTS) - 1 or any(len(one or "") > LONGEST_NAME for one in plain):
         raise ValueError("it has other or longer texts than a battle")
@@ -293,7 +294,7 @@ def _told_apart(text: str) -> tuple[str | None, ...]:
 
 
 class _Texts:
-    """Columns of texts that come in portions."""
+    """Columns of texts that arrive in portions."""
 
     def __init__(self, count: int) -> None:
         self._place = [numbering() for _ in range(count)]
@@ -309,7 +310,7 @@ class _Texts:
 
 
 class _Rows:
-    """TEXTS and LENGTHS of battles that come in portions."""
+    """TEXTS and LENGTHS of battles that arrive in portions."""
 
     def __init__(self) -> None:
         self._texts = _Texts(len(TEXTS))

@@ -1,4 +1,4 @@
-"""The vocabulary: every word that travels between packages, as frozen pydantic records.
+"""The vocabulary: every record that travels between packages, as frozen pydantic models.
 
 Times are seconds from the first frame, digests are lower-case sha256 hex, `a` and `b` always mean
 the seat read first and second in the first judging of a battle.
@@ -21,7 +21,7 @@ from videoautoarena.memory.records.frame_policies import FRAME_POLICIES, PolicyN
 from videoautoarena.memory.records.standards import Standard
 
 LONGEST_NAME = 5000
-"""Characters of what is shown in many places: names, ids and paths."""
+"""Most characters of what is shown in many places: names, ids and paths."""
 CHARACTERS = 4
 """Characters per token, typically; a token is a byte at least."""
 
@@ -32,12 +32,13 @@ def _as_a_name(text: str) -> str:
     return text
 
 
-# Not `max_length`, with which pydantic refuses the surrogates of file names that are no UTF-8.
+# Not `max_length`, with which pydantic refuses the lone surrogates that stand for bytes of file
+# names that are not UTF-8.
 Name = Annotated[str, AfterValidator(_as_a_name)]
 
 
 class Record(BaseModel):
-    """A frozen record that refuses unknown keys, and what is no finite number."""
+    """A frozen record that refuses unknown keys, NaN and infinities."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
@@ -45,6 +46,8 @@ class Record(BaseModel):
 class Sparse(Record):
     """A record whose JSON leaves out some fields where they are None."""
 
+    # A field that is added later is left out where it is None, so that older records keep their
+    # bytes, and with them their digests.
     left_out: ClassVar[tuple[str, ...]]
 
     @model_serializer(mode="wrap")
@@ -67,16 +70,17 @@ class Sampling(Sparse):
     quality: int = Field(default=85, ge=1, le=95)
     """JPEG quality as Pillow counts it."""
     policy: PolicyName = "uniform"
-    """How the frames are spread: evenly over time, so many a second, evenly over the scenes, or
-    those at which decoding can start."""
+    """How the frames are spread: evenly over time, at a rate, evenly over the scenes, or at key
+    frames."""
     fps: float | None = Field(default=None, gt=0, le=240)
     """Frames a second with the policy "fps", as long as `frames` allows; else None."""
     decoder: Literal["av", "decord"] = "av"
     spans: tuple[tuple[float, float], ...] | None = None
-    """Stretches that frames come from, in seconds from the first frame, in order and apart; None
-    for the whole video. The time of a frame is counted from the first of those chosen."""
+    """Stretches that frames are taken from, in seconds from the first frame, in order and without
+    overlap; None for the whole video. Times of frames count from the first frame that is chosen."""
+    # Runs whose captions hold text read from pictures still open and replay.
     ocr: bool = False
-    """Whether text drawn into the picture was read for offline models; False in all that is new."""
+    """Whether text drawn into the picture was read for offline models; False in all new runs."""
 
     @property
     def needs_scenes(self) -> bool:
@@ -85,34 +89,34 @@ class Sampling(Sparse):
 
 
 TokenField = Literal["max_tokens", "max_completion_tokens"]
-"""The name by which a server of OpenAI's protocol takes the most tokens of a reply."""
+"""The name under which a server of OpenAI's protocol takes the limit of a reply's tokens."""
 
 
 SystemRole = Literal["user"]
-"""Who says the system text to a model that takes none; it is the head of this one's message."""
+"""Whose message begins with the system text, for a model that takes no system message."""
 Structured = Literal["auto", "json_schema", "json_object", "off"]
-"""Whether a model is held to JSON by its server, where its role replies in it, and by what."""
+"""How the server is asked to hold a model to JSON, in roles that reply in JSON."""
 ReplyFormat = Literal["json_schema", "json_object"]
-"""What a server may be asked to hold a reply to: the schema of a role, or any one object."""
+"""What a server may be asked to hold a reply to: the schema of a role, or any JSON object."""
 
 
 class Price(Record):
-    """What a model's tokens cost, in US dollars a million."""
+    """What a model's tokens cost, in US dollars per million."""
 
     input_usd: float = Field(ge=0, allow_inf_nan=False)
-    """Input tokens."""
+    """Price of input tokens."""
     output_usd: float = Field(ge=0, allow_inf_nan=False)
-    """Output tokens, those of reasoning among them."""
+    """Price of output tokens, those of reasoning among them."""
     cached_usd: float | None = Field(default=None, ge=0, allow_inf_nan=False)
-    """Input read from a cache; without it as other input."""
+    """Price of input that is read from a cache; if absent, that of other input."""
     written_usd: float | None = Field(default=None, ge=0, allow_inf_nan=False)
-    """Input written to a cache; without it as other input."""
+    """Price of input that is written to a cache; if absent, that of other input."""
     source: str = "arena.toml"
-    """Where they stand, in your own words."""
+    """Where these prices are from, in your own words."""
 
 
 class CallLimits(Record):
-    """What a server takes; what is not said is found out by trying."""
+    """What a server takes; limits that are not given are found out by trying."""
 
     concurrency: int | None = Field(default=None, ge=1)
     """Calls under way at once; names at one address with one key share it, and the strictest binds
@@ -120,7 +124,7 @@ class CallLimits(Record):
     requests_per_minute: float | None = Field(default=None, gt=0, allow_inf_nan=False)
     """Calls that may begin in a minute; names that state the same share it."""
     tokens_per_minute: float | None = Field(default=None, gt=0, allow_inf_nan=False)
-    """Tokens in a minute; likewise."""
+    """Tokens in a minute; names that state the same share it."""
     images_per_request: int | None = Field(default=None, ge=0)
     """Most images of a request; `max_frames` is lowered to it."""
     body_bytes: int | None = Field(default=None, ge=1)
@@ -128,32 +132,32 @@ class CallLimits(Record):
 
 
 class LearntLimits(Sparse):
-    """What a run found out of a model's server by trying; None where nothing was."""
+    """What a run found out about a model's server by trying; None where it found nothing."""
 
     left_out = ("system_role", "is_streaming")
 
     model: str
     """`provider:model`"""
     endpoint: str
-    """Its host, without credentials."""
+    """The server's host, without credentials."""
     images: int | None = Field(default=None, ge=1)
     """Most images of a request."""
     refused_images: int | None = Field(default=None, ge=0)
     """Fewest images that were refused."""
     stated_images: int | None = Field(default=None, ge=0)
-    """What its `images_per_request` was when that was learnt."""
+    """The stated `images_per_request` when these limits were learnt."""
     token_limit_field: TokenField | None = None
-    """The name that it takes; it refused the other one."""
+    """The name of the token limit that it takes; it refused the other one."""
     system_role: SystemRole | None = None
-    """Who says the system text; it refused a message of the system's own."""
+    """Whose message carries the system text; it refused a system message."""
     is_streaming: Literal[True] | None = None
-    """It answers in pieces alone."""
+    """True where it only answers as a stream."""
     structured: Literal["json_object", "off"] | None = None
     """What it is asked for in place of the structured output that it refused."""
     output_limit: int | None = Field(default=None, ge=0)
-    """A limit of output tokens that it was sent and did not keep to."""
+    """A limit of output tokens that it was sent and exceeded."""
     output_tokens: int | None = Field(default=None, ge=0)
-    """Most that such a reply took."""
+    """Most output tokens of a reply that exceeded the limit."""
 
 
 Role = Literal[
@@ -190,7 +194,7 @@ Role = Literal[
     "topic_namer",
 ]
 SCOUTS: tuple[Role, ...] = ("captioner", "embedder")
-"""Roles that look at single clips, so that a contestant is sent the best of them."""
+"""Roles that look at single clips, to choose those that a contestant is sent."""
 
 
 class Usage(Record):
@@ -219,7 +223,7 @@ class Nonce(Record):
     """What makes an ask one of its own, so that equal prompts stay independent samples."""
 
     scope: Name
-    """The video id for examiner and persona, else the slot id."""
+    """The video's id for examiner and persona, otherwise the slot's id."""
     role: Role
     generation: int = 0
     ordinal: int = 0
@@ -238,7 +242,7 @@ class Attempt(Record):
     may_have_cost_usd: float | None = None
     """The most it can have cost if `cost_usd` is null; null if unknown too."""
     usage: Usage = Usage()
-    """As that of the call, of what came back."""
+    """Tokens of what came back, counted as for the call."""
     cost_usd: float | None = None
     """What it cost, if what came back says so; else null."""
 
@@ -258,10 +262,10 @@ class Intent(NamedTuple):
     attempt: int
     """Counted from 1, in each process anew."""
     usd: float | None
-    """At most this much; None: unknown."""
+    """The most that the try can cost; None where it is unknown."""
     tokens: int
     is_left_over: bool = False
-    """The process that sent it is gone."""
+    """Whether the process that sent it is gone."""
 
 
 class CallEnds(NamedTuple):
@@ -275,14 +279,14 @@ class CallEnds(NamedTuple):
     failure: str
     """Kind of what went wrong for good; empty of an answered one."""
     is_late: bool
-    """A try of it had timed out, and it was asked again."""
+    """Whether a try of it had timed out and it was asked again."""
     is_blind: bool
-    """It was sent no frame."""
+    """Whether it was sent no frame."""
     calls: int = 1
 
 
 class UnansweredTries(NamedTuple):
-    """What tries that never had an answer may have been charged, at most."""
+    """The most that tries without an answer may have been charged."""
 
     tries: int = 0
     usd: float | None = 0.0
@@ -312,9 +316,9 @@ class CallRow(Record):
     cost_usd: float | None = None
     """None means unknown, never free."""
     cost_from: str | None = None
-    """Who says so: "provider", or the `source` of the price."""
+    """Where the cost is from: "provider", or the `source` of the price."""
     may_have_cost_usd: float | None = None
-    """At most this much, where `cost_usd` is unknown and a price is not; earlier tries aside."""
+    """The most the last try can have cost, where `cost_usd` is unknown and a price is known."""
     served_by: str | None = None
     """What the server called the model that answered, where it said so."""
     ending: str | None = None
@@ -322,7 +326,7 @@ class CallRow(Record):
     frames: int | None = None
     """Frames the reply was made from; None where nothing was sent."""
     structured: ReplyFormat | None = None
-    """What the server was asked to hold the reply to; None where to nothing."""
+    """What the server was asked to hold the reply to; None if it was not asked."""
     text_chars: int = 0
     """Length of the role text: what follows the frames."""
     latency_s: float = 0.0
@@ -330,12 +334,12 @@ class CallRow(Record):
 
     @property
     def tries(self) -> tuple[Attempt | CallRow, ...]:
-        """Return its tries; the row itself stands for the last one."""
+        """Return all tries of the call; the row itself stands for the last one."""
         return (*self.attempts, self)
 
     @property
     def total_usd(self) -> float | None:
-        """Return what is known of the cost of all its tries; None where the last one's is not."""
+        """Return the known cost of all tries; None where that of the last one is unknown."""
         if self.cost_usd is None:
             return None
         return self.cost_usd + sum(attempt.cost_usd or 0.0 for attempt in self.attempts)
@@ -349,8 +353,8 @@ Seats = Literal["ab", "ba"]
 Choice = Literal["a", "b", "tie", "tie_good", "tie_bad"]
 DifficultyScale = Literal["instruction_following", "accuracy", "relevance", "helpfulness"]
 DIFFICULTY_SCALES: tuple[DifficultyScale, ...] = get_args(DifficultyScale)
-"""What a question is graded on besides overall; no standard of judges, though the paper calls them
-the same."""
+"""What a question is graded on besides overall. They are no standards of judges, though the paper
+gives them the same names."""
 Verdict = Literal["a", "b", "tie", "tie_good", "tie_bad", "split", "void", "forfeit_a", "forfeit_b"]
 DECIDED: frozenset[str] = frozenset({"a", "b", "tie", "tie_good", "tie_bad", "split"})
 """Verdicts that enter the ratings."""
@@ -402,25 +406,25 @@ class Video(Record):
     id: Name
     """First 12 hex digits of `sha256`."""
     sha256: str
-    """Of the file's bytes."""
+    """Digest of the file's bytes."""
     path: Name
-    """Relative to the folder that was given; bytes that are no UTF-8 stand as surrogates."""
+    """Relative to the folder that was given; bytes that are not UTF-8 stand as lone surrogates."""
     size_bytes: int
     """Size of the file."""
     duration_s: float
-    """From the first frame to the end of the last."""
+    """Seconds from the first frame to the end of the last."""
     width_px: int
-    """As displayed: after rotation."""
+    """Width as displayed, after rotation."""
     height_px: int
-    """Likewise."""
+    """Height as displayed."""
     fps: float
-    """Frames a second, counted."""
+    """Frames per second, counted."""
     codec: Name
-    """As libav calls it."""
+    """Codec, by the name that libav has for it."""
     rotation: int = 0
     """Degrees clockwise by which a player turns the stored picture: 0, 90, 180 or 270."""
     problems: tuple[str, ...] = ()
-    """What is wrong with it though it can be used, a clause each."""
+    """Faults of the file that do not keep it from being used, a clause each."""
 
 
 class SkippedFile(Record):
@@ -446,14 +450,14 @@ class Cue(Record):
 
 
 class Subtitles(Record):
-    """What stands beside one video as text, in the order of time, on the clock of its frames."""
+    """The subtitle file of one video, its cues in order of time and on the clock of its frames."""
 
     path: str
-    """Relative to the folder of videos, like that of a video."""
+    """Relative to the folder of videos, as a video's path is."""
     sha256: str
-    """Of the file's bytes."""
+    """Digest of the file's bytes."""
     code: str
-    """Mark on the fences around each stretch of it, from seed, video and all the cues."""
+    """Mark on the fences around each stretch of it, made from seed, video and all cues."""
     cues: tuple[Cue, ...]
 
 
@@ -465,13 +469,13 @@ class VideoFrames(Record):
     height_px: int
     frames: tuple[Frame, ...]
     damaged: int = 0
-    """How many frames stand behind damage that was reported, or show a neighbour instead."""
+    """How many frames lie behind reported damage, or show a neighbour instead."""
     approximate: int = 0
-    """How many frames are shown that may not be the very ones of their times."""
+    """How many frames may not be exactly those of their times."""
     captions: tuple[Cue, ...] = ()
-    """Text drawn into the picture, in runs that were begun when it was read; else empty."""
+    """Text drawn into the picture, in runs of versions that read it; otherwise empty."""
     subtitles: Subtitles | None = None
-    """Cues of the stretches these frames stand for; they count as part of the frames."""
+    """Cues of the stretches that these frames stand for; they count as part of the frames."""
 
 
 class Slot(Record):
@@ -506,12 +510,12 @@ class Brief(Record):
 
 
 class VideoFacts(Record):
-    """What somebody says of a video in a file of their own; data, and never believed by code."""
+    """What somebody says about a video in a file of their own: data, which code never trusts."""
 
     title: str | None = None
     category: str | None = None
     language: str | None = None
-    """As it stands in the file."""
+    """The language as the file has it."""
     licence: str | None = None
     columns: dict[str, str] = Field(default_factory=dict)
     """Their own columns, header to cell; empty cells are left out."""
@@ -560,15 +564,15 @@ class Evolution(Record):
     faults_a: tuple[str, ...]
     """What was wrong with a's answer."""
     faults_b: tuple[str, ...]
-    """With b's."""
+    """What was wrong with b's answer."""
     weaknesses_a: tuple[str, ...]
     """The general weaknesses behind a's faults."""
     weaknesses_b: tuple[str, ...]
-    """Behind b's."""
+    """The general weaknesses behind b's faults."""
     question: str
     """The proposal."""
     old: Grade
-    """Grade of the question before it."""
+    """Grade of the question before the proposal."""
     new: Grade
     """Grade of the proposal."""
     accepted: bool
@@ -587,12 +591,12 @@ class Question(Record):
 
 
 class StoredAnswer(Record):
-    """A stored answer that a newcomer meets, instead of one that is given for the battle."""
+    """A stored answer that a newcomer meets, in place of one given for this battle."""
 
     battle: Name
     """Id of the battle it was given in."""
     seat: Literal["a", "b"]
-    """Where it stands, in that battle and in this one."""
+    """The seat of the answer, the same in that battle and in this one."""
 
 
 class Draw(Sparse):
@@ -609,7 +613,7 @@ class Draw(Sparse):
     swap: bool = False
     """Judge this battle from both seatings."""
     borrowed: StoredAnswer | None = None
-    """The answer that is not asked for again; only where a newcomer meets stored answers."""
+    """The stored answer that is used again; only where a newcomer meets stored answers."""
 
 
 class Answer(Record):
@@ -627,7 +631,7 @@ class Forfeit(Record):
     model: str
     reason: str
     is_ours: bool = False
-    """Its frames could not be sent, so the battle is void and nobody's forfeit."""
+    """Whether its frames could not be sent: the battle is then void, and nobody's forfeit."""
 
 
 class Judging(Sparse):
@@ -642,7 +646,7 @@ class Judging(Sparse):
     own_answer: str | None = None
     """The judge's own answer, written before comparing; absent under contract 1."""
     analyses: dict[Standard, str] | None = None
-    """A text by each standard that was asked for, such as `accuracy`, verbatim, in the judge's
+    """A text for each standard that was asked for, such as `accuracy`, verbatim, in the judge's
     seating."""
     standards: dict[Standard, Choice] | None = None
     """The same standards to `a`, `b` or `tie`, turned back; one the judge left open is absent. Not
@@ -655,6 +659,7 @@ class Judging(Sparse):
 class Battle(Sparse):
     """One settled slot, with everything that decided it. Holds no clock, cost, path or call key."""
 
+    # Absent and not null: battles of runs that have neither keep the bytes they always had.
     left_out: ClassVar[tuple[str, ...]] = ("borrowed", "language")
     schema_version: int = Field(default=SCHEMA, alias="schema", serialization_alias="schema")
     """Version of this shape."""
@@ -674,27 +679,27 @@ class Battle(Sparse):
     persona_text: str | None
     """The user in words; null if none was invented."""
     round: int
-    """From 0."""
+    """Number of the round, from 0."""
     origin: Origin | None
     """`first`, `evolved` or `fresh`; null without a question."""
     question: str | None
-    """As put to both; null likewise."""
+    """As put to both; null without a question."""
     aimed_at: tuple[Name, Name] | None
     """The two models whose faults an evolved question was made from."""
     difficulty: float | None
     """The overall grade of an evolved question."""
     model_a: Name | None
-    """Name in the roster; null if no model was drawn."""
+    """Name in the roster of the model in seat a; null if no model was drawn."""
     model_b: Name | None
-    """Likewise."""
+    """Name of the model in seat b; null if no model was drawn."""
     answer_a: str | None
-    """Null for a forfeit."""
+    """Answer of model a; null for a forfeit."""
     answer_b: str | None
-    """Likewise."""
+    """Answer of model b; null for a forfeit."""
     frames_a: tuple[float, ...]
-    """Times of the frames that it was sent."""
+    """Times of the frames that model a was sent."""
     frames_b: tuple[float, ...]
-    """Likewise."""
+    """Times of the frames that model b was sent."""
     verdict: Verdict
     """`a`, `b`, `tie`, `tie_good`, `tie_bad`, `split`, `void`, `forfeit_a`, `forfeit_b`;
     `forfeit_a`: a gave no answer."""

@@ -1,4 +1,4 @@
-"""What is remembered of one video: its scenes, the objects in them, and where each comes back.
+"""What is kept of one video: its scenes, the objects in them, and where each appears again.
 
 Times are seconds from the first frame. What scenes and objects are called are the examiner's words:
 data, never names of anything.
@@ -18,24 +18,24 @@ from pydantic import Field
 from videoautoarena.memory.records.records import Record
 
 Span = tuple[float, float]
-"""From when to when."""
+"""Start and end in seconds."""
 Box = tuple[float, float, float, float]
 """Left, top, right and bottom, as shares of the picture from 0 to 1."""
 
 
 class Scene(Record):
-    """A stretch that belongs together: one shot, or neighbours that were merged."""
+    """A stretch that belongs together: one shot, or neighbouring shots that were merged."""
 
     number: int
-    """From 1, in the order of time."""
+    """Number of the scene, from 1 in order of time."""
     start_s: float
     end_s: float
     caption: str
-    """Empty where nobody could be had to write one."""
+    """What happens in it; empty where no call for a caption succeeded."""
     theme: str = ""
     """What it is about, in a few words."""
     shots: tuple[Span, ...]
-    """Between the cuts, in order."""
+    """The stretches between its cuts, in order."""
     frames_s: tuple[float, ...] = ()
     """Times of the sharp and distinct frames that were looked at for objects."""
 
@@ -50,7 +50,7 @@ class Appearance(Record):
     time_s: float
     """Time of the frame in which it was found."""
     box: Box | None = None
-    """Where it is in that frame, as far as that was said."""
+    """Where it is in that frame; None where the model did not say."""
 
 
 class SceneObject(Record):
@@ -76,7 +76,7 @@ class SceneMemory(Record):
     scenes: tuple[Scene, ...]
     objects: tuple[SceneObject, ...]
     failures: dict[str, str] = Field(default_factory=dict)
-    """Scope of each call that failed for good, and why: what it would have said is left out."""
+    """Scope of each call that failed for good, and why; what it would have added is missing."""
 
     def seen_in(self, scenes: tuple[int, ...]) -> tuple[SceneObject, ...]:
         """Return the objects that are in one of these scenes."""
@@ -102,15 +102,15 @@ class Clip(Record):
 
 
 SHORTEST_S = 4.0
-"""A shorter clip gives too little to speak of."""
+"""Seconds; a shorter clip gives too little to talk about."""
 MOST_SCENES = 4
-"""Scenes of a clip that share something; where there are more, these are spread over all."""
+"""Most scenes of a clip that share something; of more, so many are taken, spread evenly."""
 MOST_ACROSS = 16
-"""Such clips of one video."""
+"""Most clips of one video that go across scenes."""
 
 
 def clips_of(memory: SceneMemory) -> list[Clip]:
-    """Return the clips of a video: of scenes in order, of those that share something, the whole.
+    """Return a video's clips: single scenes in order, scenes that share something, the whole.
 
     A scene that is all of the video is the whole alone. Clips across scenes come from the objects
     that are in most scenes first, then from themes; no two have the same scenes.
@@ -143,13 +143,13 @@ Sharing = tuple[Literal["object", "theme"], str, Sequence[int]]
 
 
 def _by_object(memory: SceneMemory) -> Iterator[Sharing]:
-    """Yield the objects that come back; those in the most scenes first, then in their order."""
+    """Yield the objects of several scenes, those in most scenes first, then in their own order."""
     ordered = sorted(memory.objects, key=lambda one: -len(one.scenes))
     yield from (("object", one.id, one.scenes) for one in ordered if len(one.scenes) > 1)
 
 
 def _by_theme(scenes: Iterable[Scene]) -> Iterator[Sharing]:
-    """Yield the themes of several scenes, however they are spelt, in the order of the first."""
+    """Yield the themes of several scenes, whatever their case and blanks, in order of time."""
     alike = defaultdict[str, list[Scene]](list)
     for scene in scenes:
         if scene.theme:
@@ -160,7 +160,7 @@ def _by_theme(scenes: Iterable[Scene]) -> Iterator[Sharing]:
 
 
 def _spread(numbers: Sequence[int]) -> tuple[int, ...]:
-    """Return so many of the scenes as a clip may have, the first and the last among them."""
+    """Return at most as many scenes as a clip may have, the first and the last among them."""
     last = len(numbers) - 1
     most = MOST_SCENES - 1
     if last <= most:
@@ -169,7 +169,7 @@ def _spread(numbers: Sequence[int]) -> tuple[int, ...]:
 
 
 def _spans(scenes: Iterable[Scene]) -> tuple[Span, ...]:
-    """Return the stretches of scenes in order; those that touch are one."""
+    """Return the stretches of scenes in order; those that touch are joined."""
     spans = list[Span]()
     for scene in scenes:
         if spans and spans[-1][1] >= scene.start_s:

@@ -41,7 +41,7 @@ Row = tuple[int, str, K, int]
 
 
 class Columns(NamedTuple):
-    """One number a slot in each; of video and kind it is a place in a list."""
+    """One number per slot in each column; those of video and kind are places in a list."""
 
     ordinal: Ints
     video: Ints
@@ -51,7 +51,7 @@ class Columns(NamedTuple):
 
 class _Index(NamedTuple):
     codes: memoryview
-    """Video and suffix of each slot as one number, ascending."""
+    """Video and suffix of each slot as one number, ascending. A memoryview gives plain ints."""
     rows: Ints
     """The row of each of them."""
 
@@ -69,7 +69,7 @@ class Slots(Sequence[Slot]):
 
     @classmethod
     def of(cls, slots: Iterable[Slot]) -> Slots:
-        """Return a table of slots; one that is a table already stays what it is."""
+        """Return a table of slots; a table is returned as it is."""
         if isinstance(slots, Slots):
             return slots
         rows = [(s.ordinal, s.video, _kind_of(s), s.block) for s in slots]
@@ -81,6 +81,8 @@ class Slots(Sequence[Slot]):
         videos = numbering()
         kinds = numbering()
         known = numbering()
+        # Four bytes a number also while pages are read: a run of 750,000 slots may take 500 MB in
+        # all.
         ordinal, video_at, kind_at, block = (array("i") for _ in range(4))
         places: list[int] = []
         for page in pages:
@@ -165,11 +167,11 @@ class Slots(Sequence[Slot]):
         return found[self.columns.kind]
 
     def are(self, is_so: Callable[[str], bool]) -> Mask:
-        """Return of which slots something is so by their ids' suffixes."""
+        """Return a mask of the slots whose ids' suffixes satisfy a predicate."""
         return self.by_kind(lambda kind: is_so(kind.suffix)).astype(np.bool_)
 
     def where(self, rows: Mask | Ints | Longs) -> Slots:
-        """Return some of them: those of a mask, or of rows in their order."""
+        """Return the slots of a mask, or of rows in the order given."""
         if len(rows) == len(self) and (
             rows.all() if rows.dtype == np.bool_ else np.array_equal(rows, np.arange(len(self)))
         ):
@@ -179,7 +181,7 @@ class Slots(Sequence[Slot]):
     def among(self, ids: Collection[str]) -> Mask:
         """Return which of them have one of these ids."""
         if isinstance(ids, Ids):
-            # Slots of one run, whose ordinals are theirs alone.
+            # Both are of one run, in which an ordinal belongs to one slot: no id needs to be made.
             return np.isin(self.columns.ordinal, ids.slots.columns.ordinal)
         found = np.zeros(len(self), dtype=np.bool_)
         found[[row for id_ in ids if (row := self.find(id_)) is not None]] = True
@@ -190,6 +192,7 @@ class Slots(Sequence[Slot]):
 
     def find(self, id_: str) -> int | None:
         """Return the row of the slot with this id."""
+        # An id may be cut at several places; a run has only a few lengths of suffix to try.
         for length in self._lengths:
             suffix = self._suffixes.get(id_[-length:])
             video = None if suffix is None else self._video_at.get(id_[:-length])
@@ -208,7 +211,7 @@ class Slots(Sequence[Slot]):
         return self[row]
 
     def rows_like(self, others: Slots, suffix: Callable[[str], str] = str) -> Longs:
-        """Return for each other slot the row whose id has that suffix made of it, else -1."""
+        """Return, for each other slot, the row with its video and `suffix` of its suffix, or -1."""
         if not len(self):
             return np.full(len(others), -1)
         video = np.array([self._video_at.get(name, -1) for name in others.videos], dtype=np.int64)
@@ -221,7 +224,7 @@ class Slots(Sequence[Slot]):
         return np.where(is_there, self._index.rows[places], -1)
 
     def rows_of(self, ordinals: Ints) -> Longs:
-        """Return the rows of slots by their ordinals, where slots stand by their ordinals."""
+        """Return the rows of slots with these ordinals; the table must be in order of ordinals."""
         return np.searchsorted(self.columns.ordinal, ordinals)
 
     def about(self, video: str) -> Mask:
@@ -257,7 +260,7 @@ class Slots(Sequence[Slot]):
 
 
 class Ids(Set[str]):
-    """The ids of slots, none of which is in memory."""
+    """The ids of slots, made only when they are asked for."""
 
     def __init__(self, slots: Slots) -> None:
         self.slots = slots
@@ -277,7 +280,7 @@ class Ids(Set[str]):
 
 
 def numbering() -> defaultdict[Any, int]:
-    """Return a dictionary that gives whatever it is asked for first the next number from 0."""
+    """Return a dictionary that numbers each new key it is asked for, from 0 on."""
     found = defaultdict[Any, int]()
     found.default_factory = found.__len__
     return found
@@ -291,7 +294,7 @@ def _kind_of(slot: Slot) -> Kind:
 
 
 def _checked(kind: Kind) -> Kind:
-    """Return a kind whose numbers are numbers, as a record makes sure of."""
+    """Return the kind if a Slot record accepts its numbers; raises ValueError otherwise."""
     if not kind.suffix:
         raise ValueError("the id of a slot says no more than its video")
     return _kind_of(_slot("", kind, ordinal=0, block=0))

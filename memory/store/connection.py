@@ -30,13 +30,14 @@ from videoautoarena.memory.store.migrations import check_layout, fill_in, migrat
 class RunLock:
     """The right to write one run, from construction to `release`; RunLocked names its holder.
 
-    What is held beside a run's file stands in the folder of it; of anything else `busy` says what
-    goes on there, such as "my-set is being made".
+    The lock file of a run lies in the run's folder, which the message then names; elsewhere `busy`
+    is the beginning of that message, such as "my-set is being made".
     """
 
-    # A process is never refused its own POSIX lock, and loses it when it closes any descriptor of
-    # the file; so what this process holds is known before the file is opened. flock would be
-    # refused, but a forked child would go on holding it after its parent was killed.
+    # The system never refuses a process its own POSIX lock, and drops the lock when the process
+    # closes any descriptor of the file; so what this process holds is known before the file is
+    # opened. flock would refuse, but a forked child would go on holding it after its parent was
+    # killed.
     _held: ClassVar[set[tuple[int, int]]] = set()
 
     def __init__(self, path: Path, *, busy: str | None = None) -> None:
@@ -46,6 +47,7 @@ class RunLock:
             if _identity(path.stat()) in self._held:
                 raise _locked(busy, str(os.getpid()))
         self._file = _take(path, busy)
+        # Whoever is refused reads here which process to wait for.
         os.ftruncate(self._file, 0)
         os.pwrite(self._file, f"{os.getpid()}\n".encode(), 0)
         self._identity = _identity(os.fstat(self._file))
@@ -53,11 +55,12 @@ class RunLock:
         self._is_held = True
 
     def release(self, *, remove: bool = False) -> None:
-        """Let the next process in. A run's file stays: an earlier version would split its lock."""
+        """Let the next process in. A run's lock file stays: earlier versions would split it."""
         if self._is_held:
             self._is_held = False
             self._held.remove(self._identity)
             if remove:
+                # Before the file is closed: once it is, another process may hold the same file.
                 self._path.unlink(missing_ok=True)
             os.close(self._file)
 
@@ -91,49 +94,49 @@ def _locked(busy: str, holder: str) -> RunLocked:
 
 
 PATIENCE_S = 0.5
-"""So long a query may go on that nobody waits for any more."""
+"""Seconds that a query may go on after the process was asked to end."""
 
 
 class Shutdown:
-    """Since when this process is to end, where what is to end it cannot be heard by itself."""
+    """Since when this process has been asked to end; a long query cannot hear the signal itself."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
         self._since_s: float | None = None
 
     def ask(self) -> None:
-        """Let long queries end, wherever they are made; the first time counts."""
+        """Ask long queries to end, in whatever thread; asked again, the first time still counts."""
         if self._since_s is None:
             self._since_s = self._clock()
 
     def clear(self) -> None:
-        """Let queries be: it was heard, or what asked for it is over."""
+        """Take the request back: it was heard, or what asked for it is over."""
         self._since_s = None
 
     def is_overdue(self) -> bool:
-        """Return whether it was asked for a while ago, and nobody has heard."""
+        """Return whether the request is older than `PATIENCE_S` and was not taken back."""
         return self._since_s is not None and self._clock() - self._since_s > PATIENCE_S
 
 
 SHUTDOWN = Shutdown()
-"""That of this process: signals are heard by one thread, and queries made by several."""
+"""The one of this process: one thread hears signals, and several make queries."""
 
 
 _LOCKED_FOR_S = 30.0
 """How long to wait for somebody else's checkpoint."""
 _UNWRITABLE = {sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY}
-"""How SQLite says that the index of a log can be neither made nor written beside it."""
+"""Errors of SQLite where the index beside a log can be neither made nor written."""
 _LOOK_EACH = 2000
-"""Steps of SQLite's machine between two looks whether to go on: some 0.1 ms."""
+"""Steps of SQLite's machine, some 0.1 ms, from one look whether to go on to the next."""
 _LONGEST_REASON = 300
 _MOST_BYTES = 256 * 1024 * 1024
-"""Size of one value, at most: no text of a run comes near."""
+"""Largest value that is read; no text of a run comes near."""
 Seen = tuple[tuple[int, int, int] | None, ...]
-"""Inode, size and time of change, of a file and of its log."""
+"""Inode, size and time of change of a file and of its log; None where one is not there."""
 
 
 def real_file(path: Path) -> Path:
-    """Return the file that a link leads to: SQLite keeps the log beside it, and so is the lock.
+    """Return the file that a link leads to, beside which SQLite's log and the lock stand.
 
     StoreError where what lies beside it is a link: what is written there would be lost.
     """
@@ -162,11 +165,11 @@ def blaming(path: Path) -> Iterator[None]:
     except (sqlite3.Error, OSError) as error:
         _raise_interrupt(error)
         is_full = getattr(error, "sqlite_errorname", "") == "SQLITE_FULL"
-        # Only a file that is no run calls for another --out.
+        # Another --out helps only where the file is no run; a full disk needs room.
         remedy = "pass the --out of a run"
         if is_full or getattr(error, "errno", None) == errno.ENOSPC:
             remedy = "make room on its disk, then go on with the same command"
-        # SQLite quotes what it finds in a file.
+        # SQLite quotes what it finds in a file, which may be anybody's and hold terminal escapes.
         said = str(error)
         said = said if said.isprintable() and len(said) <= _LONGEST_REASON else _shown(said)
         raise StoreError(f"{path} cannot be used ({said}); {remedy}") from error
@@ -178,9 +181,11 @@ def _shown(text: str) -> str:
 
 def connect(path: Path, query: str) -> sqlite3.Connection:
     """Open an SQLite file; `query` is that of its URI, such as "mode=ro"."""
-    # quote() so that a `?` or `%` in a folder's name stays a part of the name.
+    # quote() so that a `?` or `%` in a folder's name stays a part of the name; bytes, since names
+    # need not be UTF-8.
     uri = f"file:{quote(bytes(path.absolute()))}?{query}"
-    # Made here and used elsewhere: the writer has a thread of its own, readers may be shared.
+    # Opened by one thread and used by another: the writer has its own, readers may be shared.
+    # Without an isolation level, Python's module opens no transaction by itself.
     connection = sqlite3.connect(
         uri, uri=True, timeout=_LOCKED_FOR_S, isolation_level=None, check_same_thread=False
     )
@@ -198,7 +203,7 @@ def connect(path: Path, query: str) -> sqlite3.Connection:
 
 
 def _raise_interrupt(error: Exception) -> None:
-    """Raise KeyboardInterrupt where a query was ended: SQLite drops what a look had raised."""
+    """Raise KeyboardInterrupt where a query was cut off; SQLite drops what the handler raised."""
     if getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_INTERRUPT:
         raise KeyboardInterrupt from error
 
@@ -209,9 +214,9 @@ class ReadConnection:
 
     connection: sqlite3.Connection
     seen: Seen | None = None
-    """The file as it was, where SQLite does not look whether it changes."""
+    """The file as it was when it was opened; None where SQLite itself sees changes."""
     copy: tempfile.TemporaryDirectory[str] | None = None
-    """What is read in its place."""
+    """The folder of the private copy that is read in its place."""
     is_immutable: bool = False
     """SQLite takes no lock on it, so it may be written while a query reads it."""
 
@@ -249,10 +254,11 @@ class _Unwritable(sqlite3.OperationalError):
 def _connected(path: Path, query: str) -> sqlite3.Connection:
     connection = connect(path, query)
     try:
-        # The first look at the file; until then it might not even be there.
+        # SQLite opens a file only with the first query; until then it might not even be there.
         connection.execute("PRAGMA schema_version").fetchone()
     except sqlite3.OperationalError as error:
         connection.close()
+        # Extended codes, such as SQLITE_READONLY_CANTINIT, keep the plain one in their low byte.
         if error.sqlite_errorcode & 0xFF in _UNWRITABLE:
             raise _Unwritable(*error.args) from error
         raise
@@ -266,6 +272,8 @@ def _copied(path: Path, seen: Seen) -> ReadConnection:
     folder = tempfile.TemporaryDirectory(prefix="arena-")
     try:
         twin = Path(folder.name) / path.name
+        # Somebody may write between these two; `seen` is older than both, so the next query
+        # notices.
         shutil.copyfile(path, twin)
         shutil.copyfile(wal_of(path), wal_of(twin))
         return ReadConnection(_connected(twin, "mode=ro"), seen, folder)
@@ -284,7 +292,7 @@ def _look_at(path: Path) -> Seen:
 
 
 def refuse_stranger(path: Path) -> None:
-    """Make sure that the file is a run which can be written, before anything is done to it."""
+    """Raise StoreError where the file is no run that may be written; nothing is changed."""
     # Never by open(): closing the file would drop the locks SQLite holds on it in this process.
     with blaming(path), closing(open_reading(path)) as reading:
         check_layout(reading.connection, path.name, write=True)
@@ -298,10 +306,11 @@ def open_writing(path: Path, *, fsync: bool) -> sqlite3.Connection:
     with blaming(path):
         connection = connect(path, "mode=rw")
         try:
+            # Before the first pragma that writes: another program's file is left as it was.
             check_layout(connection, path.name, write=True)
             connection.execute("PRAGMA journal_mode = WAL")
             connection.execute(f"PRAGMA synchronous = {'FULL' if fsync else 'NORMAL'}")
-            # Else a REPLACE would remove rows behind the triggers that keep what follows from them.
+            # Otherwise a REPLACE would remove rows without running the triggers of deletion.
             connection.execute("PRAGMA recursive_triggers = ON")
             migrate(connection)
             connection.execute("PRAGMA foreign_keys = ON")
@@ -317,7 +326,7 @@ class StoreReader:
     def __init__(self, path: Path, *, live: bool = False) -> None:
         self._path = path
         self._live = live
-        # To close a connection while another thread reads from it ends the process.
+        # SQLite may crash the process where one thread closes a connection that another reads from.
         self._alone = RLock()
         self._open()
 
@@ -334,28 +343,35 @@ class StoreReader:
                 found: list[tuple[str, ...]] = self._db.execute(sql, values).fetchall()
             except sqlite3.Error as error:
                 _raise_interrupt(error)
+                # Damage that is seen while somebody writes may be half of a change: the query is
+                # made again.
                 if self._reading.is_immutable and self._has_changed():
                     continue
                 with blaming(self._path):
                     raise
+            # No lock kept writers away, so rows that were read while the file changed are of no one
+            # moment.
             if not (self._reading.is_immutable and self._has_changed()):
                 return found
 
     @contextmanager
     def of_one_moment(self) -> Iterator[None]:
-        """Read within the block what stood in the file at one moment, whoever writes meanwhile.
+        """Let reads within the block see the file of one moment, whoever writes meanwhile.
 
-        Not where somebody begins to write within the block, whom nobody had seen before.
+        The promise does not hold where a first writer begins within the block: a file that nobody
+        had open is read without a lock.
         """
         if self._has_changed():
             self.close()
             self._open()
+        # An immutable file or a private copy needs no transaction to stay as it is.
         if self._reading.seen is None:
             self._db.execute("BEGIN")
         try:
             yield
         finally:
-            # It has read and no more; after an error there may be nothing to end.
+            # Nothing was written; and after an error there may be no transaction left, for COMMIT
+            # to end.
             self._db.rollback()
 
     def _has_changed(self) -> bool:
@@ -363,13 +379,15 @@ class StoreReader:
         return self._reading.seen is not None and self._reading.seen != _look_at(self._path)
 
     def pages(self, sql: str, after: str | int, most: int) -> Iterator[list[tuple[Any, ...]]]:
-        """Give rows behind a value of their first column, by which they are in order."""
+        """Yield pages of rows whose first column, by which they are sorted, is above `after`."""
+        # By value and not by OFFSET, for which SQLite would step over all earlier rows again.
         while found := self._many(sql, after, most):
             yield found
             after = found[-1][0]
 
     def _many(self, sql: str, *values: str | int) -> list[tuple[str, ...]]:
-        # Rows refer to nothing; to search thousands for circles takes a third as long as they do.
+        # Rows hold no circles, and searching thousands of them takes a third of the time of
+        # reading.
         was_on = gc.isenabled()
         gc.disable()
         try:
@@ -393,7 +411,8 @@ class StoreReader:
             try:
                 check_layout(reading.connection, self._path.name, write=False)
                 if fill_in(reading.connection):
-                    # What stands in for a table would hide the one that is made meanwhile.
+                    # Temporary views would hide the tables that a writer adds: with `seen` set, the
+                    # file is opened again once it has changed.
                     reading = replace(reading, seen=seen)
             except BaseException:
                 reading.close()
@@ -406,7 +425,7 @@ class StoreReader:
 
 
 COPIES = 2
-"""SQLite writes everything once into a file of its own, and once into the log."""
+"""How often the file is written anew at once: in a temporary file of SQLite, and in the log."""
 
 
 class CompactedSize(NamedTuple):
@@ -433,9 +452,11 @@ def compact(path: Path) -> CompactedSize:
         with closing(open_writing(path, fsync=True)) as connection, blaming(path):
             (word,) = connection.execute("PRAGMA quick_check(1)").fetchone()
             if word != "ok":
-                # To write it anew would make it harder to save.
+                # Writing a damaged file anew would make it harder to save.
                 raise StoreError(f"{path} is damaged ({word}); it was left as it is")
             connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+            # In WAL mode VACUUM writes the whole file into the log, which the second checkpoint
+            # empties.
             connection.execute("VACUUM")
             connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
         return CompactedSize(before, size_of(path))
@@ -449,9 +470,9 @@ def size_of(path: Path) -> int:
 
 
 def refuse_full_disk(path: Path, size_bytes: int) -> None:
-    """Make sure that a file of so many bytes can be written anew; raises StoreError."""
+    """Raise StoreError where the disk has no room to write a file of so many bytes anew."""
     needed = COPIES * size_bytes
-    # SQLite's own choice of where its file goes, as far as it can be known from here.
+    # Where SQLite puts its temporary file, as far as that can be known from here.
     beside = Path(os.environ.get("SQLITE_TMPDIR") or tempfile.gettempdir())
     for folder in {path.parent, beside if beside.is_dir() else path.parent}:
         free = shutil.disk_usage(folder).free
@@ -463,7 +484,8 @@ def refuse_full_disk(path: Path, size_bytes: int) -> None:
 
 
 PAGE_BYTES = 8192
-"""A call with its reply takes about 2 KB; of SQLite's own pages, half would stay empty."""
+"""A call with its reply takes about 2 KB; in pages of SQLite's default size half would stay
+empty."""
 
 
 def make_folder(folder: Path, *, fsync: bool) -> None:
@@ -479,7 +501,7 @@ def make_folder(folder: Path, *, fsync: bool) -> None:
 
 
 def lay_out(path: Path, manifest: str, texts: Mapping[str, str], *, fsync: bool) -> None:
-    """Make the file under another name first, so that a kill leaves a whole run or none."""
+    """Make the file of a run, under another name first: a kill leaves a whole run or none."""
     if path.exists():
         raise StoreError(f"{path} exists already; continue it, or pass another --out")
     draft = path.with_name(f"{path.name}.new")
@@ -488,7 +510,8 @@ def lay_out(path: Path, manifest: str, texts: Mapping[str, str], *, fsync: bool)
         for left_over in (draft, wal_of(path)):
             left_over.unlink(missing_ok=True)
         with closing(connect(draft, "mode=rwc")) as connection:
-            # A journal on disk could outlive a kill, and be played back into the next draft.
+            # A rollback journal on disk could outlive a kill, and be played back into the next
+            # draft.
             connection.execute("PRAGMA journal_mode = MEMORY")
             connection.execute(f"PRAGMA page_size = {PAGE_BYTES}")
             migrate(connection)
@@ -501,7 +524,7 @@ def lay_out(path: Path, manifest: str, texts: Mapping[str, str], *, fsync: bool)
 
 
 def sync_folder(folder: Path) -> None:
-    """Wait until the disk has the names in a folder as well."""
+    """Wait until the names in a folder are on the disk, too."""
     number = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
     try:
         os.fsync(number)

@@ -1,4 +1,4 @@
-"""What is said of a run beside its battles: labels of people, trials of judges, tags of questions.
+"""What is kept beside a run's battles: labels of people, trials of judges, tags of questions.
 
 None of it changes a battle: a label stands beside a verdict, a trial is a judging of its own. None
 of it is overwritten either: a vote that was taken back stays as superseded, and of one thing and
@@ -33,7 +33,7 @@ AnswerSeat = Literal["a", "b"]
 
 
 class BattleVote(Record):
-    """What one person said of one battle whose makers were hidden, in terms of model_a, model_b."""
+    """What one person said of a battle without seeing its models' names, as model_a or model_b."""
 
     task: ClassVar[Task] = "battle"
 
@@ -50,12 +50,12 @@ class BattleVote(Record):
     first: AnswerSeat
     """`a` or `b`: whose answer was shown as Answer A."""
     named: tuple[AnswerSeat, ...] = ()
-    """Those of the answers, `a` or `b`, whose text has a name of the run's models or of a
-    well-known maker; the page says so, and the text is shown as it is."""
+    """Answers, `a` or `b`, whose text names one of the run's models or a well-known maker; the page
+    says so, and the text is shown as it is."""
 
     @property
     def subject(self) -> str:
-        """What it is of."""
+        """Id of the battle that it is about."""
         return self.battle
 
 
@@ -84,7 +84,7 @@ class RankingVote(Record):
 
     @property
     def subject(self) -> str:
-        """What it is of: the same questions on the same video, in whatever order."""
+        """Digest of the video and its questions, the same in whatever order these were shown."""
         questions = sorted([one.source, one.text] for one in self.questions)
         return digest(canonical_json([self.video, questions]))
 
@@ -131,10 +131,10 @@ class VoteLog(RunTables):
 TrialKind = Literal["rejudge", "repeat", "attack", "constant", "truth"]
 
 TRIAL_SCOPE = "trial:"
-"""What the scope of every trial's calls begins with; no slot and no video has such an id."""
+"""Beginning of the scopes of all trials' calls; no slot and no video has such an id."""
 
 ASIDE = TRIALS
-"""What fits the scopes of trials and of tags, and no other."""
+"""Pattern of the scopes of trials and tags, which no other scope matches."""
 
 
 class Label(Record):
@@ -154,11 +154,11 @@ class LabelSample(Record):
     """A random draw of battles that people are to label; labels of them speak for the rest."""
 
     seed: int
-    """With the battles and earlier draws it decides which are drawn."""
+    """Together with the battles and earlier draws it decides which are drawn."""
     of: tuple[str, ...]
     """Ids of the battles it represents."""
     chance: float = Field(gt=0, le=1)
-    """Probability of each of them that no earlier draw had taken."""
+    """Probability with which each battle was drawn that no earlier draw had taken."""
     drawn: tuple[str, ...]
     """Ids in drawn order."""
 
@@ -202,18 +202,18 @@ class Trial(Sparse):
 
 
 def trial_id(first: str, generation: int) -> str:
-    """Return the id of a trial that is held again, since a call had failed; 0 is the first one."""
+    """Return the id of a trial's generation: 0 the first, later ones after a failed call."""
     return f"{first}~{generation}" if generation else first
 
 
 def generation_of(trial: str) -> tuple[str, int]:
-    """Return the id of the first trial in the place of one, and which one it is."""
+    """Return the id of a trial's first generation, and the number of its own."""
     first, mark, generation = trial.rpartition("~")
     return (first, int(generation)) if mark and generation.isdecimal() else (trial, 0)
 
 
 def standing_trials(trials: Iterable[Trial]) -> list[Trial]:
-    """Return the trials that count: of those in one place the last, in the order of their ids."""
+    """Return the trials that count, the latest generation of each, in order of first appearance."""
     latest: dict[str, tuple[int, Trial]] = {}
     for trial in trials:
         first, generation = generation_of(trial.id)
@@ -223,7 +223,7 @@ def standing_trials(trials: Iterable[Trial]) -> list[Trial]:
 
 
 TAG_SCOPE = "tag:"
-"""What the scope of every classifier's calls begins with; no slot and no video has such an id."""
+"""Beginning of the scopes of all classifiers' calls; no slot and no video has such an id."""
 
 
 class QuestionTag(Record):
@@ -277,7 +277,7 @@ class Evidence(RunTables):
         return labels
 
     def add_labels(self, labels: Iterable[Label]) -> None:
-        """Append labels; one labeller's second word on a battle is passed over."""
+        """Append labels; a second label of the same person on the same battle is passed over."""
         needed(self._writer).write_now(
             "INSERT INTO labels (battle, labeller, body) VALUES (?, ?, ?) ON CONFLICT DO NOTHING",
             *((label.battle, label.labeller, write_body(label)) for label in labels),

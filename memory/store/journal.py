@@ -22,10 +22,11 @@ from videoautoarena.memory.store.writer import RunTables, Writes, needed
 
 _COLUMNS = "key, scope, role, generation, ordinal, model, body"
 _IN_COLUMNS = frozenset({"key", "nonce", "model"})
-# Not INSERT OR IGNORE: that would also swallow a row that breaks any other rule.
+# Not INSERT OR IGNORE, which would also swallow rows that break another constraint.
 _RECORD = (
     f"INSERT INTO calls ({_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT (key) DO NOTHING"
 )
+# Floats hold every whole number up to here; what claims more, in whatever file, is no count.
 _MOST = 2**53
 
 
@@ -34,13 +35,13 @@ def _value(name: str, body: str) -> str:
 
 
 def _number(name: str, body: str = "body") -> str:
-    """Return SQL for a number of a call; none that no call can have, whoever wrote it down."""
+    """Return SQL for a number of a call; NULL for one that no call can have."""
     value = _value(name, body)
     return f"iif({value} BETWEEN 0 AND {_MOST}, {value}, NULL)"
 
 
 def _spent(number: Callable[..., str]) -> str:
-    # A call stands for its last try, and each of its attempts for one before.
+    # A call's row holds its last try, and its attempts those before it.
     return (
         "WITH tries (is_last, try) AS (SELECT 1, body FROM calls WHERE model NOT GLOB ?1 UNION ALL "
         "SELECT 0, each.value FROM calls, json_each(body, '$.attempts') AS each "
@@ -104,7 +105,7 @@ _WITHDRAW = f"{_ENDED} AND attempt = ?"
 _LEAVE_OVER = "UPDATE intents SET is_left_over = 1 WHERE NOT is_left_over"
 _LEAVE_OVER_OF = f"{_LEAVE_OVER} AND key = ?"
 _LEAVE_OVER_ONE = f"{_LEAVE_OVER_OF} AND attempt = ?"
-# Versions before 4 of the file kept in `lost` what calls that were stopped may have cost.
+# Layouts before 4 kept in `lost` what stopped calls may have cost; such rows still count.
 _LOST = (
     "SELECT total(tries), sum(usd), total(tokens) FROM (SELECT tries, usd, tokens FROM lost "
     "WHERE model NOT GLOB ?1 UNION ALL SELECT 1, usd, tokens FROM intents "
@@ -125,17 +126,17 @@ _ATTEMPTS = TypeAdapter(tuple[Attempt, ...])
 
 
 class CallTotals(NamedTuple):
-    """What all calls of a run came to, in all its processes."""
+    """What all calls of a run cost and took, in all its processes."""
 
     calls: int = 0
     usd: float = 0.0
-    """Cost of the tries that it is known of, those that came back with no reply among them."""
+    """Known cost of all tries, those that came back without a reply among them."""
     unknown: int = 0
     """Calls whose last try is of unknown cost."""
     input_tokens: int = 0
     output_tokens: int = 0
     lost: UnansweredTries = NO_TRIES
-    """What is counted in none of the figures above."""
+    """Tries without an answer, which no figure above counts."""
 
 
 NO_CALLS = CallTotals()
@@ -173,12 +174,12 @@ class CallFigures(NamedTuple):
 
 
 class FramesSent(NamedTuple):
-    """How many answered calls of a model, in one role, had how many frames of how many."""
+    """How many answered calls of a model in a role were sent how many of a video's frames."""
 
     alias: str
     role: Role
     shown: int
-    """Frames that the run uses of the video it was about."""
+    """Frames that the run uses of the video."""
     frames: int
     calls: int
 
@@ -189,9 +190,9 @@ class Journal(RunTables):
     def __init__(
         self, reader: StoreReader, writer: Writes | None = None, *, is_alone: bool = True
     ) -> None:
-        """Read from one and write to the other; not `is_alone` where others have calls under way.
+        """Take what is read and written; not `is_alone` where others have calls under way.
 
-        Whoever is alone knows that nobody waits for what was sent before.
+        With `is_alone`, intents that are still open were left over by a process that is gone.
         """
         super().__init__(reader, writer)
         self._intended: set[str] = set()
@@ -212,7 +213,8 @@ class Journal(RunTables):
         columns = (row.key, nonce.scope, nonce.role, nonce.generation, nonce.ordinal, row.model)
         record = _RECORD, [(*columns, body)]
         if row.key in self._intended:
-            # The row holds all tries of this process, so none of them stands open any more.
+            # The row holds all tries of this process. In one transaction: a kill between the two
+            # would count a paid try twice, or lose it.
             await writer.write_all(record, (_ENDED, [(row.key,)]))
             self._intended.discard(row.key)
         else:
@@ -221,14 +223,14 @@ class Journal(RunTables):
     async def intend(self, intent: Intent) -> None:
         """Keep that a try is about to be sent: committed when this returns.
 
-        It stands until its call is recorded or it is withdrawn. One that a process left over stands
-        for ever: its key is sent again, and both may be paid for.
+        It stands until its call is recorded or it is withdrawn. One left over by a process that is
+        gone stands for ever: its key is sent again, and both tries may be paid for.
         """
         writer = needed(self._writer, "no call can be sent")
         nonce = intent.nonce
         place = (intent.key, nonce.scope, nonce.role, nonce.generation, nonce.ordinal)
         most = (intent.model, intent.attempt, intent.usd, intent.tokens)
-        # A call that begins again was cut off before: what it had sent has no reply to come.
+        # A call that begins again was cut off before, and nobody waits for what it had sent.
         again = intent.attempt == 1 and intent.key in self._intended
         before = [(_LEAVE_OVER_OF, [(intent.key,)])] if again else []
         self._intended.add(intent.key)
@@ -236,6 +238,7 @@ class Journal(RunTables):
 
     def withdraw(self, key: str, attempt: int) -> None:
         """Take back the intent of a try that was not sent, or surely not paid; returns at once."""
+        # Called from tasks that are being cancelled, which cannot wait for a commit.
         needed(self._writer, "no call can be sent").write_soon(_WITHDRAW, (key, attempt))
 
     def leave_over(self, key: str, attempt: int) -> None:
@@ -269,8 +272,8 @@ class Journal(RunTables):
     def lost(self, *, besides: str = "", in_flight: bool = True) -> UnansweredTries:
         """Return what all tries without a reply may have cost, as far as it is known of each.
 
-        Those to models that the pattern `besides` fits are left out, and on demand those that no
-        process has left over yet.
+        Tries of models that match the pattern `besides` are left out, and, without `in_flight`,
+        those that a process still waits for.
         """
         tries, usd, tokens = self._reader.row(_LOST, besides, int(in_flight)) or (0, None, 0)
         known = None if usd is None else float(usd)
@@ -286,8 +289,8 @@ class Journal(RunTables):
         return [_call(row) for row in found]
 
     def spent(self, *, besides: str = "") -> CallTotals:
-        """Return what all calls came to, but those to models of a pattern such as "offline:*"."""
-        # To look at each number takes a third longer, and sums show whether that is needed.
+        """Return what all calls cost and took, except those of models that match `besides`."""
+        # Checking each number takes a third longer. Sums in range show that there was no need.
         for number in (_value, _number):
             row = self._reader.row(_spent(number), besides)
             calls, usd, unknown, tokens_in, tokens_out = row or (0, 0, 0, 0, 0)
@@ -297,7 +300,7 @@ class Journal(RunTables):
         return CallTotals(*counted, self.lost(besides=besides))
 
     def count(self, *, besides: str = "") -> int:
-        """Return how many calls are finished, but those whose scope a pattern fits."""
+        """Return how many calls are finished, except those whose scope matches a pattern."""
         row = self._reader.row("SELECT count(*) FROM calls WHERE scope NOT GLOB ?", besides)
         return int((row or ("0",))[0])
 
@@ -310,33 +313,33 @@ class Journal(RunTables):
         return self._reader.row(_HAS_ANSWERED, endpoint) is not None
 
     def latest(self, count: int) -> list[CallRow]:
-        """Return the calls that were recorded last, at most so many, the last one first."""
+        """Return the `count` calls that were recorded last, the last one first."""
         return self._calls("ORDER BY place DESC LIMIT ?", count)
 
     def each_answered(self) -> Iterator[tuple[str, str, str]]:
-        """Give scope, alias and role of every call that was answered, a few in memory at a time."""
+        """Yield scope, alias and role of every answered call, with a few in memory at a time."""
         for page in self._reader.pages(_ANSWERED, 0, _AT_ONCE):
             yield from ((scope, alias, role) for _, scope, alias, role in page)
 
     def each_taken(self) -> Iterator[CallFigures]:
-        """Give what every call took, in the order in which they were recorded, likewise."""
+        """Yield what every call took, in the order in which they were recorded."""
         for page in self._reader.pages(_TAKEN, 0, _ROWS_AT_ONCE):
             yield from map(_taken, page)
 
     def each_answer(self) -> Iterator[AnswerOutcome]:
-        """Give what came of every contestant's call, in the order in which they were recorded."""
+        """Yield what came of every contestant's call, in the order in which they were recorded."""
         for page in self._reader.pages(_ANSWERS, 0, _ROWS_AT_ONCE):
             yield from (
                 AnswerOutcome(scope, k, bool(reply), *rest) for _, scope, k, reply, *rest in page
             )
 
     def frame_tokens(self, frames: int) -> dict[str, float]:
-        """Return each model's most input tokens a frame, over its calls of so many at least."""
+        """Return each model's most input tokens per frame, in calls of at least so many frames."""
         found = self._reader.rows(_FRAMES, frames)
         return {model: float(tokens) for model, tokens in found}
 
     def sent_about(self, video: str) -> list[FramesSent]:
-        """Return the same of the calls about one video, whose frames are not counted."""
+        """Return how many frames answered calls about one video had; `shown` is always 0."""
         found: list[Any] = self._reader.rows(_SENT_ABOUT, video, video, video)
         return [FramesSent(alias, role, 0, frames, calls) for alias, role, frames, calls in found]
 
@@ -346,7 +349,7 @@ class Journal(RunTables):
         return [FramesSent(*row) for row in found]
 
     def ends(self) -> list[CallEnds]:
-        """Return how calls ended, but those of trials and tags, summed by what they share."""
+        """Return how calls ended, summed by what they share; those of trials and tags left out."""
         found: list[Any] = self._reader.rows(_ENDS)
         return [
             CallEnds(alias, role, bool(reply), ending, failure, bool(late), bool(blind), calls)

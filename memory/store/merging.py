@@ -27,11 +27,11 @@ Row = tuple[Any, ...]
 OnPage = Callable[[int, int], None]
 
 LOCAL = "local/"
-"""What the names of texts begin with that are no part of a run: its caps, where its videos lay."""
+"""Beginning of the names of texts that are of one machine: a run's caps, where its videos lay."""
 _AT_ONCE = 2048
 """Rows that are copied in one go."""
 _CACHE_KB = 200_000
-"""Keys of calls are at random: what they are sorted by should stay in memory."""
+"""Page cache of the target: keys of calls are random, so their index should stay in memory."""
 
 
 class MergedPart(NamedTuple):
@@ -46,11 +46,11 @@ class _Table(NamedTuple):
     """How the rows of a table come together."""
 
     columns: tuple[str, ...]
-    """All but a place that is given anew."""
+    """All columns except places that are numbered anew."""
     key: tuple[str, ...] = ()
-    """Columns that only one row may have; none where every row counts."""
+    """Columns whose values only one row may have; empty where every row counts."""
     what: str = ""
-    """A row of it, for a person."""
+    """What a message calls one of its rows."""
 
 
 _BODY = ("body",)
@@ -75,7 +75,7 @@ TABLES: dict[str, _Table] = {
     "tags": _Table(("id", "body"), ("id",), "the tag"),
     "votes": _Table(("task", "subject", "labeller", "body", "is_superseded")),
 }
-"""Every table of a run file that is merged, in an order in which what is referred to is there."""
+"""The tables that are merged; a table comes after those that its rows refer to."""
 OWN = (
     "manifest",
     "claims",
@@ -86,7 +86,7 @@ OWN = (
     "call_ends",
     "marked_battles",
 )
-"""The tables that say something of one run file alone, or follow from the others by triggers."""
+"""The other tables: they are about one run file alone, or triggers derive them from the rest."""
 
 
 def merge_files(
@@ -126,7 +126,8 @@ def merge_files(
         with blaming(draft), closing(connect(draft, "mode=rwc")) as connection:
             connection.execute("PRAGMA journal_mode = MEMORY")
             connection.execute(f"PRAGMA page_size = {PAGE_BYTES}")
-            # Nobody relies on a draft; the disk has all of it before it takes its name.
+            # Nobody relies on a draft, so no page of it is synced; all of it is, once, before it
+            # takes its name.
             connection.execute("PRAGMA synchronous = OFF")
             connection.execute(f"PRAGMA cache_size = -{_CACHE_KB}")
             migrate(connection)
@@ -135,6 +136,8 @@ def merge_files(
             connection.execute("INSERT INTO manifest (id, body) VALUES (1, ?)", (body,))
         with blaming(target):
             with draft.open("rb") as file:
+                # After a power cut the name must never stand for a file whose pages were not
+                # written.
                 os.fsync(file.fileno())
             os.replace(draft, target)
             sync_folder(target.parent)
@@ -203,7 +206,7 @@ def _pages(reader: StoreReader, name: str, table: _Table) -> Iterator[list[Row]]
 
 
 def _moved(rows: Sequence[Row], part: MergedPart) -> list[Row]:
-    """Return rows of slots with the ordinals and blocks that they have from now on."""
+    """Return rows of slots with their ordinals and blocks in the merged run."""
     moved = []
     for _, id_, video, body in rows:
         slot = read_body(Slot, body)
@@ -225,6 +228,7 @@ def _insert(
         kept = connection.execute(
             f"{sql} ON CONFLICT ({', '.join(table.key)}) DO NOTHING", row
         ).rowcount
+        # Two runs may hold different replies to one call, both of them true: the first one is kept.
         if not kept and name != "calls":
             _refuse_other(connection, name, table, row=row, source=source)
 

@@ -34,7 +34,8 @@ if TYPE_CHECKING:
 
 
 TRIALS = "t*:*"
-"""What fits the scopes of trials and of tags (`tag:`), and no other: ids begin with a hex digit."""
+"""Pattern of the scopes of trials and tags (`trial:`, `tag:`); ids begin with a hex digit
+instead."""
 _OUTLINE = ("model_a", "model_b", "verdict", "language")
 _TABLES = (
     "places (ordinal INTEGER PRIMARY KEY, video TEXT, kind TEXT, block INTEGER)",
@@ -72,12 +73,12 @@ def _keep(
 
 
 def _whole(body: str) -> str:
-    """A body; one that is no JSON says nothing."""
+    """Return SQL for a body, or for an empty object where it is no JSON: triggers must not fail."""
     return f"CASE WHEN json_valid({body}) THEN {body} ELSE '{{}}' END"
 
 
 def _place(source: str, slot: str) -> str:
-    """What slots about different videos have in common is a text: the id's end and numbers."""
+    """Return SQL for the place of a slot; `kind` is the end of its id with its numbers."""
     return (
         "SELECT ordinal, video, CASE WHEN substr(id, 1, length(video)) = video "
         "THEN substr(id, length(video) + 1) END "
@@ -92,12 +93,12 @@ _EACH_PLACE = _place("FROM slots s", "s")
 
 
 def _outline(source: str, body: str) -> str:
-    # One text, of which a run has far fewer than battles: who reads them looks each up once.
+    # All of it as one text: a run has far fewer of them than battles, and readers parse each once.
     paths = ", ".join(f"'$.{name}'" for name in _OUTLINE)
     ballot = ", ".join(f"json_extract(value, '$.{name}')" for name in ("judge", "seats", "verdict"))
     ballots = f"SELECT json_group_array(json_array({ballot})) FROM json_each(body, '$.verdicts')"
     said = [f"json_extract(body, {paths}) || ({ballots}) AS told"]
-    # SQLite counts up to a NUL alone; a blank in its place is as long.
+    # SQLite's length() stops at a NUL, which an answer may hold; a blank counts the same.
     plain = "replace(body, 'u0000', 'u0020')"
     said += [f"length(json_extract({plain}, '$.answer_{seat}')) AS length_{seat}" for seat in "ab"]
     return (
@@ -122,7 +123,7 @@ def _sent(source: str, *, call: str = "c", frames: str = "f", sign: str = "") ->
 
 _EACH_SENT = _sent("FROM calls c JOIN frames f ON f.video = substr(c.scope, 1, 12)")
 VIEWS = {"places": _EACH_PLACE, "outlines": _EACH_OUTLINE, "sent": _EACH_SENT}
-"""What stands in for each table where a file has none."""
+"""The views that stand in for these tables in a file of an older layout."""
 
 
 def _ends_of_calls(source: str, *, call: str = "c", sign: str = "") -> str:
@@ -137,7 +138,8 @@ def _ends_of_calls(source: str, *, call: str = "c", sign: str = "") -> str:
         f"coalesce({said('failure_kind')}, '') AS failure, {timed_out} AS is_late, "
         f"coalesce({said('frames')}, 0) = 0 AS is_blind, {sign}count(*) AS calls FROM "
         f"(SELECT {_whole(f'{call}.body')} AS body, {call}.role AS role {source} "
-        # Bounded by nothing, it is made once, and not anew for each value that is taken from it.
+        # LIMIT keeps SQLite from flattening the subquery, so the body is checked once, not per
+        # value.
         f"WHERE {call}.scope NOT GLOB '{TRIALS}' LIMIT -1) "
         "WHERE json_type(body, '$.alias') = 'text' GROUP BY 1, 2, 3, 4, 5, 6, 7"
     )
@@ -145,7 +147,7 @@ def _ends_of_calls(source: str, *, call: str = "c", sign: str = "") -> str:
 
 _SIGNS = ("instr(body, '<')", "instr(body, '◁')", "instr(lower(body), '[think')",
           "instr(lower(body), '[/think')")  # fmt: skip
-"""What every known mark of thought begins with; what has one of them is looked at closely."""
+"""Beginnings of every known mark of thought, as SQL; a battle with one is looked at closely."""
 
 
 def _marked(source: str, body: str) -> str:
@@ -159,7 +161,7 @@ VIEWS_OF_ENDS = {
     "call_ends": _ends_of_calls("FROM calls c"),
     "marked_battles": _marked("slots s JOIN battles b ON b.id = s.id", "b.body"),
 }
-"""The same for what a later layout keeps."""
+"""The same for the tables of layout 9."""
 
 
 Trigger = tuple[str, str, list[str]]
@@ -167,7 +169,7 @@ Trigger = tuple[str, str, list[str]]
 
 
 def _kept_in_step(table: str, *, gone: str, made: str) -> Iterator[Trigger]:
-    """Yield what keeps rows in step with those of a table: one removes them, one makes them."""
+    """Yield triggers that keep rows in step with a table: `gone` removes, `made` makes them."""
     yield table, "INSERT", [made]
     yield table, "DELETE", [gone]
     yield table, "UPDATE", [gone, made]
@@ -178,7 +180,7 @@ def _of_battle(table: str) -> str:
 
 
 def _triggers() -> Iterator[Trigger]:
-    """Yield what keeps places, outlines and what was sent."""
+    """Yield the triggers of places, outlines and frames sent."""
     yield from _kept_in_step(
         "slots",
         gone="DELETE FROM places WHERE ordinal = OLD.ordinal",
@@ -191,11 +193,14 @@ def _triggers() -> Iterator[Trigger]:
     )
 
     def count(row: str, sign: str) -> str:
+        # A scope begins with the id of its video, 12 hex digits.
         source = f"FROM frames f WHERE f.video = substr({row}.scope, 1, 12)"
         return _added(_sent(source, call=row, sign=sign))
 
     def recount(row: str, sign: str) -> str:
-        # Calls about a video stand behind its frames; where not, few are about one video.
+        # Frames are usually stored before the calls about them, so few calls are counted again
+        # here. `~` sorts after what else follows a video in a scope, which makes the range one of
+        # the index.
         about = f"c.scope >= {row}.video AND c.scope < {row}.video || '~'"
         source = f"FROM calls c WHERE {about} AND substr(c.scope, 1, 12) = {row}.video"
         return _added(_sent(source, frames=row, sign=sign))
@@ -205,7 +210,7 @@ def _triggers() -> Iterator[Trigger]:
 
 
 def _triggers_of_ends() -> Iterator[Trigger]:
-    """Yield what keeps the ends of calls and which battles hold marks."""
+    """Yield the triggers of the ends of calls and of battles that hold marks."""
 
     def count(row: str, sign: str) -> str:
         return _added(_ends_of_calls("", call=row, sign=sign), "call_ends", ", ".join(_END))
@@ -231,7 +236,7 @@ APPLICATION_ID = 0x56414121
 
 
 def _first(db: Database) -> None:
-    """Bodies are JSON; what has a column of its own is there to be searched or to bind."""
+    """Make the first tables: bodies are JSON, columns are for what is searched or unique."""
     body = {"body": str}
     db.create_table("manifest", {"id": int, **body}, pk="id", not_null={"body"})
     db.create_table("files", {"name": str, "digest": str, "text": str}, pk="name")
@@ -259,7 +264,7 @@ def _first(db: Database) -> None:
 
 
 def _second(db: Database) -> None:
-    """How long processes have worked on the run, and what may have been paid for nothing."""
+    """Add how long processes have worked on the run, and what may have been paid for nothing."""
     sessions = {"place": int, "began_at_s": float, "worked_s": float}
     db.create_table("sessions", sessions, pk="place", not_null=set(sessions) - {"place"})
     lost = {"place": int, "model": str, "tries": int, "usd": float, "tokens": int}
@@ -267,7 +272,7 @@ def _second(db: Database) -> None:
 
 
 def _third(db: Database) -> None:
-    """What people say of battles, and judgings that decide none."""
+    """Add what people say of battles, and judgings that decide none."""
     labels = {"place": int, "battle": str, "labeller": str, "body": str}
     db.create_table("labels", labels, pk="place", not_null=set(labels) - {"place"}).create_index(
         ["battle", "labeller"], unique=True
@@ -285,7 +290,7 @@ _INTENTS = (
 
 
 def _fourth(db: Database) -> None:
-    """Tries that are about to be sent; what stands here when its process is gone may be paid."""
+    """Add tries that are about to be sent; one whose process is gone may have been paid."""
     db.execute(f"CREATE TABLE {_INTENTS}")
     db.execute("CREATE INDEX idx_intents_key ON intents (key)")
 
@@ -297,7 +302,7 @@ _VOTES = (
 
 
 def _fifth(db: Database) -> None:
-    """What people say in labelling sessions, of which at most one stands."""
+    """Add votes of labelling sessions, of which one person has at most one standing on a thing."""
     db.execute(f"CREATE TABLE {_VOTES}")
     db.execute(
         "CREATE UNIQUE INDEX idx_votes_standing ON votes (task, subject, labeller) "
@@ -309,7 +314,7 @@ _TAGS = "tags (place INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, body TEXT NOT
 
 
 def _sixth(db: Database) -> None:
-    """What classifiers say of the questions."""
+    """Add what classifiers say of the questions."""
     db.execute(f"CREATE TABLE {_TAGS}")
 
 
@@ -320,21 +325,22 @@ _DELIVERIES = "deliveries (sender TEXT PRIMARY KEY, number INTEGER NOT NULL) WIT
 
 
 def _clusters(db: Database) -> None:
-    """Which worker of a cluster plays what, and which of its messages came last."""
+    """Add which worker of a cluster plays what, and which of its messages came last."""
     db.execute(f"CREATE TABLE {_CLAIMS}")
     db.execute(f"CREATE TABLE {_DELIVERIES}")
 
 
 def _derived(db: Database) -> None:
-    """What ratings, audits and status want of battles and calls, kept by the file itself."""
+    """Add what ratings, audits and status want of battles and calls, kept by triggers."""
     _keep(db.conn, _TABLES, VIEWS, _triggers(), "")
 
 
 def _ends(db: Database) -> None:
-    """How calls ended, and which battles may hold marks of thought, kept likewise."""
+    """Add how calls ended, and which battles may hold marks of thought, kept by triggers."""
     _keep(db.conn, _TABLES_OF_ENDS, VIEWS_OF_ENDS, _triggers_of_ends(), "_ends")
 
 
+# Runs of every layout exist: a step is only ever added, and SHAPES holds the older ones fixed.
 MIGRATIONS: tuple[Step, ...] = (
     _first,
     _second,
@@ -355,7 +361,7 @@ _ADDED = (
     *((_derived, f"VIEW {name} AS {rows}") for name, rows in VIEWS.items()),
     *((_ends, f"VIEW {name} AS {rows}") for name, rows in VIEWS_OF_ENDS.items()),
 )
-"""What stands in for that which a step added to the oldest layout that is read."""
+"""Each step after the oldest layout that is read, and what stands in for what it added."""
 SHAPES = (
     "58b7c35360fdbf724728372ce6b0e550c20241f85f5e5c302431c53a0374afa7",
     "5a221e44f1ffd98e7491777d25106e0607a53ae5ef5546a3412de39813fe44e7",
@@ -367,14 +373,14 @@ SHAPES = (
     "e078e8ce5b8cbbf64aed5776432978336e7ab32d3fdfb686a4724d94057d80d7",
     "666b4da07f59048c20a2afc1747296d0b431beb26650d6018719d994e3de4a52",
 )
-"""Digests of what each layout makes, from the first on, by which a file is known without making it:
-who only reads a run then needs nothing that lays one out."""
+"""Digests of the schema of each layout, from the first on. A file is checked against them without
+making the layout, so that reading a run needs nothing that lays one out."""
 READABLE = 3
-"""The oldest layout that is read as it is: all that it lacks is what `fill_in` stands in for."""
+"""The oldest layout that is read without an update: `fill_in` stands in for all that it lacks."""
 
 
 def check_layout(connection: sqlite3.Connection, name: str, *, write: bool) -> None:
-    """Make sure that this version may use the run; StoreTooNew or StoreError where it may not."""
+    """Raise StoreTooNew or StoreError where this version may not use the run."""
     if _pragma(connection, "application_id") != APPLICATION_ID:
         raise StoreError(f"{name} is no run of this program; pass another folder")
     layout = _pragma(connection, "user_version")
@@ -411,18 +417,19 @@ _STATISTICS = (
         sql="CREATE TABLE sqlite_stat4(tbl,idx,neq,nlt,ndlt,sample)",
     ),
 )
-"""What ANALYZE leaves in a file, which people and tools do to one."""
+"""Tables that ANALYZE leaves in a file; people and tools run it, and it does no harm."""
 _LONGEST_NAME = 80
 _MOST_PARTS = 1000
-"""Of a run, and of what is looked at in a file from somebody else."""
+"""Schema entries that are read at most: a file from somebody else may hold any number."""
 
 
 def _check_shape(connection: sqlite3.Connection, name: str, layout: int) -> None:
-    """Make sure that the file holds all that its layout makes, and nothing else."""
+    """Raise StoreError where the file lacks part of its layout, or holds anything else."""
     parts = parts_of(connection)
     if 0 < layout <= len(SHAPES) and shape_of(parts) == SHAPES[layout - 1]:
         return
     missing = dict(_made_by(MIGRATIONS[: max(layout, 0)]))
+    # One more than a run can have is enough to find an entry that does not belong.
     for part in parts_of(connection, len(missing) + len(_STATISTICS) + 1):
         wanted = missing.pop((part.type, part.name), None)
         if wanted is None and part not in _STATISTICS:
@@ -434,7 +441,7 @@ def _check_shape(connection: sqlite3.Connection, name: str, layout: int) -> None
 
 
 def shape_of(parts: Iterable[SchemaPart]) -> str:
-    """Return the digest of what a file holds but statistics, however its names are spelt."""
+    """Return the digest of a schema without statistics, alike for each spelling of its names."""
     held = list(parts)
     for part in _STATISTICS:
         if part in held:
@@ -456,15 +463,15 @@ def _made_by(steps: tuple[Step, ...]) -> dict[tuple[str, str], SchemaPart]:
 
 
 def parts_of(connection: sqlite3.Connection, most: int = _MOST_PARTS) -> Iterator[SchemaPart]:
-    """Give what a file holds, with names cut where no part of a run goes on."""
-    # SQLite itself refuses SQL in a file that is longer than a million characters.
+    """Yield the schema entries of a file, names cut beyond the longest that a run has."""
+    # The SQL needs no cut: SQLite refuses statements of over a million characters in a schema.
     names = [f"substr({column}, 1, {_LONGEST_NAME})" for column in ("type", "name", "tbl_name")]
     found = connection.execute(f"SELECT {', '.join(names)}, sql FROM sqlite_master LIMIT {most}")
     return map(SchemaPart._make, found)
 
 
 def _is_older(part: SchemaPart, wanted: SchemaPart) -> bool:
-    """Return whether a part is what this one was when it was made by an older version.
+    """Return whether a part is an older version's form of the wanted one.
 
     sqlite-utils before 4 put names in brackets and called REAL FLOAT, which is the same, and the
     triggers of layout 9 began without a bound that only saves time.
@@ -480,9 +487,9 @@ def _respelt(sql: str | None) -> str | None:
 
 
 def fill_in(connection: sqlite3.Connection) -> bool:
-    """Let queries find what an older layout lacks, and return whether it lacks anything.
+    """Stand in for what an older layout lacks, in this connection alone; return whether it did.
 
-    Tables are empty, since nothing of theirs was kept; what is derived follows from the rest.
+    Tables of records are empty, since none were kept; views derive the rest from what is there.
     """
     layout = _pragma(connection, "user_version")
     for step, lacking in _ADDED:
@@ -494,7 +501,7 @@ def fill_in(connection: sqlite3.Connection) -> bool:
 def migrate(connection: sqlite3.Connection, steps: Sequence[Step] | None = None) -> None:
     """Bring the file up to the newest layout; each step is done whole or not at all.
 
-    What it held before is what its layout makes: see `check_layout`.
+    The caller has checked with `check_layout` that the file holds nothing but its layout.
     """
     if not _json_is_trusted():
         connection.execute("PRAGMA trusted_schema = ON")
@@ -502,13 +509,15 @@ def migrate(connection: sqlite3.Connection, steps: Sequence[Step] | None = None)
     reached = _pragma(connection, "user_version")
     if reached >= len(steps):
         return
-    # Not above: it takes a third of the start of a command, and pandas where that is installed.
+    # Imported here: it takes a third of a command's start, and loads pandas where installed.
     from sqlite_utils import Database
 
+    # Plugins of sqlite-utils may come from any installed package; none belongs in a run's file.
     db = Database(connection, execute_plugins=False)
     for number in range(reached + 1, len(steps) + 1):
         connection.execute("BEGIN IMMEDIATE")
         try:
+            # The number goes into the step's own transaction: a kill leaves both or neither.
             steps[number - 1](db)
             connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
             connection.execute(f"PRAGMA user_version = {number}")

@@ -1,8 +1,7 @@
-"""Shares of a run: what one worker of a cluster plays at a time, and what it needs of the file.
+"""Shares of a run: what a worker of a cluster plays at a time, and the rows it needs for that.
 
-Whoever plays a unit has claimed it, in an epoch of its own; what was claimed before may write
-nothing more. Workers send their writes in numbered messages, each of which counts once, however
-often it comes.
+Whoever plays a unit has claimed it in a new epoch; claims of earlier epochs may write nothing more.
+Workers send their writes in numbered messages, each of which counts once, however often it comes.
 """
 
 from __future__ import annotations
@@ -35,12 +34,12 @@ _COLUMNS = {
 _OF_VIDEOS = " OR ".join(
     f"name GLOB '{kind}/*'" for kind in ("subtitles", "unusable", "frames", "users")
 )
-"""Texts that a run keeps of each video; there may be thousands, and a worker needs few."""
+"""SQL for texts that a run keeps for each video; there may be thousands, and a worker needs few."""
 _CLAIM = (
     "INSERT INTO claims (unit, epoch, worker) VALUES (?, ?, ?) "
     "ON CONFLICT (unit) DO UPDATE SET epoch = excluded.epoch, worker = excluded.worker"
 )
-# Replies to what was under way in an earlier epoch will never be written down.
+# Replies to calls of an earlier epoch are refused, so their intents have none to come.
 _LEAVE_OVER = "UPDATE intents SET is_left_over = 1 WHERE NOT is_left_over AND scope GLOB ?"
 _DELIVERED = (
     "INSERT INTO deliveries (sender, number) VALUES (?, ?) "
@@ -49,12 +48,13 @@ _DELIVERED = (
 
 
 class Unit(NamedTuple):
-    """What is played by one worker at a time: as a rule one video, whole."""
+    """What one worker plays at a time: usually one whole video."""
 
     name: str
     """The video's id."""
     scopes: tuple[str, ...]
-    """What the scopes of all its calls begin with: letters, digits, `-` and `~` alone."""
+    """Beginnings of the scopes of all its calls: letters, digits, `-` and `~` only, safe in a
+    GLOB."""
     beside: tuple[str, ...] = ()
     """Ids of other videos that are looked at."""
 
@@ -78,13 +78,13 @@ class Shares(RunTables):
         return {sender: int(number) for sender, number in found}
 
     async def claim(self, unit: Unit, epoch: int, worker: str) -> None:
-        """Keep who plays a unit from now on, and that the calls under way there have no reply."""
+        """Keep who plays a unit from now on; its open intents count as left over."""
         writer = needed(self._writer, "nothing of it can be claimed")
         left_over = [(f"{scope}*",) for scope in unit.scopes]
         await writer.write_all((_CLAIM, [(unit.name, epoch, worker)]), (_LEAVE_OVER, left_over))
 
     async def deliver(self, sender: str, number: int, statements: Sequence[Statement]) -> None:
-        """Apply a message, all of it or nothing, and keep that it came."""
+        """Apply a message whole or not at all, and keep its number in the same transaction."""
         writer = needed(self._writer)
         await writer.write_all(*statements, (_DELIVERED, [(sender, number)]))
 
@@ -128,12 +128,12 @@ class Mirror(StoreReader):
             self.connection.executemany(sql, rows)
 
     def apply(self, statements: Iterable[Statement]) -> None:
-        """Do what the run's file did."""
+        """Apply statements that the owner has committed to the run's file."""
         for sql, rows in statements:
             self.connection.executemany(sql, rows)
 
     def forget(self, unit: Unit) -> None:
-        """Let a unit go that nobody here plays any more."""
+        """Drop the rows of a unit that is not played here any more."""
         run = self.connection.execute
         for video in unit.videos:
             run(f"DELETE FROM files WHERE ({_OF_VIDEOS}) AND instr(name, ?)", (video,))
@@ -147,7 +147,7 @@ class Mirror(StoreReader):
 GATHER_S = 0.02
 """How long a message waits for more: a message costs 2 ms of CPU, a call takes seconds."""
 ENOUGH = 32
-"""So many writes are sent at once, without waiting for more."""
+"""Writes that are sent at once, without waiting for more."""
 MOST = 512
 """Writes in one message."""
 
@@ -160,11 +160,11 @@ class UnitClaim(NamedTuple):
 
 
 CLAIM: ContextVar[UnitClaim] = ContextVar("claim")
-"""What the task that runs now is at work for."""
+"""The claim of the task that runs now; each write is sent under it."""
 
 
 class Write(NamedTuple):
-    """Statements that are applied all or none, and by which right."""
+    """Statements that are applied all or none, and the claim they are made under."""
 
     claim: UnitClaim
     statements: tuple[Statement, ...]
@@ -182,7 +182,7 @@ class _Waiting(NamedTuple):
     write: Write
     future: asyncio.Future[None]
     is_applied: bool
-    """The mirror has it already."""
+    """The mirror has applied it already."""
 
 
 class ForwardingWriter(Writes):
@@ -198,7 +198,7 @@ class ForwardingWriter(Writes):
         self.handed_in = 0
         """How many writes so far."""
         self.delivered = 0
-        """How many of these, from the first on, the owner has answered for."""
+        """How many of these, counted from the first, the owner has answered."""
 
     @property
     def is_idle(self) -> bool:
@@ -219,11 +219,11 @@ class ForwardingWriter(Writes):
         self._hand_in([(sql, kept)], is_applied=True)
 
     def write_soon(self, sql: str, *rows: Row) -> None:
-        """Hand in, and wait for nothing."""
+        """Hand in without waiting."""
         self._hand_in([(sql, rows)])
 
     def write_with_each(self, sql: str, row: Callable[[], Row]) -> None:  # noqa: ARG002
-        """Refuse: the owner alone counts its commits."""
+        """Raise StoreError: only the owner of the file counts its commits."""
         raise StoreError("a worker keeps no account of its own of a run")
 
     def close(self) -> None:
@@ -236,9 +236,11 @@ class ForwardingWriter(Writes):
     def _hand_in(
         self, statements: Iterable[Statement], *, is_applied: bool = False
     ) -> asyncio.Future[None]:
+        # Copied: rows may come from a generator, and are both sent and applied to the mirror.
         kept = tuple((sql, [tuple(row) for row in rows]) for sql, rows in statements)
         future = asyncio.get_running_loop().create_future()
-        # Not everybody waits for it: what comes of it is then nobody's business.
+        # Not every caller waits; asking for the outcome keeps asyncio from reporting an unread
+        # error.
         future.add_done_callback(lambda one: one.cancelled() or one.exception())
         self._waiting.append(_Waiting(Write(CLAIM.get(), kept), future, is_applied))
         self.handed_in += 1
@@ -275,6 +277,8 @@ class ForwardingWriter(Writes):
                     future.set_exception(error)
             return
         for (write, future, is_applied), is_held in zip(batch, held, strict=True):
+            # Only what the owner has committed: a worker must not read rows that the file does not
+            # hold.
             if is_held and not is_applied:
                 self._mirror.apply(write.statements)
             if future.done():

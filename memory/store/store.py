@@ -64,7 +64,7 @@ _ROWS_AT_ONCE = 4096
 
 
 class BattleEnding(NamedTuple):
-    """How a battle ended, without what was said in it; None where the file does not say."""
+    """How a battle ended, without its texts; None where the file does not say."""
 
     id: str
     model_a: str | None
@@ -91,7 +91,7 @@ def _kind_of(text: str | None) -> Kind:
 
 _BEGIN = "INSERT INTO sessions (place, began_at_s, worked_s) VALUES (?, ?, 0)"
 _SESSIONS = (
-    # What is no time of this age is no session's.
+    # A file may hold any number; 1e10 seconds after 1970 is the year 2286.
     "SELECT began_at_s, worked_s FROM sessions WHERE began_at_s BETWEEN 0 AND 1e10 "
     "AND worked_s BETWEEN 0 AND 1e10 ORDER BY place"
 )
@@ -108,10 +108,10 @@ class WorkSession(NamedTuple):
 
 
 class WorkSessions(RunTables):
-    """The sessions of one run."""
+    """The stretches in which processes worked on one run."""
 
     def begin(self, *, clock: Callable[[], float] = time.monotonic) -> None:
-        """Count from now on; every commit takes the time with it, so a kill loses none."""
+        """Count the time from now on; each commit writes it along, so a kill loses little."""
         writer = needed(self._writer, "nobody can work on it")
         place = len(self.all()) + 1
         began_s = clock()
@@ -174,7 +174,7 @@ class Store(RunTables):
         self.evidence = Evidence(reader, writer)
         self._lock = lock
         self._slots = NO_SLOTS
-        """Those that were read; they are kept, since slots only grow."""
+        """The slots read so far; they are kept, since slots are only ever added."""
 
     @classmethod
     def create(
@@ -201,6 +201,7 @@ class Store(RunTables):
         if not path.is_file():
             raise StoreError(f"{path} does not exist; pass the --out of a run")
         path = real_file(path)
+        # A reader takes no lock: a run may be looked at while it is played.
         if not write:
             return cls(StoreReader(path), None, None)
         refuse_stranger(path)
@@ -216,6 +217,8 @@ class Store(RunTables):
         is_alone: bool = True,
     ) -> Self:
         with ExitStack() as undo:
+            # First of all: of two processes that begin the same run, one must fail before it makes
+            # a file.
             lock = RunLock(lock_of(path))
             undo.callback(lock.release)
             if begin_with is not None:
@@ -249,7 +252,7 @@ class Store(RunTables):
         return _of_short_names(read_json(row[0]))
 
     def put_manifest(self, manifest: dict[str, Any]) -> None:
-        """Replace the manifest; the one thing that may change, since rounds are added."""
+        """Replace the manifest, the one record that may change, since rounds are added to a run."""
         said = canonical_json(_of_short_names(manifest))
         needed(self._writer).write_now("UPDATE manifest SET body = ?", (said,))
 
@@ -293,7 +296,8 @@ class Store(RunTables):
         )
 
     def slots(self) -> Slots:
-        """Return all slots by their ordinals, which only ever grow: none is read twice."""
+        """Return all slots in the order of their ordinals; only those added since are read."""
+        # New slots always have higher ordinals than all before them.
         last = int(self._slots.columns.ordinal[-1]) if self._slots else -1
         self._slots += Slots.read(self._reader.pages(_SLOTS, last, _ROWS_AT_ONCE), kind_of=_kind_of)
         return self._slots
@@ -319,10 +323,10 @@ class Store(RunTables):
 
     def settled(self) -> Slots:
         """Return the slots that have a battle, by their ordinals."""
-        # In this order: a slot that is added and settled meanwhile is then among them.
+        # Battles first: the slot of each is then surely among the slots read after it.
         ordinals = self._settled_ordinals()
         slots = self.slots()
-        # The slot of a battle may be gone, in a file that was changed.
+        # In a file that somebody changed, a battle may have no slot.
         return slots.where(np.isin(slots.columns.ordinal, ordinals))
 
     def _settled_ordinals(self) -> Ints:
@@ -377,7 +381,7 @@ class Store(RunTables):
         return self._frames_counted("damaged")
 
     def approximate(self) -> dict[str, int]:
-        """Return how many frames of each video may be others than asked for; likewise."""
+        """Return how many frames of each video may not be those asked for, where there are any."""
         return self._frames_counted("approximate")
 
     def _frames_counted(self, what: Literal["damaged", "approximate"]) -> dict[str, int]:
@@ -402,9 +406,9 @@ class Store(RunTables):
         return self._one(Battle, "SELECT body FROM battles WHERE id = ?", battle)
 
     def battle_bytes(self, battle: str) -> bytes | None:
-        """Return the battle's canonical JSON: what two equal runs have in common, byte for byte."""
+        """Return the battle's canonical JSON, which equal runs share byte for byte, or None."""
         row = self._reader.row("SELECT body FROM battles WHERE id = ?", battle)
-        # What is no text is no JSON of anybody's.
+        # A file may hold a blob or a number here; it equals no battle's JSON.
         return None if row is None else row[0].encode() if isinstance(row[0], str) else b""
 
     def battles(self) -> list[Battle]:
@@ -412,16 +416,16 @@ class Store(RunTables):
         return list(self.each_battle())
 
     def each_battle(self, ordinals: Ints | None = None) -> Iterator[Battle]:
-        """Give all battles by the ordinals of their slots, a few in memory at a time.
+        """Yield all battles in the order of their slots, with a few in memory at a time.
 
-        With `ordinals`, which ascend, those of these slots alone.
+        With `ordinals`, ascending, only the battles of these slots.
         """
         ordinals = self._settled_ordinals() if ordinals is None else ordinals
         return (read_body(Battle, body) for body in self._each_settled("b.body", ordinals))
 
     def _each_settled(self, what: str, ordinals: Ints) -> Iterator[Any]:
-        """Give what SQL says of a battle `b` of each of some slots, in their order."""
-        # A list of numbers in place of a range: of a few of many nothing else is read.
+        """Yield an SQL expression over the battle `b` of each of some slots, in their order."""
+        # A list of ordinals and not a range: where few of many are asked for, no others are read.
         sql = (
             f"SELECT {what} FROM json_each(?) e JOIN slots s ON s.ordinal = e.value "
             "JOIN battles b ON b.id = s.id ORDER BY e.key"
@@ -431,13 +435,14 @@ class Store(RunTables):
             yield from (row[0] for row in self._reader.rows(sql, json.dumps(part)))
 
     def each_marked(self) -> Iterator[Battle]:
-        """Give the battles whose texts hold a sign that marks of thought begin with, likewise."""
+        """Yield the battles whose texts may hold a mark of thought, a few in memory at a time."""
         found = self._reader.rows("SELECT ordinal FROM marked_battles ORDER BY ordinal")
         return self.each_battle(np.array([ordinal for (ordinal,) in found], dtype=np.int32))
 
     def each_fields(self, ordinals: Ints, names: Sequence[str]) -> Iterator[list[Any]]:
-        """Give fields of the battles of some slots, whose ordinals ascend, likewise."""
-        # As JSON, which alone holds every text that a model may have said; one path gives no list.
+        """Yield the named fields of the battles of some slots, whose ordinals ascend."""
+        # As JSON, the only form that holds every text a model may have said. With a single path
+        # SQLite gives no list, hence the id.
         paths = ", ".join(f"'$.{name}'" for name in ("id", *names))
         bodies = self._each_settled(f"json_extract(b.body, {paths})", ordinals)
         return (json.loads(body)[1:] for body in bodies)
@@ -449,7 +454,8 @@ class Store(RunTables):
         """
         found = self._outlines()
         for row in np.flatnonzero(~found.texts["verdict"].among(get_args(Verdict))):
-            # What no battle can end as stands for a body that is none: reading it says why.
+            # An impossible verdict stands for a body that is no battle; reading it whole says what
+            # is wrong.
             self.battle(found[int(row)].id)
         return found
 
@@ -457,13 +463,13 @@ class Store(RunTables):
         return Outlines.read(self._reader.pages(_OUTLINES, -1, _ROWS_AT_ONCE), self.slots)
 
     def each_ending(self) -> Iterator[BattleEnding]:
-        """Give how all battles ended, by the ordinals of their slots; None where unreadable."""
+        """Yield how each battle ended, in the order of the slots; None where unreadable."""
         found = self._outlines()
         said = (found.texts[name].each() for name in ("model_a", "model_b", "verdict"))
         return map(BattleEnding, found.ids(), *said)
 
     def each_verdict(self) -> Iterator[tuple[str, str | None]]:
-        """Give id and verdict of every battle, likewise."""
+        """Yield id and verdict of every battle, in the order of the slots."""
         return ((ending.id, ending.verdict) for ending in self.each_ending())
 
     def verdicts(self) -> dict[str, str]:
@@ -471,7 +477,7 @@ class Store(RunTables):
         return {id_: verdict for id_, verdict in self.each_verdict() if verdict is not None}
 
     def answered_from(self, video: str) -> list[AnswerFrames]:
-        """Return once each of what frames of a video a contestant's answers were made."""
+        """Return each set of a video's frames that a contestant answered from, once a model."""
         seats = " UNION ".join(
             f"SELECT {_field(f'model_{seat}')}, {_field(f'frames_{seat}')} {_ABOUT} "
             f"AND {_field(f'answer_{seat}')} IS NOT NULL"
@@ -481,7 +487,7 @@ class Store(RunTables):
         return [AnswerFrames(model, tuple(json.loads(times))) for model, times in found]
 
     def category(self, video: str) -> str | None:
-        """Return the category of a video as its battles have it; None where nobody examined it."""
+        """Return the category of a video by its battles; None where it was not examined."""
         sql = f"SELECT {_field('category')} AS of {_ABOUT} AND of IS NOT NULL LIMIT 1"
         row = self._reader.row(sql, video, video, video)
         return row[0] if row else None
@@ -491,16 +497,16 @@ class Store(RunTables):
         return self.settled().ids
 
     def astray(self) -> list[str]:
-        """Return the ids of battles that have no slot, as only a file has that was changed."""
+        """Return the ids of battles without a slot, which only a changed file has."""
         sql = "SELECT id FROM battles WHERE id NOT IN (SELECT id FROM slots) ORDER BY id"
         return [id_ for (id_,) in self._reader.rows(sql)]
 
     def of_one_moment(self) -> AbstractContextManager[None]:
-        """Read within the block what stood in the file at one moment, whoever writes meanwhile."""
+        """Let reads within the block see the file of one moment, whoever writes meanwhile."""
         return self._reader.of_one_moment()
 
     def last_settled(self) -> int:
-        """Return the place of the battle that was settled last, 0 where there is none."""
+        """Return the place of the battle that was settled last, 0 without a battle."""
         return self._number("SELECT max(rowid) FROM battles")
 
     def settled_after(self, place: int) -> tuple[int, list[str]]:
@@ -518,7 +524,8 @@ class Store(RunTables):
         return read_body(kind, row[0]) if row else None
 
 
-# Ids of slots begin with their videos', so that an index finds them.
+# Ids of slots begin with that of their video, and `~` sorts after what follows it there: the range
+# makes SQLite use the index, and the last condition decides.
 _ABOUT = (
     "FROM battles b JOIN slots s ON s.id = b.id WHERE b.id >= ? AND b.id < ? || '~' AND s.video = ?"
 )

@@ -1,7 +1,7 @@
-"""The only hand that writes a run: one thread, which commits in one go whatever has gathered.
+"""The one thread that writes a run, and commits in one go whatever has gathered.
 
 A caller goes on when its COMMIT has returned, and not before. While one commit is under way the
-next writes gather, so that the busier the run, the fewer commits a row costs.
+next writes gather, so the busier a run is, the fewer commits it makes for a row.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ Row = Sequence[str | int | float | bytes | None]
 Outcome = tuple["asyncio.Future[None] | Future[None]", StoreError | None]
 
 _REFUSALS = (sqlite3.Error, OverflowError, UnicodeError)
-"""What sqlite3 raises for a row that it will not take."""
+"""Errors of sqlite3 for a row that it will not take."""
 
 _MOST_AT_ONCE = 512
 
@@ -50,15 +50,15 @@ class Writes(ABC):
 
     @abstractmethod
     def write_each_now(self, sql: str, rows: Iterable[Row]) -> None:
-        """Do as `write_now` with rows that are made, in another thread, as they are written."""
+        """Do as `write_now`, with rows that are made as they are written, in another thread."""
 
     @abstractmethod
     def write_soon(self, sql: str, *rows: Row) -> None:
-        """Do as `write`, and wait for nothing; for what a task leaves behind that is cancelled."""
+        """Do as `write` without waiting, for tasks that are being cancelled."""
 
     @abstractmethod
     def write_with_each(self, sql: str, row: Callable[[], Row]) -> None:
-        """Write what `row` gives with every commit from now on, which makes none of its own."""
+        """Write what `row` returns with every commit from now on; it causes no commit itself."""
 
     @abstractmethod
     def close(self) -> None:
@@ -74,7 +74,7 @@ class Writes(ABC):
 
 
 def needed(writer: Writes | None, lack: str = "nothing can be written") -> Writes:
-    """Return the writer of a run; StoreError with this `lack` where there is none."""
+    """Return the writer of a run; raise StoreError with this `lack` where it has none."""
     if writer is None:
         raise StoreError(f"the run was opened for reading; {lack}")
     return writer
@@ -101,7 +101,7 @@ class Writer(Writes):
 
     def __init__(self, connection: sqlite3.Connection) -> None:
         self.commits = 0
-        # What is paid for is written, whoever wants the process to end meanwhile.
+        # A reply that was paid for is written even while the process is asked to end.
         connection.set_progress_handler(None, 0)
         self._connection = connection
         self._queue: queue.SimpleQueue[_Write | None] = queue.SimpleQueue()
@@ -114,6 +114,7 @@ class Writer(Writes):
 
     async def write_all(self, *statements: Statement) -> None:
         """Apply several statements, all or none, and return once they are committed."""
+        # Imported here: commands that only read a run start without it.
         import asyncio
 
         future = asyncio.get_running_loop().create_future()
@@ -121,17 +122,17 @@ class Writer(Writes):
         await future
 
     def write_each_now(self, sql: str, rows: Iterable[Row]) -> None:
-        """Do as `write_now` with rows that are made, in another thread, as they are written."""
+        """Do as `write_now`, with rows that are made as they are written, in another thread."""
         future: Future[None] = Future()
         self._submit(_Write([(sql, rows)], future))
         future.result()
 
     def write_soon(self, sql: str, *rows: Row) -> None:
-        """Do as `write`, and wait for nothing; for what a task leaves behind that is cancelled."""
+        """Do as `write` without waiting, for tasks that are being cancelled."""
         self._submit(_Write([(sql, rows)], Future()))
 
     def write_with_each(self, sql: str, row: Callable[[], Row]) -> None:
-        """Write what `row` gives with every commit from now on, which makes none of its own."""
+        """Write what `row` returns with every commit from now on; it causes no commit itself."""
         self._with_each = (sql, row)
 
     def close(self) -> None:
@@ -139,6 +140,7 @@ class Writer(Writes):
         with self._gate:
             if not self._closing:
                 self._closing = True
+                # Under the gate: nothing can be queued behind the mark and wait for ever.
                 self._queue.put(None)
         self._thread.join()
         self._connection.close()
@@ -165,6 +167,7 @@ class Writer(Writes):
             except queue.Empty:
                 break
             if write is None:
+                # Put back: this round is committed first, and the next one ends the thread.
                 self._queue.put(None)
                 break
             self._batch.append(write)
@@ -192,6 +195,7 @@ class Writer(Writes):
         if len(statements) == 1 and _is_one(statements[0][1]):
             # SQLite undoes a failing statement by itself, so one row needs no savepoint.
             return self._attempt(statements)
+        # The batch shares a transaction: one caller's bad row must not undo the rows of the others.
         execute("SAVEPOINT several")
         error = self._attempt(statements)
         if error:
@@ -208,13 +212,14 @@ class Writer(Writes):
                     self._connection.executemany(sql, rows)
         except _REFUSALS as error:
             if not self._connection.in_transaction:
-                # A full disk ends the whole transaction: nobody's row has been kept.
+                # SQLite rolls the whole transaction back where the disk is full: nobody's row was
+                # kept.
                 raise
             return _not_written(error)
         return None
 
     def _give_up(self) -> None:
-        """Leave nobody waiting, also when a bug has ended the thread."""
+        """Fail every write that is left, so nobody waits for a thread that a bug has ended."""
         with self._gate:
             self._closing = True
         left = list(self._batch)
@@ -247,12 +252,13 @@ def _deliver(outcomes: list[Outcome]) -> None:
         try:
             loop.call_soon_threadsafe(_settle, theirs)
         except RuntimeError:
-            # The loop has been closed: nobody is waiting any more.
+            # The event loop is closed, so nobody waits any more.
             continue
 
 
 def _settle(outcomes: list[Outcome]) -> None:
     for future, error in outcomes:
+        # A caller that was cancelled has settled it already; its rows are written all the same.
         if future.done():
             continue
         if error is None:

@@ -25,7 +25,8 @@ class RankedBoard:
     rating: Floats
     """Finite, more is better; the unit does not matter."""
     low: Floats
-    """Of the 95 % interval, as `high`; NaN where none is given, infinite where there is no end."""
+    """Lower end of the 95 % interval; as `high`, NaN where none is given and infinite without an
+    end."""
     high: Floats
     better: Floats | None = None
     """Shape (n, n), how likely i is better than j, where the board knows; NaN on the diagonal."""
@@ -37,22 +38,22 @@ class RankedBoard:
 
 
 class RankCorrelation(NamedTuple):
-    """Of two boards, -1 to 1, NaN with fewer than three models or where a board knows no order."""
+    """A correlation of two boards, -1 to 1; NaN below three models or without an order."""
 
     value: float
     low: float
-    """Of the 95 % interval, -1 to 1; it covers what other models of the kind would give, and knows
-    nothing of the intervals of the ratings."""
+    """Lower end of the 95 % interval, -1 to 1. It covers what other models of the kind would give
+    and takes no account of the ratings' own intervals."""
     high: float
 
 
 class PairOrders(NamedTuple):
-    """Pairs of models."""
+    """Pairs of models by how two boards order them."""
 
     alike: int
     turned: int
     level: int
-    """Pairs that a board, or both, hold equal."""
+    """Pairs that one board or both hold equal."""
 
 
 class PairSeparation(NamedTuple):
@@ -81,7 +82,7 @@ class BrierScore(NamedTuple):
 
 
 class BoardComparison(NamedTuple):
-    """All of it."""
+    """All figures of a comparison of two boards."""
 
     spearman: RankCorrelation
     kendall: RankCorrelation
@@ -213,7 +214,7 @@ def chances_of(board: RankedBoard) -> Floats:
     error = (board.high - board.low) / (2.0 * _Z)
     spread = np.hypot(error[:, None], error[None, :])
     gap = board.rating[:, None] - board.rating[None, :]
-    # Of two without a width the higher is the better for sure.
+    # Where neither interval has a width, the higher model is surely better.
     sure = np.where(gap == 0, 0.0, np.copysign(np.inf, gap))
     ratio = np.divide(gap, spread, out=sure, where=spread != 0)
     chance = np.asarray(ndtr(ratio), dtype=np.float64)
@@ -231,13 +232,14 @@ def _check(board: RankedBoard) -> None:
 def _bounded(
     value: float, variance: Callable[[float], float], *, least: int, models: int, step: float = 0.0
 ) -> RankCorrelation:
-    """A correlation with its interval on Fisher's scale.
+    """Return a correlation with its interval on Fisher's scale.
 
     Ranks in full agreement have no spread of their own, so that full agreement is taken as half a
     `step`, the least change there can be, below it: a few models in order are not certainty.
     """
     if models < LEAST_MODELS or math.isnan(value):
         return RankCorrelation(math.nan, math.nan, math.nan)
+    # The variance divides by n - 3 or n - 4: with fewer models nothing bounds the correlation.
     if models < least:
         return RankCorrelation(value, -1.0, 1.0)
     most = 1.0 - max(step / 2.0, 1e-12)
@@ -248,7 +250,7 @@ def _bounded(
 
 
 def _mean_ranks(x: Floats) -> Floats:
-    """Ranks from 1; equal values share the mean of theirs."""
+    """Return ranks from 1; equal values share the mean of theirs."""
     _, place, counts = np.unique(x, return_inverse=True, return_counts=True)
     last = np.cumsum(counts)
     means: Floats = last - (counts - 1) / 2.0
@@ -258,7 +260,7 @@ def _mean_ranks(x: Floats) -> Floats:
 def _pearson(a: Floats, b: Floats) -> float:
     if len(a) < LEAST_MODELS or (a == a[0]).all() or (b == b[0]).all():
         return math.nan
-    # Scaled first, so that no square leaves the range of numbers.
+    # Scaled first, so that no square overflows.
     one, two = (_unit(x - x.mean()) for x in (a / _size(a), b / _size(b)))
     return round(float(np.clip(one @ two, -1.0, 1.0)), 12)
 
@@ -272,7 +274,7 @@ def _unit(x: Floats) -> Floats:
 
 
 def _apart(board: RankedBoard) -> Ints:
-    """1 where i stands wholly above j, -1 where wholly below, 0 where their intervals meet."""
+    """Return 1 where i lies wholly above j, -1 where wholly below, 0 where their intervals meet."""
     above = board.low[:, None] > board.high[None, :]
     return above.astype(np.int64) - above.T.astype(np.int64)
 

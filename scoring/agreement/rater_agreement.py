@@ -29,14 +29,14 @@ class RaterAgreement(NamedTuple):
     """How far two agree, each with its 95 % interval and the units it stands on."""
 
     share: Share
-    """Of units on which both say the same, 0 to 1."""
+    """Share of units on which both say the same, 0 to 1."""
     kappa: Share
     """Cohen's: 0 what chance gives, 1 full agreement, -1 to 1; NaN where both always say the same
     one thing, from which nothing follows."""
 
 
 class _Disagreement(NamedTuple):
-    """Shares of pairs of words that differ, each of any one shape."""
+    """Shares of pairs of words that differ, observed and expected by chance."""
 
     observed: Floats
     expected: Floats
@@ -70,11 +70,11 @@ def agree(first: ArrayLike, second: ArrayLike, cluster: ArrayLike | None = None)
 
 
 def krippendorff(ratings: ArrayLike, cluster: ArrayLike | None = None) -> Share:
-    """Return the nominal alpha of any number of raters; units that fewer than two rated are out.
+    """Return the nominal alpha of any number of raters; units rated by fewer than two are left out.
 
-    Its interval is Wilson's of the observed disagreement, with as many units as would make it
-    scatter as the delete-one-cluster jackknife of alpha does, and Student's t; so that full
-    agreement on a few units is not certainty.
+    Its interval is Wilson's of the observed disagreement, on as many units as scatter like the
+    delete-one-cluster jackknife of alpha, with Student's t: full agreement on a few units is not
+    certainty.
 
     Args:
         ratings: shape (units, raters), codes of categories from 0; -1 where a rater said nothing.
@@ -100,10 +100,10 @@ def krippendorff(ratings: ArrayLike, cluster: ArrayLike | None = None) -> Share:
     read = read[twice]
     group = number(group[twice])[1]
     _, codes = number(read.ravel())
-    # What says nothing is the lowest code where there is a gap, and leaves no column.
+    # MISSING is the lowest number where there is a gap; shifted to -1 it gets no column.
     gaps = int(read.min(initial=0) == MISSING)
     codes = codes.reshape(read.shape) - gaps
-    # Krippendorff's coincidences of each cluster.
+    # Krippendorff's coincidences, summed by cluster, so that each can be left out by subtraction.
     size = int(codes.max(initial=-1)) + 1
     counts = np.stack([(codes == k).sum(axis=1) for k in range(size)], axis=-1, dtype=np.float64)
     pairs = counts[:, :, None] * counts[:, None, :]
@@ -115,7 +115,7 @@ def krippendorff(ratings: ArrayLike, cluster: ArrayLike | None = None) -> Share:
 
 
 def _cohen(tables: Floats) -> _Disagreement:
-    """Of two raters with habits of their own; tables of shape (..., size, size)."""
+    """Return the disagreement of two raters with their own habits; tables (..., size, size)."""
     total = tables.sum(axis=(-2, -1))
     same = np.trace(tables, axis1=-2, axis2=-1)
     by_chance = (tables.sum(axis=-1) * tables.sum(axis=-2)).sum(axis=-1)
@@ -123,7 +123,7 @@ def _cohen(tables: Floats) -> _Disagreement:
 
 
 def _pooled(tables: Floats) -> _Disagreement:
-    """Of words drawn without return from all that were said."""
+    """Return the disagreement of words drawn without replacement from all that were said."""
     total = tables.sum(axis=(-2, -1))
     said = tables.sum(axis=-1)
     same = np.trace(tables, axis1=-2, axis2=-1)
@@ -138,7 +138,7 @@ def _ratio(above: Floats, below: Floats) -> Floats:
 
 
 def _corrected(tables: Floats, of: Callable[[Floats], _Disagreement], units: int) -> Share:
-    """One less observed over expected disagreement, with its interval."""
+    """Return one minus observed over expected disagreement, with its interval."""
     clusters = len(tables)
     whole = tables.sum(axis=0)
     observed, expected = (float(part) for part in of(whole))
@@ -147,13 +147,15 @@ def _corrected(tables: Floats, of: Callable[[Floats], _Disagreement], units: int
     value = 1.0 - observed / expected
     if clusters < 2:
         return Share(value, -1.0, 1.0, units)
-    # The jackknife's error of the ratio, from what it is without each cluster.
+    # The jackknife's error of the ratio, from its values without each cluster in turn.
     left = of(whole - tables)
+    # Without one cluster a single category may be left, from which no ratio follows.
     known = left.expected > 0.0
     ratio = left.observed[known] / left.expected[known]
     scattered = float(np.sqrt((len(ratio) - 1) * ratio.var())) if len(ratio) > 1 else 0.0
     error = expected * scattered
     spread = observed * (1.0 - observed)
+    # Full agreement does not scatter; it counts as one unit per cluster and is no certainty.
     as_many = spread / error**2 if error > 0.0 and spread > 0.0 else float(clusters)
     worth = min(as_many, float(whole.sum()))
     scatter = ShareSpread(observed, worth, clusters, start=1.0, slope=-1.0 / expected)

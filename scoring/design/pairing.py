@@ -25,6 +25,7 @@ from videoautoarena.scoring.fitting.newton import LikelihoodPoint, climb, one_bl
 from videoautoarena.scoring.fitting.separation import find_components
 from videoautoarena.scoring.intervals.sandwich import gap_variances
 
+# Propensities are recorded, and a replay compares them: no last digit of a library may count.
 PROPENSITY_DECIMALS = 6
 
 
@@ -102,6 +103,7 @@ def deal(ordinal: int, n: int, *, keys: ArrayLike) -> int:
     order = np.asarray(keys, dtype=np.float64)
     if order.shape != (count_pairs(n),) or not np.isfinite(order).all():
         raise ValueError(f"keys must be {count_pairs(n)} finite numbers, one a pair")
+    # Stable, so that equal keys keep the order of the roster on every machine.
     return int(np.argsort(order, kind="stable")[card])
 
 
@@ -127,7 +129,7 @@ WHOLE = 1_000_000
 """What the weights of all pairs sum to; a propensity is a weight over this."""
 _HALF = WHOLE // 2
 _PRIOR = 0.5
-"""Battles of each model with one of strength zero, half won and half lost."""
+"""Imagined battles of each model against one of strength zero, half won and half lost."""
 _STEPS = 100
 
 
@@ -148,7 +150,7 @@ def mix_weights(cells: Cells) -> Ints:
     if pairs > _HALF:
         raise ValueError(f"{cells.models} models have more pairs than millionths to share")
     every = np.ones(pairs, dtype=np.int64)
-    # Sums of whole numbers from here on: equal pairs stay equal whatever the last digits were.
+    # Rounded to whole numbers here, so that equal pairs stay equal whatever their last digits.
     is_open = np.rint(WHOLE * measure_overlap(cells)).astype(np.int64)
     return _share_half(every) + _share_half(is_open if is_open.any() else every)
 
@@ -201,7 +203,7 @@ def pick_weighted(u: float, weights: ArrayLike) -> DrawnPair:
 
 
 def _overlap(part: Cells) -> Floats:
-    """Of one component, shape (n, n)."""
+    """Return the overlaps of one component, shape (n, n)."""
     start = np.zeros(part.models)
     with one_blas_thread():
         theta = climb(
@@ -209,12 +211,13 @@ def _overlap(part: Cells) -> Floats:
         )
         theta = theta - theta.mean()
         error = np.sqrt(gap_variances(inv(_look(part, theta).curvature)))
+    # A model has no error against itself; any number keeps the division below from failing.
     np.fill_diagonal(error, 1.0)
     return np.asarray(ndtr(-np.abs(theta[:, None] - theta[None, :]) / error), dtype=np.float64)
 
 
 def _look(part: Cells, theta: Floats) -> LikelihoodPoint:
-    """What is known of these strengths; the prior follows Davidson and Solomon (1973)."""
+    """Return the likelihood at these strengths; the prior follows Davidson and Solomon (1973)."""
     gap = theta[part.i] - theta[part.j]
     battles = part.battles
     chance = expit(gap)
@@ -230,6 +233,7 @@ def _look(part: Cells, theta: Floats) -> LikelihoodPoint:
 
 
 def _share_half(parts: Ints) -> Ints:
-    """Half of `WHOLE` in proportion to the parts: differences of rounded-down running sums."""
+    """Return half of `WHOLE` shared out in proportion to the parts, in whole numbers."""
+    # Running sums are rounded down and not the shares, which so add up to the half exactly.
     ends = np.cumsum(parts) * _HALF // parts.sum()
     return np.asarray(np.diff(ends, prepend=0), dtype=np.int64)

@@ -23,7 +23,7 @@ from videoautoarena.scoring.fitting.separation import find_components, find_one_
 from videoautoarena.scoring.intervals.sandwich import LEVEL, gap_errors, measure_spread
 
 LAG = 2
-"""Weights come from the waves up to this many before."""
+"""Pairs of a wave are weighed by results of waves up to this many before, as in a run."""
 _DRAWS = 1000
 
 
@@ -36,7 +36,7 @@ class StrengthLadder:
     ties: float = 0.07
     """Share of ties among equals."""
     quirk: float = 0.5
-    """How much better or worse a video suits a model: standard deviation in nats."""
+    """How much better or worse a video suits a model, as a standard deviation in nats."""
     blind: float = 0.0
     """Share of battles that the judge decides the wrong way round. Above 0 ties are as frequent
     among all, and measured gaps come out smaller than those of `strength`."""
@@ -49,7 +49,7 @@ class PlayPlan:
     """How a tournament is played."""
 
     is_mixed: bool = True
-    """Pairs by `mix_weights`; else all alike."""
+    """Whether pairs are drawn by `mix_weights`; otherwise all alike."""
     block: int = 21
     """Videos that are played side by side."""
     users: int = 3
@@ -58,7 +58,7 @@ class PlayPlan:
     videos: int | None = None
     """How many there are; once through, they are played again. None: always new ones."""
     patience: float = 0.0
-    """Weights are kept until there are more battles by this share, which saves time and changes
+    """Share by which battles must grow before pairs are weighed anew, which saves time and changes
     little; 0 weighs anew for every wave."""
 
 
@@ -68,10 +68,10 @@ class InterimResult(NamedTuple):
     theta: Floats
     """Strengths in nats; zeros where models cannot all be compared."""
     errors: Floats
-    """Shape (n, n), of differences; infinite there."""
+    """Shape (n, n), errors of differences; infinite where models cannot all be compared."""
     battles: int
     clusters: float
-    """As many equal ones as say as much."""
+    """How many equal clusters would say as much."""
     separation: Separation
 
     @property
@@ -95,7 +95,7 @@ class SimulatedFigure(NamedTuple):
     """A figure found by simulation, with the 95 % interval of the simulation's own error."""
 
     value: float
-    """Infinite, as the bounds may be, where it was not reached."""
+    """Infinite where it was not reached, as the bounds may be."""
     low: float
     high: float
 
@@ -105,14 +105,15 @@ def make_ladder(
 ) -> StrengthLadder:
     """Return equally spaced models whose measured ratings, of endless battles, are `gap` apart.
 
-    Videos that suit one or the other hide part of what models differ by, so the strengths are as
-    much further apart as makes neighbours win as often as the gap says, in rating points.
+    Videos that suit one model or the other hide part of a difference, so strengths lie further
+    apart, until neighbours win as often as the gap says, in rating points.
 
     Raises:
         ValueError: fewer than two models, a gap not above 0, ties not in [0, 1), a negative quirk.
     """
     if models < 2 or not 0.0 < gap < np.inf or not 0.0 <= ties < 1.0 or not 0.0 <= quirk < np.inf:
         raise ValueError("a ladder needs two models, a gap above 0, ties below 1 and a quirk")
+    # The mean over quirks, of which a gap holds two, by the quadrature of Gauss and Hermite.
     at, weight = np.polynomial.hermite_e.hermegauss(40)
     offset = np.sqrt(2.0) * quirk * at
     share = weight / weight.sum()
@@ -143,6 +144,7 @@ def play(
     played = 0
     for aim in at:
         while played < aim:
+            # As in a run, the wave before is still being played and must not be looked at.
             while len(waiting) > LAG - 1:
                 known += count_outcomes(*waiting.pop(0), rows=len(pairs))
             if weighed < 0 or (course.is_mixed and known.sum() > (1 + course.patience) * weighed):
@@ -151,6 +153,7 @@ def play(
             wave = len(rows)
             video = _videos(course, wave)
             fresh = int(video.max()) + 1 - len(quirks)
+            # A video that comes again keeps its quirks.
             quirks = np.vstack(
                 [quirks, ladder.quirk * rng.standard_normal((max(fresh, 0), models))]
             )
@@ -211,6 +214,7 @@ def battles_needed(
     """
     rng = np.random.default_rng(seed)
     drawn = rng.integers(0, len(hits), (_DRAWS, len(hits)))
+    # By sorting, since interpolation between infinite numbers gives NaN.
     found = np.sort([_first(hits[rows].mean(axis=0), at, power) for rows in drawn])
     low = found[round(0.025 * _DRAWS)]
     high = found[round(0.975 * _DRAWS)]
@@ -249,7 +253,7 @@ def _first(share: Floats, at: Sequence[int], power: float) -> float:
 
 
 def _videos(course: PlayPlan, wave: int) -> Ints:
-    """The videos of a wave, one for each battle."""
+    """Return the video of each battle of a wave."""
     turn = wave // course.rounds
     size = course.block
     if course.videos is not None:

@@ -1,7 +1,7 @@
 """When a run may stop: its order is certain enough, or its intervals are narrow enough.
 
-Who looks again and again until he likes what he sees sooner or later likes a mistake. The bound
-here holds at all looks together, so it is wider than the 1.96 of a single one.
+Whoever stops at the first look that seems certain stops too often at a wrong order: at 1.96 errors
+in up to a third of runs. The bound here is wider and holds for all looks together.
 """
 
 from __future__ import annotations
@@ -35,10 +35,10 @@ class Separation(NamedTuple):
     """How far models are apart."""
 
     ratio: float
-    """Of the pair that is least apart: its gap over the error of that gap, as a normal score.
-    0 where some models cannot be compared."""
+    """Gap over error, as a normal score, of the pair that is least apart; 0 where some models
+    cannot be compared."""
     bound: float
-    """What that pair's ratio must exceed; infinite where some models cannot be compared."""
+    """Bound that this ratio must exceed; infinite where some models cannot be compared."""
     pair: tuple[int, int] | None
     """That pair, the model rated higher first; None where some models cannot be compared."""
     width: float
@@ -100,12 +100,12 @@ def measure_separation(cells: Cells, *, wrong: float = WRONG) -> Separation:
 def _separate_extremes(
     cells: Cells, theta: Floats, spread: StrengthSpread, *, wrong: float
 ) -> Separation:
-    """Of a component in which some models lost or won every battle; the width is left open."""
+    """Return the separation where models lost or won all battles; the caller sets its width."""
     ends = find_extremes(cells, theta)
     if ends is None:
         return NOTHING_KNOWN
     share = wrong / (cells.models - 1)
-    # Evidence as a normal score would give it: half its square, in nats.
+    # Evidence is put on the scale of normal scores: a score z is z^2 / 2 nats.
     found = list[Separation]()
     bound = sqrt(2.0 * log(1.0 / share))
     for one in ends.extremes:
@@ -121,14 +121,15 @@ def _separate_extremes(
 
 
 def separate(theta: Floats, spread: StrengthSpread, *, wrong: float = WRONG) -> Separation:
-    """Return what `measure_separation` does, of strengths that can all be compared."""
+    """Return what `measure_separation` does, for strengths that can all be compared."""
     width = SCALE * float(np.add(*sandwich.place_reaches(spread)).mean())
     errors = sandwich.gap_errors(spread)
+    # Stable, so that of equal models the same pair is named on every machine.
     upper = np.argsort(-theta, kind="stable")
     i, j = (upper[k] for k in np.triu_indices(len(theta), 1))
     ratios = as_normal((theta[i] - theta[j]) / errors[i, j], spread.effective)
     bounds = bound_ratios(errors[i, j], models=len(theta), wrong=wrong)
-    # The least apart is the one with most of its way before it, whatever its bound.
+    # The pair least apart is the one that has reached the smallest part of its own bound.
     k = int(np.argmin(ratios / bounds))
     return Separation(float(ratios[k]), float(bounds[k]), (int(i[k]), int(j[k])), width)
 
@@ -142,6 +143,7 @@ def bound_ratios(errors: Floats, *, models: int, wrong: float = WRONG) -> Floats
     Source: Robbins (1970): where the likelihood ratio of normally scattered gaps to no gap exceeds
         1 / level.
     """
+    # Errors of zero or infinity give infinite bounds: such pairs are never apart.
     with np.errstate(divide="ignore", over="ignore"):
         more = (errors / _EXPECTED) ** 2
         known = np.log1p(1.0 / more) + 2.0 * np.log((models - 1) / wrong)
@@ -149,6 +151,6 @@ def bound_ratios(errors: Floats, *, models: int, wrong: float = WRONG) -> Floats
 
 
 def as_normal(ratios: Floats, clusters: float) -> Floats:
-    """Return normal scores as unlikely as ratios are by Student's t, `clusters` - 1 degrees."""
+    """Return normal scores as unlikely as ratios are by Student's t with `clusters` - 1 degrees."""
     likely = stdtr(max(clusters - 1.0, 1.0), -np.asarray(ratios, dtype=np.float64))
     return np.asarray(np.minimum(-ndtri(likely), _LARGEST), dtype=np.float64)

@@ -1,10 +1,9 @@
 """Strengths by Bradley-Terry, and online Elo for comparison.
 
-Owns the fit of one component, by bias-reduced or by maximum likelihood. The likelihood is greatest
-at gaps that are too wide, endless where a model won everything. Firth's penalty, half the logarithm
-of the determinant of the information, takes the bias away: strengths are always finite, and what a
-new model is penalised by hardly touches the others. How sure a strength is,
-`scoring.intervals.sandwich` says.
+Owns the fit of one component, by bias-reduced or by maximum likelihood. Maximum likelihood makes
+gaps too wide, and infinite where a model won everything. Firth's penalty, half the logarithm of the
+determinant of the information, takes the bias away: strengths are always finite, and the penalty of
+a new model hardly touches the others. How sure a strength is tells `scoring.intervals.sandwich`.
 """
 
 from __future__ import annotations
@@ -21,6 +20,7 @@ SCALE = 400.0 / float(np.log(10.0))
 """Rating points per nat: 400 points are odds of ten to one."""
 MEAN = 1000.0
 """Rating of the zero of the scale: the mean of a component's models by what is known of each."""
+# The plain maximum takes six or seven; the penalised one in sparse fields takes many more.
 _STEPS = 500
 
 
@@ -87,9 +87,9 @@ def centre(theta: Floats, zero: Floats) -> Floats:
 def information_weights(cells: Cells, theta: Floats) -> Floats:
     """Return how much each model counts in the mean that is zero, shape (n,), summing to 1.
 
-    As much as its battles tell of its strength. A model that loses everything, or has hardly
-    fought, so hardly moves the ratings of the others, and a single battle more, such as the first
-    that it wins, does not let it count all at once.
+    A model counts as much as its battles tell about its strength. So one that loses everything, or
+    has hardly fought, hardly moves the ratings of the others, and a single battle more, such as the
+    first that it wins, does not make it count all at once.
     """
     known = np.diag(information(cells, theta))
     return np.asarray(known / known.sum(), dtype=np.float64)
@@ -114,9 +114,10 @@ def _look(
         around = newton.invert(factor)
         own = np.diag(around)
         hat = weight * (own[cells.i] + own[cells.j] - 2.0 * around[cells.i, cells.j])
-        # The pin is a constant share of the trace, which the penalty must not feel.
+        # Half the log-determinant without the pin, which is a constant share of the trace.
         height += float(np.log(np.diag(factor)).sum() - 0.5 * np.log(weight.sum()))
         missing += hat * (0.5 - chance)
+        # Not the whole curvature: hat values count as constant, which spares their derivatives.
         matrix = pin_mean(join(cells, weight + hat * chance * (1.0 - chance)))
     gradient = np.bincount(cells.i, missing, cells.models)
     gradient -= np.bincount(cells.j, missing, cells.models)
@@ -138,8 +139,8 @@ def play_elo(
 ) -> Floats:
     """Return each model's Elo rating after all battles, from 1000 at the start.
 
-    It depends on the order of the battles, weighs late ones more, and with this `k` takes hundreds
-    of battles a model to arrive anywhere. `seed` shuffles the battles; None keeps their order. A
+    It depends on the order of the battles, weighs late ones more, and with this `k` needs hundreds
+    of battles for each model to settle. `seed` shuffles the battles; None keeps their order. A
     battle moves `k` points at most. The rest is as for `count_cells`.
 
     Raises:
@@ -155,7 +156,7 @@ def play_elo(
     points = read.halves[order] / 2.0
     rows = zip(read.a[order].tolist(), read.b[order].tolist(), points.tolist(), strict=True)
     for first, second, point in rows:
-        # On a Python list: an array's items cost three times as much, a million battles a second.
+        # On a Python list, since items of an array take three times as long.
         expected = 1.0 / (1.0 + 10.0 ** ((ratings[second] - ratings[first]) / 400.0))
         moved = k * (point - expected)
         ratings[first] += moved

@@ -1,7 +1,7 @@
 """Battles counted: rows of (a, b, outcome[, cluster]) become cells of equal battles.
 
-Owns the check of what comes in. Nothing behind this module looks at a single battle again, so
-that a fit costs the same for a thousand battles as for a million.
+Owns the checks of input. Nothing after this module looks at single battles again, so a fit costs
+the same for a thousand battles as for a million.
 """
 
 from __future__ import annotations
@@ -133,6 +133,7 @@ def read_battles(
     right = (points == 0.0) | (points == 0.5) | (points == 1.0)
     if points.ndim != 1 or not right.all():
         raise ValueError("outcome must be a row of 0, 0.5 and 1")
+    # In whole half points counts are exact, and cells of equal battles are found by equality.
     halves = (2 * points).astype(np.int64)
     group = np.zeros_like(first) if cluster is None else _read_whole(cluster, "cluster")
     if not len(first) == len(second) == len(halves) == len(group):
@@ -164,6 +165,7 @@ def number(keys: Ints) -> tuple[Ints, Ints]:
     As numpy's unique does, but without sorting where the keys lie close together.
     """
     least, most = (int(keys.min()), int(keys.max())) if len(keys) else (0, -1)
+    # A table over the whole range is only faster than sorting while the range is not much larger.
     if most - least > 8 * len(keys) + 1_000_000:
         distinct, place = np.unique(keys, return_inverse=True)
         return distinct, place

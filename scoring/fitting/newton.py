@@ -17,38 +17,41 @@ from videoautoarena.scoring.fitting.counts import Floats
 
 def one_blas_thread() -> AbstractContextManager[Any]:
     """Hold every BLAS of this process to one thread inside the `with` block."""
+    # With two threads on a busy machine a fit of 200 models took 1.5 to 4 s instead of .016.
     limits: AbstractContextManager[Any] = _controller().limit(limits=1, user_api="blas")
     return limits
 
 
 @cache
 def _controller() -> ThreadpoolController:
-    # Looking for the loaded libraries takes milliseconds, more than a fit.
+    # Finding the loaded libraries takes milliseconds, longer than a fit.
     return ThreadpoolController()
 
 
 Likelihood = Literal["firth", "mle"]
 """Bias-reduced by Firth's penalty, or plain maximum likelihood."""
 _CAUTIOUS: dict[Likelihood, float] = {"mle": 2.0, "firth": 1e-6}
-"""Nats: steps no longer than this are taken wherever they lead, for heights are rounded."""
+"""Nats; steps shorter than this are taken without comparing heights, which are rounded."""
+# Nats that a penalised step may be long: what it divides by is only near the true curvature.
 _LONGEST = 3.0
 _KEPT, _FAST = 6, 0.1
-"""Steps that are learnt from; and only where a step is more than this part of the one before."""
+"""Steps that are learnt from, and the ratio of a step to the one before above which they are."""
+# Share of a height within which a fall may be rounding.
 _ROUNDING = 1e-13
 
 
 class LikelihoodPoint(NamedTuple):
-    """What is known of some parameters."""
+    """The likelihood at some parameters, with its slope and curvature."""
 
     height: float
-    """The log-likelihood with its penalties, beside a constant."""
+    """The log-likelihood with its penalties, up to a constant."""
     gradient: Floats
     curvature: Floats
-    """What a step divides by, shape (k, k)."""
+    """What the gradient is divided by for a step, shape (k, k)."""
 
 
 class _StepMemory(NamedTuple):
-    """The last steps that were taken, and how the step then changed: Anderson's acceleration.
+    """The last steps taken, and how the next step changed with each: Anderson's acceleration.
 
     Source: Walker and Ni (2011), SIAM J. Numer. Anal. 49.
     """
@@ -63,7 +66,7 @@ class _StepMemory(NamedTuple):
             del kept[:-_KEPT]
 
     def leap(self, step: Floats) -> Floats | None:
-        """Return where the kept steps say that the end is; None where they know no such place."""
+        """Return the step to where the kept steps put the end; None where they tell of none."""
         if not self.moves:
             return None
         turns = np.array(self.turns).T
@@ -83,9 +86,9 @@ def climb(
 ) -> Floats:
     """Return the parameters at the top, reached where none changes by more than `tolerance`.
 
-    `look` says what is known of parameters, and may raise ArithmeticError where floats end. Where
-    the likelihood is plain the curvature is all of it, and every long step taken; where it is
-    penalised the curvature is near it, and old steps are learnt from.
+    `look` returns the likelihood at parameters and may raise ArithmeticError where floats end. A
+    plain likelihood has its exact curvature, and steps of any length are tried; a penalised one has
+    a near one, so steps are bounded and old steps are learnt from.
 
     Raises:
         ArithmeticError: the parameters run away, or do not settle.
@@ -96,8 +99,10 @@ def climb(
     step = _solve(here)
     size = np.inf
     for _ in range(steps):
+        # The last step is solved for already, so it is taken.
         if float(np.abs(step).max()) < tolerance:
             return np.asarray(phi + step, dtype=np.float64)
+        # Where steps shrink tenfold each time, learning from old ones would only cost time.
         is_slow = likelihood == "firth" and float(np.abs(step).max()) > _FAST * size
         leap = memory.leap(step) if is_slow else None
         there = None if leap is None else _try(look, phi + leap)
@@ -138,7 +143,7 @@ def _climb(
     here: LikelihoodPoint,
     likelihood: Likelihood,
 ) -> tuple[Floats, LikelihoodPoint]:
-    """The step taken, halved for as long as it leads downhill."""
+    """Take the step, halved for as long as it leads downhill."""
     size = float(np.abs(step).max())
     share = min(1.0, _LONGEST / size) if likelihood == "firth" else 1.0
     while True:
@@ -159,7 +164,7 @@ def _solve(here: LikelihoodPoint) -> Floats:
 
 
 def _try(look: Callable[[Floats], LikelihoodPoint], phi: Floats) -> LikelihoodPoint | None:
-    """What is known of these parameters; None where they lie too far apart for floats."""
+    """Return the likelihood at these parameters; None where they are too far apart for floats."""
     try:
         return look(phi)
     except ArithmeticError:

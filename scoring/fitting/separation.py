@@ -3,9 +3,9 @@
 Two models are comparable when a chain of battles joins them. Their distance is finite when, beyond
 that, a chain of points taken leads from each to the other; a tie is a point to both.
 
-A model that lost or won everything has no strength that a fit could find, nor an error of it. But
-to lose to everybody, time and again, is what a model as good as the weakest of the others would
-hardly do, and how hardly is known.
+A model that lost or won everything has no strength that a fit could find, and no error of it. But a
+model as good as the weakest of the others would hardly lose to everybody time and again, and how
+unlikely that is can be computed.
 """
 
 from __future__ import annotations
@@ -51,9 +51,9 @@ def find_one_sided(cells: Cells) -> NDArray[np.bool_]:
 
 
 class OpenSides(NamedTuple):
-    """By how much a model's strength is left open, each of shape (models,).
+    """How far each model's strength is left open on either side, each of shape (models,).
 
-    1 where nothing bounds it, and between that and 0 where fewer points than FEW_POINTS do.
+    1 where nothing bounds it, 0 from FEW_POINTS points on, and in between with fewer.
     """
 
     below: Floats
@@ -61,7 +61,7 @@ class OpenSides(NamedTuple):
 
 
 FEW_POINTS = 5.0
-"""From so many points on they bound a strength as well as its error says."""
+"""Points from which on they bound a strength as well as its error says."""
 
 
 def find_open(cells: Cells, one_sided: NDArray[np.bool_]) -> OpenSides:
@@ -93,7 +93,7 @@ def find_open(cells: Cells, one_sided: NDArray[np.bool_]) -> OpenSides:
 
 
 def _label(cells: Cells, *, strong: bool) -> Ints:
-    """The group of each model; an edge leads from each model to those it took points from."""
+    """Return the group of each model; edges lead from each model to those it took points from."""
     scored = cells.points > 0
     lost = cells.points < cells.battles
     taker = np.concatenate([cells.i[scored], cells.j[lost]])
@@ -107,11 +107,11 @@ def _label(cells: Cells, *, strong: bool) -> Ints:
 
 
 class ExtremeModel(NamedTuple):
-    """A model with an end of the order to itself."""
+    """A model at one end of the order, since it lost or won all its battles."""
 
     model: int
     neighbour: int
-    """The last of those that are left when it is taken away."""
+    """The model at that end once this one is taken away."""
     is_first: bool
     """Whether it won every battle; it lost every one otherwise."""
     evidence: float
@@ -128,9 +128,9 @@ class ComponentEnds(NamedTuple):
 
 
 def find_extremes(cells: Cells, theta: Floats) -> ComponentEnds | None:
-    """Take models that lost or won every battle away, one after the other; None where others stay.
+    """Take away models that lost or won every battle, one by one; None where others stay.
 
-    Others are groups of which one never took a point from the other.
+    The others are groups of which one never took a point from the other.
 
     The evidence is a likelihood ratio with its boundary where the two are equal: a battle with the
     neighbour counts twice, one with a model that the neighbour hardly ever beats about once. Of
@@ -181,12 +181,13 @@ def find_evident(
             if evidence >= enough:
                 above[(one.model, rival) if one.is_first else (rival, one.model)] = True
     for k in range(n):
+        # Warshall's closure: who stands above a model stands above all that this one stands above.
         above |= above[:, [k]] & above[[k], :]
     return above, outside
 
 
 def _find(part: Cells) -> tuple[int, bool] | None:
-    """The first model that lost all its battles, or else won all of them."""
+    """Return the first model that lost all its battles, or else won all, and whether it won."""
     battles = sum_seats(part, part.battles, part.battles)
     points = sum_seats(part, part.points, part.battles - part.points)
     for is_first, wanted in ((False, 0.0), (True, battles)):
@@ -199,7 +200,7 @@ def _find(part: Cells) -> tuple[int, bool] | None:
 def _weigh(
     cells: Cells, body: Ints, *, theta: Floats, taken: list[tuple[int, bool]]
 ) -> list[ExtremeModel]:
-    """Weigh each against the one that is last, on its side, of those taken after it and the body.
+    """Weigh each model against the outermost, on its side, of the body and those taken after it.
 
     What was taken later has no strength, so only battles with itself speak then.
     """
@@ -216,13 +217,13 @@ def _weigh(
 
 
 def _evidence(cells: Cells, one: ExtremeModel, against: int, *, strength: Floats) -> float:
-    """The logarithm of how unlikely the battles of `one` are for a model as strong as `against`."""
+    """Return how unlikely the battles of `one` are for a model as strong as `against`, in nats."""
     mine = (cells.i == one.model) | (cells.j == one.model)
     rival = np.where(cells.i == one.model, cells.j, cells.i)
     gap = (
         strength[against] - strength[rival] if one.is_first else strength[rival] - strength[against]
     )
-    # Of what has no strength only battles with itself speak.
+    # A rival without a strength tells nothing, unless it is the one that is compared with.
     gap = np.nan_to_num(gap, nan=np.inf)
     gap[rival == against] = 0.0
     ratio = np.where(mine, 1.0 / expit(gap), 0.0)
@@ -230,5 +231,6 @@ def _evidence(cells: Cells, one: ExtremeModel, against: int, *, strength: Floats
         return float(cells.battles @ np.log(np.where(mine, ratio, 1.0)))
     battles = np.where(mine[cells.parts.cell], cells.parts.counts.sum(axis=1), 0.0)
     number = np.bincount(cells.parts.cluster, battles)
+    # The mean of a video's ratios and not their product, which holds for independent battles only.
     total = np.bincount(cells.parts.cluster, battles * ratio[cells.parts.cell])
     return float(np.log(total[number > 0] / number[number > 0]).sum())

@@ -14,23 +14,23 @@ from videoautoarena.scoring.intervals.sandwich import LEVEL, check_level, half_w
 
 
 class ShareSpread(NamedTuple):
-    """What the interval of a figure is made of: Wilson's of a share that it is a line of."""
+    """What an interval is made of: Wilson's, for a share that the figure is linear in."""
 
     share: float
     """0 to 1."""
     worth: float
-    """As how many independent units it counts."""
+    """How many independent units it counts as."""
     clusters: int
     """At least 2."""
     start: float = 0.0
     """The figure where that share is 0."""
     slope: float = 1.0
-    """By how much the figure goes up with the share from 0 to 1."""
+    """How much the figure changes as the share goes from 0 to 1."""
 
 
 class _ShareFigure(NamedTuple):
     value: float
-    """NaN where there is nothing to say it from, as `low` and `high`."""
+    """NaN where there are no units, as `low` and `high`."""
     low: float
     high: float
     n: int
@@ -41,18 +41,19 @@ class Share(_ShareFigure):
     """A figure, its 95 % interval and what it stands on: four values, as a tuple."""
 
     spread: ShareSpread | None = None
-    """None where nothing says how far it scatters, as of one cluster."""
+    """None where nothing tells how far it scatters, as with one cluster."""
 
     def __new__(
         cls, value: float, low: float, high: float, n: int, spread: ShareSpread | None = None
     ) -> Self:
-        """Return it with what its interval is made of beside the four."""
+        """Return the figure with what its interval is made of."""
+        # The spread is no fifth value: callers unpack a share into four.
         share = super().__new__(cls, value, low, high, n)
         share.spread = spread
         return share
 
     def at(self, level: float) -> Self:
-        """Return the same with an interval of another level; as it is without a spread.
+        """Return the figure with an interval of another level; unchanged without a spread.
 
         Raises:
             ValueError: a level that is none.
@@ -70,7 +71,7 @@ class Share(_ShareFigure):
 
 
 NOTHING = Share(np.nan, np.nan, np.nan, 0)
-"""Of no units."""
+"""The figure of no units."""
 
 
 def measure_share(
@@ -78,10 +79,10 @@ def measure_share(
 ) -> Share:
     """Return the share of hits; its interval is Wilson's, on as many units as they are worth.
 
-    Units are worth as many as would scatter as their clusters and one more do, of which half hit,
-    and at most as many as there are. With Student's t of as many degrees as there are clusters but
-    one. Few clusters that are nearly all alike inside cover less than `level`: with ten, and a
-    correlation of 0.6, about 0.91.
+    Units count as so many independent ones as would scatter like their clusters with one more
+    added, of which half hit, and at most as many as there are. Student's t has one degree less than
+    there are clusters. With few clusters whose units are nearly all alike the interval covers less
+    than `level`: about 0.91 with ten clusters and a correlation of 0.6.
 
     Args:
         hits: shape (units,), 0 to 1; a tie may be half a hit.
@@ -135,7 +136,7 @@ def measure_excess(
     if points.shape != hoped.shape:
         raise ValueError("there must be an expectation for each hit")
     groups = read_clusters(cluster, points.shape)
-    # On the scale 0 to 1 a unit can only scatter half as far.
+    # Halved to the scale from 0 to 1, a unit scatters half as far and so counts as four at most.
     found = _measure((points - hoped + 1.0) / 2.0, groups, most=4 * len(points), level=level)
     value, low, high = (2.0 * x - 1.0 for x in found[:3])
     spread = found.spread and found.spread._replace(start=-1.0, slope=2.0)
@@ -184,6 +185,7 @@ def measure_difference(hits: ArrayLike, is_in: ArrayLike, cluster: ArrayLike) ->
     pull = np.where(inside, 1.0, -1.0) * (points - shares[part]) / sizes[part]
     sums = np.bincount(group, pull)
     every = len(np.unique(group))
+    # A hit and a miss more in each part: a part that never hit would otherwise have no variance.
     held = (shares * sizes + 1.0) / (sizes + 2.0)
     least = float((held * (1.0 - held) / (sizes + 2.0)).sum())
     variance = max(float(sums @ sums) * every / (every - 1), least)
@@ -208,7 +210,7 @@ def bound_share(
     half = np.sqrt(square * value * (1.0 - value) + square**2 / 4.0)
     low = value + square / 2.0 - half
     high = value + square / 2.0 + half
-    # Rounding must not move a bound across the value, nor out of what a share can be.
+    # Rounding must not move a bound across the value, nor outside 0 to 1.
     return (
         min(max(float(low) / (1.0 + square), 0.0), value),
         max(min(float(high) / (1.0 + square), 1.0), value),
@@ -249,9 +251,9 @@ def _of_clusters(value: float, hits: Floats, sizes: Ints, *, most: int, level: f
 
 
 def _worth(hits: Floats, sizes: Ints) -> float:
-    """How many independent units would scatter as the clusters do, by the sums of each."""
-    # A cluster more of usual size, of which half hit: few clusters in which hardly anything hits
-    # scatter less than those they were drawn from, and where nothing hits not at all.
+    """Return how many independent units would scatter as the clusters do, by the sums of each."""
+    # One more cluster of usual size, of which half hit: few clusters in which hardly anything hits
+    # scatter less than the population they are drawn from, and not at all where nothing hits.
     units = int(sizes.sum())
     clusters = len(sizes)
     usual = units / clusters
@@ -317,7 +319,7 @@ def measure_average(first: ArrayLike, second: ArrayLike, cluster: ArrayLike | No
     if one.n == 0:
         return NOTHING
     groups = np.arange(one.n) if cluster is None else number(np.asarray(cluster))[1]
-    # Of one cluster nothing says how they go together: as far as they can.
+    # One cluster cannot tell how the two go together, so the widest interval is taken.
     together = 1.0
     if int(groups.max()) > 0:
         together = max(_correlation(_sums(first, groups), _sums(second, groups)), 0.0)
@@ -380,7 +382,7 @@ class Contrast:
             return np.nan, np.nan
         if one.spread is None or other.spread is None:
             return -1.0, 1.0
-        # What goes together cancels out of a difference.
+        # What both sides have in common cancels out of their difference, hence the minus.
         down = _joined(one.value - one.low, other.high - other.value, -self.together)
         up = _joined(one.high - one.value, other.value - other.low, -self.together)
         return max(self.value - down, -1.0), min(self.value + up, 1.0)

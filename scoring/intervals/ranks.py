@@ -1,7 +1,7 @@
 """Who may be best, and which places are open.
 
-Everything is said from differences of two models and their errors. Intervals of single models that
-overlap say nothing of the kind: two of them may overlap though their models are apart.
+All of it follows from differences of two models and their errors, and nothing from overlapping
+intervals of single models, which may overlap though the models are apart.
 """
 
 from __future__ import annotations
@@ -17,17 +17,17 @@ from videoautoarena.scoring.fitting.counts import Floats, Ints
 from videoautoarena.scoring.intervals.sandwich import LEVEL, gap_variances
 
 SAME = 1e-6 / SCALE
-"""Nats. Strengths no further apart share a place; a fit is no more exact."""
+"""Nats. Strengths no further apart than this share a place; a fit is no more exact."""
 _RANGE_CAUTION = 0.6
-"""Ranges of places are asked for at 97 where 95 of 100 are promised: with some dozen videos errors
-are estimated a little small, and the promise is to hold for the worst of the models."""
+"""Share of the risk that ranges of places use: they are made at 97 % where 95 % are promised, since
+with some dozen videos errors come out a little small, and the promise holds for the worst model."""
 _DRAWS = 4000
 _AT_ONCE = 100
 _MOST_DRAWN = 100
-"""Of more models the bounds are Bonferroni's, at most 5 % above those that draws would give."""
+"""With more models the bounds are Bonferroni's, at most 5 % above those of draws."""
 _RIDGE = 0.01
-"""Of the mean variance: so much of each model's scatter is taken for its own, since few clusters
-cannot tell the covariance of many models."""
+"""Share of the mean variance that is taken for each model's own scatter, since few clusters cannot
+tell the covariance of many models."""
 
 
 class ModelOrder(NamedTuple):
@@ -36,11 +36,11 @@ class ModelOrder(NamedTuple):
     place: Ints
     """By strength, 1 the best; equal ones share a place."""
     best: Ints
-    """The best place, as `worst` the worst, that the model may have."""
+    """The best place that the model may have; `worst` is the worst."""
     worst: Ints
     may_be_best: NDArray[np.bool_]
     apart: NDArray[np.bool_]
-    """Of each model against each other: by its own bound they differ in the order they stand in."""
+    """Whether row and column differ, in the order in which they stand, by the bound of the row."""
     bound: Floats
     """How many errors a model must be behind another to be no candidate for the best."""
 
@@ -49,11 +49,11 @@ class ErrorBounds(NamedTuple):
     """How many errors differences of equal models hardly ever exceed."""
 
     behind: Floats
-    """Of each model's being behind others, in one direction; shape (n,)."""
+    """For each model's distance behind others, in one direction; shape (n,)."""
     either: Floats
-    """Of its being behind or ahead; shape (n,)."""
+    """For its distance from others in both directions; shape (n,)."""
     all_pairs: float
-    """Of any two models."""
+    """For any two models."""
 
 
 def lead_of(
@@ -97,22 +97,25 @@ def lead_of(
     place = 1 + (gap > SAME).sum(axis=0)
     body = np.ones(n, dtype=np.bool_) if unknown is None else ~unknown
     errors = np.sqrt(gap_variances(covariance)) if errors is None else errors
-    # Models without errors of their own share the risk with the others.
+    # Models whose differences have no error take their share of the risk, too.
     share = (1.0 - level) * (int(body.sum()) - 1) / max(n - 1, 1)
     ratio = np.full((n, n), -np.inf)
     bound = np.full(n, np.inf)
     either = np.full(n, np.inf)
+    # With one video all errors are infinite: no draws, and every place stays open.
     if np.isfinite(errors).all() and body.sum() > 1:
-        # Draws for the strongest first: the same whatever the models are called.
+        # In order of strength, so that draws do not depend on the order of the models.
         order = np.flatnonzero(body)[np.argsort(-strengths[body], kind="stable")]
         inside = np.ix_(order, order)
         typical = float((errors[inside] ** 2).sum()) / (len(order) * (len(order) - 1))
         found = _bounds(covariance[inside], freedom, typical=typical, share=share, seed=seed)
+        # Not by zero: equal models without scatter are 0 errors apart and not NaN.
         ratio[inside] = gap[inside] / np.maximum(errors[inside], np.finfo(float).tiny)
         bound[order] = found.all_pairs if simultaneous else found.behind
         either[order] = found.all_pairs if simultaneous else found.either
     known = np.zeros((n, n), dtype=np.bool_) if evident is None else evident
-    # Row above column: too far for the column to be best, for its range, and for that of the row.
+    # Row above column by more than the column's bound to be best, its bound for ranges, and the
+    # row's bound for ranges.
     beats = (ratio > bound[None, :]) | known
     bounds_column = (ratio > either[None, :]) | known
     bounds_row = (ratio > either[:, None]) | known
@@ -126,7 +129,7 @@ def lead_of(
 def _bounds(
     covariance: Floats, freedom: float, *, typical: float, share: float, seed: int
 ) -> ErrorBounds:
-    """The bounds that equal models cross with a probability of `share`.
+    """Return the bounds that equal models cross with a probability of `share`.
 
     `typical` is the mean variance of a difference.
     """
@@ -145,13 +148,16 @@ def _bounds(
     diagonal = np.arange(n)
     behind, either = np.empty((2, _DRAWS, n))
     for start in range(0, _DRAWS, _AT_ONCE):
+        # In portions, since each draw makes a matrix of models by models.
         drawn = rng.standard_normal((_AT_ONCE, n)) @ root.T
         ratio = (drawn[:, :, None] - drawn[:, None, :]) / deviation
+        # A model is never behind itself.
         ratio[:, diagonal, diagonal] = -np.inf
         most = ratio.max(axis=1)
         ratio[:, diagonal, diagonal] = np.inf
         behind[start : start + _AT_ONCE] = most
         either[start : start + _AT_ONCE] = np.maximum(most, -ratio.min(axis=1))
+    # One divisor for all models of a draw makes of normal draws joint ones of Student's t.
     scale = np.sqrt(rng.chisquare(freedom, _DRAWS) / freedom)[:, None]
     behind /= scale
     either /= scale
@@ -165,10 +171,10 @@ def _bounds(
 def videos_needed(gap: float, reach: float, *, videos: int, at_most: int = 10_000) -> int | None:
     """Return roughly how many more videos would part two models; None if that is out of reach.
 
-    Errors shrink as 1 / sqrt(videos), so that a gap exceeds its `reach`, so many errors of the
-    difference as it must, at videos * (reach / gap)^2. Crude: it takes today's gap for the true
-    one, while the gap of two close models is the figure known worst, and more videos of another
-    kind may turn their order round.
+    Errors shrink as 1 / sqrt(videos), so a gap exceeds its `reach`, the bound in errors times their
+    size, at videos * (reach / gap)^2. This is crude: it takes today's gap for the true one, while
+    the gap of two close models is known least of all, and videos of another kind may reverse their
+    order.
     """
     if gap <= 0.0 or not np.isfinite(reach):
         return None

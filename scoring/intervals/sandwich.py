@@ -26,8 +26,8 @@ from videoautoarena.scoring.fitting.newton import one_blas_thread
 from videoautoarena.scoring.fitting.separation import OpenSides, find_open
 
 _FELT = 0.1
-"""Clusters that hold less than this part of what is known of any direction draw nothing that
-matters."""
+"""Largest pull of a cluster that is not corrected: below it the fit would change too little to
+matter."""
 _TERMS = 50
 _SMALL = 1e-10
 
@@ -43,15 +43,15 @@ def cluster_meat(
     """Return the sum over clusters of the outer product of their summed scores, and how many.
 
     The scores are corrected where some cluster draws the fit to itself, and the number of clusters
-    is the effective one. `cluster`, shape (E,), says whose scores the entries are: of each, of
-    which parameter it is and its value, two arrays of shape (E,).
+    is the effective one. `cluster`, shape (E,), is the cluster of each score; each of `entries` has
+    the parameters and the values of such scores, two arrays of shape (E,).
     """
     shape = (len(pull), len(bread))
     effective = effective_number(pull)
     if not is_felt(pull):
         return sum_outer(cluster, entries, shape=shape), effective
     scores = without_pull(sum_scores(cluster, entries, shape=shape), bread, inform)
-    # The jackknife's (G - 1) / G, of which make_spread takes the reverse.
+    # make_spread multiplies variances by G / (G - 1); together that is the jackknife's (G - 1) / G.
     scores *= 1.0 - 1.0 / len(pull)
     return np.asarray(scores.T @ scores, dtype=np.float64), effective
 
@@ -61,6 +61,7 @@ def sum_outer(
 ) -> Floats:
     """Return the sum over clusters of the outer product of their summed scores."""
     rows, columns = shape
+    # Sparse where most clusters have scores for few parameters.
     if 8 * len(cluster) * len(entries) < rows * columns:
         of = np.tile(cluster, len(entries))
         column = np.concatenate([c for c, _ in entries])
@@ -89,19 +90,20 @@ def sum_pull(cluster: Ints, hat: Floats, clusters: int) -> Floats:
 
 
 def is_felt(pull: Floats) -> bool:
-    """Whether some cluster draws the fit to itself; `pull` as for `effective_number`."""
+    """Return whether some cluster draws the fit to itself; `pull` as for `effective_number`."""
     return bool(pull.max(initial=0.0) > _FELT)
 
 
 def without_pull(scores: Floats, bread: Floats, inform: Callable[[Floats], Floats]) -> Floats:
-    """Return each cluster's score as a fit to the other clusters would leave it, CR3's.
+    """Return each cluster's score as a fit to the other clusters would leave it, as in CR3.
 
-    The sum over n of (H_g P)^n s_g, with H_g the information of a cluster and P the inverse of that
-    of all, but for n from 50 on: a cluster that alone knows a direction keeps a finite score.
+    It is the sum over n of (H_g P)^n s_g, with H_g the information of a cluster and P the inverse
+    of that of all, cut off at n = 50, so that a cluster that alone knows a direction keeps a finite
+    score.
 
     Args:
         scores: shape (G, k).
-        bread: shape (k, k), P.
+        bread: P, shape (k, k).
         inform: takes directions, shape (G, k), to each cluster's information times its own.
 
     Source: Bell and McCaffrey (2002), Survey Methodology 28.
@@ -118,11 +120,11 @@ def without_pull(scores: Floats, bread: Floats, inform: Callable[[Floats], Float
 
 
 def effective_number(pull: Floats) -> float:
-    """Return how many equal clusters would say as much, from 2 to G; G where there are fewer.
+    """Return how many equal clusters would say as much, from 2 to G; below three clusters G.
 
-    Satterthwaite's degrees of freedom, and one more, of a mean of independent battles in clusters
-    that each hold a share of the information: `pull`, shape (G,), is the trace of each cluster's
-    information times the inverse of all of it.
+    It is one more than Satterthwaite's degrees of freedom of a mean of independent battles, in
+    clusters that each hold a share of the information: `pull`, shape (G,), is the trace of each
+    cluster's information times the inverse of all of it.
 
     Source: Bell and McCaffrey (2002); Pustejovsky and Tipton (2018), J. Bus. Econ. Stat. 36.
     """
@@ -136,6 +138,8 @@ def effective_number(pull: Floats) -> float:
 
 
 LEVEL = 0.95
+# Clusters from which on a sandwich may lie below independent battles, and how rarely so low by
+# chance; see `hold_up`.
 _ENOUGH = 8
 _UNLIKELY = 0.01
 
@@ -148,9 +152,9 @@ class StrengthSpread(NamedTuple):
     """
 
     robust: Floats
-    """The sandwich, with every cluster's share made up for by how much it draws the fit to it."""
+    """The sandwich, corrected for how much each cluster draws the fit to itself."""
     least: Floats
-    """What independent battles would have: the inverse information times the dispersion."""
+    """The covariance that independent battles would have: inverse information times dispersion."""
     prior: Floats
     """The inverse information; one-sided models have at least this."""
     clusters: int
@@ -162,15 +166,15 @@ class StrengthSpread(NamedTuple):
     """Shape (n,), in how many of them each model was seen."""
     one_sided: NDArray[np.bool_]
     open: OpenSides
-    """On which sides nothing bounds those that are."""
+    """How far strengths are left open on either side, of models with few points or none."""
     zero: Floats
-    """Shape (n,), how much each model counts in the mean that is zero, 1 in all."""
+    """Shape (n,), how much each model counts in the mean that is zero; they sum to 1."""
 
 
 def measure_spread(
     cells: Cells, theta: Floats, *, one_sided: NDArray[np.bool_] | None = None
 ) -> StrengthSpread:
-    """Return how the strengths of one component scatter that `fit_strengths` returned.
+    """Return how the strengths that `fit_strengths` gave one component scatter.
 
     Source: Huber (1967), 5th Berkeley Symposium 1; Liang and Zeger (1986), Biometrika 73.
     """
@@ -235,7 +239,7 @@ def make_spread(
 ) -> StrengthSpread:
     """Return the spread of a sandwich and the inverse information in it.
 
-    `alone` is what independent battles would have where their weights differ; else it is `bread`.
+    `alone` is the covariance of independent battles where their weights differ, else `bread`.
     """
     more = clusters / (clusters - 1) if clusters > 1 else 1.0
     least = bread if alone is None else alone
@@ -245,14 +249,14 @@ def make_spread(
 
 
 def hold_up(robust: Floats, least: Floats, *, seen: Ints, clusters: int) -> Floats:
-    """Return variances: the sandwich's, or those of independent battles where it cannot be trusted.
+    """Return variances: the sandwich's, but not below independent battles' where it is untrusted.
 
-    Sums over clusters come out as zero where all battles tie or a model was seen in one cluster,
-    and zero is not certainty. So a sandwich is not let below the variance of independent battles
-    where it stands on fewer than eight clusters or on less than half of them, nor where it
-    lies so far below as it would by chance once in a hundred times. Where it may, intervals hold
-    what they say; held up always, they would hold 98 % with eight videos. `robust` is of the
-    sandwich, `least` of independent battles, and `seen` on how many clusters each stands.
+    Sums over clusters are zero where all battles tie or a model was seen in one cluster, and zero
+    is not certainty. So a sandwich is not let below the variance of independent battles where it
+    stands on fewer than eight clusters or on less than half of them, nor where it lies so far below
+    as it would by chance once in a hundred times. Where it may, intervals hold what they say; held
+    up always, they would hold 98 % with eight videos. `robust` is of the sandwich, `least` of
+    independent battles, and `seen` on how many clusters each stands.
     """
     freedom = np.maximum(seen - 1, 1)
     unlikely = robust < least * chdtri(freedom, 1.0 - _UNLIKELY) / freedom
@@ -270,6 +274,7 @@ def place_errors(spread: StrengthSpread) -> Floats:
     variance = hold_up(
         np.diag(spread.robust), np.diag(spread.least), seen=spread.seen, clusters=spread.clusters
     )
+    # A model that always lost hardly scatters, which says nothing of how far below it may be.
     wider = np.maximum(variance, np.diag(spread.prior))
     return np.sqrt(np.where(spread.one_sided, wider, variance))
 
@@ -293,9 +298,8 @@ def gap_errors(spread: StrengthSpread) -> Floats:
 def chance_better(theta: Floats, spread: StrengthSpread) -> Floats:
     """Return how likely each model i is stronger than each j, shape (n, n).
 
-    From the difference of the two and its error, by Student's t: 0.975 where
-    the 95 % interval of the difference ends at zero. 0.5 on the diagonal, and everywhere with
-    fewer than two clusters.
+    It follows from their difference and its error by Student's t: 0.975 where the 95 % interval of
+    the difference ends at zero. 0.5 on the diagonal, and everywhere with fewer than two clusters.
     """
     gap = theta[:, None] - theta[None, :]
     errors = gap_errors(spread)
@@ -312,12 +316,12 @@ def place_reaches(spread: StrengthSpread, *, level: float = LEVEL) -> tuple[Floa
 def open_reaches(
     half: Floats, spread: StrengthSpread, *, level: float = LEVEL
 ) -> tuple[Floats, Floats]:
-    """Return how far intervals reach down and up that are `half` wide but on open sides.
+    """Return how far intervals of half width `half` reach down and up, further on open sides.
 
-    Of a model without a point the penalised likelihood falls on the open side as slowly as half its
-    strength, so that to fall as far as at z errors it has to go z^2 + 1 nats where the error says
-    z sqrt(2): by so much more it reaches there, and by a share of that where few points bound it.
-    All in nats, shape (n,).
+    For a model without a point the penalised log-likelihood falls on the open side by half a nat
+    for each nat of strength. To fall as far as at z errors takes z^2 + 1 nats, where the error says
+    z sqrt(2): the interval reaches further there by that ratio, and by a part of it where few
+    points bound the strength. All in nats, shape (n,).
 
     Source: Heinze and Schemper (2002), Stat. Med. 21, for profiles of the penalised likelihood.
     """
@@ -347,13 +351,13 @@ def check_level(level: float) -> None:
 
 
 def against_zero(matrix: Floats, zero: Floats) -> Floats:
-    """Return the covariance of distances to the zero of the scale, of a covariance of places."""
+    """Return the covariance of strengths against the zero of the scale."""
     rows = matrix - (zero @ matrix)[None, :]
     return np.asarray(rows - (rows @ zero)[:, None], dtype=np.float64)
 
 
 def _alone(cells: Cells, theta: Floats, *, bread: Floats) -> Floats | None:
-    """What independent battles of unequal weights would have; None where each weighs 1."""
+    """Return the covariance of independent battles of unequal weight; None where each weighs 1."""
     if cells.squares is None:
         return None
     counts = np.zeros_like(cells.counts)
@@ -363,13 +367,13 @@ def _alone(cells: Cells, theta: Floats, *, bread: Floats) -> Floats | None:
 
 
 def gap_variances(covariance: Floats) -> Floats:
-    """Return the variance of each difference of two places, of a covariance of places."""
+    """Return the variance of each difference of two strengths, from their covariance."""
     own = np.diag(covariance)
     return np.asarray(own[:, None] + own[None, :] - 2.0 * covariance, dtype=np.float64)
 
 
 def _residuals(cells: Cells, theta: Floats) -> Floats:
-    """What a loss, a tie and a win of `i` were above expectation, shape (P, 3)."""
+    """Return how far a loss, a tie and a win of `i` exceed its expected points, shape (P, 3)."""
     chance = expit(theta[cells.i] - theta[cells.j])
     return np.asarray(POINTS - chance[:, None], dtype=np.float64)
 
@@ -383,6 +387,7 @@ def count_seen(cells: Cells) -> Ints:
         return np.asarray(np.rint(fought), dtype=np.int64)
     seats = np.concatenate([cells.i[parts.cell], cells.j[parts.cell]])
     there = np.tile(parts.cluster, 2) * n + seats
+    # A table of clusters by models would be mostly empty.
     if cells.clusters * n > 8 * len(there):
         return np.asarray(np.bincount(np.unique(there) % n, minlength=n), dtype=np.int64)
     seen = np.zeros(cells.clusters * n, dtype=np.bool_)
@@ -391,14 +396,14 @@ def count_seen(cells: Cells) -> Ints:
 
 
 def _cluster_meat(cells: Cells, theta: Floats, bread: Floats) -> tuple[Floats, float]:
-    """The sum of outer products of the clusters' summed scores, and the effective clusters."""
+    """Return the sum of outer products of the clusters' scores, and the effective clusters."""
     parts = cells.parts
     assert parts is not None
     i = cells.i[parts.cell]
     j = cells.j[parts.cell]
     shape = (cells.clusters, cells.models)
     chance = expit(theta[cells.i] - theta[cells.j])
-    # Column by column: summing along rows of three takes six times as long.
+    # By column, since summing along rows of three takes six times as long.
     lost, tied, won = parts.counts.T
     battles = lost + tied + won
     surplus = won + 0.5 * tied - battles * chance[parts.cell]
@@ -417,8 +422,9 @@ def _cluster_meat(cells: Cells, theta: Floats, bread: Floats) -> tuple[Floats, f
 
 
 def _dispersion(cells: Cells, theta: Floats) -> float:
-    """Squared residuals over their expectation, one even decisive battle added to both."""
+    """Return squared residuals over their expectation, with an even battle added to both."""
     chance = expit(theta[cells.i] - theta[cells.j])
     expected = float((cells.battles * chance * (1.0 - chance)).sum())
     found = float((cells.counts * _residuals(cells, theta) ** 2).sum())
+    # An even battle, whose squared residual is 1/4, keeps it above zero where all went as expected.
     return (found + 0.25) / (expected + 0.25)

@@ -43,11 +43,11 @@ class ChoiceItem:
     question: str
     options: tuple[str, ...]
     key: int | None
-    """Place of the right option, from 0; any other number where it is none of them, None where
-    nobody says which it is."""
+    """Place of the right option, from 0; another number where no option is right, None where the
+    key is unknown."""
     task: str = ""
     video: str = ""
-    """Items about one video belong together; empty where there is no saying."""
+    """Items about one video belong together; empty where the video is unknown."""
 
     @property
     def asked(self) -> bool:
@@ -56,7 +56,7 @@ class ChoiceItem:
 
     @property
     def keyed(self) -> bool:
-        """Whether the right one is among them."""
+        """Whether the right answer is among its options."""
         return self.key is not None and 0 <= self.key < len(self.options)
 
 
@@ -89,7 +89,7 @@ class ItemLayout(NamedTuple):
 
 
 def plain(text: str) -> str:
-    """Return a text without what makes no other text of it: case, gaps, how signs are coded."""
+    """Return a text without differences that do not count: case, blanks, forms of Unicode."""
     return " ".join(unicodedata.normalize("NFC", text).casefold().split())
 
 
@@ -101,6 +101,7 @@ def words(text: str) -> list[str]:
 def lay_out(items: Sequence[ChoiceItem]) -> ItemLayout:
     """Return the items that are asked, laid out."""
     given = [i for i, item in enumerate(items) if item.asked]
+    # Items with a key come first, so that arrays of keys line up with the first rows.
     given.sort(key=lambda i: (not items[i].keyed, _rank(items[i])))
     kept = [items[i] for i in given]
     orders = [sorted(range(len(x.options)), key=lambda k: (x.options[k], k)) for x in kept]
@@ -174,10 +175,11 @@ FOUND = 0.001
 LOOK = 0.01
 Reading = Literal["found", "look", "balanced too exactly", "clean"]
 _WIDEST, _FINEST = 6, 60
-"""Parts of a credit that ties of up to six options divide into."""
+"""Widest tie that credits divide by exactly, and the parts of a credit beyond it; 60 is the least
+number that 1 to 6 divide."""
 _SLACK = 1e-6
 _ROUNDING = 1e-13
-"""What adding up in the frequency domain may be off by."""
+"""How far adding up in the frequency domain may be off."""
 
 
 class TailChances(NamedTuple):
@@ -200,19 +202,20 @@ def measure_tails(hit: Ints, shared: Ints, offered: Ints) -> TailChances:
     if len(hit) == 0:
         return TailChances(1.0, 1.0)
     parts = int(np.lcm.reduce(shared)) if shared.max() <= _WIDEST else _FINEST
+    # Rounded against the probe where ties are too wide to divide, so that no p is too small.
     low = parts // shared
     high = -(-parts // shared)
     earned = int((hit * low).sum())
     missed = int(((1 - hit) * low).sum())
-    # At most so much is earned just where at least so much is missed.
+    # At most so much is earned exactly where at least so much is missed.
     return TailChances(_at_least(earned, high, chance), _at_least(missed, high, 1.0 - chance))
 
 
 def measure_rough_tails(credits: Floats, offered: Ints) -> TailChances:
-    """Return both tails as if of options that share a pick one had been drawn.
+    """Return both tails as if one of the options that share a pick had been drawn.
 
-    That scatters more than the credits do; what they fall short of a whole number of is given to
-    neither side.
+    That scatters more than the credits do. The sum of credits is rounded down for the upper tail
+    and up for the lower one.
     """
     one = np.ones_like(offered)
     few, many = (
@@ -234,6 +237,7 @@ def _at_least(least: int, worth: Ints, chance: Floats) -> float:
     if least <= 0:
         return 1.0
     kinds, times = np.unique(np.stack([worth, chance]), axis=1, return_counts=True)
+    # Equal terms are a plain binomial, which is exact far out in its tail.
     if len(times) == 1:
         return float(bdtrc(-(-least // worth[0]) - 1, len(worth), chance[0]))
     size = int(next_fast_len(int(worth.sum()) + 1, real=True))
@@ -242,6 +246,7 @@ def _at_least(least: int, worth: Ints, chance: Floats) -> float:
     for (each, likely), count in zip(kinds.T, times, strict=True):
         waves *= (1.0 - likely + likely * turn**each) ** count
     tail = float(np.fft.irfft(waves, size)[least : int(worth.sum()) + 1].sum())
+    # A tail that the transform cannot tell from nothing is small and never 0.
     return min(max(tail, 0.0) + _ROUNDING, 1.0)
 
 
@@ -254,8 +259,9 @@ _STILL = 1e-9
 def measure_leaks(layout: ItemLayout, picks: Floats, fold: Ints) -> Floats:
     """Return the chance of the right option of each item by what probes pick, shape (k,).
 
-    A conditional logit of the key on the picks, learned from the other parts of the items, so that
-    of options given such a chance about that share is right. 1/m of m options without a probe.
+    A conditional logit of the key on the picks, learned from the other parts of the items: of
+    options that are given some chance, about that share is right. Without a probe it is 1/m for m
+    options.
 
     Args:
         layout: the items.
@@ -274,13 +280,13 @@ def measure_leaks(layout: ItemLayout, picks: Floats, fold: Ints) -> Floats:
 
 
 def _share_out(layout: ItemLayout, scores: Floats) -> Floats:
-    """Return the chance of each option: exponentials of scores, of an item 1 together."""
+    """Return the chance of each option: exponentials of scores that sum to 1 in each item."""
     raised = np.exp(scores - np.maximum.reduceat(scores, layout.start)[layout.owner])
     return np.asarray(raised / np.add.reduceat(raised, layout.start)[layout.owner])
 
 
 def _fit(layout: ItemLayout, picks: Floats, counted: Floats) -> Floats:
-    """Return what each probe's pick is worth, held to 0 as by a normal prior of unit variance."""
+    """Return what each probe's pick is worth, drawn to 0 by a normal prior of unit variance."""
     weights = np.zeros(picks.shape[1])
     right = np.zeros(len(picks))
     right[layout.key] = 1.0
@@ -290,6 +296,8 @@ def _fit(layout: ItemLayout, picks: Floats, counted: Floats) -> Floats:
         mean = np.add.reduceat(picks * chance[:, None], layout.start)
         pull = picks.T @ ((right - chance) * counted[layout.owner]) - weights
         bend = (picks * each[:, None]).T @ picks - (mean * counted[:, None]).T @ mean
+        # The identity is the curvature of the prior, without which a probe that is always right
+        # runs away.
         step = np.linalg.solve(bend + np.eye(len(weights)), pull)
         weights += step
         if not np.abs(step).max(initial=0.0) > _STILL:
@@ -299,7 +307,8 @@ def _fit(layout: ItemLayout, picks: Floats, counted: Floats) -> Floats:
 
 _SAME = 1e-9
 _UNSEEN, _ONE = 0.25, 1.0
-"""An option never offered elsewhere is right one time in four, as firmly as one offer says."""
+"""A label never offered elsewhere counts as right one time in four, with the weight of one
+offer."""
 
 
 class ProbePicks(NamedTuple):
@@ -311,18 +320,18 @@ class ProbePicks(NamedTuple):
     """Shape (.., n), how many these are."""
 
     def hits(self, key: Ints) -> Ints:
-        """Return 1 where the key is among them, else 0, shape (.., k)."""
+        """Return 1 where the key is among the picks, else 0, shape (.., k)."""
         return np.asarray(np.take_along_axis(self.top, key, axis=-1), dtype=np.int64)
 
     def earn(self, key: Ints) -> Floats:
-        """Return what the picks are worth, 1/t where the key is one of t, shape (.., n)."""
+        """Return what the picks earn, 1/t where the key is one of t, shape (.., n)."""
         earned = np.zeros(self.shared.shape)
         earned[..., : key.shape[-1]] = self.hits(key)
         return earned / self.shared
 
 
 def pick(scores: Floats, layout: ItemLayout) -> ProbePicks:
-    """Return which options have the highest score of their item; alike ones share it."""
+    """Return which options have the highest score of their item; equal ones share the pick."""
     best = np.maximum.reduceat(scores, layout.start, axis=-1)
     top = (scores >= best[..., layout.owner] - _SAME).astype(np.int64)
     return ProbePicks(top, np.add.reduceat(top, layout.start, axis=-1))
@@ -381,7 +390,7 @@ def score_rates(layout: ItemLayout, labels: Ints, keys: Ints) -> Floats:
 def measure_unevenness(layout: ItemLayout, labels: Ints, keys: Ints) -> Floats:
     """Return how unevenly right answers spread over labels offered twice or more, (draws,).
 
-    Squares of right answers beyond expectation, each over its variance if keys are drawn evenly.
+    It sums squared deviations from expectation, each over its variance if keys are drawn evenly.
     """
     sure = _keyed(layout, keys)
     kinds = int(labels.max()) + 1

@@ -46,7 +46,7 @@ from videoautoarena.scoring.questions.items import (
 )
 
 FOLDS, SOFTNESS = 5, 3.0
-"""Parts that items are cut into, and C of the regression."""
+"""Parts that items are cut into, and the parameter C of the regression."""
 
 
 def cut_folds(items: int, seed: int) -> Ints:
@@ -70,10 +70,11 @@ def describe(layout: ItemLayout) -> Any:
 
 
 def classify(layout: ItemLayout, features: Any, fold: Ints) -> Floats:
-    """Return how right each option looks to what was learned from the other parts, shape (N,).
+    """Return how right each option looks to a model of the other parts, shape (N,).
 
-    By logistic regression of scikit-learn; all the same where nothing is there to learn from.
+    The model is scikit-learn's logistic regression; all scores are 0 with nothing to learn from.
     """
+    # Imported here: an extra, which only this probe needs.
     from sklearn.linear_model import LogisticRegression
 
     right = np.zeros(len(layout.owner))
@@ -92,10 +93,10 @@ def learn_linearly(layout: ItemLayout, features: Any, fold: Ints) -> Floats:
     """Return the map from keys to how right options look to what is learned, shape (N, N).
 
     It is to be applied to 1 for a right option and 0 for a wrong one, less the chance of either;
-    what it makes of the options of a part hangs on the keys of the others alone. This is, but for
-    a factor, the first step that Newton would take up the likelihood of `classify`. It is linear in
-    the keys, so that keys drawn a thousand times cost one product of matrices and no thousand
-    regressions.
+    what it makes of the options of one part depends on the keys of the others only. This is, but
+    for a factor, the first step that Newton would take up the likelihood of `classify`. It is
+    linear in the keys, so that keys drawn a thousand times cost one product of matrices and no
+    thousand regressions.
     """
     products = (features @ features.T).toarray() + 1.0
     chance = (1.0 / layout.size)[layout.owner]
@@ -137,7 +138,7 @@ def _grams(text: str) -> list[str]:
 
 PROBES = ("longest", "shortest", "place", "prior", "overlap", "centre", "classifier")
 DRAWS = 999
-"""Of keys, where they may be drawn again: enough for p = .001."""
+"""Draws of keys where they may be drawn again: enough for a p-value of .001."""
 _BY_TEXT: dict[str, Callable[[ItemLayout], Floats]] = {
     "longest": score_length,
     "shortest": lambda layout: -score_length(layout),
@@ -150,9 +151,10 @@ _LABELS: dict[str, Callable[[ItemLayout], Ints]] = {
 }
 LEARNED = (*_LABELS, "classifier")
 _AT_ONCE = 2_000_000
-"""Options of all draws that are held at a time."""
+"""Most options, over all draws, that are held at a time."""
 MOST_LEARNED = 500
-"""Items that the classifier's draws are made on: their cost goes up with the cube."""
+"""Most items that the classifier's draws are made on, since their cost grows with the cube."""
+# Right answers spread as evenly as one draw in a hundred are a quota and no chance.
 _EVEN = 0.01
 _SLACK = 1e-6
 
@@ -166,8 +168,8 @@ class ProbeResult:
     probe: str
     """Its name."""
     share: float
-    """Of items whose key it names, 0 to 1; a pick shared by t options is worth 1/t. NaN without
-    an item."""
+    """Share of items whose key it names, 0 to 1; a pick shared by t options is worth 1/t. NaN
+    without an item."""
     chance: float
     """What it would earn if keys were drawn evenly: the mean of 1 / options."""
     p: float
@@ -179,7 +181,7 @@ class ProbeResult:
     reading: Reading
     """`found`, `look`, `clean` or `balanced too exactly`."""
     credits: Floats
-    """Shape (items given,), of each item 0 to 1; NaN of those without a key."""
+    """Shape (items given,), what it earns on each item, 0 to 1; NaN for items without a key."""
 
 
 class ProbeReport(NamedTuple):
@@ -190,9 +192,9 @@ class ProbeReport(NamedTuple):
     key is none of its options is among them, and nothing names it."""
     results: tuple[ProbeResult, ...]
     leak: Floats
-    """Shape (items given,), how likely the probes found name the key; NaN without one."""
+    """Shape (items given,), how likely the probes that were found name the key; NaN without one."""
     given_away: NDArray[np.bool_]
-    """Shape (items given,), where that is more than one half."""
+    """Shape (items given,), whether `leak` is above one half."""
     defects: tuple[ItemDefect, ...]
 
 
@@ -284,7 +286,7 @@ def _tell_tails(layout: ItemLayout, picks: ProbePicks, name: str) -> TailChances
     size = layout.size[:k]
     if name not in LEARNED:
         return measure_tails(hit, shared, size)
-    # What is learned from other keys scatters more than its ties say.
+    # What is learned from other keys scatters more than its ties tell.
     return measure_rough_tails(hit / shared, size)
 
 
@@ -294,7 +296,7 @@ def _read(ready: _ProbedItems, name: str, *, tails: TailChances, known: TailChan
     if name in _LABELS and known.below <= FOUND:
         if _evenness(ready, name) <= _EVEN:
             return "balanced too exactly"
-        # Left out of so nearly even counts, each key lowers its own: that happens to any set.
+        # Leaving a key out of nearly even counts lowers its own rate: that happens to any set.
         return "clean" if ready.draws and tails.above > LOOK else "look"
     if tails.below <= FOUND:
         return "balanced too exactly"
@@ -331,6 +333,8 @@ def _redraw_classifier(ready: _ProbedItems) -> tuple[float, Floats]:
     """Return what the classifier's linear form earns, and what by each draw of keys."""
     if len(ready.layout.given) > MOST_LEARNED:
         draw = np.random.default_rng([ready.seed, 2])
+        # Whole items are left out, and both the set's keys and drawn ones are scored on the same
+        # part.
         some = draw.choice(ready.layout.given, MOST_LEARNED, replace=False)
         ready = _prepare([ready.items[i] for i in some], ready.draws, ready.seed)
     layout = ready.layout
@@ -347,12 +351,14 @@ def _redraw_classifier(ready: _ProbedItems) -> tuple[float, Floats]:
 
 
 def _rank(as_far: NDArray[np.bool_]) -> float:
+    # The set's own keys count as one of the draws, so that p is never 0.
     return float((1 + as_far.sum()) / (1 + len(as_far)))
 
 
 def _draw_keys(ready: _ProbedItems, draws: int) -> Iterator[Ints]:
-    """Yield keys drawn evenly, shape (some draws, k), until there are so many."""
+    """Yield keys drawn evenly, in portions of shape (some draws, k), `draws` in all."""
     layout = ready.layout
+    # A stream of its own, so that keys do not depend on how the parts were drawn.
     draw = np.random.default_rng([ready.seed, 1])
     k = len(layout.key)
     step = max(1, _AT_ONCE // len(layout.owner))

@@ -25,15 +25,15 @@ from videoautoarena.scoring.intervals.proportions import (
 from videoautoarena.scoring.ratings.differences import PairedLead, measure_lead
 
 _ENDLESS = 1_000_000_000
-"""Degrees with which Student's t is the normal curve."""
+"""Degrees of freedom at which Student's t is the normal distribution."""
 
 
 class TaskMeans(NamedTuple):
-    """What the items of several tasks come to, tasks in the order of their numbers."""
+    """The figures of several tasks, in the order of the tasks' numbers."""
 
     tasks: tuple[Share, ...]
     mean: Share
-    """Of the figures of tasks; `n` counts items. M-Avg or G-Avg."""
+    """The mean of the figures of tasks, M-Avg or G-Avg; `n` counts items."""
     chances: tuple[float, ...]
     """What guessing would give in each task; NaN where nothing is to be guessed."""
     chance: float
@@ -95,8 +95,8 @@ def measure_scores(score: ArrayLike, task: ArrayLike, video: ArrayLike | None = 
 def average(figures: Sequence[Share], together: Floats | None = None) -> Share:
     """Return the mean of figures and its 95 % interval.
 
-    The distances of the bounds from their values are put together as standard errors would be, and
-    never to less than if figures had nothing in common: few videos go against each other by chance.
+    The distances of the bounds from their values are combined as standard errors would be, and to
+    no less than if figures had nothing in common: few videos go against each other by chance.
 
     Args:
         figures: each with its interval.
@@ -143,7 +143,7 @@ def _measure(
 def _link(values: Floats, task: Ints, groups: Ints) -> Floats:
     """Return how tasks go together across the videos they share, shape (tasks, tasks).
 
-    One video says nothing of that: so wholly that their mean is no surer than each of them.
+    One video cannot tell: tasks then go together wholly, and their mean is no surer than each.
     """
     tasks = int(task.max(initial=-1)) + 1
     if groups.max(initial=0) == 0:
@@ -159,18 +159,19 @@ def _link(values: Floats, task: Ints, groups: Ints) -> Floats:
 
 
 MARGIN = 0.02
+# Means that differ by less differ by rounding.
 _SAME = 1e-12
 
 
 class SettingChoice(NamedTuple):
-    """The settings by their place in what was given."""
+    """Settings, by their place among those given."""
 
     best: int
-    """Of the highest mean; of several, the cheapest."""
+    """The setting with the highest mean; of several, the cheapest."""
     cheapest: int
-    """Of those that are not shown to lie further behind the best than the margin."""
+    """The cheapest setting that is shown to be less than the margin behind the best."""
     leads: tuple[PairedLead, ...]
-    """Of each setting over the best, item by item: none above 0; that of the best is 0 for sure."""
+    """Lead of each setting over the best, item by item, never above 0; exactly 0 for the best."""
 
 
 def choose_cheapest(
@@ -201,6 +202,7 @@ def choose_cheapest(
     if not np.isfinite(prices).all() or margin <= 0.0:
         raise ValueError("costs must be finite and the margin above 0")
     means = rows.mean(axis=1)
+    # By price, and among equal prices by mean: the first that qualifies is the one to take.
     order = np.lexsort((-means, prices))
     best = next(int(k) for k in order if means[k] >= means.max() - _SAME)
     leads = tuple(
@@ -233,7 +235,7 @@ def share_hit(sampled: ArrayLike, frames: int, length: int) -> float:
     seen = np.unique(np.asarray(sampled, dtype=np.int64))
     if len(seen) and (seen[0] < 0 or seen[-1] >= frames):
         raise ValueError("sampled frames must be of the video")
-    # Between two frames that are seen, a stretch is missed at so many places as it fits there.
+    # A stretch is missed at as many places as it fits between two frames that are seen.
     gaps = np.diff(np.concatenate([[0], seen, [frames - 1]])) - 1
     return 1.0 - float(np.maximum(gaps - length + 1, 0).sum()) / places
 

@@ -13,15 +13,15 @@ from scipy.special import expit
 from videoautoarena.scoring.fitting.counts import Floats, Ints
 
 LEAST_CLUSTERS = 8
-"""On each side: with fewer the spread of a side is a guess, and no test is made."""
+"""Least clusters on each side: with fewer the spread of a side is a guess, and no test is made."""
 LEAST_EXPECTED = 5.0
-"""Units of each sample that a column of noughts and ones must be expected to hold of both."""
+"""Noughts, and ones, that the smaller sample must be expected to hold for a column to be tested."""
 _BATCH = 64
 """Permutations at a time, which bounds the memory."""
 _NOTHING = 1e-9
-"""A standard error below is rounding: nothing scatters."""
+"""A standard error below this is rounding: nothing scatters."""
 _BELIEVED = 3.0
-"""As how many clusters the scatter of all counts beside that of a side's own."""
+"""Weight, in clusters, of the scatter of both sides together beside that of one side."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,24 +38,24 @@ class SampleDifference(NamedTuple):
     """What a test of two samples found."""
 
     p: float | None
-    """Of all columns together; None where no column can be tested."""
+    """The p-value of all columns together; None where no column can be tested."""
     columns: Floats
-    """Shape (columns,), of each with the error held over all of them; NaN of one that is not
+    """Shape (columns,), p-values with the error held over all columns; NaN for a column that is not
     tested: with fewer than LEAST_CLUSTERS clusters on a side, or too rare."""
     clusters: tuple[int, int]
-    """Of either sample."""
+    """Clusters of each sample."""
 
 
 @dataclass(frozen=True, eq=False)
 class _Blocks:
-    """The means of units of one cluster and side: what is moved to the other side as one."""
+    """Means of the units of one cluster on one side, which change sides together."""
 
     means: Floats
     """Shape (blocks, columns), centred."""
     share: Floats
-    """Shape (columns,), of ones where a column holds noughts and ones, else NaN."""
+    """Shape (columns,), share of ones in columns of noughts and ones, else NaN."""
     side: NDArray[np.bool_]
-    """Whether they are of the first sample."""
+    """Whether each block is of the first sample."""
     pairs: Ints
     """Shape (pairs, 2): blocks of one cluster on both sides."""
     alone: Ints
@@ -103,16 +103,18 @@ def compare_samples(
     rng = np.random.default_rng(seed)
     over = np.zeros(len(found), dtype=np.int64)
     for begin in range(0, rounds, _BATCH):
-        # As many blocks on each side as there were; twins change places together.
+        # Each side keeps its number of blocks; the two blocks of a shared cluster swap places.
         batch = min(rounds - begin, _BATCH)
         sides = np.repeat(blocks.side[None, :], batch, axis=0)
         sides[:, blocks.alone] = rng.permuted(sides[:, blocks.alone], axis=1)
         turned = rng.random((batch, len(blocks.pairs))) < 0.5
         sides[:, blocks.pairs[:, 0]] ^= turned
         sides[:, blocks.pairs[:, 1]] ^= turned
-        # A hair's breadth, so that the same difference, summed in another order, is no smaller.
+        # A little more, so that the same difference, summed in another order, is not taken as
+        # smaller.
         most = _figures(blocks, sides).max(axis=1) + 1e-9
         over += (most[:, None] >= found).sum(axis=0)
+    # The sample itself counts as one of its permutations, so that p is never 0.
     columns[tested] = (1.0 + over) / (1.0 + rounds)
     return SampleDifference(float(np.nanmin(columns)), columns, clusters)
 
@@ -140,7 +142,7 @@ def hold_error(ps: ArrayLike) -> Floats:
 
 
 def _often_enough(one: Floats, other: Floats) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-    """Whether each column holds noughts and ones, and whether neither of them is rare.
+    """Return which columns hold noughts and ones alone, and which are not too rare to be tested.
 
     Source: Cochran (1954), Biometrics 10(4).
     """
@@ -164,7 +166,7 @@ def _gather(
     means = np.zeros((keys.shape[1], values.shape[1]))
     np.add.at(means, block.ravel(), values)
     means /= np.bincount(block.ravel(), minlength=len(means))[:, None]
-    # Sorted by cluster, the two blocks of one stand beside each other.
+    # Blocks are sorted by cluster, so the two blocks of a shared one stand side by side.
     twin = np.flatnonzero(keys[0, :-1] == keys[0, 1:])
     pairs = np.stack([twin, twin + 1], axis=1)
     alone = np.setdiff1d(np.arange(len(means)), pairs.ravel())
@@ -176,7 +178,7 @@ def _gather(
 
 
 def _figures(blocks: _Blocks, sides: NDArray[np.bool_]) -> Floats:
-    """How many standard errors the means lie apart, shape (rounds, columns)."""
+    """Return how many standard errors the means lie apart, shape (rounds, columns)."""
     here = sides.astype(np.float64)
     values = blocks.means
     usual = (values**2).mean(axis=0)
@@ -187,7 +189,7 @@ def _figures(blocks: _Blocks, sides: NDArray[np.bool_]) -> Floats:
         count = float(half[0].sum())
         mean = half @ values / count
         off = half @ values**2 - count * mean**2
-        # Of a rare value one side may hold nothing, which is no certainty that there is none.
+        # A side may lack a rare value by chance, which must not count as certainty.
         variance = (off + _BELIEVED * usual) / (count - 1.0 + _BELIEVED) / count
         # A side that holds few ones by chance also scatters less, and would look all the surer of
         # it: the variance of its share is taken to that of the share of both.
@@ -207,7 +209,7 @@ def _figures(blocks: _Blocks, sides: NDArray[np.bool_]) -> Floats:
 def _together(
     blocks: _Blocks, sides: NDArray[np.bool_], mean_one: Floats, mean_other: Floats
 ) -> Floats:
-    """How clusters of both sides deviate together: the sum of the products of both deviations."""
+    """Return how shared clusters deviate together: the sum of products of both deviations."""
     first, second = blocks.means[blocks.pairs.T]
     stays = sides[:, blocks.pairs[:, 0]].astype(np.float64)
     turns = 1.0 - stays
@@ -221,12 +223,12 @@ def _together(
 
 
 _RIDGE = 1e-5
-"""What holds the multiplier of a cell whose share cannot be had."""
+"""Keeps the multiplier of a cell finite whose share cannot be had."""
 _TINY = 1e-12
 _STEPS = 200
 _HALVINGS = 40
 _REST = 1e-8
-"""The largest slope that is still rest."""
+"""Largest slope at which the search rests."""
 
 
 class CalibratedWeights(NamedTuple):
@@ -241,7 +243,7 @@ class CalibratedWeights(NamedTuple):
 def calibrate(cells: ArrayLike, shares: ArrayLike, *, cap: float) -> CalibratedWeights:
     """Return weights by which each cell holds its share, as nearly as the cap allows.
 
-    Of all such weights they are those nearest to 1. Where every unit stands in one cell they are
+    They are the weights nearest to 1 that do so. Where every unit stands in one cell they are
     those of post-stratification: the share of a cell over the one that it has. A unit may stand in
     several cells, or in none.
 
@@ -264,7 +266,7 @@ def calibrate(cells: ArrayLike, shares: ArrayLike, *, cap: float) -> CalibratedW
         raise ValueError("shares must lie between 0 and 1")
     if not cap > 1.0 or not np.isfinite(cap):
         raise ValueError(f"a cap of {cap} leaves no weight above 1; take a larger one")
-    # Units of the same cells weigh the same, and there are few kinds of them.
+    # Units in the same cells get the same weight, and there are few combinations of cells.
     kinds, kind, counts = np.unique(x, axis=0, return_inverse=True, return_counts=True)
     share = counts / len(x)
     rows = np.column_stack([np.ones(len(kinds)), kinds])
@@ -272,7 +274,7 @@ def calibrate(cells: ArrayLike, shares: ArrayLike, *, cap: float) -> CalibratedW
     furthest = float(np.abs(along).max()) + 1.0
 
     def over(by: float) -> float:
-        """How far the mean weight lies above 1, also where a mix cannot be had."""
+        """Return how far the mean weight lies above 1, also where a mix cannot be had."""
         return float(share @ _weigh(along + by, cap)) - 1.0
 
     found = _weigh(along + float(brentq(over, -furthest, furthest, xtol=1e-14)), cap)
@@ -282,7 +284,7 @@ def calibrate(cells: ArrayLike, shares: ArrayLike, *, cap: float) -> CalibratedW
 
 
 def effective_units(weights: ArrayLike) -> float:
-    """Return as how many units of equal weight weighted ones count; 0 of none.
+    """Return how many units of equal weight the weighted ones count as; 0 for none.
 
     Raises:
         ValueError: a weight below 0.
@@ -297,19 +299,19 @@ def effective_units(weights: ArrayLike) -> float:
 
 
 def _weigh(along: Floats, cap: float) -> Floats:
-    """Weights between 0 and the cap, 1 where `along` is 0."""
+    """Return weights between 0 and the cap, 1 where `along` is 0."""
     return np.asarray(cap * expit(cap / (cap - 1.0) * along - np.log(cap - 1.0)), np.float64)
 
 
 def _settle(rows: Floats, share: Floats, target: Floats, cap: float) -> Floats:
-    """The multipliers of the cells, by Newton's method with steps that are halved."""
+    """Return the multipliers of the cells, by Newton's method with steps that are halved."""
 
     def height(at: Floats) -> float:
         steep = cap / (cap - 1.0) * (rows @ at)
         grown = (cap - 1.0) * np.logaddexp(np.log(cap - 1.0), steep)
         return float(share @ grown - at @ target + ridge @ at**2 / 2.0)
 
-    # The mean of the weights is no share, and is held whatever becomes of those.
+    # No ridge on the mean weight, which is held at 1 whatever shares can be had.
     ridge = np.append(0.0, np.full(len(target) - 1, _RIDGE))
     at = np.zeros(len(target))
     here = height(at)
@@ -321,7 +323,8 @@ def _settle(rows: Floats, share: Floats, target: Floats, cap: float) -> Floats:
         bend = share * weights * (1.0 - weights / cap) * cap / (cap - 1.0)
         matrix = (rows * bend[:, None]).T @ rows + np.diag(ridge + _TINY)
         step = np.linalg.solve(matrix, slope)
-        # A step that is not worth its length would oscillate where the cap binds.
+        # Whole steps would oscillate where the cap binds, so a step must gain enough for its
+        # length.
         for _ in range(_HALVINGS):
             there = height(at - step)
             if there <= here - 1e-4 * float(step @ slope):

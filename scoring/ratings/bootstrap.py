@@ -31,13 +31,14 @@ from videoautoarena.scoring.ratings.covariates import CovariateFit, fit_terms
 
 ROUNDS = 1000
 _AT_REST, _PULLED, _FAINT = 1e-4, 1e-8, 0.01
-"""Nats. A Newton step squares the distance, so that after the last one 1e-8 is left; that hat
-values changed leaves a share of the step as large as the largest of them is of its battles, and
-where that is faint they need not be in what a step divides by."""
+"""Nats. A draw rests once a step is this short: Newton squares the distance, so 1e-8 is left.
+Changing hat values leave more, a share of the step as large as theirs of a pair's battles; where
+that share is faint, they are left out of what a step divides by."""
 _STEPS = 30
 _LONGEST = 1.0
 _NEAR = 0.03
-"""Nats. After a step no longer than this the inverse is mended, by Newton and Schulz."""
+"""Nats. After a step no longer than this the inverse is improved, by Newton and Schulz, not
+redone."""
 _DENSE = 20_000
 _CHUNK_NUMBERS = 2_000_000
 
@@ -57,6 +58,7 @@ def bootstrap(
     the same draws. Shape (rounds, models).
     """
     rng = np.random.default_rng(seed)
+    # Each draw takes a matrix of models by models and a table of counts; chunks bound the memory.
     chunk = max(1, min(rounds, _CHUNK_NUMBERS // max(cells.models**2, cells.counts.size)))
     made = np.empty((rounds, cells.models))
     with one_blas_thread():
@@ -75,6 +77,8 @@ def draw_counts(cells: Cells, rng: np.random.Generator, *, rounds: int) -> Float
         there = np.flatnonzero(counts)
         battles = cells.clusters
         drawn = np.zeros((rounds, counts.size))
+        # Poisson counts would be drawn faster, but each draw must have as many battles as there
+        # were.
         drawn[:, there] = rng.multinomial(battles, counts[there] / counts.sum(), size=rounds)
         return drawn.reshape(rounds, -1, 3)
     column = (3 * parts.cell[:, None] + np.arange(3)).ravel()
@@ -88,6 +92,7 @@ def draw_counts(cells: Cells, rng: np.random.Generator, *, rounds: int) -> Float
 
 def draw_clusters(clusters: int, rng: np.random.Generator, *, rounds: int) -> Floats:
     """Return how often each cluster counts in each redrawn tournament, shape (rounds, clusters)."""
+    # Whole clusters are drawn, as the videos are what is taken from a population.
     share = np.full(clusters, 1.0 / clusters)
     return rng.multinomial(clusters, share, size=rounds).astype(np.float64)
 
@@ -127,7 +132,7 @@ def _fit(cells: Cells, start: Floats, counts: Floats, likelihood: Likelihood) ->
 
 
 def _fit_alone(drawn: Cells, start: Floats, likelihood: Likelihood) -> Floats:
-    """The fit of one draw; what its battles do not join stays apart as far as it was."""
+    """Return the fit of one draw; groups that it does not join stay as far apart as they were."""
     there = drawn.battles > 0
     met = Cells(drawn.models, drawn.i[there], drawn.j[there], drawn.counts[there])
     theta = start.copy()
@@ -140,10 +145,10 @@ def _fit_alone(drawn: Cells, start: Floats, likelihood: Likelihood) -> Floats:
 def _climb_all(
     cells: Cells, start: Floats, *, battles: Floats, points: Floats, penalised: bool
 ) -> tuple[Floats, NDArray[np.bool_]]:
-    """Steps of all fits at once; strengths, shape (B, n), and which came to rest.
+    """Take the steps of all fits at once; return strengths, shape (B, n), and which came to rest.
 
-    The first step is one of the plain likelihood, which leads most of the way. Draws stand in
-    columns, since rows of them are gathered fast: `battles` and `points` have the shape (P, B).
+    The first step is one of the plain likelihood, which leads most of the way. Draws are columns,
+    since gathering rows of pairs is fast: `battles` and `points` have the shape (P, B).
     """
     b = battles.shape[1]
     n = cells.models
@@ -184,6 +189,7 @@ def _climb_all(
         rest = (largest <= _AT_REST) & (pull * largest <= _PULLED) & (not penalised or turn > 0)
         if rest.any() or turn == _STEPS - 1:
             theta[moving], settled[moving[rest]] = at.T, True
+            # Draws at rest leave, so that later steps cost less.
             moving = moving[~rest]
             at = at[:, ~rest]
             has = has[:, ~rest]
@@ -195,7 +201,7 @@ def _climb_all(
 
 
 def _sides(cells: Cells) -> Any:
-    """1 where a model is first of a pair, -1 where second, shape (n, P); sparse where large."""
+    """Return 1 where a model is first of a pair, -1 where second, shape (n, P); sparse if large."""
     pairs = np.arange(len(cells.i))
     if cells.models * len(pairs) <= _DENSE:
         dense = np.zeros((cells.models, len(pairs)))
@@ -207,7 +213,7 @@ def _sides(cells: Cells) -> Any:
 
 
 def _laplacians(cells: Cells, sides: Any, weight: Floats) -> Floats:
-    """The information of each fit, shape (B, n, n), the common level pinned as by `pin_mean`."""
+    """Return the information of each fit, shape (B, n, n), pinned as by `pin_mean`."""
     n = cells.models
     b = weight.shape[1]
     matrix = np.zeros((n * n, b))
@@ -219,7 +225,7 @@ def _laplacians(cells: Cells, sides: Any, weight: Floats) -> Floats:
 
 
 def _across(cells: Cells, around: Floats) -> Floats:
-    """The variance of each pair's gap, shape (P, B)."""
+    """Return the variance of each pair's gap, shape (P, B)."""
     n = cells.models
     flat = np.ascontiguousarray(around.reshape(len(around), -1).T)
     own = flat[:: n + 1]
@@ -227,21 +233,22 @@ def _across(cells: Cells, around: Floats) -> Floats:
 
 
 def _solve(matrix: Floats, gradient: Floats) -> Floats:
-    """The steps, shape (n, B)."""
+    """Return the steps, shape (n, B)."""
     return np.asarray(np.linalg.solve(matrix, gradient.T[..., None])[..., 0].T, dtype=np.float64)
 
 
 def _connected(cells: Cells, battles: Floats) -> NDArray[np.bool_]:
-    """Which draws join all models, shape (B,)."""
+    """Return which draws join all models, shape (B,)."""
     if (battles > 0).all():
         return np.ones(len(battles), dtype=np.bool_)
+    # Products of zeros and ones need no more than 32 bits.
     met = np.zeros((len(battles), cells.models, cells.models), dtype=np.float32)
     met[:, cells.i, cells.j] = met[:, cells.j, cells.i] = battles > 0
     return _reaches_all(met)
 
 
 def _strongly_connected(cells: Cells, battles: Floats, points: Floats) -> NDArray[np.bool_]:
-    """Which draws have a finite fit from their battles alone, shape (B,)."""
+    """Return which draws have a finite fit from their battles alone, shape (B,)."""
     took = np.zeros((len(battles), cells.models, cells.models), dtype=np.float32)
     took[:, cells.i, cells.j] = points > 0
     took[:, cells.j, cells.i] = points < battles
@@ -249,7 +256,7 @@ def _strongly_connected(cells: Cells, battles: Floats, points: Floats) -> NDArra
 
 
 def _reaches_all(edges: NDArray[np.float32]) -> NDArray[np.bool_]:
-    """Which graphs lead from their first node to every other, shape (B,)."""
+    """Return which graphs lead from their first node to every other, shape (B,)."""
     reached = np.zeros(edges.shape[:2], dtype=np.float32)
     reached[:, 0] = 1.0
     while True:
@@ -267,9 +274,9 @@ def bootstrap_terms(
     seed: int = 0,
     likelihood: Likelihood = "mle",
 ) -> Floats:
-    """Return what `bootstrap` does, of battles with terms, one fit after another.
+    """Return what `bootstrap` does, for battles with terms, one fit after another.
 
-    A model whom a draw joins to no other stays where it was.
+    A model that a draw joins to no other stays where it was.
     """
     rng = np.random.default_rng(seed)
     made = np.empty((rounds, rows.models))
@@ -297,6 +304,7 @@ def _fit_drawn(drawn: BattleRows, terms: CovariateFit, likelihood: Likelihood) -
         try:
             found = fit_terms(part, davidson=davidson, likelihood=likelihood, start=start)
         except ArithmeticError:
+            # A redrawn field may have no finite plain maximum; bias-reduced it always has one.
             found = fit_terms(part, davidson=davidson, likelihood="firth", start=start)
         theta[members] = found.theta + terms.theta[members].mean()
     return np.asarray(theta - theta.mean(), dtype=np.float64)
@@ -305,7 +313,7 @@ def _fit_drawn(drawn: BattleRows, terms: CovariateFit, likelihood: Likelihood) -
 def expanded_percentiles(
     drawn: Floats, spread: StrengthSpread, *, level: float
 ) -> tuple[Floats, Floats]:
-    """Return the bounds that draws give, a little outside: few clusters scatter too little.
+    """Return percentiles of draws, a little further out: few clusters scatter too little.
 
     Source: Hesterberg (2015), The American Statistician 69, expanded percentiles.
     """

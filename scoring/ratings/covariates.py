@@ -32,7 +32,8 @@ from videoautoarena.scoring.intervals.sandwich import (
 )
 
 PRIOR_SD = 2.0
-"""Of each term, in nats, where the battles alone set one no bounds; the mean is 0."""
+"""Deviation of each term's prior, in nats, where the battles alone do not bound it; its mean is
+0."""
 MOST_HALF_WIDTH = 75.0
 """Points to which the 95 % interval of a term may reach to either side, where it is identified."""
 MOST_INFLATION = 5.0
@@ -48,12 +49,13 @@ worth 40 points, 100 videos of 10 battles pass in 1.00, 1.00 and .95 for shares 
 """
 _STEPS = 500
 _FLAT = 1e-9
-"""Of the information scaled to ones: below this a direction is known by rounding errors only."""
+"""Least eigenvalue of the information with ones on its diagonal: below it only rounding is known of
+some direction."""
 _TIE = np.array([0.0, 1.0, 0.0])
 
 
 class CovariateFit(NamedTuple):
-    """A fit."""
+    """Fitted strengths and terms."""
 
     theta: Floats
     """Shape (models,), strengths in nats, centred on zero."""
@@ -69,7 +71,7 @@ class Identification(NamedTuple):
     """How well the battles of one group tell its terms from the strengths."""
 
     half_width: float
-    """Of the widest 95 % interval of a term, in rating points for a standard deviation."""
+    """Half of the widest 95 % interval of a term, in rating points per standard deviation."""
     inflation: float
     """How many times as large the terms make the variance of a difference of two models, at most;
     infinite where the battles alone do not bound the terms."""
@@ -107,6 +109,7 @@ def fit_terms(
     k = rows.models + rows.x.shape[1]
     phi = np.zeros(k + davidson)
     if davidson:
+        # Between equals a share nu / (nu + 2) ties: the start is the term of equals.
         phi[-1] = np.log(2.0 * ties / (battles - ties))
     flat = _is_flat(rows, phi)
     if start is not None and (start.log_nu is None) != davidson:
@@ -116,8 +119,11 @@ def fit_terms(
         if not held:
             try:
                 fitted = _maximise(rows, phi, likelihood, 0.0)
+                # A term that runs away ends where the battles no longer tell anything of it.
                 held = _is_flat(rows, fitted)
             except ArithmeticError:
+                # A prior of terms cannot help where there are none: the strengths themselves run
+                # away.
                 if len(phi) == rows.models:
                     raise
                 held = True
@@ -133,8 +139,8 @@ def measure_terms(
 ) -> tuple[StrengthSpread, Floats]:
     """Return how the strengths scatter, and the standard errors of the terms in nats.
 
-    The errors are those of `gamma` and, where it was fitted, of `log_nu` behind them: the sandwich,
-    or independent battles' where `hold_up` says so.
+    The errors are those of `gamma` and, where it was fitted, of `log_nu` after them: by the
+    sandwich, or by independent battles where `hold_up` says so.
     """
     tail = [] if terms.log_nu is None else [terms.log_nu]
     phi = np.concatenate([terms.theta, terms.gamma, tail])
@@ -201,13 +207,14 @@ def identify(
     with one_blas_thread():
         beside = sandwiches.gap_variances(inv(matrix)[:n, :n])
         alone = sandwiches.gap_variances(inv(matrix[np.ix_(without, without)])[:n, :n])
+    # A model has no variance against itself.
     pairs = ~np.eye(n, dtype=np.bool_)
     inflation = float((beside[pairs] / alone[pairs]).max(initial=1.0))
     return Identification(float(half.max()), inflation)
 
 
 def _alone(rows: BattleRows, phi: Floats, *, bread: Floats) -> Floats:
-    """What independent battles would have, beside the dispersion."""
+    """Return the covariance of independent battles, without the dispersion."""
     if rows.squares is None:
         return bread
     counts = np.zeros_like(rows.counts)
@@ -217,14 +224,14 @@ def _alone(rows: BattleRows, phi: Floats, *, bread: Floats) -> Floats:
 
 
 class _Chances(NamedTuple):
-    """Of each row, all of shape (R,)."""
+    """Chances of the battles of each row, each of shape (R,)."""
 
     mean: Floats
     """Expected points of `i`."""
     tie: Floats
     """Chance of a tie; zeros where ties are half."""
     log_norm: Floats
-    """Minus the log-likelihood of a battle of no points beyond points * gap + tie * log nu."""
+    """A battle's log-likelihood is points * gap + tie * log nu less this."""
 
     @property
     def spread(self) -> Floats:
@@ -262,7 +269,7 @@ def _maximise(rows: BattleRows, phi: Floats, likelihood: Likelihood, ridge: floa
 
 
 def _is_flat(rows: BattleRows, phi: Floats) -> bool:
-    """Whether there is a direction, of terms at least in part, of which the battles say nothing."""
+    """Return whether the battles say nothing of some direction that involves a term."""
     if len(phi) == rows.models:
         return False
     matrix = _information(rows, phi, 0.0)
@@ -310,11 +317,11 @@ class _Penalty(NamedTuple):
 
 
 def _lift(rows: BattleRows, phi: Floats, matrix: Floats, *, chances: _Chances) -> _Penalty:
-    """Half the log-determinant of the information, and its slope by third moments of a battle."""
+    """Return half the log-determinant of the information, and its slope by third moments."""
     n = rows.models
     factor = newton.factorise(matrix)
     around = newton.invert(factor)
-    # The pin is a constant share of what the strengths' diagonal sums to.
+    # The penalty must not depend on the pin, a constant share of the strengths' diagonal.
     level = np.trace(matrix[:n, :n]) / (n + 1.0)
     height = float(np.log(np.diag(factor)).sum() - 0.5 * np.log(level))
     gaps, joint, alone = _variances(rows, around)
@@ -332,7 +339,7 @@ def _lift(rows: BattleRows, phi: Floats, matrix: Floats, *, chances: _Chances) -
 
 
 def _variances(rows: BattleRows, around: Floats) -> tuple[Floats, Floats, Floats]:
-    """Of each row's gap, of it with the tie term, and of that, each of shape (R,)."""
+    """Return each row's variance of the gap, covariance with the tie term, and variance of that."""
     n = rows.models
     width = rows.x.shape[1]
     i = rows.i
@@ -351,7 +358,7 @@ def _variances(rows: BattleRows, around: Floats) -> tuple[Floats, Floats, Floats
 def _information(
     rows: BattleRows, phi: Floats, ridge: float, *, weight: Floats | float = 1.0
 ) -> Floats:
-    """Minus the Hessian, the common level of the strengths pinned; each battle counts `weight`."""
+    """Return minus the Hessian, with the level of strengths pinned; each battle counts `weight`."""
     n = rows.models
     chances = _chances(rows, phi)
     battles = weight * rows.counts.sum(axis=1)
@@ -366,7 +373,7 @@ def _information(
 
 
 def _assemble(rows: BattleRows, size: int, weight: Floats, *, both: Floats, own: Floats) -> Floats:
-    """The sum over rows of a symmetric form in (points, tie), carried to the parameters."""
+    """Return the sum over rows of a symmetric form in (points, tie), in terms of the parameters."""
     n = rows.models
     k = rows.models + rows.x.shape[1]
     matrix = np.zeros((size, size))
@@ -387,14 +394,14 @@ def _assemble(rows: BattleRows, size: int, weight: Floats, *, both: Floats, own:
 
 
 def _dispersion(rows: BattleRows, phi: Floats) -> float:
-    """Squared residuals of the points over their expectation, one even battle added to both."""
+    """Return squared residuals of points over their expectation, an even battle added to both."""
     chances = _chances(rows, phi)
     found = float((rows.counts * (POINTS - chances.mean[:, None]) ** 2).sum())
     return (found + 0.25) / (float(rows.counts.sum(axis=1) @ chances.spread) + 0.25)
 
 
 def _meat(rows: BattleRows, phi: Floats, bread: Floats) -> tuple[Floats, float]:
-    """The sum of outer products of the scores, and the effective clusters."""
+    """Return the sum of outer products of the scores, and the effective clusters."""
     chances = _chances(rows, phi)
     points = POINTS - chances.mean[:, None]
     tied = (_TIE - chances.tie[:, None]) * (len(phi) > rows.models + rows.x.shape[1])
@@ -409,7 +416,7 @@ def _meat(rows: BattleRows, phi: Floats, bread: Floats) -> tuple[Floats, float]:
 def _cluster_meat(
     rows: BattleRows, phi: Floats, bread: Floats, *, points: Floats, tied: Floats
 ) -> tuple[Floats, float]:
-    """As `measure_spread` does it."""
+    """Return the same for clustered battles, as `measure_spread` does without terms."""
     assert rows.cluster is not None
     n = rows.models
     width = rows.x.shape[1]

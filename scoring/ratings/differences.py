@@ -38,19 +38,19 @@ class AnchorGaps(NamedTuple):
     gap: Floats
     """Strength less the anchor's, in nats; 0 of the anchor itself."""
     low: Floats
-    """Of the 95 % interval; infinite, as `high`, with fewer than two clusters."""
+    """Lower end of the 95 % interval; infinite, as `high`, with fewer than two clusters."""
     high: Floats
     one_sided: NDArray[np.bool_]
     """Never won, or never lost: nothing bounds these on one side."""
     clusters: int
     terms: CovariateFit | None
-    """What was fitted beside the strengths; None of `Cells`."""
+    """Terms fitted beside the strengths; None for `Cells`."""
     halves: Floats
-    """Of the 95 % intervals of what was fitted beside them, in nats."""
+    """Half widths of the 95 % intervals of these terms, in nats."""
     control: Identification | None
     """How well the battles tell covariates from strengths; None without any."""
     errors: Floats
-    """Of the differences of two, shape (models, models)."""
+    """Errors of the differences of two models, shape (models, models)."""
     lead: ranks.ModelOrder
 
 
@@ -59,10 +59,10 @@ def measure_gaps(
 ) -> AnchorGaps:
     """Return the gaps of models that all met the anchor.
 
-    By plain maximum likelihood, as arena-hard has them, but for one-sided models, who have no
-    such gap: theirs are those of a bias-reduced fit of all, and move nobody else's.
+    Gaps are by plain maximum likelihood, as arena-hard's are. One-sided models have none: theirs
+    come from a bias-reduced fit of all, and move nobody else's.
 
-    So many bootstrap `rounds` make the intervals; 0 takes the clustered sandwich.
+    Intervals are made from `rounds` of the bootstrap; 0 takes the clustered sandwich.
 
     Raises:
         ValueError: some model did not meet the anchor, not even over others.
@@ -85,6 +85,7 @@ def measure_gaps(
         else select_models(cells, body)
     )
     plain = _measure(chosen, int(np.searchsorted(body, anchor)), "mle", **draw)
+    # Gap, low and high of everybody else come from the fit without one-sided models.
     for every, some in zip(found[:3], plain[:3], strict=True):
         every[body] = some
     return found._replace(terms=plain.terms, halves=plain.halves, control=plain.control)
@@ -134,7 +135,7 @@ def to_win_rates(gaps: Floats) -> Floats:
 
 
 class PairedLead(NamedTuple):
-    """How far one is ahead of the other, -1 to 1, with its 95 % interval; NaN without a unit."""
+    """How far one is ahead of the other, -1 to 1, with the 95 % interval; NaN without a unit."""
 
     value: float
     low: float
@@ -149,12 +150,12 @@ def measure_lead(
 ) -> PairedLead:
     """Return by how much the mean of `first` exceeds that of `second`, unit by unit.
 
-    Only differences count, so that what makes a unit hard for both widens nothing. Two units more
-    are thought of, which speak for nobody in the mean and for both in the scatter: where few units
-    differ, and all the same way, those found say too little of how far others would. Deviations of
-    a cluster are summed and scaled by G / (G - 1), with Student's t of G - 1 degrees; `better` is
-    of the same t, so that it is beyond 97.5 % just where the interval holds no 0. Bounds lie within
-    [-1, 1] and are never both the value; -1 and 1, and no chance, with one cluster.
+    Only differences count, so what makes a unit hard for both widens nothing. Two units are added
+    that leave the sum of differences as it is and add to its scatter: few units that differ, and
+    all the same way, tell too little of how far others would. Deviations of a cluster are summed
+    and scaled by G / (G - 1), with Student's t of G - 1 degrees; `better` is of the same t, so that
+    it is beyond 97.5 % just where the interval holds no 0. Bounds lie within [-1, 1] and are never
+    both the value; -1 and 1, and no chance, with one cluster.
 
     Raises:
         ValueError: a figure that is not between 0 and 1, or unequal lengths.
@@ -177,6 +178,7 @@ def measure_lead(
     clusters = len(distinct)
     units = len(gaps) + 2
     sums = np.bincount(place, gaps - value)
+    # The two added units put 1 into the sum of squares, so no error is ever 0.
     error = np.sqrt((sums**2).sum() * clusters / (clusters - 1) + 1.0) / units
     centre = float(gaps.sum()) / units
     half = float(stdtrit(clusters - 1, 0.5 + LEVEL / 2.0)) * error
@@ -190,12 +192,12 @@ def measure_lead(
 
 
 class Standings(NamedTuple):
-    """How models stand that have scores on the same units."""
+    """The order of models that have scores on the same units."""
 
     mean: Floats
-    """Of each on its own units, or what was given for it; shape (models,)."""
+    """Mean of each model on its own units, or what was given for it; shape (models,)."""
     errors: Floats
-    """Of the differences of two, shape (models, models)."""
+    """Errors of the differences of two models, shape (models, models)."""
     clusters: int
     lead: ranks.ModelOrder
 
@@ -249,7 +251,7 @@ def lead_on_units(
             gaps = _sum_by_cluster(points[:, i] - points[:, j], both, group, tasks)
             error = _paired_error(gaps, float(mean[i] - mean[j]), seen, clusters)
             errors[i, j] = errors[j, i] = error
-    # Of one video: as wide as the scale, which no difference exceeds by enough errors.
+    # Pairs seen on one video get an error as wide as the scale, so that no difference parts them.
     errors[unbound] = 1.0
     more = clusters / max(clusters - 1, 1)
     lead = ranks.lead_of(mean, more * sums @ sums.T, max(clusters - 1, 1), errors=errors)
@@ -260,9 +262,9 @@ def lead_on_units(
 class _ClusterSums(NamedTuple):
     mean: float
     deviations: Floats
-    """Of the mean, by cluster."""
+    """Deviations from the mean, by cluster."""
     unit: float
-    """What a whole unit adds to the mean, at most."""
+    """The most that one unit adds to the mean."""
 
 
 def _sum_by_cluster(
@@ -280,7 +282,7 @@ def _sum_by_cluster(
 def _paired_error(gaps: _ClusterSums, gap: float, seen: int, clusters: int) -> float:
     """Return the error of the difference of two models whose means lie `gap` apart.
 
-    It is that by which `gap` is as many errors as the mean of the paired gaps is of its own.
+    With it, `gap` is as many errors as the mean of the paired gaps is of its own.
     """
     squares = float((gaps.deviations**2).sum()) * seen / (seen - 1)
     error = float(np.sqrt(squares + gaps.unit**2))

@@ -1,9 +1,9 @@
-"""Ratings on the scale of people: every verdict of a judge, made right by a labelled random subset.
+"""Ratings on the scale of people: a judge's verdicts, corrected by a labelled random subset.
 
 A judge errs, so that intervals from its verdicts alone are sure of the wrong scale. Labels of a
 random subset show by how much, and prediction-powered inference adds that to what the judge says of
-all battles. How far the judge is listened to, lambda, is tuned: 0 takes the labels alone, 1 every
-verdict in full; so that a poor judge costs nothing and a good one narrows the intervals.
+all battles. Lambda, how much the judge counts, is tuned: 0 takes the labels alone, 1 every verdict
+in full. So a poor judge costs nothing, and a good one narrows the intervals.
 """
 
 from __future__ import annotations
@@ -35,16 +35,17 @@ from videoautoarena.scoring.ratings.ratings import (
 
 LEAST_LABELS = 10
 """Labelled battles of each model below which normal theory says nothing of it."""
+# Rounds: the best lambda depends on the strengths, and they on lambda.
 _TUNINGS = 2
 _FAINT = 1e-3
-"""Lambda where labels alone would do, and do not join all models."""
+"""Lambda in place of 0, where the labels alone do not join all models."""
 _FARTHEST = 20.0
-"""Nats between two strengths that no battles show: the fit stopped on its way to infinity."""
+"""Nats between two strengths that battles cannot show: the fit was on its way to infinity."""
 
 
 @dataclass(frozen=True, eq=False)
 class JudgedBattles:
-    """Battles that a judge decided, some of which people judged, too; each array of shape (B,)."""
+    """Battles that a judge decided, and some of them people, too; each array of shape (B,)."""
 
     models: int
     a: Ints
@@ -90,9 +91,9 @@ class _WeighedBattles(NamedTuple):
 
     data: JudgedBattles
     by_judge: float
-    """What one battle weighs as the judge sees it."""
+    """Weight of a battle in what the judge says of all."""
     by_people: Floats
-    """What each weighs as people see it, 0 where nobody was asked."""
+    """Weight of each battle in what people say, 0 where nobody was asked."""
     group: Ints
     """Cluster of each battle, from 0 without gaps."""
 
@@ -102,7 +103,7 @@ class _LabelScores(NamedTuple):
 
     people: Floats
     judge: Floats
-    """What one lambda of the judge adds."""
+    """What the judge adds at a lambda of 1."""
 
 
 def count_labels(data: JudgedBattles) -> Ints:
@@ -117,14 +118,14 @@ def rate_on_labels(
     """Return ratings that hold on the scale of those who labelled, with clustered intervals.
 
     The labelled battles must be a random subset: each drawn with its `chance`, whatever its answers
-    and verdict are. One-sided is a model whose labels set it no bounds. Of the method, level,
-    anchor, ranks and seed count. `lam`, 0 to 1, is how far to listen to the judge; None finds what
-    makes the intervals narrowest.
+    and verdict are. A model is one-sided where its labels set it no bounds. `davidson` and `rounds`
+    of the method are not used. `lam`, 0 to 1, is how much the judge counts; None finds what makes
+    the intervals narrowest.
 
     Raises:
         ValueError: a component without two labelled battles, or a level, lambda, share or chance
             that is none.
-        Endless: by plain maximum likelihood, and some models are one-sided.
+        NoFiniteStrength: by plain maximum likelihood, and some models are one-sided.
         ArithmeticError: a fit did not settle.
 
     Source: Angelopoulos, Bates, Fannjiang, Jordan and Zrnic (2023), Science 382; the tuning is that
@@ -183,13 +184,13 @@ def _tune(part: _WeighedBattles, likelihood: Likelihood) -> tuple[float, Floats]
             theta = _strengths(part, lam, likelihood)
             scores = _score(part, theta)
             bread = _bread(part, theta, lam, even)
-            # The summed variance of the strengths is a parabola in lambda.
+            # The summed variance of the strengths is a parabola in lambda, and this is its vertex.
             across = _variance(scores.people, scores.judge, bread)
             square = _variance(scores.judge, scores.judge, bread)
             lam = min(max(-across / square, 0.0), 1.0) if square > 0.0 else 0.0
         return lam, _strengths(part, lam, likelihood)
     except ArithmeticError:
-        # Corrected shares may lie outside 0 and 1, where no strengths have them.
+        # Corrected shares may lie outside 0 and 1, and no strengths give such shares.
         joined = len(find_components(_labelled_cells(part.data))[0]) == part.data.models
         lam = 0.0 if joined else _FAINT
         return lam, _strengths(part, lam, likelihood)
@@ -202,6 +203,7 @@ def _variance(one: Floats, other: Floats, bread: Floats) -> float:
 
 def _strengths(part: _WeighedBattles, lam: float, likelihood: Likelihood) -> Floats:
     theta = fit_strengths(_corrected_cells(part, lam), likelihood=likelihood)
+    # A fit that is on its way to infinity may still look settled to the solver.
     if np.ptp(theta) > _FARTHEST:
         raise ArithmeticError("strengths run away; corrected shares lie at or beyond 0 or 1")
     return theta
@@ -213,9 +215,9 @@ def _bread(part: _WeighedBattles, theta: Floats, lam: float, zero: Floats) -> Fl
 
 
 def _corrected_cells(part: _WeighedBattles, lam: float) -> Cells:
-    """What the judge says of all battles less what it says of the labelled ones, plus the labels.
+    """Return the judge's cells of all battles, less those of labelled ones, plus the labels.
 
-    Points of a pair may lie outside 0 and its battles; the fit takes no harm from that.
+    Points of a pair may lie below 0 or above its battles, which does the fit no harm.
     """
     data = part.data
     judged = lam * (part.by_judge - part.by_people)
@@ -224,7 +226,7 @@ def _corrected_cells(part: _WeighedBattles, lam: float) -> Cells:
 
 
 def _score(part: _WeighedBattles, theta: Floats) -> _LabelScores:
-    """Each cluster's part in the sum that is zero at the strengths, its expectation taken off."""
+    """Return each cluster's part in the sum that is zero at the strengths, less its expectation."""
     data = part.data
     people = part.by_people
     chance = expit(theta[data.a] - theta[data.b])
@@ -238,7 +240,7 @@ def _score(part: _WeighedBattles, theta: Floats) -> _LabelScores:
 
 
 def _sum_clusters(part: _WeighedBattles, weight: Floats, surplus: Floats) -> Floats:
-    """Sums of weighted scores by cluster, each less what its weight would have on average."""
+    """Return weighted scores by cluster, each less what its weight would have on average."""
     data = part.data
     rows = int(part.group.max()) + 1
     value = weight * surplus
@@ -258,7 +260,7 @@ def _spread(
     one_sided: NDArray[np.bool_],
     zero: Floats,
 ) -> StrengthSpread:
-    """The sandwich over clusters that hold a label."""
+    """Return the sandwich over clusters that hold a label."""
     data = part.data
     whole = scores.people + lam * scores.judge
     labelled = data.is_labelled
@@ -278,10 +280,11 @@ def _spread(
             return sandwich.sum_scores(part.group, entries, shape=along.shape)
 
         whole = sandwich.without_pull(whole, bread, inform)
+        # The jackknife's factor, as in `cluster_meat`.
         whole *= 1.0 - 1.0 / max(clusters, 2)
     more = clusters / (clusters - 1) if clusters > 1 else 1.0
     robust = bread @ (whole.T @ whole) @ bread * more
-    # The same of scores of battles, as if they were independent.
+    # The same from scores of single battles, as if they were independent.
     chance = expit(theta[data.a] - theta[data.b])
     score = lam * (part.by_judge - part.by_people) * (data.judge - chance)
     score += part.by_people * np.nan_to_num(data.people - chance)
@@ -295,7 +298,7 @@ def _spread(
 
 
 def _weights(part: _WeighedBattles, theta: Floats, lam: float) -> Floats:
-    """The information of each battle."""
+    """Return the information of each battle."""
     data = part.data
     chance = expit(theta[data.a] - theta[data.b])
     worth = lam * (part.by_judge - part.by_people) + part.by_people
@@ -316,7 +319,7 @@ def _labelled_cells(data: JudgedBattles) -> Cells:
 
 
 def _pair_up(models: int, a: Ints, b: Ints, battles: Floats, points: Floats) -> Cells:
-    """Cells of weighted battles; points are those of a, ties split between win and loss."""
+    """Return cells of weighted battles; points are those of a, ties split into win and loss."""
     low = np.minimum(a, b)
     high = np.maximum(a, b)
     pair, cell = number(low * models + high)
@@ -343,6 +346,7 @@ def _weigh(every: JudgedBattles, members: Ints) -> _WeighedBattles:
     labels = int(labelled.sum())
     if labels < 2:
         raise ValueError("ratings on labels need two labelled battles in each component")
+    # Battles that were likelier to be labelled weigh less, and so labels stand for all battles.
     weight = np.where(labelled, 1.0 / data.chance, 0.0)
     weight *= labels / weight.sum()
     return _WeighedBattles(data, labels / len(data.a), weight, number(data.cluster)[1])

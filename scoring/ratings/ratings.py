@@ -55,12 +55,12 @@ class FitMethod:
     likelihood: Likelihood = "firth"
     """Bias-reduced, or plain maximum likelihood, which has no answer for one-sided models."""
     davidson: bool = False
-    """Fit how likely ties are; of `BattleRows` only."""
+    """Fit how likely ties are; for `BattleRows` only."""
     rounds: int = 0
     """Bootstrap rounds that make the intervals; 0 takes the sandwich."""
     seed: int = 0
     simultaneous: bool = False
-    """Ranges of places hold all at once, not each on its own."""
+    """Whether ranges of places hold all at once and not each on its own."""
     anchor: Anchor | None = None
 
 
@@ -72,9 +72,9 @@ class ComponentFit(NamedTuple):
 
     spread: StrengthSpread
     terms: CovariateFit | None = None
-    """None of `Cells`."""
+    """None for `Cells`."""
     errors: Floats = np.empty(0)
-    """Of gamma, and of log_nu behind them where it was fitted; in nats."""
+    """Errors of gamma and, where it was fitted, of log_nu after them; in nats."""
 
 
 class FittedComponent(NamedTuple):
@@ -115,7 +115,7 @@ class Ratings(NamedTuple):
     theta: Floats
     """Strengths in nats, zero where the rating is 1000."""
     fits: list[ComponentFit]
-    """Of each component."""
+    """The fit of each component."""
     leads: list[ModelOrder]
     """Who may be best and who is apart from whom, of each component; models as in it."""
 
@@ -125,7 +125,7 @@ def rate(battles: Cells | BattleRows, method: FitMethod = PLAIN) -> Ratings:
 
     Raises:
         ValueError: the level is not between 0 and 1, or an anchor that is not finite.
-        Endless: by plain maximum likelihood, and some models have no finite strength.
+        NoFiniteStrength: by plain maximum likelihood, and some models have no finite strength.
         ArithmeticError: a fit did not settle.
     """
     sandwich.check_level(method.level)
@@ -135,6 +135,7 @@ def rate(battles: Cells | BattleRows, method: FitMethod = PLAIN) -> Ratings:
     components = find_components(cells)
     ratings = begin_ratings(cells.models, components)
     for members in components:
+        # Models that no chain of battles joins have no common scale.
         part = select_models(cells, members)
         one_sided = find_one_sided(part)
         if method.likelihood == "mle" and one_sided.any():
@@ -173,7 +174,7 @@ def chances_better(ratings: Ratings) -> Floats:
 
 
 def begin_ratings(models: int, components: list[Ints]) -> Ratings:
-    """Return ratings in which nothing is known yet but who can be compared with whom."""
+    """Return ratings in which only the components are known."""
     rating, low, high, theta = np.full((4, models), np.nan)
     place, best, worst = np.zeros((3, models), dtype=np.int64)
     one_sided = np.zeros(models, dtype=np.bool_)
@@ -200,18 +201,22 @@ def place_members(
     high = middle + SCALE * high
     lead = _lead(cells, fitted, method)
     ratings.leads.append(lead)
+    # The first six fields in their order: rating, low, high, place, best, worst.
     for array, values in zip(ratings[:6], (middle, low, high, *lead[:3]), strict=True):
         array[members] = values
 
 
 def _lead(cells: Cells, fitted: FittedComponent, method: FitMethod) -> ModelOrder:
-    """Who may be best, from the spread of the fit, or from that of what was drawn."""
+    """Return who may be best, from the spread of the fit, or from that of draws."""
     theta = fitted.theta
     spread = fitted.fit.spread
     drawn = fitted.drawn
     if drawn is not None:
         more = spread.clusters / (spread.clusters - 1)
+        # With a bootstrap the draws say who leads, so that places agree with the intervals beside
+        # them.
         spread = spread._replace(robust=more * np.cov(drawn, rowvar=False))
+    # The risk is shared among as many pairs of neighbours as there are.
     share = (1.0 - method.level) / max(len(theta) - 1, 1)
     evident, unknown = find_evident(cells, theta, share=share)
     return lead_of(
@@ -230,9 +235,9 @@ def _lead(cells: Cells, fitted: FittedComponent, method: FitMethod) -> ModelOrde
 def _bounds(
     fitted: FittedComponent, method: FitMethod, *, fixed: int | None
 ) -> tuple[Floats, Floats]:
-    """How far the interval reaches down and up from each strength, in nats.
+    """Return how far the interval reaches down and up from each strength, in nats.
 
-    Against the zero of the scale, or against the model that is `fixed`, whose own has no width.
+    It is against the zero of the scale, or the model that is `fixed`, whose interval has no width.
     """
     theta = fitted.theta
     spread = fitted.fit.spread
@@ -245,7 +250,7 @@ def _bounds(
     low, high = expanded_percentiles(drawn - zero[:, None], spread, level=method.level)
     under, over = _reaches(spread._replace(robust=spread.least), method.level, fixed)
     least = np.where(spread.one_sided, 1.0, 0.25) * (under + over)
-    # Draws of battles that all tie, or of a model seen in one video, are all alike: no certainty.
+    # Where all battles tie, or a model was seen in one video, all draws are alike: no certainty.
     stuck = high - low < least
     down = np.maximum(at - low, 0.0)
     up = np.maximum(high - at, 0.0)

@@ -27,7 +27,8 @@ _LEAD = (
     r"(?:but |aber |mais |pero |但)?){0,2}?(?:(?:as an?(?: [\w-]+){1,5}?|unfortunately|sadly"
     r"|regrettably|sorry|but|i regret(?: to say| to inform you)?(?: that)?) ){0,2}?"
 )
-"""What a sentence may begin with before it refuses; what somebody in the video says is none."""
+"""What may stand before a refusal in its sentence; what somebody in the video says is no
+refusal."""
 _FILLER = re.compile(
     r"(?:i(?:['’]m| am) (?:\w+ ){0,2}sorry|sorry|(?:my )?apolog|i apologi|thank|hello|hi\b"
     r"|i understand|i appreciate|great|good|interesting|that['’]s an? |what an? |unfortunately"
@@ -37,7 +38,7 @@ _FILLER = re.compile(
     r"|lo siento|hola|gracias|disculp|抱歉|对不起|很抱歉|您好|你好|谢谢)",
     re.IGNORECASE,
 )
-"""How a sentence begins that says nothing yet."""
+"""Beginnings of sentences that say nothing yet."""
 
 _CANNOT = (
     r"(?:i(?:['’]m| am| would be)? (?:(?:\w+ly|just|still|also"
@@ -83,7 +84,7 @@ _ENDS = (
     r"|to|so|but|because|as|since|itself|myself|yet|in (?:this|our|your)|at (?:this|the) "
     r"(?:time|moment)|right now|here|from (?:the )?(?:internet|web|links?|urls?))\b))"
 )
-"""What follows videos as such; a picture on the wall is a thing in one."""
+"""What may follow where videos as such are meant; a picture on the wall is a thing in one."""
 _VIEW = r"(?:view|watch|access|open|play|process|analy[sz]e|interpret|review|download|load)"
 _AND = r"(?:,? (?:or |and )?\w+){0,2}?"
 _BLIND_EN = (
@@ -166,11 +167,12 @@ _BLIND_OTHER = (
 _HELPS_NOT = re.compile(
     f"{_LEAD}(?:{'|'.join([*_HELP_EN, *_HELP_DE, *_HELP_OTHER])})", re.IGNORECASE
 )
-"""It will not or cannot help. Where the video is said not to show it, that is the answer."""
+"""Says that the model will not or cannot help; no refusal where the video is said not to show
+it."""
 _SEES_NOT = re.compile(
     f"{_LEAD}(?:{'|'.join([*_BLIND_EN, *_BLIND_DE, *_BLIND_OTHER])})", re.IGNORECASE
 )
-"""It has no eyes for videos."""
+"""Says that the model cannot see videos."""
 _GROUND = re.compile(
     r"\b(?:video|clip|footage|frames?|images?|pictures?|recording|scenes?|subtitles?)\b.{0,30}?"
     r"(?:\b(?:not|never|nothing|no|cuts?|ends?|too)\b|n['’]t\b)"
@@ -186,7 +188,7 @@ _GROUND = re.compile(
     r"|(?:视频|影片|画面).{0,12}?(?:没有|未|不)",
     re.IGNORECASE,
 )
-"""The video does not show it."""
+"""Says that the video does not show something."""
 _GOES_ON = re.compile(
     r"(?:\b(?:but|however|though|yet|still|nevertheless|aber|jedoch|allerdings|dennoch|mais|pero)\b"
     r"|但)(?!.{0,40}\b(?:if|you|please|wenn|falls|sie|du|bitte|si|vous|usted)\b)"
@@ -195,7 +197,7 @@ _GOES_ON = re.compile(
     r"|bilder\w*|zeigt|zeigen|sehe|scheint|sieht|anhand)\b|画面)",
     re.IGNORECASE,
 )
-"""It answers all the same."""
+"""Goes on to answer all the same."""
 
 _CUES = (
     *("not", "n't", "n’t", "cant", "have no", "no p", "no t", "unable", " lack ", "impossible"),
@@ -203,7 +205,8 @@ _CUES = (
     *("nicht", "kein", "weder", "lehn", "verweiger", "verstö", "widerspr"),
     *("je ne", "je dois", "rechaz", "negarme", "不", "无", "無", "没", "拒"),
 )
-"""One of these stands in every refusal; most answers have none, which is quickly seen."""
+"""Every refusal holds one of these; most answers hold none, and no pattern need be tried on
+them."""
 
 
 def is_refusal(answer: str) -> bool:
@@ -213,6 +216,7 @@ def is_refusal(answer: str) -> bool:
     help, or that it cannot see videos. That a thing is not to be seen ("I can't see a dog", "I
     can't answer that: the video does not show it") is an answer, and so is what somebody says.
     """
+    # By characters first: to split a hostile answer of megabytes would take long.
     if len(answer) > 20 * MOST_WORDS or len(answer.split()) > MOST_WORDS:
         return False
     lower = answer[:_OPENING].lower()
@@ -221,6 +225,7 @@ def is_refusal(answer: str) -> bool:
             break
     else:
         return False
+    # What stands in quotation marks is somebody else's word.
     opening = _QUOTED.sub("x", " ".join(answer[:_OPENING].split())).lstrip("*_#>- ")
     for sentence in _opening_sentences(opening):
         if _SEES_NOT.match(sentence):

@@ -32,7 +32,7 @@ _UNITS = (
 )
 _CAPITAL = "[A-ZÀ-ÖØ-ÞĀĂĄĆČĎĐĒĘĚĞĪĮİĶŁŃŇŐŒŘŚŞŠŢŤŪŮŰŹŻŽΑ-ΩЀ-Я]"
 _JOINT = r"(?:of the|of|the|de la|de|du|da|von|van|der|and|&)"
-# Each begins with one set of characters, which is what lets a search skip all others.
+# Each pattern begins with one set of characters, so that a search can skip all others.
 _QUOTED = re.compile(r'[“"«「『](?:(?<=")[^"\n]{1,60}"|[^“”"«»「」『』\n]{1,60}[”»」』])')
 _NAMES = re.compile(rf"{_CAPITAL}[\w'’&-]*(?: (?:{_JOINT} )?{_CAPITAL}[\w'’&-]*)*")
 _NUMBERS = re.compile(
@@ -78,6 +78,7 @@ def count_names(text: str) -> int:
         words = match[0][1:-1].split()
         if 0 < len(words) <= _MOST_QUOTED:
             found.add(" ".join(words).casefold().strip(".,!?"))
+        # A word in its place keeps the words around it from being read as one name.
         return " x "
 
     def take_number(match: re.Match[str]) -> str:
@@ -93,13 +94,13 @@ def count_names(text: str) -> int:
 
 
 def _is_inside(match: re.Match[str]) -> bool:
-    """Return whether it begins within a word; in a script without blanks nothing does."""
+    """Return whether a match begins within a word; in a script without blanks none does."""
     before = match.string[match.start() - 1 : match.start()]
     return before.isascii() and before.isalnum()
 
 
 def _name(match: re.Match[str]) -> str:
-    """What a run of capitalised words names; nothing where its only word opens a sentence."""
+    """Return what a run of capitalised words names; empty where its only word opens a sentence."""
     said = match[0]
     prose = match.string
     before = prose[max(0, match.start() - 8) : match.start()].rstrip(" \t*_\"'“‘’«([–—-")

@@ -20,7 +20,7 @@ MOST = 1500
 """Distinct texts that are clustered; the rest join the nearest theme, since the cost is quadratic.
 """
 BY_WORDS, BY_VECTORS = 0.14, 0.3
-"""Cosine that the texts of two groups have to one another on average, at least, to be one theme."""
+"""Least mean cosine between the texts of two groups at which they become one theme."""
 _READ = 400
 """Characters of a text that are read."""
 _WORD = re.compile(r"\w+")
@@ -56,18 +56,18 @@ will with within without would yet you your yours yourself yourselves
 """
 """Stop words of the University of Glasgow, as scikit-learn has them."""
 _NO_THEME = frozenset((_ENGLISH + _COMMON).split())
-"""What any weakness may be told with."""
+"""Words in which any weakness may be told."""
 
 
 def find_themes(counts: Mapping[str, int], embed: Embed | None = None) -> dict[str, str]:
-    """Return the theme of each text: the one among those like it that is most like them all.
+    """Return the theme of each text, named by the most central one of the texts like it.
 
-    Texts that differ in case, blanks and closing stops alone are one. With the same texts
-    the answer is the same each time.
+    Texts that differ only in case, blanks and closing stops count as one. The same texts give the
+    same answer each time.
 
     Args:
         counts: how often each text was written.
-        embed: makes vectors of texts; None: their words are compared, and pieces of words.
+        embed: makes vectors of texts; with None, their words and pieces of words are compared.
 
     Source: average linkage by Sokal and Michener (1958), Univ. Kansas Sci. Bull. 38.
     """
@@ -75,6 +75,7 @@ def find_themes(counts: Mapping[str, int], embed: Embed | None = None) -> dict[s
     for text in counts:
         spellings[_plain(text)].append(text)
     groups = [sorted(same, key=lambda t: (-counts[t], t)) for same in spellings.values()]
+    # The most frequent first: they make the themes where there are more than MOST.
     groups.sort(key=lambda same: (-sum(counts[t] for t in same), same[0]))
     if not groups:
         return {}
@@ -139,6 +140,7 @@ def _weights(documents: Iterable[Iterable[str]]) -> Any:
     column = np.empty(len(first_seen), dtype=found.indices.dtype)
     column[[first_seen[term] for term in sorted(first_seen)]] = np.arange(len(first_seen))
     found.indices = column[found.indices]
+    # Columns were renumbered, which scipy cannot know.
     found.has_sorted_indices = False
     return found
 
@@ -153,7 +155,7 @@ def _normalized(rows: Any) -> Any:
 
 
 def _centred(embed: Embed, texts: Sequence[str]) -> Floats:
-    """Return vectors without what all texts share, which says nothing of any."""
+    """Return vectors less their mean, which all texts share and so tells nothing of any."""
     vectors = embed(texts)
     vectors = vectors - vectors.mean(axis=0)
     lengths = np.sqrt(np.einsum("ij,ij->i", vectors, vectors))
@@ -168,6 +170,7 @@ def _cluster(points: Any, least: float) -> Ints:
     if head.shape[0] == 1:
         return np.zeros(1, dtype=np.int64)
     apart = _dot(head, head)
+    # In place, and rounding may have put a cosine above 1.
     np.clip(np.subtract(1.0, apart, out=apart), 0.0, None, out=apart)
     np.fill_diagonal(apart, 0.0)
     tree = linkage(squareform(apart, checks=False), "average")
@@ -175,7 +178,9 @@ def _cluster(points: Any, least: float) -> Ints:
     labels = np.unique(fcluster(tree, 1.0 - least, "distance"), return_inverse=True)[1]
     if not rest.shape[0]:
         return labels.astype(np.int64)
+    # The mean vector of a theme gives the mean cosine to its texts, as average linkage has it.
     near = _dot(rest, _sums(head, labels, 1.0 / np.bincount(labels)[labels]))
+    # A text that is like no theme is one of its own.
     alone = labels.max() + 1 + np.arange(len(near))
     found = np.where(near.max(axis=1) >= least, near.argmax(axis=1), alone)
     return np.unique(np.concatenate([labels, found]), return_inverse=True)[1].astype(np.int64)
@@ -184,7 +189,7 @@ def _cluster(points: Any, least: float) -> Ints:
 def _central(points: Any, labels: Ints, weights: Floats) -> Ints:
     """Return the place of the point of each theme that is nearest to all of it."""
     sums = _sums(points, labels, weights)
-    # Rounded, so that of equals the first is taken, not the one with luck in its last digit.
+    # Rounded, so that among equals the first is taken and no last digit decides.
     near = np.round(np.asarray((points * sums[labels]).sum(axis=1)).ravel(), 9)
     order = np.lexsort((np.arange(len(labels)), -near, labels))
     return np.asarray(order[np.unique(labels[order], return_index=True)[1]], dtype=np.int64)

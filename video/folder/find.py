@@ -21,20 +21,20 @@ _VIDEO_KINDS = """
 wmv
 """
 SUFFIXES = frozenset(f".{kind}" for kind in _VIDEO_KINDS.split())
-"""Names that claim to be a video: such a file is never passed over in silence."""
+"""Suffixes that claim to be a video: such a file is never passed over silently."""
 _UNFINISHED_KINDS = """
 part crdownload download partial filepart opdownload ytdl aria2 !ut !qb bc! tmp temp
 """
 UNFINISHED = frozenset(f".{kind}" for kind in _UNFINISHED_KINDS.split())
-"""What programs that download hang on to the name of a file while it is not whole."""
+"""Suffixes that downloading programs append to a file's name until it is whole."""
 PATIENCE_S = 60.0
 SLOWEST_BYTES_S = 20e6
-"""A file has a minute to be read and described, and a second more for so many bytes."""
+"""A file has `PATIENCE_S` to be read and described, and a second more for each so many bytes."""
 MOST_BESIDE = 1_000
-"""Folders beside one that is not there, among which one of a like name is looked for."""
+"""Most folders that are searched for one with a name like that of a folder that is not there."""
 
 OnProgress = Callable[[int, int], None]
-"""Takes how many files have been read, of how many."""
+"""Called with how many files have been read, and of how many."""
 
 
 class Duplicate(NamedTuple):
@@ -67,22 +67,22 @@ class VideoPaths:
         return next((self._ids[path] for path in _spelled(written) if path in self._ids), None)
 
     def why_skipped(self, written: str) -> str | None:
-        """Return why the file that a path means is no use; None where it is, or is not there."""
+        """Return why the file that a path means was skipped; None where it was not."""
         there = (path for path in _spelled(written) if path in self._skipped)
         return next((self._skipped[path] for path in there), None)
 
 
 def _plain(path: str) -> str:
-    # Some systems write an accent as a character of its own.
+    # Some systems store an accent as a character of its own.
     return unicodedata.normalize("NFC", path)
 
 
 def _spelled(written: str) -> Iterator[str]:
-    """Yield the ways in which a path may be written that mean the same."""
+    """Yield the spellings in which the same path may be stored."""
     plain = _plain(written)
     yield plain
     for path in (plain, plain.replace("\\", "/")):
-        # No file's path ends so, whatever comes before it.
+        # A path that ends in a slash means a folder; PurePosixPath would drop the slash.
         if not path.endswith("/"):
             yield str(PurePosixPath(path))
 
@@ -90,7 +90,7 @@ def _spelled(written: str) -> Iterator[str]:
 def find_videos(folder: Path, on_progress: OnProgress | None = None) -> Findings:
     """Return every usable video below the folder, and why the others are none.
 
-    Suffixes decide nothing except whether an unusable file is worth a word. Raises BadInput for no
+    Suffixes only decide whether an unusable file is listed as skipped. Raises BadInput for no
     such folder, or none that can be read.
     """
     refuse_no_folder(folder)
@@ -143,7 +143,7 @@ def read_videos(
                 on_progress(len(read), len(names))
     finally:
         pool.shutdown(wait=False, cancel_futures=True)
-        # Only after Ctrl-C or the like is anybody still at work.
+        # Only after Ctrl-C or an error are workers still busy here; else each was given back.
         for worker in list(busy):
             worker.kill()
         pool.shutdown()
@@ -162,6 +162,7 @@ def _read(folder: Path, name: str, busy: set[DecodingWorker]) -> Video | Unusabl
 def patience_s(path: Path) -> float:
     """Return how many seconds reading a file may take; gaps in it earn none."""
     try:
+        # Blocks and not the size: a sparse file may claim terabytes.
         stored = path.stat().st_blocks * 512
     except OSError:
         stored = 0
@@ -169,7 +170,7 @@ def patience_s(path: Path) -> float:
 
 
 def _meant(folder: Path) -> str:
-    """Return `did you mean A? or ` of a folder beside one that is not there, else nothing."""
+    """Return `did you mean A? else ` for a folder with a like name, or an empty text."""
     try:
         with os.scandir(folder.parent) as entries:
             beside = [entry.name for entry in islice(entries, MOST_BESIDE) if entry.is_dir()]
@@ -180,7 +181,7 @@ def _meant(folder: Path) -> str:
 
 
 def refuse_no_folder(folder: Path) -> None:
-    """Raise BadInput for what is no folder that can be read, with what may have been meant."""
+    """Raise BadInput where there is no readable folder, with the name that may have been meant."""
     shown = ascii(os.fspath(folder))
     if not folder.exists():
         meant = _meant(folder)
@@ -194,7 +195,7 @@ def refuse_no_folder(folder: Path) -> None:
 
 
 def _walk(folder: Path) -> Iterator[tuple[str, str]]:
-    """Yield (relative path, trouble) of everything that is no folder; no trouble for files."""
+    """Yield (relative path, trouble) of everything but folders; regular files have no trouble."""
     denied: list[OSError] = []
     for parent, folders, files in os.walk(folder, onerror=denied.append):
         links = [name for name in folders if os.path.islink(os.path.join(parent, name))]

@@ -21,9 +21,9 @@ from videoautoarena.video.workers.pool import ask
 
 Row = tuple[float, float, tuple[str, ...]]
 LONGEST_CUE = 2000
-"""Characters of one cue; what is beyond is cut off."""
+"""Most characters of one cue; longer ones are cut."""
 MOST_TEXT = 200_000
-"""Characters of one video's cues together, those of a talk of four hours."""
+"""Most characters of all cues of one video, those of a talk of four hours."""
 
 _CLOCK = r"(-?)(?:([0-9]{1,4}):)?([0-9]{1,3}):([0-9]{1,2})(?:[.,]([0-9]{1,3}))?"
 _TIMING = re.compile(rf"\s*{_CLOCK}\s*-->\s*{_CLOCK}(?=\s|$)")
@@ -31,17 +31,17 @@ _NUMBER = re.compile(r"\s*[0-9]+\s*")
 _VOICE = re.compile(r"<v(?:\.[^\s<>]*)?\s+([^<>]+)>", re.IGNORECASE)
 _TAG = re.compile(r"</?[A-Za-z][^<>]*>|</>|<[0-9][0-9:.,]*>|\{\\[^{}]*\}")
 _ROLLING = re.compile(r"<[0-9:.]+><c>")
-"""A word with its own time: what captions of automatic speech recognition are made of."""
+"""A word with its own time, by which captions of speech recognition are known."""
 _LINE_END = re.compile(r"\r\n|\r|\n")
 _TURNS = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069\ufeff")
-"""Marks that turn the direction of writing, and the mark of byte order."""
+"""Marks that turn the direction of writing, and the byte order mark."""
 
 
 def parse(text: str) -> tuple[Cue, ...]:
     """Return the cues of a subtitle file in the order of time, each in one line of plain text.
 
     Times are the file's own and may be negative. A cue that ends before it starts is an instant.
-    Equal cues are one, cues without text none. UnusableSubtitles where there is no cue.
+    Equal cues count once, cues without text not at all. UnusableSubtitles where none is left.
     """
     is_rolling = _ROLLING.search(text) is not None
     rows = {
@@ -58,8 +58,8 @@ def parse(text: str) -> tuple[Cue, ...]:
 def align(cues: Iterable[Cue], *, first_s: float, duration_s: float) -> tuple[Cue, ...]:
     """Return the cues that overlap the video, counted from its first frame.
 
-    `first_s` is when that is shown on the clock of the cues. Raises UnusableSubtitles where none
-    overlaps the video, or all of them are too much to be sent.
+    `first_s` is when the first frame is shown on the clock of the cues. Raises UnusableSubtitles
+    where no cue overlaps the video, or all of them are too much to be sent.
     """
     placed = []
     for cue in cues:
@@ -88,15 +88,15 @@ def plain(text: str) -> str:
 
 
 def _said(lines: list[str], *, is_rolling: bool) -> tuple[str, ...]:
-    """Return the plain lines of a cue: one, or as they stand where they roll."""
+    """Return the plain lines of a cue: joined to one, or kept apart where captions roll."""
     parts = lines if is_rolling else [" ".join(lines)]
     return tuple(said for part in parts if (said := plain(part)))
 
 
 def _unrolled(rows: Iterable[Row]) -> Iterator[Row]:
-    """Yield the rows without the lines at their head that the row before has left standing.
+    """Yield the rows without those first lines that the row before showed already.
 
-    Captions made by machines show each line twice: new, and as the upper one of the next.
+    Captions made by machines show each line twice: as a new one, and above the next.
     """
     before: tuple[str, ...] = ()
     until_s = 0.0
@@ -120,7 +120,7 @@ def _blocks(lines: list[str]) -> Iterator[tuple[float, float, list[str]]]:
     ends = [place for place, _ in timings[1:]] + [len(lines)]
     for (place, (start, end)), stop in zip(timings, ends, strict=False):
         below = lines[place + 1 : stop]
-        # Where the empty line is missing, the next cue's number hangs on to this one's text.
+        # Without an empty line between them, the next cue's number ends up in this cue's text.
         if stop < len(lines) and below and _NUMBER.fullmatch(below[-1]):
             below.pop()
         empty = next((n for n, line in enumerate(below) if not line), len(below))
@@ -128,7 +128,7 @@ def _blocks(lines: list[str]) -> Iterator[tuple[float, float, list[str]]]:
 
 
 def _timing(line: str) -> tuple[float, float] | None:
-    # Cheap first: a line of a megabyte is no timing line.
+    # The cheap test first: a hostile line may be megabytes long, and no timing line is.
     found = _TIMING.match(line) if "-->" in line[:100] else None
     if found is None:
         return None
@@ -157,9 +157,9 @@ _LEGACY_ENCODINGS = """
 cp1252 cp1251 cp1253 cp1254 cp1255 cp1256 cp932 euc_jp gb18030 big5 cp949 koi8_r tis_620
 """
 LEGACY = tuple(_LEGACY_ENCODINGS.split())
-"""Encodings that are guessed among where a file is no Unicode.
+"""Encodings among which is guessed where a file is not Unicode.
 
-One a script: of several for Latin letters the guess takes the wrong one even for long texts.
+One for each script: of several for Latin letters the guess is wrong even for long texts.
 """
 
 
@@ -179,7 +179,7 @@ class SubtitleChoice(NamedTuple):
 
     track: SubtitleTrack | None
     skipped: list[SkippedFile]
-    """Files that had come first and cannot be used."""
+    """Files that come before it and cannot be used."""
     unused: list[str]
     """Files that come after the one that is used."""
 
@@ -194,7 +194,7 @@ class SubtitleFolder:
     def names(self, video: str) -> list[str]:
         """Return the paths of a video's subtitle files, the one that is wanted most first.
 
-        That is the video's own name with .srt, then with .vtt; then English, then by name.
+        The order is: the video's own name with .srt, then with .vtt; then English; then by name.
         """
         parent, name = os.path.split(video)
         stem = os.path.splitext(name)[0]
@@ -204,7 +204,7 @@ class SubtitleFolder:
     def beside(self, video: Video, copies: Sequence[str] = ()) -> SubtitleChoice:
         """Return the first usable subtitle file of a video. Reads the video's index.
 
-        What stands beside its `copies`, paths with the same bytes, comes after its own.
+        Files beside its `copies`, paths with the same bytes, come after its own.
         """
         names = [name for path in (video.path, *copies) for name in self.names(path)]
         skipped = list[SkippedFile]()
@@ -240,6 +240,8 @@ class SubtitleFolder:
             raise UnusableSubtitles(f"is {why}")
         try:
             with regular(path) as file:
+                # One byte more than allowed tells a file that is too large, whatever its size says
+                # meanwhile.
                 data = file.read(LARGEST + 1)
         except UnusableVideo as error:
             raise UnusableSubtitles(str(error)) from None
@@ -272,6 +274,7 @@ def decode_text(data: bytes) -> tuple[str, str]:
             continue
     if b"\0" in data:
         raise UnusableSubtitles("is no text")
+    # Imported here: only files that are not Unicode need it.
     from charset_normalizer import from_bytes
 
     best = from_bytes(data, cp_isolation=list(LEGACY)).best()
@@ -280,18 +283,18 @@ def decode_text(data: bytes) -> tuple[str, str]:
 
 
 def _unicodes(data: bytes) -> Iterable[str]:
-    """Yield what the bytes can be: one encoding where a mark names it."""
+    """Yield the Unicode encodings that the bytes may have: one where a mark names it."""
     marked = next((name for mark, name in _BOMS if data.startswith(mark)), None)
     if marked:
         return [marked]
-    # A timing line is ASCII, so that in UTF-16 every other byte of it is zero.
+    # A timing line is ASCII, so in UTF-16 every other of its bytes is zero.
     if b"-\0-\0>\0" in data:
         return ["utf-16-le" if data.index(b"-\0-\0>\0") % 2 == 0 else "utf-16-be"]
     return [] if b"\0" in data else ["utf-8"]
 
 
 def _stems(name: str) -> Iterator[tuple[str, Rank]]:
-    """Yield the names that a file can hold the subtitles of, and how well it fits each."""
+    """Yield the names of videos whose subtitles a file may hold, and how well it fits each."""
     base, kind = os.path.splitext(name)
     if kind.lower() not in KINDS:
         return

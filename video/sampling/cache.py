@@ -1,7 +1,7 @@
 """Decoded frames and scene lists kept on disk, known by the bytes of their video.
 
-A folder has a cap, beyond which goes what was used longest ago. Processes know nothing of each
-other: whatever one of them finds may be gone a moment later.
+Beyond a folder's cap, entries that were used longest ago are removed. Processes do not know of each
+other: what one of them finds may be gone a moment later.
 """
 
 from __future__ import annotations
@@ -31,12 +31,13 @@ from videoautoarena.video.sampling.policies import EARLIER, SAMPLER, Sampled
 from videoautoarena.video.sampling.scenes import SceneSpan, find_scenes
 
 LARGEST = 20 * 1024**3
-"""Bytes that are kept by default, and no more than half of what the disk has for it."""
+"""Bytes that are kept by default, but at most half of what the disk has for the cache."""
 VARIABLE = "VIDEOAUTOARENA_CACHE_GB"
 OLD_S = 600.0
-"""What was used within these seconds may be in use, and is not evicted."""
+"""Seconds for which an entry that was used may still be in use, and is not removed."""
 LEFT_S = 3600.0
-"""Nobody writes one entry for so long: a file half written before that was left behind."""
+"""Nobody takes so long to write an entry: a half-written file older than this was left behind."""
+# A run may read an entry many times within seconds; its time of use is not written each time.
 TOUCHED_S = 30.0
 KINDS = (".frames", ".scenes", ".sheet")
 PART = ".part"
@@ -84,7 +85,7 @@ def kept_in(folder: Path) -> list[CacheFile]:
 
 
 def touch(file: BinaryIO) -> None:
-    """Note that an entry was used; one of another user is read all the same."""
+    """Note that an entry was used; where the file is another user's that fails silently."""
     with suppress(OSError):
         if abs(time.time() - os.fstat(file.fileno()).st_mtime) > TOUCHED_S:
             os.utime(file.fileno())
@@ -108,6 +109,7 @@ def sweep(folder: Path, *, left_s: float = LEFT_S) -> int:
 
 def _files(folder: Path, is_one: Callable[[str], bool]) -> Iterator[CacheFile]:
     for shelf in _scanned(folder):
+        # Nothing that a link leads to is counted or removed.
         if len(shelf.name) == 2 and shelf.is_dir(follow_symlinks=False):
             for file in _scanned(shelf.path):
                 with suppress(OSError):
@@ -125,7 +127,7 @@ def _scanned(folder: str | Path) -> list[os.DirEntry[str]]:
 
 
 FINDER = "2"
-"""Goes up whenever the same video would give other scenes by this code."""
+"""To be raised whenever this code would find other scenes in the same video."""
 
 
 def found_scenes(path: Path, index: Index, *, sha256: str, folder: Path) -> tuple[SceneSpan, ...]:
@@ -163,7 +165,7 @@ def _file(folder: Path, sha256: str) -> Path:
 
 
 def _scenes(content: Any) -> tuple[SceneSpan, ...] | None:
-    """Return what JSON says of scenes, if it can be so: from 0 on without a gap."""
+    """Return scenes from JSON; None unless they go from 0 on without a gap."""
     try:
         scenes = tuple(SceneSpan(float(start), float(end)) for start, end in content)
     except (TypeError, ValueError):
@@ -179,9 +181,9 @@ HEAD = struct.Struct("<8s32sI")
 """Magic, sha256 of the index, length of the index in bytes. Then the index as JSON, then JPEGs."""
 MAGIC = b"VAAframe"
 _SUM_BYTES = 32
-"""Length of the sha256 before a kept sheet."""
+"""Length of the sha256 that stands before a kept sheet."""
 ROOM = 32
-"""So many times its own size is made free for an entry that a full disk has no room for."""
+"""Times its own size that is made free for an entry for which a full disk has no room."""
 _FULL = (errno.ENOSPC, errno.EDQUOT)
 _PLAIN = {"policy": "uniform", "fps": None, "decoder": "av", "ocr": False}
 
@@ -195,12 +197,13 @@ class CacheEntry(NamedTuple):
 
     frames: VideoFrames
     places: dict[str, tuple[int, int]]
-    """Digest of a JPEG to its offset and length in the file, in bytes."""
+    """From the digest of a JPEG to its offset and length in the file, in bytes."""
 
 
 def default_folder() -> Path:
     """Return where frames are kept by default, by the XDG rules."""
     base = os.environ.get("XDG_CACHE_HOME", "")
+    # The XDG rules say that a relative path is to be ignored.
     root = Path(base) if os.path.isabs(base) else Path.home() / ".cache"
     return root / "videoautoarena" / "frames"
 
@@ -218,10 +221,11 @@ class FrameCache:
         self._said = said_bytes()
 
     def get(self, video_sha: str, sampling: Sampling) -> VideoFrames | None:
-        """Return the frames of an entry that is as it was written; None else, and it is removed."""
+        """Return the frames of an entry that is intact; else remove it and return None."""
         try:
             with self._reading(self._path(video_sha, _unread(sampling))) as file:
                 entry = _read_entry(file)
+                # Every JPEG is checked now, while the frames can still be decoded again.
                 for wanted in entry.places:
                     _read_jpeg(file, entry, wanted)
         except NotCached:
@@ -246,7 +250,7 @@ class FrameCache:
     def jpegs(self, video_sha: str, sampling: Sampling, digests: Sequence[str]) -> list[bytes]:
         """Return the JPEG bytes of the digests, in their order; only these bytes are read.
 
-        Those of earlier versions are found, too. NotCached where one is not as it was written.
+        Entries of earlier versions serve, too. NotCached where one of the JPEGs is not intact.
         """
         for one in dict.fromkeys((sampling, _unread(sampling))):
             for sampler in (SAMPLER, *EARLIER):
@@ -274,7 +278,7 @@ class FrameCache:
         return content if sha256(content).digest() == expected else None
 
     def put_sheet(self, video_sha: str, name: str, content: bytes) -> None:
-        """Keep a sheet, which can be drawn again: what cannot be written is not kept."""
+        """Keep a sheet; one that cannot be written is not kept, since it can be drawn again."""
         with suppress(OSError):
             _write_whole(self._sheet(video_sha, name), [sha256(content).digest(), content])
 
@@ -295,16 +299,16 @@ class FrameCache:
         return share_of_disk(self.folder) if self._said is None else self._said
 
     def prune(self, most: int | None = None, *, idle_s: float = OLD_S) -> list[CacheFile]:
-        """Remove what was used longest ago until the rest is no larger, and return it.
+        """Remove entries used longest ago until the rest is no larger than `most`; return them.
 
-        Of files that a killed process left half written, the old ones go. `most` is in bytes, the
-        cap where it is not given; what was used within `idle_s` stays, since a run may be at it.
+        Old half-written files of killed processes go, too. `most` is in bytes, by default the cap;
+        what was used within `idle_s` stays, since a run may be reading it.
         """
         sweep(self.folder)
         found = self.entries()
         now = time.time()
         gone = []
-        # What the future used comes last of all: it was written while the clock was wrong.
+        # Times in the future, from when a clock was wrong, count as the latest uses.
         left = sum(entry.size_bytes for entry in found)
         most = self.most_bytes() if most is None else most
         for entry in found:
@@ -337,10 +341,10 @@ class FrameCache:
 
 
 def how_sampled(sampling: Sampling, sampler: str = "") -> str:
-    """Return what names a way of sampling in the names of entries.
+    """Return the part of an entry's name that stands for its sampling.
 
-    What is as it was before it could be chosen counts for nothing: a setting that is new in the
-    program makes no entry worthless. The version of the sampler is today's unless it is given.
+    Settings at the value they had before they could be chosen are left out, so that a new setting
+    makes no older entry worthless. The version of the sampler is today's unless given.
     """
     said = sampling.model_dump().items()
     chosen = {name: value for name, value in said if name not in _PLAIN or _PLAIN[name] != value}
@@ -348,7 +352,7 @@ def how_sampled(sampling: Sampling, sampler: str = "") -> str:
 
 
 def _unread(sampling: Sampling) -> Sampling:
-    """Return how the frames come about now: no text is read beside them."""
+    """Return the sampling by which frames are made now: text in pictures is no longer read."""
     return sampling.model_copy(update={"ocr": False})
 
 
@@ -417,6 +421,7 @@ def _write_whole(path: Path, pieces: Sequence[bytes]) -> None:
     handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=".", suffix=PART)
     try:
         with os.fdopen(handle, "wb") as file:
+            # Not synced: what a power cut tears is found by its digests and decoded again.
             file.writelines(pieces)
         os.replace(temporary, path)
     except BaseException:

@@ -22,8 +22,8 @@ Box = tuple[float, float, float, float]
 MOST_ALIKE = 0.9
 """A frame whose histogram is more like that of the last one kept is left out."""
 SHARP = 0.5
-"""Share of the median sharpness of its stretch that a frame has at least: an absolute bound would
-take all frames of soft pictures and none of noisy ones."""
+"""Least sharpness of a frame, as a share of its stretch's median: an absolute bound would drop all
+frames of soft pictures and none of noisy ones."""
 SIDE_PX = 256
 _HUES = 12
 _DEPTHS = 2
@@ -31,7 +31,8 @@ _GREYS = 4
 _PALE, _DARK = 40, 40
 """Saturation and value, of 255, below which a pixel has no hue to speak of."""
 _MARGIN = 0.1
-"""Share of a region that is left out at each side: a box's corners seldom belong to the thing."""
+"""Share of a region that is left out at each side, since a box's corners seldom belong to the
+thing."""
 
 
 class FrameMeasures(NamedTuple):
@@ -90,6 +91,7 @@ def alike(one: Histogram, other: Histogram) -> NDArray[np.float64]:
 def _opened(jpeg: bytes, side_px: int | None) -> Image.Image:
     with Image.open(BytesIO(jpeg), formats=["JPEG"]) as picture:
         if side_px is not None:
+            # libjpeg scales while it decodes, which saves most of the work.
             picture.draft("RGB", (side_px, side_px))
         whole = picture.convert("RGB")
     if side_px is not None and max(whole.size) > side_px:
@@ -102,7 +104,7 @@ def _histogram(picture: Image.Image) -> Histogram:
     hue, depth, light = np.asarray(picture.convert("HSV"), np.intp).reshape(-1, 3).T
     deep = (depth >= 128).astype(np.intp)
     bright = (light >= 128).astype(np.intp)
-    # Red lies at both ends of the scale: the first cell begins half a cell before it.
+    # Red lies at both ends of the scale of hues, so the first cell begins half a cell before zero.
     turned = (hue + 256 // (2 * _HUES)) % 256 * _HUES // 256
     coloured = (turned * _DEPTHS + deep) * 2 + bright
     grey = _HUES * _DEPTHS * 2 + light * _GREYS // 256

@@ -31,10 +31,10 @@ from videoautoarena.video.decode.jpeg import (
 from videoautoarena.video.sampling.scenes import find_scenes
 
 FEWEST_KEYS = 16
-"""With fewer key frames than this a model that may look at 16 frames sees all that one may see that
-looks at 128: the policy would have taken away what makes them differ."""
+"""With fewer key frames than this, models that look at 16 and at 128 frames would see the same: the
+policy would take away what makes them differ."""
 WIDEST_GAP = 0.25
-"""Share of a video that may lie between two key frames: beyond it a part goes unseen."""
+"""Largest share of a video between two chosen key frames: beyond it a part would go unseen."""
 
 Span = tuple[float, float]
 """Start and end of a scene, in seconds from the first frame."""
@@ -67,9 +67,8 @@ def so_many_a_second(index: Index, fps: float, most: int) -> list[int]:
 def within(index: Index, sampling: Sampling) -> list[int]:
     """Return frames spread evenly over stretches as if they followed each other.
 
-    A frame belongs to a stretch that it begins in; one that no frame begins in has the one that is
-    on screen at its start. By the policy "fps" there are so many a second, by any other as many as
-    may be.
+    A frame belongs to the stretch that it begins in; a stretch in which none begins has the frame
+    on screen at its start. The policy "fps" takes so many per second, any other as many as allowed.
     """
     parts = [_shown_in(index, span) for span in sampling.spans or ()]
     lasting = [max(1, part[-1] - part[0]) for part in parts]
@@ -123,6 +122,8 @@ def over_scenes(index: Index, scenes: Sequence[Span], most: int) -> list[int]:
 
 def at_keys(index: Index, most: int) -> list[int]:
     """Return frames at which decoding can start, and the last; UnusableVideo if too few."""
+    # A clip of 30 s with a key frame every 250 frames gave four, up to 5 s from the instants
+    # wanted.
     chosen = choose(sorted({index.shown[0], *index.keys, index.shown[-1]}), most)
     fewest = min(FEWEST_KEYS, most, len(index.shown))
     span = index.shown[-1] - index.shown[0]
@@ -146,7 +147,7 @@ CHOICES: Mapping[PolicyName, Choice] = {
 
 
 def _dealt(index: Index, scenes: Sequence[Span], most: int) -> list[int]:
-    """Return how many frames each scene gets: one, and more by Sainte-Laguë's divisors."""
+    """Return how many frames each scene gets: one, and the rest by Sainte-Laguë's divisors."""
     places = [[bisect_left(index.shown, index.tick(end)) for end in scene] for scene in scenes]
     room = [last - first for first, last in places]
     weights = [max(0.0, end_s - start_s) ** 0.5 for start_s, end_s in scenes]
@@ -154,6 +155,7 @@ def _dealt(index: Index, scenes: Sequence[Span], most: int) -> list[int]:
     claims = [(-weight / 3, place) for place, weight in enumerate(weights)]
     heapify(claims)
     for _ in range(most - len(scenes)):
+        # A scene with no further frame to give drops out, and its share goes to the others.
         while claims[0][0] < 0 and dealt[claims[0][1]] >= room[claims[0][1]]:
             heapreplace(claims, (0.0, claims[0][1]))
         claim, place = claims[0]
@@ -170,10 +172,10 @@ def _on_screen(index: Index, instants: Sequence[int]) -> list[int]:
 
 
 SAMPLER = "4"
-"""Goes up whenever the same video and Sampling would give other bytes, or other counts of what is
-damaged, by this code."""
+"""To be raised whenever this code would give other bytes, or other counts of damage, for the same
+video and Sampling."""
 EARLIER = ("3",)
-"""Earlier versions whose bytes are still good to whoever knows their digests."""
+"""Earlier versions whose cached bytes still serve a run that recorded their digests."""
 
 FindScenes = Callable[[Path, Index], Sequence[Span]]
 
@@ -195,8 +197,9 @@ class Sampled(NamedTuple):
         damaged: int = 0,
         approximate: int = 0,
     ) -> Sampled:
-        """Return JPEGs of one size with what is recorded of them under the id `video`."""
+        """Return JPEGs of one size with the record of them under the id `video`."""
         frames = tuple(
+            # Two decimals, as prompts write times: t=12.50s.
             Frame(time_s=round(time_s, 2), digest=digest(data))
             for time_s, data in zip(times_s, jpegs, strict=True)
         )
@@ -249,7 +252,7 @@ def sample(
 
 
 def stand_in(ticks: Sequence[int], catch: DecodedPictures) -> tuple[bytes, ...]:
-    """Return one picture a tick: its own, else the one before it, else the first there is."""
+    """Return one picture per tick: its own, else the one before it, else the first there is."""
     had = catch.pictures
     known = sorted(had)
     return tuple(had[known[max(0, bisect_right(known, tick) - 1)]] for tick in ticks)

@@ -23,10 +23,10 @@ from videoautoarena.video.decode.index import Index, frames_in_order, has_guesse
 LONGER_SIDE_PX = 256
 """Frames are compared at this size, as PySceneDetect's own manager does."""
 SHORTEST_S = 0.6
-"""A cut closer than this to the cut before it is none."""
+"""Seconds; a cut closer than this to the one before is none."""
 THRESHOLD = 27.0
-"""Mean difference of hue (0 to 179), saturation and brightness (0 to 255) from which on a frame
-begins a scene: PySceneDetect's own."""
+"""Mean difference of hue (0 to 179), saturation and brightness (0 to 255) at which a frame begins a
+scene; the default of PySceneDetect."""
 _SHIFT = 12
 """Binary places of the quotients below, as OpenCV's fixed-point arithmetic has them."""
 _CODES = np.arange(1, 256)
@@ -54,7 +54,7 @@ def find_scenes(path: Path, index: Index) -> tuple[SceneSpan, ...]:
 def find_cuts(
     pictures: Iterable[tuple[int, NDArray[np.uint8]]], time_base: Fraction
 ) -> Iterator[int]:
-    """Yield the ticks at which scenes begin, of BGR pictures with their ticks, shape (h, w, 3).
+    """Yield the ticks at which scenes begin, from ticks with BGR pictures of shape (h, w, 3).
 
     Cuts that follow each other too fast are merged into one at the last of them, once it has stood
     for `SHORTEST_S`; before the first scene that is long enough they count for nothing.
@@ -106,6 +106,7 @@ def to_hsv(bgr: NDArray[np.uint8]) -> NDArray[np.int16]:
     saturation = (spread * _SATURATION[value] + half) >> _SHIFT
     hue = (sixths * _HUE[spread] + half) >> _SHIFT
     hue += 180 * (hue < 0)
+    # Signed, since pictures are subtracted from each other.
     return np.stack([hue, saturation, value], dtype=np.int16, casting="unsafe")
 
 
@@ -125,7 +126,7 @@ def small_pictures(path: Path, index: Index) -> Iterator[tuple[int, NDArray[np.u
         if frame.pts not in known or frame.pts <= last:
             continue
         last = frame.pts
-        # One size for all, also where a stream changes its own: the pictures are subtracted.
+        # One size for all pictures, also where a stream changes its own: they are subtracted.
         if size is None:
             scale = min(1.0, LONGER_SIDE_PX / max(frame.width, frame.height))
             size = (max(1, round(frame.width * scale)), max(1, round(frame.height * scale)))

@@ -1,4 +1,4 @@
-"""Fewer of the frames that a run has, and what is then read of the words between them."""
+"""Fewer of a run's frames, and the subtitles that then go with them."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def take(frames: VideoFrames, kept: Sequence[int]) -> VideoFrames:
 
 
 def kept_places(total: int, count: int) -> list[int]:
-    """Return the places of the `count` of so many frames that `thin` keeps, ascending."""
+    """Return the places, ascending, of the `count` frames that `thin` keeps of `total`."""
     if count <= 1:
         return list(range(min(total, max(0, count))))
     return sorted({round(i * (total - 1) / (count - 1)) for i in range(count)}) if total else []
@@ -44,7 +44,7 @@ def shown_cues(cues: Sequence[Cue], times: Sequence[float], kept: Sequence[int])
     shown = []
     for cue in cues:
         first = max(0, bisect_right(times, cue.start_s) - 1)
-        # A cue that ends as a frame appears is over, unless it is an instant.
+        # A cue that ends just as a frame appears is over, unless the cue is an instant.
         last = max(first, bisect_left(times, cue.end_s) - 1)
         if bisect_right(kept, last) > bisect_left(kept, first):
             shown.append(cue)

@@ -56,7 +56,7 @@ from videoautoarena.video.synth.timeline import (
 )
 
 SD, SD_TOO = 5, 6
-"""Matrix of BT.601 by H.273, beside `BT709`: of 625 lines, and of 525, which is the same."""
+"""The matrix of BT.601 as H.273 numbers it: for 625 lines, and for 525, which is the same."""
 Size = tuple[int, int]
 
 
@@ -66,10 +66,10 @@ class FilmSource(NamedTuple):
     path: Path
     times: Index
     shape: Size
-    """As a player shows it."""
+    """Size at which a player shows it."""
     turn: Turn | None
     matrix: int
-    """`BT709` or `SD`: what its colours are stored by."""
+    """`BT709` or `SD`: the matrix that its colours are stored by."""
 
 
 class ExcerptReader:
@@ -105,7 +105,7 @@ class ExcerptReader:
             return rgb.reformat(format="yuv420p", dst_colorspace=self._matrix, threads=1)
         if not self._is_fit(frame):
             return self._filled(frame)
-        # What kind of frame it was there is no matter here.
+        # The encoder would keep its type and so make key frames where the source had them.
         frame.pict_type = PictureType.NONE
         return frame
 
@@ -119,11 +119,11 @@ class ExcerptReader:
         )
 
     def _filled(self, frame: VideoFrame) -> VideoFrame:
-        """Return it scaled, upright and cut, without the loss of going through RGB."""
+        """Return the frame scaled, upright and cropped, without the loss of going through RGB."""
         turn = self._source.turn
         inner = covering_size(self._source.shape, self._size, self._size)
         width, height = inner[::-1] if turn in SWAPPED.values() else inner
-        # With colours as fine as light, so that it can be cut at any line.
+        # Chroma at full resolution, so that the picture can be cut at any line.
         scaled = frame.reformat(
             width=width,
             height=height,
@@ -142,9 +142,9 @@ class ExcerptReader:
 
 
 def _is_special(frame: VideoFrame) -> bool:
-    """Return whether its colours or lines mean something else than a plain screen takes them for.
+    """Return whether a plain screen would show a frame's colours or lines wrongly.
 
-    Its matrix then is one of others than `_matrix` knows, or it is two pictures in one.
+    That is so for HDR, for matrices that `_matrix` does not know, and for interlaced frames.
     """
     is_plain = frame.colorspace in (BT709, SD, SD_TOO, UNKNOWN)
     is_hdr = frame.color_trc in (PQ, HLG) or frame.color_primaries == WIDE
@@ -166,7 +166,7 @@ def source_of(path: Path) -> FilmSource:
     if first is None:
         raise UnusableVideo("holds no frame that can be decoded")
     source = FilmSource(path, index, displayed_size(*first), turn_of(first[0]), _matrix(first[0]))
-    # Asked how it is turned, a frame is held by itself.
+    # A frame that was asked for its turn is only freed by the garbage collector; see `turn_of`.
     del first
     gc.collect(1)
     return source
@@ -179,12 +179,12 @@ def _matrix(frame: VideoFrame) -> int:
 
 
 CRF = 18
-"""x264's constant quality: no eye tells it from the source."""
+"""x264's constant quality: by eye it cannot be told from the source."""
 GROUP_S = 2
-"""Seconds from one key frame to the next. They stand in an even grid, and not where the picture
-changes: else where decoding can start would tell what was set in."""
+"""Seconds from one key frame to the next. They lie on an even grid and not where the picture
+changes, or the places where decoding can start would give away what was set in."""
 FINEST = 10_000
-"""Ticks a second that the film's clock has at least."""
+"""Least ticks per second of the film's clock."""
 
 
 class EncodedFilm(NamedTuple):
@@ -195,7 +195,7 @@ class EncodedFilm(NamedTuple):
 
 
 class _FilmParts(NamedTuple):
-    """A plan and all that it needs to be carried out."""
+    """A plan with all that is needed to carry it out."""
 
     timeline: Timeline
     sources: dict[str, FilmSource]
@@ -217,13 +217,14 @@ class _FilmParts(NamedTuple):
 def encode(plan: FilmPlan, files: Mapping[str, Path], to: Path, *, crf: int = CRF) -> EncodedFilm:
     """Write a plan's film as H.264 without sound, and return what stands where. Blocks; CPU only.
 
-    It is in no file by that name until it is whole. The same plan gives the same bytes with one
-    version of av. `files` is where each video lies by its sha256. Raises UnusableVideo, which
-    begins with the name of the file, where one cannot be opened, is too short, or gives a frame
-    that is needed damaged or not at all; BadInput where `to` cannot be written.
+    The file appears under its name only when it is whole. With one version of av the same plan
+    gives the same bytes. `files` is where each video lies by its sha256. Raises UnusableVideo,
+    which begins with the name of the file, where one cannot be opened, is too short, or gives a
+    frame that is needed damaged or not at all; BadInput where `to` cannot be written.
     """
     ready = _set_up(plan, files)
     muxing = {
+        # Without it libav writes its version into the file.
         "fflags": "+bitexact",
         "video_track_timescale": str(_ticks_a_second(ready.timeline.rate)),
     }
@@ -246,7 +247,7 @@ def film_of(plan: FilmPlan, files: Mapping[str, Path]) -> Film:
 
 @contextmanager
 def whole_or_not(path: Path) -> Iterator[str]:
-    """Yield what to open to write a file, which has its own name only once all is written."""
+    """Yield the name to write a file under, which is renamed to its own once all is written."""
     part = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:
         yield f"file:{part}"
@@ -305,7 +306,7 @@ def _clock(timeline: Timeline) -> Index:
 
 
 def _ticks_a_second(rate: Fraction) -> int:
-    """Return the ticks of a clock on which every frame of that rate has a whole number."""
+    """Return ticks per second of a clock on which each frame lasts a whole number of ticks."""
     return rate.numerator * -(-FINEST // rate.numerator)
 
 
@@ -329,7 +330,7 @@ def h264_stream(
     stream.width, stream.height = size
     stream.pix_fmt = "yuv420p"
     stream.codec_context.flags |= Flags.bitexact
-    # x264's rate control, and so its bytes, depend on how many threads there are.
+    # x264's rate control, and with it the bytes, depends on the number of threads.
     stream.codec_context.thread_count = 1
     stream.options = options
     return stream
@@ -338,7 +339,7 @@ def h264_stream(
 def mux_pictures(
     container: OutputContainer, stream: VideoStream, pictures: Iterable[VideoFrame], rate: Fraction
 ) -> None:
-    """Encode pictures one after the other, each of which stands for as long."""
+    """Encode pictures one after the other, all shown equally long."""
     for number, picture in enumerate(pictures):
         picture.pts = number
         picture.time_base = 1 / rate
@@ -347,7 +348,7 @@ def mux_pictures(
 
 
 def x264_options(rate: Fraction, crf: int = CRF) -> dict[str, object]:
-    """Return how films are encoded; bytes that the macroblock tree gives depend on chance."""
+    """Return x264's options for films, without its macroblock tree, whose bytes vary by chance."""
     fixed = {"preset": "veryfast", "x264-params": "scenecut=0:mbtree=0", "a53cc": "0"}
     return {**fixed, "crf": str(crf), "g": str(_group(rate))}
 
@@ -357,7 +358,7 @@ def _film_matrix(ready: _FilmParts) -> int:
 
 
 def _pictures(ready: _FilmParts) -> Iterator[VideoFrame]:
-    """Yield the film's pictures, in order; the same one again where it stands for longer."""
+    """Yield the film's pictures in order; one that is shown for longer comes several times."""
     readers: dict[int, ExcerptReader] = {}
     excerpts = ready.timeline.plan.excerpts
     left = {piece.excerpt: place for place, piece in enumerate(ready.timeline.pieces)}

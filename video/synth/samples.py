@@ -136,7 +136,7 @@ def _ground(chance: Random, *, colour: str, size: tuple[int, int]) -> Image.Imag
     width, height = size
     fade = np.linspace(chance.uniform(0.98, 1.1), chance.uniform(0.86, 0.96), height)
     base = np.array(COLOURS[colour], np.float32) * fade[:, None, None].astype(np.float32)
-    # A wave of parabolas: a sine would differ in its last bit from one processor to the next.
+    # A wave of parabolas, since a sine may differ in its last bit between processors.
     across = (chance.uniform(0, 2) + np.arange(width) * (chance.uniform(0.6, 2) / height)) % 2 - 1
     wave = 4 * across * (1 - np.abs(across))
     skyline = height * (chance.uniform(0.55, 0.9) + 0.08 * wave)
@@ -236,7 +236,7 @@ class SampleShot:
     tint: tuple[int, int] = (0, 0)
     """How far both chromas have drifted by the end."""
     dip: tuple[float, float] | None = None
-    """When the light falls away for a moment, in seconds of the clip."""
+    """From when to when the light falls away, in seconds of the clip."""
     sprites: tuple[Sprite, ...] = ()
     caption: str | None = None
 
@@ -341,11 +341,11 @@ def _cast(chance: Random, colour: str, *, count: int, speed: float) -> tuple[Spr
 
 
 RECIPE = "1"
-"""Goes up whenever the drawing changes; a kept clip says which one it was made by."""
+"""To be raised whenever the drawing changes; a kept clip says by which it was made."""
 PAN_WIDTHS = 2
-"""How many pictures wide a scene is through which the camera moves."""
+"""Width, in pictures, of a scene that the camera moves through."""
 DIP = 0.35
-"""What is left of the light during a dip."""
+"""Share of the light that is left during a dip."""
 
 
 def make_samples(folder: Path, on_done: Callable[[Path], None] = lambda _: None) -> list[Path]:
@@ -394,7 +394,7 @@ def _encode_all(clips: list[SampleClip], paths: dict[SampleClip, Path]) -> Itera
         return
     by_work = sorted(clips, key=lambda c: -c.seconds * c.fps * c.width_px * c.height_px)
     workers = min(len(clips), os.cpu_count() or 1)
-    # Forking a process that has threads (the event loop's, libav's) may deadlock.
+    # Spawned and not forked: a fork of a process with threads (the event loop's, libav's) may hang.
     quiet = partial(signal.signal, signal.SIGINT, signal.SIG_IGN)
     with ProcessPoolExecutor(workers, get_context("spawn"), initializer=quiet) as pool:
         try:
@@ -404,18 +404,19 @@ def _encode_all(clips: list[SampleClip], paths: dict[SampleClip, Path]) -> Itera
                 job.result()
                 yield jobs[job]
         finally:
-            # Waiting here: the pool's own exit would take back that the rest is called off.
+            # Called here, since the pool's own exit would take back that the rest is cancelled.
             pool.shutdown(cancel_futures=True)
 
 
 @contextmanager
 def _deaf_to_ctrl_c() -> Iterator[None]:
-    """Hear Ctrl-C only at the end, and start processes meanwhile that never hear it."""
+    """Hold Ctrl-C back until the end, and start processes meanwhile that never hear it."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
     heard: list[int] = []
-    # Blocking alone is not enough: a library's thread takes the signal, and Python raises here.
+    # Blocking alone is not enough: a library's thread may take the signal, and Python raises it
+    # here.
     handler = signal.signal(signal.SIGINT, lambda number, _frame: heard.append(number))
     mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
@@ -433,7 +434,7 @@ def encode_clip(clip: SampleClip, path: Path) -> None:
     with whole_or_not(path) as part, av.open(part, "w", format="mp4", options=exact) as container:
         container.metadata["comment"] = _mark(clip)
         rate = Fraction(clip.fps)
-        # Faster presets only: x264's macroblock tree gave other bytes one time in ten.
+        # A preset without x264's macroblock tree, which gave other bytes one time in ten.
         options: dict[str, object] = {"preset": "ultrafast", "crf": "23", "g": str(2 * clip.fps)}
         stream = h264_stream(container, rate, (clip.width_px, clip.height_px), options)
         pictures = (av.VideoFrame.from_ndarray(one, format="yuv420p") for one in draw_clip(clip))
@@ -470,7 +471,7 @@ def _room(shot: SampleShot, size: tuple[int, int]) -> tuple[int, int]:
 
 
 def _bounce(x: float, room: float) -> float:
-    """Return where a point that has gone x is when it turns back at 0 and at `room`."""
+    """Return the place of a point that has moved by x and turns back at 0 and at `room`."""
     if not room:
         return 0.0
     x %= 2 * room
@@ -506,7 +507,7 @@ def _paste(drawn: tuple[Planes, Planes], out: Planes, *, at: tuple[float, float]
 
 
 def _light(out: Planes, shot: SampleShot, now_s: float) -> None:
-    """Change luma and chroma through tables, as the light of the moment wants it."""
+    """Apply the light of the moment to luma and chroma, through tables."""
     part = (now_s - shot.start_s) / (shot.end_s - shot.start_s)
     level = shot.light[0] + part * (shot.light[1] - shot.light[0])
     if shot.dip and shot.dip[0] <= now_s < shot.dip[1]:

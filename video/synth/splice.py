@@ -34,7 +34,7 @@ COLOURS = {
     "white": (255, 255, 255),
     "black": (0, 0, 0),
 }
-"""Names of colours that nobody calls by another, and their RGB."""
+"""Colours that everybody calls by the same name, with their RGB."""
 WIDTH_PX = 240
 HEIGHT_PX = 160
 
@@ -51,13 +51,13 @@ def draw_card(names: Sequence[str]) -> bytes:
 
 
 SPLICER = "1"
-"""Goes up whenever the same parts would give other bytes by this code."""
+"""To be raised whenever this code would give other bytes for the same parts."""
 CHEQUERS = 32
-"""Squares across a chequered card: too many for any footage to be as crowded."""
+"""Squares across a chequered card: too many for any footage to look as busy."""
 FLAT = 16
-"""Grey levels between the parts of a picture up to which it is taken for one flat colour."""
+"""Largest difference in grey levels within a picture that counts as one flat colour."""
 ALIKE = 12.0
-"""Mean difference, in grey levels, up to which a foreign picture is taken for one of the clip."""
+"""Mean difference in grey levels up to which a foreign picture looks like one of the clip's."""
 LAYOUT_PX = 16
 
 Card = Literal["red", "green", "blue", "yellow", "white", "black", "chequered"]
@@ -81,7 +81,7 @@ class Splice(Record):
 
     @property
     def sha256(self) -> str:
-        """What the clip is known by, as a video is by its bytes."""
+        """Digest by which the clip is known, as a video is by that of its bytes."""
         return digest(canonical_json(["splice", SPLICER, self.model_dump()]))
 
     @property
@@ -160,7 +160,7 @@ def instants(splice: Splice, count: int) -> list[ShownPart]:
         time_s = ends[-1] * number / (count - 1)
         place = min(bisect_right(ends, time_s), len(ends) - 1)
         part = splice.parts[place]
-        # The last instant is the end of the last part: what is on screen there is its last frame.
+        # At the end of the last part its last frame is still on screen, not the one after it.
         offset_s = min(time_s - (ends[place] - part.seconds), part.seconds * 0.999)
         shown.append(ShownPart(time_s, part, max(0.0, offset_s)))
     return shown
@@ -204,7 +204,7 @@ def _take(
 
 
 def _inside(own: tuple[int, int], room: tuple[int, int]) -> tuple[int, int]:
-    """Return the largest size of the same shape that fits into `room`; nearly all of it is all."""
+    """Return the largest size of the same shape that fits into `room`, or `room` if nearly that."""
     scale = min(room[0] / own[0], room[1] / own[1])
     width, height = (max(1, round(side * scale)) for side in own)
     if width >= room[0] - 1 and height >= room[1] - 1:
@@ -213,7 +213,7 @@ def _inside(own: tuple[int, int], room: tuple[int, int]) -> tuple[int, int]:
 
 
 def _refuse_unclear(splice: Splice, shown: Sequence[ShownPart], jpegs: Sequence[bytes]) -> None:
-    """Refuse a clip in which an honest viewer could not see what was set in."""
+    """Raise UnusableVideo for a clip in which nobody could see what was set in."""
     ground: list[Layout] = []
     foreign: list[Layout] = []
     for one, data in zip(shown, jpegs, strict=True):
@@ -225,7 +225,7 @@ def _refuse_unclear(splice: Splice, shown: Sequence[ShownPart], jpegs: Sequence[
     if any(_is_flat(layout) for layout in foreign):
         raise UnusableVideo("the piece to be set in shows nothing but one flat colour")
     for layout in foreign:
-        # How far it is from the nearest of the ground, in grey levels.
+        # The mean difference from the most similar picture of the ground, in grey levels.
         if np.abs(np.stack(ground) - layout).mean(axis=(1, 2, 3)).min() <= ALIKE:
             raise UnusableVideo("looks too much like the piece to be set in")
 

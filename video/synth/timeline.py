@@ -1,4 +1,4 @@
-"""Which frame of which video each frame of a film shows that is set together; opens no file."""
+"""Which frame of which video each frame of a film shows; opens no file."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ from videoautoarena.memory.records.records import Record
 from videoautoarena.video.decode.index import Index
 
 FILLER = "2"
-"""Goes up whenever the same plan would give other pictures by this code."""
+"""To be raised whenever this code would give other pictures for the same plan."""
 DRIFT = 0.25
-"""Frames by which a claimed rate may be off at the end of a video that is said to have it."""
+"""Frames by which a claimed rate may be off at the end of a video."""
 LARGEST_PART = 1001
-"""Largest denominator of a counted rate: that of broadcasts, 30000/1001."""
+"""Largest denominator of a counted rate, that of broadcasts: 30000/1001."""
 
 Numbers: TypeAlias = NDArray[np.int64]
 
@@ -39,11 +39,11 @@ class Excerpt(Record):
 
 
 class Probe(Excerpt):
-    """An excerpt that is set into the ground, which goes on behind it where it stopped."""
+    """An excerpt that is set into the ground, which afterwards goes on where it stopped."""
 
     before: int = Field(ge=0)
-    """The frame of the ground before which it goes; as many as there are sets it behind the last.
-    Several before one frame follow each other as in the plan."""
+    """The frame of the ground before which it goes; the number of all frames puts it behind the
+    last. Several before one frame follow each other as in the plan."""
 
 
 class FilmPlan(Record):
@@ -56,11 +56,11 @@ class FilmPlan(Record):
     ground: tuple[Excerpt, ...] = Field(min_length=1)
     probes: tuple[Probe, ...] = ()
     longest_px: int | None = Field(default=None, ge=16)
-    """The longer side of its pictures, at most; None for the size that the first video has."""
+    """The longer side of its pictures at most; None keeps the size of the first video."""
 
     @property
     def sha256(self) -> str:
-        """What the film is known by, as a video is by its bytes."""
+        """Digest by which the film is known, as a video is by that of its bytes."""
         return digest(canonical_json(["film", FILLER, self.model_dump(exclude_none=True)]))
 
     def size_of(self, shape: tuple[int, int]) -> tuple[int, int]:
@@ -76,7 +76,7 @@ class FilmPlan(Record):
 
     @property
     def excerpts(self) -> tuple[Excerpt, ...]:
-        """Those of the ground, then the probes."""
+        """The excerpts of the ground, then the probes."""
         return (*self.ground, *self.probes)
 
     @property
@@ -116,7 +116,7 @@ class FrameRun(NamedTuple):
     number: int
     """The frame of the video that the first one shows, as the video's frames are shown, from 0."""
     step: int
-    """From one to the next; 0 where the same is shown again."""
+    """Frames of the video from one to the next; 0 where the same is shown again."""
 
 
 class Piece(NamedTuple):
@@ -126,7 +126,7 @@ class Piece(NamedTuple):
     """Its place among the plan's excerpts."""
     first: int
     numbers: Numbers
-    """What each of them shows, ascending."""
+    """The frame of the video that each of them shows, ascending."""
 
 
 @dataclass(frozen=True)
@@ -177,7 +177,7 @@ class Timeline:
 
 
 def lay_out(plan: FilmPlan, indexes: Mapping[str, Index]) -> Timeline:
-    """Return the plan frame by frame, by the times of its videos' frames.
+    """Return the plan frame by frame, from the times of its videos' frames.
 
     Each frame of the film shows what is on screen of its video at the middle of its time. A ground
     of many excerpts has as many frames as they last together. Raises
@@ -201,7 +201,7 @@ def refuse_beyond(excerpt: Excerpt, index: Index) -> None:
 
 
 def rate_of(index: Index) -> Fraction:
-    """Return the constant rate nearest to a video's: what it claims if that is so, else counted."""
+    """Return the constant rate nearest to a video's: the claimed one if true, else counted."""
     steps = len(index.shown) - 1
     span_s = (index.shown[-1] - index.shown[0]) * index.time_base
     claimed = index.rate
@@ -218,7 +218,7 @@ def _times(index: Index) -> NDArray[np.float64]:
 
 def _counts(ground: Sequence[Excerpt], rate: Fraction) -> list[int]:
     """Return how many frames each excerpt of the ground has."""
-    # Rounded each by itself, hundreds of them would be seconds off.
+    # The ends are rounded and not each length: the errors of hundreds would add up to seconds.
     ends_s = accumulate(Fraction(excerpt.seconds) for excerpt in ground)
     ends = [max(1, round(end_s * rate)) for end_s in ends_s]
     return [end - begin for begin, end in pairwise([0, *ends])]
@@ -226,7 +226,7 @@ def _counts(ground: Sequence[Excerpt], rate: Fraction) -> list[int]:
 
 def _numbers(excerpt: Excerpt, count: int, times: NDArray[np.float64], rate: Fraction) -> Numbers:
     start_s = times[np.abs(times - excerpt.start_s).argmin()]
-    # At the middle of its time no rounding of clocks makes a frame that of its neighbour.
+    # In the middle of a frame's time no rounding of clocks can lead to its neighbour.
     instants = start_s + (np.arange(count) + 0.5) / float(rate)
     return np.asarray(np.searchsorted(times, instants, side="right") - 1, np.int64)
 
@@ -266,7 +266,7 @@ def _progressions(numbers: Numbers) -> Iterator[tuple[int, int, int]]:
     steps = np.diff(numbers)
     at = 0
     for change in np.flatnonzero(np.diff(steps)).tolist():
-        # The step to what begins a stretch is no part of one.
+        # The step that leads to the beginning of a stretch belongs to none.
         if change >= at:
             yield at, change + 2 - at, int(steps[at])
             at = change + 2

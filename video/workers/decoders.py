@@ -20,17 +20,18 @@ from videoautoarena.video.synth.timeline import Film, FilmPlan
 from videoautoarena.video.workers.pool import HANDS, DecodingWorker, WornWorker, give_back, hire
 
 SPLICED_BYTES = 256 * 1024 * 1024
-"""How much of spliced clips is kept for another judge: 2 MB each, and they can be made again."""
+"""Bytes of spliced clips that are kept for another judge: a clip takes 2 MB and can be made
+again."""
 TRIES = 8
-"""So often frames are made again that are cleared away before they are read."""
+"""How often frames are made again that are cleared away before they are read."""
 LARGE_PX = 1920 * 1088
 MOST_MORE = 7
-"""Larger pictures have as many times the deadline as they are larger, and so many at most on top:
-one thread decodes them."""
+"""Larger pictures have as much longer a deadline as they are larger, by at most so many times,
+since one thread decodes them."""
 SLOWEST = 10.0
 """Seconds that a second of a film may take to be encoded: HD takes 2 on one core."""
 BETWEEN_PRUNES = 64
-"""Videos that are decoded before it is looked again whether the cache has outgrown its cap."""
+"""Videos that are decoded between two looks whether the cache has outgrown its cap."""
 
 
 class Decoders:
@@ -48,7 +49,8 @@ class Decoders:
         self.spliced = FrameCache(cache.folder / "spliced")
         self._deadline_s = deadline_s
         self._seats = asyncio.Semaphore(workers or HANDS)
-        # Threads of its own: those of the loop are for reading frames, which must not wait.
+        # Threads of its own: the default ones read frames from the cache and must not wait for
+        # decoding.
         self._waiting = ThreadPoolExecutor(workers or HANDS, thread_name_prefix="decoding")
         self._making: dict[tuple[str, Sampling], asyncio.Lock] = {}
         self._made = 0
@@ -60,6 +62,7 @@ class Decoders:
         UnusableVideo where no frame could be decoded from these bytes within it, and BadInput where
         the cache cannot be written.
         """
+        # Several lineages ask for the same video at once; only the first has it decoded.
         async with self._making.setdefault((video.sha256, sampling), asyncio.Lock()):
             cached = await asyncio.to_thread(self.cache.get, video.sha256, sampling)
             if cached:
@@ -68,7 +71,8 @@ class Decoders:
             if self._made % BETWEEN_PRUNES == 0:
                 await asyncio.to_thread(self.cache.prune)
             if sampling.needs_scenes:
-                # A request of its own, since it decodes everything; the next one finds them kept.
+                # A request of its own with a longer deadline, since it decodes everything; the next
+                # one reads what it kept.
                 await self.scenes(path, video)
             larger = video.width_px * video.height_px / LARGE_PX - 1
             return await self._frames(
@@ -83,7 +87,7 @@ class Decoders:
     async def scenes(self, path: Path, video: Video) -> tuple[SceneSpan, ...]:
         """Return the scenes of a video: those that were kept, else found by a worker and kept.
 
-        All is decoded for that, so that it may take as much longer than a deadline as the video
+        That decodes the whole video, so it may take longer than a deadline by as much as the video
         lasts.
 
         Raises UnusableVideo: it cannot be decoded within the deadline, or no longer has these
@@ -163,7 +167,7 @@ class Decoders:
         return await _read(read, digests, make=make, gone=gone)
 
     async def close(self) -> None:
-        """Keep of spliced clips the latest only, and of all frames what the cap allows."""
+        """Keep only the latest spliced clips, and of all frames what the cap allows."""
         await asyncio.to_thread(self.spliced.prune, SPLICED_BYTES)
         await asyncio.to_thread(self.cache.prune)
         self._waiting.shutdown(wait=False)
@@ -201,8 +205,10 @@ class Decoders:
             give_back(worker)
             raise
         except BaseException:
+            # Cancelled, or a bug: the worker is still decoding and cannot be lent to anybody else.
             worker.kill()
-            # Whoever waits for it closes its pipes only where it fails; it may have just answered.
+            # The waiting thread closes the pipes only where it fails; it may have just had its
+            # answer.
             if asked is None:
                 worker.end()
             else:
@@ -232,7 +238,7 @@ async def _read(
 ) -> list[bytes]:
     """Return what `read` gives, made again where it is lost; others may clear the cache meanwhile.
 
-    Raises FramesChanged, `gone`, where others than these are made now, or they are lost each time.
+    Raises FramesChanged, with `gone`, where other frames are made now, or they are lost each time.
     """
     for _ in range(TRIES):
         with suppress(NotCached):

@@ -1,4 +1,4 @@
-"""The processes in which files from outside are opened: confined, lent to one request at a time.
+"""The confined processes that open files from outside, each lent to one request at a time.
 
 The workers serve the whole of this process, since each takes about a second to start. All of them
 end with it, however it ends, because they read their requests from it.
@@ -24,9 +24,9 @@ from typing import Any
 from videoautoarena.memory.records.errors import BadInput, DecoderLost, UnusableVideo
 
 MOST_BYTES = 960 << 20
-"""Memory that a worker may fill, its libraries aside: 8K in ten bits needs 910 MB to be decoded."""
+"""Memory that a worker may fill, libraries aside: to decode 8K in ten bits takes 910 MB."""
 MOST_FILES = 256
-"""Open files at once; libraries that read on demand take some dozens."""
+"""Most open files; libraries that are read on demand take some dozens."""
 NICER = 5
 
 
@@ -35,8 +35,9 @@ def confine(most_bytes: int) -> None:
 
     macOS does not enforce the bound on memory; there a deadline is what ends a greedy file.
     """
-    # What is written to, not what is mapped: threads and libraries map gigabytes they never touch.
+    # DATA and not AS, since threads and libraries map gigabytes that they never touch.
     _lower(resource.RLIMIT_DATA, most_bytes)
+    # A decoder that crashes must not leave a core file of its memory.
     _lower(resource.RLIMIT_CORE, 0)
     _lower(resource.RLIMIT_NOFILE, MOST_FILES)
     with suppress(OSError):
@@ -54,10 +55,11 @@ def _lower(limit: int, most: int) -> None:
 
 LONGEST_REPLY = 1 << 22
 START_S = 120.0
-"""A process has so long to start, which no deadline of a video pays for."""
+"""Seconds that a process may take to start; they do not count against a video's deadline."""
 END_S = 2.0
 GLANCE_S = 1.0
-"""A wait is counted in such stretches; in one of twice the length this process stood still."""
+"""Waits are counted in stretches so long; one of twice the length means this process was
+stopped."""
 
 
 def hands() -> int:
@@ -69,14 +71,14 @@ def hands() -> int:
 
 HANDS = hands()
 MOST_HELD_BYTES = 640 << 20
-"""What a large video took is not always given back; with more than this a process is not kept."""
+"""A process that holds more than this is not kept: memory for large videos is not always freed."""
 ALONE = dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "OPENCV_FOR_THREADS_NUM"), "1")
-"""Libraries would start a thread a core as they load, each of which takes 40 MB of what a process
-may fill: with 24 cores all of it."""
+"""Libraries would start a thread for each core as they load, each of which takes 40 MB of what a
+process may fill: with 24 cores all of it."""
 GIVING_BACK = {"MALLOC_MMAP_THRESHOLD_": str(1 << 20)}
-"""What is larger goes back to the system when it is freed; glibc would learn from large pictures to
-keep them, and the next video would find less room."""
-# The parent's path, not its main module: a worker must not import the command line.
+"""Larger blocks go back to the system when they are freed. By itself glibc raises this bound once
+large pictures are freed, and the next video would find less room."""
+# The parent's module path, but not its main module: a worker must not import the command line.
 START = """
 import json, sys
 sys.path[:] = json.loads(sys.argv[1])
@@ -86,14 +88,15 @@ main()
 
 
 class WornWorker(DecoderLost):
-    """Lost by a process that had served before: one that is new may have the room it lacked."""
+    """Lost by a process that had served before; a new one may have the memory that it lacked."""
 
 
 class DecodingWorker:
     """One process; it is of no more use once `ask` has raised `DecoderLost`."""
 
     def __init__(self) -> None:
-        # A group of its own keeps the terminal's Ctrl-C away until the worker can ignore it itself.
+        # A process group of its own keeps the terminal's Ctrl-C away until the worker ignores it
+        # itself. -P keeps modules of the working directory out.
         self.process = subprocess.Popen(
             (sys.executable, "-P", "-c", START, json.dumps(sys.path)),
             env={**os.environ, **ALONE, **GIVING_BACK},
@@ -113,15 +116,14 @@ class DecodingWorker:
         """Return its answer to one request; blocks.
 
         Raises UnusableVideo, BadInput: what the worker raised; DecoderLost: it died of the request,
-        or had no answer within the deadline; Worn: the first of these, or it could not answer, and
-        it had served before.
+        or had no answer within the deadline; WornWorker: it died or failed, and had served before.
         """
         lost = WornWorker if self._has_served else DecoderLost
         self._has_served = True
         try:
             folder = os.getcwd()
         except FileNotFoundError:
-            # Somebody removed it; whole paths still lead somewhere.
+            # Somebody removed the working directory; absolute paths still work.
             folder = os.sep
         how = {"want": want, "cwd": folder, "deadline_s": deadline_s}
         request = json.dumps({**how, **fields}).encode() + b"\n"
@@ -151,12 +153,12 @@ class DecodingWorker:
         return int(pages) * os.sysconf("SC_PAGE_SIZE")
 
     def kill(self) -> None:
-        """End it now, whatever it does; who waits for its answer gets `DecoderLost`."""
+        """End it now, whatever it does; whoever waits for its answer gets `DecoderLost`."""
         self.process.kill()
         self.process.wait()
 
     def end(self) -> None:
-        """Let it end, and see to it that it does; only while nobody waits for an answer."""
+        """End it by closing its input, or by force; only while nobody waits for an answer."""
         self._close()
         try:
             self.process.wait(END_S)
@@ -202,7 +204,8 @@ class DecodingWorker:
             is_there = poll.poll(max(0.0, min(GLANCE_S, left_s)) * 1000)
             waited_s = time.monotonic() - began_s
             if waited_s > 2 * GLANCE_S:
-                # What it has to say may take several reads, and it may have stood still as well.
+                # A stop, such as Ctrl-Z, must cost no video: the worker was stopped, too, and its
+                # answer may take several reads.
                 left_s = max(left_s, GLANCE_S)
             else:
                 left_s -= waited_s
@@ -240,7 +243,7 @@ def hire() -> DecodingWorker:
 
 
 def give_back(worker: DecodingWorker) -> None:
-    """Keep a process for the next request; one too many ends, and one that has grown large."""
+    """Keep a process for the next request; one too many, or one grown too large, is ended."""
     is_slim = worker.is_alive and worker.held_bytes < MOST_HELD_BYTES
     with _lock:
         is_kept = is_slim and len(_idle) < HANDS
@@ -274,6 +277,8 @@ def ask(
     try:
         return answer(hire())
     except WornWorker:
+        # Once more, by a new process and never a used one: the file may be innocent of what was
+        # left.
         return answer(DecodingWorker())
 
 
@@ -286,5 +291,5 @@ def dismiss() -> None:
         worker.end()
 
 
-# What was lent before a fork is the parent's, and so is what its pipes say.
+# Workers stay the parent's after a fork: two processes must not read the same pipes.
 os.register_at_fork(after_in_child=_idle.clear)

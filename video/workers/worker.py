@@ -75,7 +75,8 @@ def _the_very(splice: Splice | FilmPlan, files: Mapping[str, Path]) -> Iterator[
     with ExitStack() as stack:
         for sha256 in splice.videos:
             path = files[sha256]
-            # Of a clip it is known by whom it was planned; a film may be made of many.
+            # The caller of a clip knows which file it is; a film may be made of many, so it is
+            # named.
             with named(path) if isinstance(splice, FilmPlan) else nullcontext():
                 stack.enter_context(unchanged(path))
                 _refuse_changed(path, sha256)
@@ -104,7 +105,7 @@ def _refuse_changed(path: Path, sha256: str) -> None:
 
 
 def _frames(ask: Request) -> Reply:
-    """The frames of one video: path, sha256, sampling, cache."""
+    """Return the frames of one video; asked with path, sha256, sampling, cache."""
     frames = decode_into_cache(
         Path(ask["path"]),
         ask["sha256"],
@@ -115,7 +116,7 @@ def _frames(ask: Request) -> Reply:
 
 
 def _splice(ask: Request) -> Reply:
-    """The frames of a spliced clip or a film: splice, files, sampling, cache."""
+    """Return the frames of a spliced clip or a film; asked with splice, files, sampling, cache."""
     frames = splice_into_cache(
         TypeAdapter[Splice | FilmPlan](Splice | FilmPlan).validate_python(ask["splice"]),
         _files(ask),
@@ -126,7 +127,7 @@ def _splice(ask: Request) -> Reply:
 
 
 def _film(ask: Request) -> Reply:
-    """What is in a film, and its file if asked for: plan, files, to."""
+    """Return what is in a film, and write its file if asked for; asked with plan, files, to."""
     to = Path(ask["to"]) if ask["to"] else None
     return {"film": make_film(FilmPlan.model_validate(ask["plan"]), _files(ask), to).model_dump()}
 
@@ -136,7 +137,7 @@ def _files(ask: Request) -> dict[str, Path]:
 
 
 def _scenes(ask: Request) -> Reply:
-    """The scenes of one video, into the cache: path, sha256, cache."""
+    """Put the scenes of one video into the cache; asked with path, sha256, cache."""
     path = Path(ask["path"])
     sha256 = ask["sha256"]
     with unchanged(path):
@@ -150,12 +151,12 @@ ANSWERS: dict[str, Callable[[Request], Reply]] = {
     "splice": _splice,
     "film": _film,
     "scenes": _scenes,
-    # The record of a video that was found.
+    # The record of a file that was found: folder, name.
     "video": lambda ask: {"video": describe(Path(ask["folder"]), ask["name"]).model_dump()},
-    # When the first frame is shown.
+    # When the first frame is shown: path.
     "clock": lambda ask: {"first_s": first_shown_s(Path(ask["path"]))},
 }
-"""What can be asked for, by the name under "want". Answers are JSON, a `LONGEST_REPLY` at most."""
+"""Kinds of request, by the name under "want". Answers are JSON of at most `LONGEST_REPLY` bytes."""
 
 
 def reply_to(line: bytes) -> bytes:
@@ -170,7 +171,7 @@ def reply_to(line: bytes) -> bytes:
     except MemoryError:
         reply = {DecoderLost.__name__: f"takes more memory than the {MOST_BYTES >> 20} MB it may"}
     except Exception as error:  # noqa: BLE001 - what hostile bytes lead to costs their video alone
-        # What was raised and by which line, without a word that a file could have chosen.
+        # The kind of error and its line; its message could hold text that a file has chosen.
         *_, last = traceback.extract_tb(error.__traceback__)
         where = f"{type(error).__name__}, {os.path.basename(last.filename)}:{last.lineno}"
         reply = {DecoderLost.__name__: f"brought the decoder down ({where})"}
@@ -182,7 +183,8 @@ def serve(requests: BinaryIO, replies: BinaryIO) -> None:
     for line in requests:
         with _alarm(json.loads(line).get("deadline_s")):
             reply = reply_to(line)
-        # Frames whose side data was asked for hold each other, and the next video needs the room.
+        # Frames that were asked for their side data form circles, and the next video needs the
+        # room.
         gc.collect()
         try:
             replies.write(reply + b"\n")
@@ -193,7 +195,7 @@ def serve(requests: BinaryIO, replies: BinaryIO) -> None:
 
 @contextmanager
 def _alarm(deadline_s: float | None) -> Iterator[None]:
-    """End the process well past its deadline: a parent that was killed cannot do so."""
+    """End the process well past its deadline, in case its parent was killed and cannot do so."""
     if deadline_s is None:
         yield
         return
@@ -207,14 +209,18 @@ def _alarm(deadline_s: float | None) -> Iterator[None]:
 def main() -> None:
     """Serve on the standard streams; Ctrl-C is the parent's business."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    # The default action ends the process; a Python handler would wait until libav returns.
     signal.signal(signal.SIGALRM, signal.SIG_DFL)
-    # Native libraries may print what a file says: it must reach neither the replies nor a terminal.
+    # Native libraries may print text of a file, which must reach neither the replies nor a
+    # terminal.
     replies = os.fdopen(os.dup(1), "wb")
     nowhere = os.open(os.devnull, os.O_RDWR)
     confine(MOST_BYTES)
+    # What is loaded by now is never garbage, and need not be searched after each request.
     gc.freeze()
     os.dup2(nowhere, 1)
     os.dup2(nowhere, 2)
+    # The first line tells the parent that the worker has started.
     replies.write(b"{}\n")
     replies.flush()
     serve(sys.stdin.buffer, replies)
