@@ -53,7 +53,9 @@ class JobRun:
         return {"store": self.store, "config": self.config, "load": load, "job_run": self}
 
     async def check_frames(self, shown: Iterable[Frames | None]) -> None:
-        """Raise BadInput where frames of a video cannot be had: later it costs calls."""
+        """Raise BadInput if frames of a video cannot be had: found out later, it costs calls."""
+        # One frame a video tells a file that is gone or another one; the others are decoded when
+        # they are sent.
         firsts = {one.video: one.frames[0].digest for one in shown if one and one.frames}
         for video, digest in firsts.items():
             try:
@@ -107,6 +109,8 @@ async def open_job_run(
     async with AsyncExitStack() as stack:
         store = stack.enter_context(Store.open(run_file(out), write=write))
         config, names = recast(RunConfig.of_manifest(store.manifest()))
+        # What is only planned or recalled calls nobody, so nothing of a run from somebody else has
+        # to be agreed to.
         if write:
             config = agreed(config, names, out=out, trust=RunTrust(order.config, order.trust))
         config = priced(config)
@@ -131,7 +135,7 @@ class Known(NamedTuple):
     generations: Mapping[str, int]
     """Scope to the latest generation in which anything of it was asked."""
     took: Calls
-    """What its calls came to, in all processes."""
+    """Tokens, cost and failures of its calls, over all processes."""
 
 
 def known_of(store: Store, prefix: str, scopes: Container[str] | None = None) -> Known:

@@ -110,6 +110,8 @@ def read_bench(folder: Path) -> BenchReading:
             raise _UnusableManifest("is missing or no regular file")
         try:
             with path.open("rb") as file:
+                # One byte beyond the bound tells that the file is larger, whatever its size; it is
+                # not read whole.
                 content = file.read(LARGEST_MANIFEST + 1)
         except OSError as wrong:
             raise _UnusableManifest(f"cannot be read: {wrong.strerror}") from wrong
@@ -165,6 +167,7 @@ def _is_plain(path: Path) -> bool:
 
 def _shaped(folder: Path, raw: dict[str, Any]) -> Manifest:
     schema = raw.get("schema")
+    # Not isinstance: `true` is an int in Python, and is left to the shape to refuse.
     if type(schema) is int and schema != BENCH_SCHEMA:
         remedy = "newer than {}; update videoautoarena", "older than {}; freeze or import it again"
         raise _UnusableManifest(
@@ -179,6 +182,7 @@ def _shaped(folder: Path, raw: dict[str, Any]) -> Manifest:
         )
     rest = {key: value for key, value in raw.items() if key != "bench"}
     try:
+        # Only for what it raises: json.loads takes NaN, of which no digest can be made.
         manifest_bytes(raw)
         return Manifest.model_validate(rest)
     except ValidationError as wrong:
@@ -213,6 +217,8 @@ def _manifest_problems(found: _FoundManifest) -> Iterator[str]:
     for id_, video in manifest.videos.items():
         if must_be_known and None in (video.sha256, video.path, video.size_bytes):
             yield f"{MANIFEST} lists video {id_} without its digest, path or size"
+        # The id of a video of a run is the start of its digest; an import keeps the ids of its
+        # source.
         elif is_ours and (not id_ or not str(video.sha256).startswith(id_)):
             yield f"{MANIFEST} lists video {id_} under a digest that is not its own"
 
@@ -245,10 +251,13 @@ def sha256_of(path: Path) -> str:
 
 def _read_items(path: Path, manifest: Manifest, read: BenchReading) -> None:
     entry = manifest.files.get(QUESTIONS)
+    # What is missing or far too large is a problem already; it is not read to say more about it.
     if not _is_plain(path) or entry is None or path.stat().st_size > 2 * entry.bytes + SPARE:
         return
     seen: set[str] = set()
     with path.open("rb") as file:
+        # A line beyond the bound comes in pieces, none of which is an item, so memory stays
+        # bounded.
         for line in iter(partial(file.readline, LONGEST_LINE), b""):
             read.lines += 1
             where = f"{QUESTIONS} line {read.lines}"
@@ -262,12 +271,14 @@ def _read_items(path: Path, manifest: Manifest, read: BenchReading) -> None:
     if read.lines != manifest.count:
         found = counted(read.lines, "question")
         read.problems.append(f"{QUESTIONS} holds {found}, not {manifest.count}")
+    # Counts name the part that grew or shrank; where lines are missing or unreadable they only
+    # would repeat it.
     if read.problems and read.lines == len(read.items) == manifest.count:
         read.problems += _count_problems(read.items, manifest)
 
 
 def _count_problems(items: list[Any], manifest: Manifest) -> Iterator[str]:
-    """Name of what the questions of a bench that has changed are more or fewer than they were."""
+    """Yield in which parts a changed bench has more or fewer questions than were frozen."""
     now = counts_of(items)
     for name, frozen in manifest.counts.items():
         there = now.get(name, {})
@@ -288,6 +299,8 @@ def _item(line: bytes, shape: type[Entry]) -> Entry | str:
 def _wrong(item: Entry, manifest: Manifest, seen: set[str]) -> Iterator[str]:
     if item.qid in seen:
         yield f"repeats the qid {item.qid}"
+    # An import keeps the qids of its source, so its items are held by the digest of their file
+    # alone.
     if manifest.source.kind != IMPORT and item.qid != item.own_qid():
         parts = "its video, task, question, an option, point or answer"
         if isinstance(item, Item):

@@ -1,4 +1,4 @@
-"""Files of what models came to on a bench: judged against both references or one anchor, or not.
+"""Files of results on a bench: judged against both references or one anchor, or not judged.
 
 A file is JSON lines. Its first says whose result it is and on which bench; each other is a ruling,
 one judging of one answer in terms of the candidate: against one of a question's two references, or
@@ -33,7 +33,7 @@ History = Literal["golden", "own"]
 REFERENCES: tuple[Against, Against] = ("selected", "rejected")
 ANCHOR: Literal["anchor"] = "anchor"
 MOST_USD, MOST_FRAMES = 1e12, 10**9
-"""The most of one answer, and of one video; more is no figure of anything that was played."""
+"""Bounds on the cost of an answer and the frames of a video; nothing beyond was ever played."""
 
 
 class Vote(Shape):
@@ -173,7 +173,8 @@ class OnBench(Shape):
 
     @property
     def reading(self) -> int:
-        """In which way its replies are read; 1 where it was begun before there was another."""
+        """The number of the way its replies are read; 1 for those from before there were others."""
+        # Facts are free JSON of a file that anybody may have written; `true` would pass for 1.
         said = self.facts.get("reading")
         if isinstance(said, int) and not isinstance(said, bool) and said >= 1:
             return said
@@ -186,7 +187,7 @@ class OnBench(Shape):
 
     @property
     def max_frames(self) -> int | None:
-        """How many frames of a video it was sent at most; None where nothing says so."""
+        """The most frames of a video that it was sent; None if it does not say."""
         said = self.facts.get("max_frames")
         return said if type(said) is int and 0 < said <= MOST_FRAMES else None
 
@@ -203,7 +204,7 @@ class OnBench(Shape):
 
     @property
     def head(self) -> dict[str, Any]:
-        """What the first line of its file says whatever it holds."""
+        """What the first line of a file of any kind says."""
         return self.model_dump(include=set(OnBench.model_fields))
 
 
@@ -234,7 +235,7 @@ VIEWS: Mapping[View, str] = {
 
 
 class TaskLine(Shape):
-    """What one task came to for a model; whether a choice is right is read from `response`."""
+    """How one task ended for a model; whether a choice is right is read from `response`."""
 
     qid: str
     """The item's."""
@@ -246,7 +247,7 @@ class TaskLine(Shape):
     ending: str | None = None
     """How the reply ended, as its provider says; a choice that was cut off may not count."""
     usd: Annotated[float, Field(ge=0, le=MOST_USD)] | None = None
-    """What the answer cost, null where nobody says."""
+    """What the answer cost; null if unknown."""
     scores: dict[str, Annotated[float, Field(ge=1, le=5)]] = Field(
         default_factory=dict, max_length=2
     )
@@ -262,12 +263,12 @@ class TaskResult(OnBench):
     """A model's answers to the tasks of a set, scored where they are free text."""
 
     judge: str | None
-    """Who scored free text; None where nothing had to be."""
+    """Who scored free text; None if the set has none."""
     lines: list[TaskLine]
 
 
 class RoundLine(Shape):
-    """What one scored round of a dialogue came to for a model."""
+    """How one scored round of a dialogue ended for a model."""
 
     qid: str
     """The dialogue's."""
@@ -281,7 +282,7 @@ class RoundLine(Shape):
     ending: str | None = None
     """How the reply ended, as its provider says."""
     usd: Annotated[float, Field(ge=0, le=MOST_USD)] | None = None
-    """What the answer cost, null where nobody says; with own history what rounds cost that are not
+    """What the answer cost; null if unknown. With own history the cost of rounds that are not
     scored stands in no line."""
     answers: list[Literal["yes", "no"]] = Field(default_factory=list)
     """`yes` or `no` to each item of the checklist, in their order; empty where nothing was
@@ -359,6 +360,8 @@ def read_dialogues(bench: OpenBench[Any]) -> list[DialogueResult]:
 
 
 def _refuse_twins(bench: OpenBench[Any], results: Sequence[TaskResult | DialogueResult]) -> None:
+    # One result has one file, whose name follows from model and judge; a second one was copied in,
+    # and counting both would weigh the model twice.
     for one, other in pairwise(results):
         if (one.model, one.judge) == (other.model, other.judge):
             by = f" by {quoted(one.judge)}" if one.judge else ""
@@ -428,6 +431,7 @@ def write_answers(bench: OpenBench, answers: Answers, *, force: bool = False) ->
 
 def _write(bench: OpenBench[Any], head: Head, lines: Sequence[Shape], *, force: bool) -> Path:
     file = file_of(bench, head.kind, head.model, head.judge, head.anchor)
+    # A link in place of the folder came with the bench and would lead the file anywhere.
     if bench.results.exists() and not is_folder(bench.results):
         raise BadInput(f"{bench.results} is no folder; move it away")
     if file.exists() and not force:
@@ -472,6 +476,8 @@ def file_of(
 ) -> Path:
     """Return a file; its name is something to recognise, and a digest."""
     shown = re.sub(r"[^a-z0-9]+", "-", model.casefold())[:40].strip("-")
+    # Without an anchor the digest is that of before there were any, so older files keep their
+    # names.
     key = [kind, model, judge] if anchor is None else [kind, model, judge, anchor]
     return bench.results / f"{shown or 'model'}-{digest_of(key)[:12]}.jsonl"
 
@@ -493,6 +499,7 @@ def read_head(file: Path, bench: OpenBench[Any]) -> Head:
     """Return the first line of a file; BadInput where it is none of a result on this bench."""
     try:
         with file.open("rb") as stream:
+            # The folder may hold any file: a first line is short, and more of it is never read.
             raw = json.loads(stream.readline(2**20).decode("ascii"), parse_constant=_refuse)
         head = Head.model_validate(raw)
     except (ValueError, RecursionError):
@@ -509,7 +516,7 @@ def read_head(file: Path, bench: OpenBench[Any]) -> Head:
 def _check_rulings(file: Path, bench: OpenBench, rulings: Sequence[Ruling | Comparison]) -> None:
     """Refuse a question that the bench does not ask, and one that is judged twice from a seating.
 
-    Nothing stands beside a ruling on an anchor that names no seating: it is of both.
+    A ruling on an anchor that names no seating stands for both, so nothing may stand beside it.
     """
     _check_qids(file, bench, (one.qid for one in rulings))
     seen = defaultdict[tuple[str, str], set[Seats | None]](set)
@@ -559,5 +566,6 @@ def read_lines(file: Path, shape: type[Line]) -> Iterator[Line]:
                 raise BadInput(f"{file}, line {place}: not a valid line of a result") from None
 
 
+# Python's parser takes NaN and Infinity, which are no JSON and would pass through every mean.
 def _refuse(_: str) -> NoReturn:
     raise ValueError

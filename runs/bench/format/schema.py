@@ -29,10 +29,12 @@ from videoautoarena.memory.records.records import Origin, Seats
 from videoautoarena.scoring.texts.traits import BUCKET_NAMES, bucket
 
 Digest = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
+# Beyond 2**53 readers that take numbers for doubles, such as browsers, lose digits.
 Count = Annotated[int, Field(ge=0, le=2**53)]
 Length = Annotated[float, Field(ge=0)]
 Stretch = Annotated[tuple[Length, Length], Field(strict=False)]
 """From when to when, in seconds; JSON knows lists alone."""
+# 64 bits: that two of 10,000 questions share a qid has a chance of 3 in a million million.
 QID_LENGTH = 16
 Known = TypeVar("Known")
 
@@ -68,7 +70,7 @@ class Authorship(TypedDict):
 
 
 class JudgeVerdict(Shape):
-    """What one judge said from one seating, in terms of seat a and seat b."""
+    """What one judge said from one seating, in terms of the seats a and b."""
 
     judge: str
     seats: Seats
@@ -84,12 +86,12 @@ class Votes(Shape):
 
 
 class Hardness(Shape):
-    """How the models fared that were asked a question whose two answers were both called bad."""
+    """How models fared at a question whose two answers were both called bad."""
 
     asked: Count
-    """Models with a verdict and without."""
+    """Models that were asked, whether a verdict came of it or not."""
     failed: Count
-    """Lost to a bad answer, gave none, or were found no better."""
+    """Models that lost to a bad answer, gave none, or were found no better."""
     void: Count
     """Without a verdict."""
 
@@ -98,7 +100,7 @@ class Entry(Shape, ABC):
     """One line of questions.jsonl, of whatever kind."""
 
     left_out: ClassVar[tuple[str, ...]] = ()
-    """Fields that are not written where they are None."""
+    """Fields that are left out of the file where they are None."""
 
     @model_serializer(mode="wrap")
     def _without_gaps(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
@@ -120,7 +122,7 @@ class Entry(Shape, ABC):
 
     @property
     def cluster(self) -> str:
-        """What intervals take for one piece of evidence: the video."""
+        """The video: items of one are one piece of evidence for intervals."""
         return self.video_id
 
 
@@ -223,6 +225,8 @@ class TaskItem(Entry):
     @property
     def cluster(self) -> str:
         """The video, or the first of those that it was cut together from."""
+        # Whatever is set into a film, it is the video filling the rest that its items have in
+        # common; `made` is free JSON, so its shape is looked at.
         match self.made.get("ground"):
             case [{"video": str(source)}, *_]:
                 return source
@@ -230,12 +234,12 @@ class TaskItem(Entry):
 
     @property
     def ladder(self) -> str | None:
-        """What items have in common that are one item at several lengths; None of any other."""
+        """A name shared by the items that are one item at several lengths; None for any other."""
         return self._made("ladder", str)
 
     @property
     def background_s(self) -> int | None:
-        """How many seconds of ground it was made with, where that is said."""
+        """How many seconds of ground it was made with; None if it does not say."""
         return self._made("background_s", int)
 
     def _made(self, name: str, of: type[Known]) -> Known | None:
@@ -249,7 +253,7 @@ class TaskItem(Entry):
 
     @property
     def keys(self) -> frozenset[int]:
-        """The places of the right option: several where it is repeated, none where it lacks."""
+        """The places of the right option: several if it is repeated, none if it is missing."""
         right = (place for place, text in enumerate(self.options) if text == self.answer)
         return frozenset(right)
 
@@ -283,7 +287,7 @@ def spoken(name: str) -> str:
 
 
 class Check(Shape):
-    """A question about an answer, and what of a right answer is to be said to it."""
+    """A question about an answer, and how it is answered for a right one."""
 
     text: str
     expected: Literal["yes", "no"]
@@ -327,7 +331,7 @@ class DialogueItem(Entry):
     spans: list[Stretch] = Field(default_factory=list)
     """Stretches of the video that it is about, from and to in seconds; empty for all of it."""
     is_cross_scene: bool | None = None
-    """Whether it goes over several scenes; null where nobody says."""
+    """Whether it goes over several scenes; null if unknown."""
     rounds: list[Round]
     """In their order."""
     duration_s: Length | None = None
@@ -379,7 +383,7 @@ MADE: Literal["made"] = "made"
 QUESTION_CATEGORY = "question_categories"
 NO_CATEGORY = "none of these"
 UNKNOWN = "unknown"
-"""What stands in counts for what an item does not say."""
+"""What counts say for items that do not tell their part."""
 
 
 class SealedFile(Shape):
@@ -489,6 +493,8 @@ def manifest_bytes(manifest: dict[str, Any]) -> bytes:
 
 def sealed(manifest: Manifest) -> dict[str, Any]:
     """Return the manifest with its own digest in it, under `bench`."""
+    # Preferences are older than kinds: they are written without one, so that digests of existing
+    # benches stay.
     is_first = manifest.kind == PREFERENCE
     rest = manifest.model_dump(by_alias=True, exclude={"kind"} if is_first else None)
     return {**rest, "bench": digest_of(rest)}
@@ -512,6 +518,8 @@ DIGEST = {"pattern": "^[0-9a-f]{64}$", "type": "string"}
 def schemas() -> dict[str, dict[str, Any]]:
     """Return the schemas by the names of their files."""
     manifest = Manifest.model_json_schema()
+    # `sealed` adds the digest of the manifest to what the class holds, and always writes the
+    # version.
     manifest["properties"] = {**manifest["properties"], "bench": DIGEST}
     manifest["required"] = [*manifest["required"], "schema", "bench"]
     lines: dict[str, type[Entry]] = {
@@ -554,7 +562,7 @@ SLICES = {
 COLUMN = "column:"
 """Before the name of a column of facts, where those of slices stand."""
 MOST_COUNTED = 30
-"""Parts of a column that are counted; one with more says something of each video."""
+"""The most parts of a column that are counted; one with more tells single videos, not groups."""
 
 
 def columns_of(items: Sequence[Entry]) -> list[str]:
@@ -585,6 +593,7 @@ def parts_of(item: Entry, name: str) -> list[str]:
     if name != QUESTION_CATEGORY:
         return [part_of(item, name)]
     found: list[str] | None = getattr(item, name, None)
+    # An empty list was tagged and fits no category; None was never tagged.
     return [UNKNOWN] if found is None else list(dict.fromkeys(found)) or [NO_CATEGORY]
 
 
@@ -603,4 +612,5 @@ def counts_of(items: Sequence[Entry]) -> dict[str, dict[str, int]]:
 
 
 def _by_number(part: str) -> tuple[int, str]:
+    # A part may be any text of a file, and int() raises ValueError beyond 4,300 digits.
     return (int(part), "") if part.isdecimal() and len(part) < 9 else (2**53, part)

@@ -33,7 +33,7 @@ FLOOR = 1e-6
 
 
 def worth_of(items: Sequence[Item], battles: Sequence[Outline]) -> dict[str, float]:
-    """Return of each qid how well its two answers separate models, and how sure its winner is.
+    """Return for each qid how well its two answers separate models, and how sure its winner is.
 
     An answer separates two models by the squared difference of their chances against it over the
     variance of the two outcomes (Fisher's ratio); every two models count alike. That is taken from
@@ -67,6 +67,8 @@ def _ratios(battles: Sequence[Outline]) -> Mapping[str, float]:
     ratio = np.zeros(len(names))
     for one, other in combinations(range(len(names)), 2):
         apart = (chance[one] - chance[other]) ** 2 / (noise[one] + noise[other])
+        # Divided by its mean over the answers, or two models far apart would outweigh all other
+        # pairs.
         ratio += apart / max(float(apart.mean()), FLOOR)
     return dict(zip(names, ratio.tolist(), strict=True))
 
@@ -88,7 +90,7 @@ class AnswerChoice(NamedTuple):
     """Which answer of a battle was selected, and by whom."""
 
     seat: Literal["a", "b"] | None
-    """None where nobody won."""
+    """None if nobody won."""
     by: Literal["judge", "labels"]
 
 
@@ -208,6 +210,7 @@ def choose(battle: Battle, votes: Counter[str] | None = None) -> AnswerChoice:
     a = votes["a"]
     b = votes["b"]
     tie = votes["tie"]
+    # More people have to see this winner than saw the other one, or none.
     if a == b or max(a, b) <= tie:
         return AnswerChoice(None, "labels")
     return AnswerChoice("a" if a > b else "b", "labels")
@@ -319,6 +322,7 @@ def hard_pool_of(found: HardFound, given: AuditInput, seed: int) -> HardPool:
         else:
             item = _item(one, seed)
             pool.items.append(item)
+            # The small term decides between equal shares alone: different ones are further apart.
             pool.worth[item.qid] = one.share + 1e-6 * one.count("failed")
             if _topical(one.battle) in leaks:
                 pool.leaked.add(item.qid)
@@ -332,6 +336,7 @@ def _topical(battle: Battle) -> Topical:
 def _won_unseen(given: AuditInput) -> set[Topical]:
     """Return video, persona and question of battles that a contestant without a frame won."""
     found: set[Topical] = set()
+    # The verdict of the judges alone counts here, since labels of people change no battle.
     for battle in given.battles:
         winner = {"a": battle.model_a, "b": battle.model_b}.get(battle.verdict)
         if winner and given.is_blind(winner) and is_leak_test(battle, winner, given):
@@ -382,7 +387,7 @@ class HardCounts(TypedDict):
     known: int
     """More answers, from battles of newcomers over stored ones."""
     failed: int
-    """How many of these answers lost or were found no better."""
+    """Answers among these that lost or were found no better."""
     passed: int
     """Those that were found better."""
     void: int
@@ -390,7 +395,7 @@ class HardCounts(TypedDict):
     hard: int
     """Questions at which more failed than passed."""
     calls: int
-    """What the asking took."""
+    """Calls that the asking took."""
     cost_usd: float | None
     """What it cost; null if that of any call is unknown."""
 

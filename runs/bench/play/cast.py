@@ -58,13 +58,13 @@ class Player:
     identity: str
     """Digest of what it is, whatever it is called."""
     model: Model | None = None
-    """None where its answers were handed in."""
+    """None if its answers were handed in."""
     given: Mapping[str, str] = field(default_factory=dict)
     """Answers that were handed in, by qid."""
     view: View = "whole"
     """What it is shown of a video."""
     history: History = "golden"
-    """Of a dialogue: what it is sent of earlier rounds."""
+    """What it is sent of earlier rounds of a dialogue."""
 
     @property
     def is_blind(self) -> bool:
@@ -86,15 +86,15 @@ class Wanted(NamedTuple):
     seed: int = 0
     leave: Leave = Leave()
     anchor: str | None = None
-    """Against whose answers alone the models are held, in place of both references."""
+    """Name of the model whose answers all are held against, in place of both references."""
     views: tuple[View, ...] = ("whole",)
-    """Of tasks: what each model is shown, each of them as a player of its own."""
+    """What each model is shown of tasks, each view as a player of its own."""
     frames: tuple[int, ...] = ()
-    """Of tasks: numbers of frames, each as a player of its own; none for each model's own."""
+    """Numbers of frames for tasks, each as a player of its own; empty for each model's own."""
     history: History = "golden"
-    """Of dialogues: what models are sent of earlier rounds."""
+    """What models are sent of earlier rounds of dialogues."""
     preset: Preset | None = None
-    """Of dialogues: how videos are looked at, in place of the usual."""
+    """How videos of dialogues are looked at, in place of the usual way."""
 
 
 class BenchCast(NamedTuple):
@@ -108,11 +108,11 @@ class BenchCast(NamedTuple):
     notes: tuple[str, ...]
     """What a reader must know; safe to print."""
     anchor: Player | None = None
-    """Against whose answers all are held; None where it is both references."""
+    """The model whose answers all are held against; None if it is both references."""
     marking: tuple[str, ...] | None = None
     """The roles that mark free text; None where answers are held against others."""
     preset: Preset | None = None
-    """How the videos are looked at, where that is not the usual way."""
+    """How the videos are looked at; None for the usual way."""
 
     @property
     def roles(self) -> tuple[str, ...]:
@@ -141,7 +141,7 @@ class BenchCast(NamedTuple):
 
     @property
     def why_videos(self) -> str:
-        """Who makes videos necessary, as the end of a clause; empty where that is a player."""
+        """Who makes videos necessary, as the end of a clause; empty if a player does."""
         if not all(player.is_blind for player in self.players):
             return ""
         return f", which {safe(self.judge)} looks at to judge"
@@ -202,6 +202,7 @@ def _refuse_twice(roster: tuple[str, ...], option: str) -> None:
 
 def _refuse_same(identities: Mapping[str, str]) -> None:
     first: dict[str, str] = {}
+    # Under two names one model would answer from the same calls and count twice.
     for name, identity in identities.items():
         if (other := first.setdefault(identity, name)) != name:
             raise BadInput(
@@ -262,7 +263,7 @@ def _judges(
 
 
 def _reads_real(bench: OpenBench, wanted: Wanted) -> bool:
-    """Return whether answers of a bench are read that are not all stand-ins'."""
+    """Return whether answers of real models in the bench itself are read."""
     is_offline = bench.manifest.source.kind == RUN and bench.manifest.run.get("offline") is True
     return _reads_references(wanted) and not is_offline
 
@@ -353,7 +354,7 @@ def cast_against(bench: OpenBench, wanted: Wanted) -> BenchCast:
 
 
 def task_cast(bench: OpenBench[Any], wanted: Wanted, *, roles: tuple[str, ...]) -> BenchCast:
-    """Return who answers tasks, and who marks free text where `roles` are to; or BadInput."""
+    """Return who answers tasks, and who marks free text if `roles` are given; or BadInput."""
     file = arena_file(wanted.config)
     wanted = _named_in_full(bench, wanted, file)
     if wanted.anchor is not None:
@@ -367,6 +368,7 @@ def task_cast(bench: OpenBench[Any], wanted: Wanted, *, roles: tuple[str, ...]) 
     _refuse_swept(cast, wanted)
     sampling = _sampling(bench)
     if wanted.preset is not None:
+        # Before identities are compared: what a model is depends on how many frames it may be sent.
         sampling = sampling.model_copy(update=dict(PRESETS[wanted.preset]))
     _refuse_same({name: digest_of(cast[name].identity(sampling.frames)) for name in asked})
     judges = _judges(wanted, file, cast=cast, is_real=bool(given)) if roles else ()
@@ -407,7 +409,7 @@ def task_cast(bench: OpenBench[Any], wanted: Wanted, *, roles: tuple[str, ...]) 
 
 
 def _shown(players: Sequence[Player], wanted: Wanted) -> Iterator[Player]:
-    """Yield each player once a view and number of frames; what was handed in saw what it saw."""
+    """Yield each player once for each view and number of frames; handed-in answers just once."""
     for player in players:
         model = player.model
         if model is None:

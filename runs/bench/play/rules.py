@@ -67,7 +67,7 @@ class Rules(ABC):
 
     @abstractmethod
     def kept(self, bench: OpenBench[Any], cast: BenchCast) -> Sequence[AnyResult]:
-        """Return the results there are that new ones would be written over."""
+        """Return the results in the folder that new ones would replace."""
 
     @abstractmethod
     def results(
@@ -83,7 +83,7 @@ class Rules(ABC):
 
 
 class PreferenceRules(Rules):
-    """How questions are played that have an answer that won and one that lost."""
+    """How questions with an answer that won and one that lost are played."""
 
     def cast(self, bench: OpenBench, wanted: Wanted) -> BenchCast:
         """Return who plays and who judges, and the anchor if there is one; or BadInput."""

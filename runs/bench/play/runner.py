@@ -82,13 +82,13 @@ class Ran(NamedTuple):
     judge: str
     players: tuple[str, ...]
     results: tuple[AnyResult, ...]
-    """None where not all was played."""
+    """Empty unless all was played."""
     files: tuple[Path, ...]
     """The results that were written."""
     kept: tuple[str, ...]
-    """Why others were not: what is there decides what these do not."""
+    """Why others were not written: those that are there decide more."""
     anchor: str | None = None
-    """Against whose answers, where it is one model's."""
+    """Name of the anchor, if there is one."""
 
 
 @dataclass(frozen=True)
@@ -98,7 +98,7 @@ class _Ready:
     bench: OpenBench[Any]
     work: Work
     store: Store | None
-    """None where nothing was ever played, and nothing is to be."""
+    """None if nothing was ever played and it is only planned."""
     left: Left
     notes: tuple[str, ...]
     held: ExitStack
@@ -211,6 +211,8 @@ async def _ready(
         work = Work(rules, cast, items, films, prompts)
         left = await _look(work, store)
         if write and asked.retry_failed and left.failed:
+            # A failure is an answer for good in its generation; in the next its calls are missing
+            # again.
             Generations(store).add(left.failed)
             left = await _look(work, store)
         yield _Ready(bench, work, store, left, tuple(notes), stack)
@@ -258,6 +260,7 @@ async def _play(
     left = [pair for pair in work.pairs if pair not in settled.outcomes]
     if left and not tally.is_early:
         await _play_here(work, store, asked, settled=settled, listeners=listeners)
+    # Nobody bills what an offline model was asked.
     tally.lost = store.journal.lost(besides="offline:*")
     played = Counter(qid for _, qid in settled.outcomes)
     players = len(work.cast.players)
@@ -268,7 +271,7 @@ async def _play(
 
 @dataclass
 class _Settled:
-    """What questions came to, counted as they come."""
+    """How questions ended, counted as they end."""
 
     tally: BenchTally
     on_done: OnDone

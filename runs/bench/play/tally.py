@@ -58,12 +58,13 @@ class BenchTally(JobTally):
     voids: int = 0
     of_players: Forfeits = field(default_factory=Forfeits)
     complete: int = 0
-    """So many questions, the first as they are drawn, are played by everybody."""
+    """How many questions, counted from the first in the drawn order, everybody has played."""
     lost: UnansweredTries = NO_TRIES
     """What tries without a reply may have cost, of all processes that played the bench."""
 
     def settle(self, outcome: Outcome, player: str) -> None:
         """Count one more."""
+        # Forfeits are counted as in a battle, where the model is in the first of two seats.
         verdict = "forfeit_a" if outcome.end == "forfeit" else outcome.end
         self.of_players.note(player, None, verdict, reason=outcome.reason)
         self.forfeits += outcome.end == "forfeit"
@@ -215,6 +216,8 @@ def keep_results(
         file = place_of(bench, result)
         mine = decided(result)
         before = decided(read_result(file, bench)) if file.is_file() else frozenset[str]()
+        # A later process may meet failures where an earlier one had answers, which are not thrown
+        # away.
         if before <= mine:
             files.append(write_result(bench, result, force=True))
         else:

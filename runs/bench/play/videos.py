@@ -40,9 +40,9 @@ class BenchVideos(NamedTuple):
     files: dict[str, Path]
     """By the video's own id; of a video that was seen before the file may be gone."""
     lost: dict[str, str]
-    """By the bench's id, why there is no such video."""
+    """The bench's id of a video that cannot be had to the reason."""
     unchecked: frozenset[str]
-    """Ids of those whose bytes the bench does not know."""
+    """Ids of the videos whose bytes the bench does not know."""
     folder: Path | None
 
 
@@ -58,9 +58,9 @@ def find_bench_videos(
     """Return the videos of a bench: by digest where it knows one, else by path, name or id.
 
     A video whose subtitles are not those of the bench is lost. Nothing is written. `folder` is
-    None for the copies in the bench, or for what `store`, its file of calls, saw before. Where
-    none is needed, since nobody is sent a frame, no folder is looked at; `why` says who needs them
-    where that is no player. BadInput where the folder is none or empty, or a video was never seen.
+    None for the copies in the bench, or for what `store`, its file of calls, saw before. If none
+    is needed, since nobody is sent a frame, no folder is looked at; `why` says who needs them if
+    no player does. BadInput if it is no folder or empty, or a video was never seen.
     """
     seen = seen_videos(store)
     if folder is None and bench.videos is not None and is_needed:
@@ -189,6 +189,7 @@ def _lose_other_subtitles(bench: OpenBench, store: Store | None, films: BenchVid
             found = SubtitleFolder(folder).beside(video).track
         if found is None:
             films.lost[id_] = "has lost its subtitles"
+        # Subtitles are sent with the frames: with others the model would be asked something else.
         elif found.sha256 != frozen.sha256:
             films.lost[id_] = "has other subtitles than were frozen"
         if id_ in films.lost:
@@ -254,7 +255,7 @@ def _known(shelf: _Folder, entry: BenchVideo, sha256: str) -> Video:
 
 
 def refuse_missing(bench: OpenBench, films: BenchVideos, *, allowed: bool) -> None:
-    """Raise BadInput where a video that is asked about is missing; where allowed, where all are."""
+    """Raise BadInput if a video that is asked about is missing; if that is allowed, if all are."""
     if not films.lost or (allowed and films.videos):
         return
     id_, why = next(iter(films.lost.items()))

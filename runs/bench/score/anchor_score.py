@@ -94,19 +94,19 @@ class WantedScores:
     anchor: str | None = None
     way: AnchorScoring = AnchorScoring()
     as_published: bool = False
-    """Of tasks: by the rules of whoever published them."""
+    """Whether tasks are scored by the rules of whoever published them."""
     margin: float = 2.0
-    """Of tasks: points of accuracy that are as good, for the cheapest of several settings."""
+    """Points of accuracy on tasks that are as good, for the cheapest of several settings."""
 
 
 @dataclass(frozen=True)
 class Scores:
-    """What models came to on a bench: against the references, and against each anchor."""
+    """The scores of models on a bench, against the references and against each anchor."""
 
     board: Board
     anchored: list[Board]
     audit: Sequence[Finding] | None = None
-    """What is known of the judge in each language; None where no board is by language."""
+    """What is known of the judge in each language; None if no board is by language."""
 
     @property
     def holds_both(self) -> bool:
@@ -149,7 +149,7 @@ def score_results(bench: OpenBench, results: Sequence[object]) -> Scores:
 
 @dataclass(frozen=True)
 class AnchorRow:
-    """What a model came to against an anchor."""
+    """The score of a model against an anchor."""
 
     model: str
     """Its name."""
@@ -177,7 +177,7 @@ class AnchorRow:
     missing: int
     """Questions not judged at all."""
     split: int
-    """Questions of which each seating preferred another answer."""
+    """Questions at which each seating preferred another answer."""
     flags: list[str]
     """`partial`, `voids`, `few videos`, `saw no frames` and `judged without frames` as in
     [a score](#a-score); `one-sided`: won or lost everything."""
@@ -332,6 +332,7 @@ def _games(
     return _Games(
         np.array(model, dtype=np.int64),
         np.array(points),
+        # Scaled to 1 on average: heavy verdicts would else pass for more games than were judged.
         heavy / heavy.mean(),
         videos_of(asked, qids),
         _styles(texts, found) if way.style else None,
@@ -345,6 +346,7 @@ def _styles(
         lacking = sum(
             one.response is None or one.anchor_response is None
             for comparisons in questions.values()
+            # Both seatings judge the same two answers, so the first tells for both.
             for one in comparisons[:1]
         )
         if lacking:
@@ -361,7 +363,7 @@ def _styles(
 def _gaps(
     games: _Games, *, models: int, way: AnchorScoring
 ) -> tuple[AnchorGaps, FittedTerms | None]:
-    """Return the gaps to the anchor, and what style is worth where it was to be taken out.
+    """Return the gaps to the anchor, and what style is worth if it was to be taken out.
 
     Where the games do not tell style from strength it is left in.
     """
@@ -377,6 +379,7 @@ def _gaps(
     terms = None
     if games.style is not None:
         x, units = standardise(games.style)
+        # A feature that never varies has no unit and would leave the fit without a solution.
         beside = measure_gaps(count_rows(**fought, x=x[:, units > 0]), models, **draw)
         worth = [] if beside.terms is None else worth_of(beside.terms.gamma, beside.halves)
         control = beside.control or Identification(0.0, 1.0)

@@ -25,7 +25,7 @@ SURE = 0.975
 
 @dataclass(frozen=True)
 class ModelAverage:
-    """What one of the two brought on the questions of both."""
+    """The score of one of the two on the questions of both."""
 
     model: str
     average: float
@@ -37,7 +37,7 @@ class ModelAverage:
 
 @dataclass(frozen=True)
 class PointsDifference:
-    """How far one model lies above the other, in points of 100; None where nothing says it."""
+    """How far one model lies above the other, in points of 100; None if nothing tells it."""
 
     value: float | None
     low: float | None
@@ -177,7 +177,7 @@ def _pick(
 
 
 def _marks(result: Result | Anchored) -> dict[str, dict[str, float]]:
-    """Return by qid what each question that counts brought, from 0 to 1."""
+    """Return the points of each question that counts, from 0 to 1, by qid."""
     if isinstance(result, Anchored):
         return {qid: {"average": share} for qid, share in shares_of(result).items()}
     return {
@@ -186,7 +186,7 @@ def _marks(result: Result | Anchored) -> dict[str, dict[str, float]]:
 
 
 def _known(value: float, digits: int) -> float | None:
-    """Return a figure rounded, None where there is none."""
+    """Return a figure rounded; None if it is not finite."""
     return round(value, digits) if math.isfinite(value) else None
 
 
@@ -205,6 +205,7 @@ def _warnings(
             "since not both models have rulings on them"
         )
     seats = [{key: one.get(key) for key in ("seed", "swap")} for one in facts]
+    # Seats do not depend on the model, so with one seed the judge's liking for a seat cancels out.
     if seats[0] != seats[1]:
         found.append("the two were judged with different settings (seed, swap), which adds noise")
     return found

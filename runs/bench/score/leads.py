@@ -26,7 +26,7 @@ class SetLead(BoardLead):
     """Who may be best of the models of a set."""
 
     videos: int = 0
-    """From which it is said: those that at least two of the models have."""
+    """Videos from which it is said: those that at least two of the models have."""
     models: int = 0
     """How many are compared."""
     seen: int = 0
@@ -34,7 +34,7 @@ class SetLead(BoardLead):
 
 
 class ModelPlaces(NamedTuple):
-    """Where a model stands; None where there are too few videos to rank it."""
+    """Where a model stands; None if there are too few videos to rank it."""
 
     rank: int | None = None
     """Place; None, as the next two, under ten videos, and where judges differ."""
@@ -48,7 +48,7 @@ class SetRanking(NamedTuple):
     """Who leads and where each stands, by the keys under which models were given."""
 
     lead: SetLead | None
-    """None of nobody."""
+    """None if nobody is compared."""
     places: dict[Any, ModelPlaces]
 
     def lead_json(self) -> dict[str, Any] | None:
@@ -112,7 +112,7 @@ def ranking_of(
 ) -> SetRanking:
     """Return who leads of models by what is known of their differences on so many videos.
 
-    `seen` is how many videos any of them has, where that is more.
+    `seen` is how many videos any of them has, if that is more.
     """
     is_ranked = videos >= RANKABLE_VIDEOS
     order = np.argsort(-scores, kind="stable").tolist()

@@ -50,7 +50,7 @@ if TYPE_CHECKING:
 
 SCORE_SCHEMA = 1
 MOST_CHANCE = 0.05
-"""Share of answers from which on those that equal the reference show who wrote it."""
+"""Share of answers equal to the reference from which on its author is playing again."""
 Of = Literal["judged", "decided", "all"]
 DIMENSIONS = ("duration", "category", "topic", "language")
 """What the questions of every set are parted by; besides them the columns of facts in its items."""
@@ -64,12 +64,12 @@ JUDGED_BLIND = "judged without frames"
 Board = dict[str, Any]
 """JSON-ready values."""
 Points = Mapping[str, float]
-"""What each question that counts brought, by qid, from 0 to 1."""
+"""The points of each question that counts, from 0 to 1, by qid."""
 
 
 @dataclass(frozen=True)
 class ScoreAverage:
-    """What a model's answers come to on a bench, in percent with all digits."""
+    """The score of a model's answers on a bench, in percent with all digits."""
 
     vs_selected: float
     """Against selected answers: a win counts 1, a tie a half."""
@@ -87,7 +87,7 @@ class ScoreAverage:
 
 @dataclass(frozen=True)
 class ReferenceScore:
-    """What a model's answers come to against one reference."""
+    """The score of a model's answers against one reference."""
 
     value: float
     """In percent."""
@@ -100,11 +100,11 @@ class ReferenceScore:
     win: int
     """Judgings that were won."""
     tie: int
-    """Level ones."""
+    """Judgings that were level."""
     loss: int
-    """Lost ones."""
+    """Judgings that were lost."""
     void: int
-    """Void ones."""
+    """Judgings that were void."""
     missing: int
     """Questions that were not judged."""
 
@@ -120,7 +120,7 @@ class Copies(NamedTuple):
 
 @dataclass(frozen=True)
 class ScoreRow:
-    """What a model came to by one judge."""
+    """The score of a model by one judge."""
 
     model: str
     """Its name."""
@@ -148,7 +148,7 @@ class ScoreRow:
 
 
 class Scored(NamedTuple):
-    """What a model's answers brought against each reference."""
+    """The points of a model's answers against each reference."""
 
     selected: Points
     rejected: Points
@@ -252,7 +252,7 @@ def count_items(items: Sequence[Item]) -> Board:
 
 
 def results_by(bench: OpenBench, judge: str | None, *, may_be_none: bool = False) -> list[Result]:
-    """Return the results on a bench, or those by one judge; BadInput of none, unless allowed."""
+    """Return the results on a bench, or those by one judge; BadInput if none, unless allowed."""
     results = read_results(bench)
     judge = judge and in_full(judge, (result.judge for result in results))
     found = [result for result in results if judge in (None, result.judge)]
@@ -301,6 +301,7 @@ def _board(asked: Mapping[str, Item], results: Sequence[Result], of: Of) -> Boar
         )
     )
     ranking = NOBODY
+    # Judges are strict to different degrees, so rulings of two make no one order.
     if len({one.judge for _, one, _ in rows}) == 1:
         counted = {one.model: score(asked, one, of=of).both for _, one, _ in rows}
         means = {row.model: _known(row.average.average) / 100.0 for row, _, _ in rows}
@@ -321,7 +322,7 @@ def _board(asked: Mapping[str, Item], results: Sequence[Result], of: Of) -> Boar
 
 
 def score(items: Mapping[str, Item], result: Result, *, of: Of = "judged") -> Scored:
-    """Return what each question brought a model; several seatings of one count equally."""
+    """Return the points of a model at each question; several seatings of one count equally."""
     if of == "decided":
         decided = {qid: won for qid, won in points_of(result).items() if qid in items}
         return Scored(
@@ -331,6 +332,7 @@ def score(items: Mapping[str, Item], result: Result, *, of: Of = "judged") -> Sc
     found: dict[Against, dict[str, list[float]]] = {against: {} for against in REFERENCES}
     for ruling in result.rulings:
         if ruling.qid in items:
+            # A void was judged and is not won, as in the published scorer.
             worth = WORTH[ruling.against].get(ruling.verdict, 0.0)
             found[ruling.against].setdefault(ruling.qid, []).append(worth)
     nothing = dict.fromkeys(items, 0.0) if of == "all" else {}
@@ -449,7 +451,7 @@ def lead_of(items: Mapping[str, Item], a: Points, b: Points) -> PairedLead:
 
 
 def _plain(figures: Mapping[str, Any]) -> Board:
-    """Return figures with None for what there is nothing to say from."""
+    """Return figures with None in place of NaN."""
     return {
         name: None if isinstance(value, float) and math.isnan(value) else value
         for name, value in figures.items()

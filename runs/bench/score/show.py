@@ -54,7 +54,7 @@ class ListedItem(Record):
     video: str
     """Path of its video where the set knows it, else the video's id."""
     question: str
-    """What is asked; of a dialogue what the user says first."""
+    """What is asked; for a dialogue, what the user says first."""
 
 
 class ItemList(PublishedRecord):
@@ -79,14 +79,14 @@ class ItemList(PublishedRecord):
 
 
 class ReplyTo(Record):
-    """What one model came to on one item, by one judge."""
+    """How one item ended for one model, by one judge."""
 
     model: str
     judge: str | None
     anchor: str | None = None
-    """Against whose answers; None of any other result."""
+    """Name of the anchor; None for any other result."""
     reading: int = 1
-    """In which way its replies are read."""
+    """Number of the way in which its replies are read."""
     lines: tuple[TaskLine | Ruling | Comparison, ...]
 
 
@@ -165,7 +165,7 @@ def _listed(bench: OpenBench[Any], item: Entry) -> ListedItem:
 
 
 def show_item(bench: OpenBench[Any], qid: str) -> ShownItem | ShownDialogue:
-    """Return the item whose id begins so, with every reply; BadInput where there is not one."""
+    """Return the item whose id begins so, with every reply; BadInput unless there is just one."""
     item = bench.by_qid.get(qid) or _only(bench, qid)
     if bench.manifest.kind == DIALOGUE:
         return ShownDialogue(
@@ -253,7 +253,7 @@ def _preference_lines(item: Item) -> Iterator[str]:
 
 
 def _reply_lines(item: TaskItem | Item, one: ReplyTo) -> Iterator[str]:
-    """Yield what one model replied, and what it came to."""
+    """Yield what one model replied, and how it ended."""
     is_read = isinstance(item, TaskItem) and item.is_choice
     by = f", judged by {one.judge}" if one.judge and not is_read else ""
     name = safe(one.model + by)

@@ -29,11 +29,11 @@ from videoautoarena.scoring.ratings.differences import measure_lead
 MARGIN = 2.0
 """Points of accuracy that are as good, in percent."""
 _DIGITS = 8
-"""Of dollars an item."""
+"""Decimals of dollars an item."""
 
 
 class SweepSetting(Record):
-    """What a model came to with one number of frames, over the items that all its settings have."""
+    """The score of a model with one number of frames, over the items that all its settings have."""
 
     frames: int
     """Most frames it was sent."""
@@ -60,7 +60,7 @@ class Sweep(Record):
     cheapest: int
     """Frames of the cheapest whose difference from the best has a 95 % bound above -`margin`."""
     margin: float
-    """In points."""
+    """Margin in points."""
     by: Literal["dollars", "frames"]
     """What is cheap: `dollars`, or `frames` where no dollars are known."""
 
@@ -118,18 +118,18 @@ class SweepItems(NamedTuple):
     asked: Mapping[str, Entry]
     """By qid; they count for all settings."""
     tasks: Sequence[str]
-    """Of each, what it belongs to; each of them counts as much."""
+    """The task that each item belongs to; all tasks have the same weight."""
     accuracy: Callable[[Mapping[str, float]], ScoreFigure | None]
-    """Points by qid to what they come to, in percent."""
+    """Turns points by qid into the accuracy, in percent."""
 
 
 class PlayedSetting(NamedTuple):
-    """What one setting came to."""
+    """The points and the cost of one setting."""
 
     points: Mapping[str, float]
     """By qid, 0 to 1."""
     usd: float | None
-    """Of an answer; None where nobody says."""
+    """The mean cost of an answer; None if unknown."""
 
 
 def measure_sweep(
@@ -140,6 +140,7 @@ def measure_sweep(
     order = sorted(played)
     usd = {frames: played[frames].usd for frames in order}
     points = {frames: played[frames].points for frames in order}
+    # Where all is free, dollars tell no setting from another, and frames are what is saved.
     is_priced = all(cost is not None for cost in usd.values()) and any(usd.values())
     costs = [(usd[frames] or 0.0) if is_priced else float(frames) for frames in order]
     weights = weights_of(swept.tasks)
@@ -147,6 +148,7 @@ def measure_sweep(
         [points[frames][qid] * w for qid, w in zip(asked, weights.each, strict=True)]
         for frames in order
     ]
+    # The rows are weighted, so the margin is brought to their scale.
     within = margin / 100.0 / weights.scale
     choice = choose_cheapest(rows, costs, videos_of(asked, asked), margin=within)
     settings = []
@@ -174,7 +176,7 @@ _NOTHING = ScoreFigure(value=None, low=None, high=None, n=0)
 
 
 def usd_of(lines: Sequence[TaskLine | RoundLine], asked: Container[str]) -> float | None:
-    """Return the mean cost of an answer; None where that of any is unknown."""
+    """Return the mean cost of an answer; None if that of any is unknown."""
     costs = [line.usd for line in lines if line.qid in asked and line.end == "answered"]
     known = [cost for cost in costs if cost is not None]
     if len(known) < len(costs) or not known:
@@ -187,10 +189,10 @@ Rungs = Mapping[int, TaskItem]
 
 
 class LadderRung(Record):
-    """What a model came to at one length, over the items that it was asked at all of them."""
+    """The accuracy of a model at one length, over the items that it was asked at all of them."""
 
     seconds: int
-    """Of ground."""
+    """Seconds of ground."""
     accuracy: ScoreFigure
     """In percent, over items."""
     change: ScoreFigure
@@ -203,7 +205,7 @@ class LengthLadder(Record):
     model: str
     """Its name."""
     task: str | None
-    """Null of all together."""
+    """Null for all together."""
     items: int
     """Items that count for it at every length, each once."""
     clusters: int

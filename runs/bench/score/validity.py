@@ -62,7 +62,7 @@ _CAMPS = {"win": 0, "loss": 1, "tie": 2}
 
 
 def panel_of(bench: OpenBench, results: Sequence[Result]) -> list[Finding]:
-    """Return how far judges agree on rulings of a bench; nothing where each is one judge's."""
+    """Return how far judges agree on rulings of a bench; empty without panels."""
     voted = [
         (ruling.qid, ruling.votes)
         for result in results
@@ -84,7 +84,7 @@ def panel_of(bench: OpenBench, results: Sequence[Result]) -> list[Finding]:
 
 
 def languages_of(bench: OpenBench, results: Sequence[Result | Anchored]) -> list[Finding]:
-    """Return what judging shows in each language of the questions; nothing where it is but one.
+    """Return what judging shows in each language of the questions; empty if there is only one.
 
     Their alarms are those that they raise together.
     """
@@ -106,6 +106,7 @@ def languages_of(bench: OpenBench, results: Sequence[Result | Anchored]) -> list
         "flips": hits(
             [ab for ab, _ in both], (np.sign(ab.lead) != np.sign(ba.lead) for ab, ba in both)
         ),
+        # From `ba` the candidate was read first, so that it won is that the first one won.
         "first": hits(read, ((one.seats == "ba") == (one.lead > 0) for one in read)),
         "longer": hits(sized, ((one.longer > 0) == (one.lead > 0) for one in sized)),
     }
@@ -191,7 +192,7 @@ class Validity:
     judge: str
     """Whose judgings."""
     questions: int
-    """Of the bench."""
+    """Questions of the bench."""
     models: tuple[str, ...]
     """Models with a result."""
     figures: tuple[Finding, ...]
@@ -231,6 +232,7 @@ def check(bench: OpenBench, *, run: Path | None = None, judge: str | None = None
             for name in order
         }
         better = {a: {b: given.lead(a, b).better for b in order if b != a} for a in order}
+        # With one video there is no chance of being better, and none is handed on instead of NaN.
         known = all(not math.isnan(x) for row in better.values() for x in row.values())
         agreement = agree_boards(
             GivenBoard(str(given.bench.folder), entries, better if known else {}), read_board(run)
@@ -246,6 +248,7 @@ def _lengths(given: _ValidityInput) -> Iterator[Finding]:
     gaps = (
         (one.qid, len(one.selected_answer) - len(one.rejected_answer)) for one in given.bench.items
     )
+    # Between answers of one length a comparison of lengths would have to toss a coin.
     share = given.share((qid, float(gap > 0) if gap else 0.5) for qid, gap in gaps)
     yield finding(
         "length.bench",
@@ -272,7 +275,7 @@ def _lengths(given: _ValidityInput) -> Iterator[Finding]:
 
 
 def _canaries(given: _ValidityInput) -> Iterator[Finding]:
-    """Yield what those came to who must not win."""
+    """Yield the scores of those who must not win."""
     if (parrot := given.named(CONSTANT)) is not None:
         share = given.score(parrot)
         yield finding(

@@ -56,7 +56,7 @@ def all_wanted(_: Run) -> WhyNot:
 
 
 def counts_in_words(reasons: Mapping[str, int]) -> str:
-    """Return how many are left out by each reason."""
+    """Return in words how many are left out for each reason."""
     return "; ".join(f"{count} {why}" for why, count in reasons.items() if count)
 
 
@@ -68,13 +68,13 @@ class HardPlan(JobPlan):
         *("questions", "left_out", "answers", "known", "calls_at_most", "cost_usd", "notices"),
     )
     questions: int
-    """With both answers called bad, and not left out."""
+    """Questions with both answers called bad, and not left out."""
     left_out: Mapping[str, int]
-    """Others that nobody is asked, by the reason."""
+    """Number of others that nobody is asked, by the reason."""
     answers: int
     """New answers that are wanted of models that did not play them, those known among them."""
     cost_usd: float | None
-    """About what they will cost, by what such calls of the run cost; None where that is unknown."""
+    """What they are expected to cost, by such calls of the run; None if that is unknown."""
 
     def headlines(self) -> Iterator[str]:
         """Yield how much there is to be asked."""
@@ -100,9 +100,9 @@ class HardFound:
     asked: int = 0
     """Answers that were asked for, in all processes."""
     calls: int = 0
-    """What that took."""
+    """Calls that this took."""
     cost_usd: float | None = 0.0
-    """None where the cost of any call is unknown."""
+    """Their cost; None if that of any call is unknown."""
 
     @property
     def lost_share(self) -> float:
@@ -206,6 +206,7 @@ async def ask_hard(
             await job.run(listeners, on_done)
     if job.left:
         check()
+        # Only now opened to write: what is known takes no lock, no videos and no keys.
         names = dict.fromkeys([*(one.model for one in job.left), *job.config.judges])
         async with open_job_run(out, order, to_go_on(names), write=True) as found:
             await replace(job, **found.parts).run(listeners, on_done)
@@ -237,6 +238,7 @@ async def _job(found: JobRun, order: JobOrder, wanted: Wanted) -> HardJob:
             "every model that sees frames played each question whose answers were both called "
             f"bad; add one: arena add {safe(str(run.folder))} --model MODEL"
         )
+    # A generation was begun if its calls stand in the run's journal, so nothing is kept beside it.
     generations = Generations(None, known_of(found.store, HARD_SCOPE).generations)
     job = HardJob(
         **found.parts,
@@ -257,7 +259,7 @@ async def _job(found: JobRun, order: JobOrder, wanted: Wanted) -> HardJob:
 
 
 def mean_costs(store: Store) -> dict[tuple[str, str], float | None]:
-    """Return what a call of each model in each role cost on average; None where any is unknown."""
+    """Return what a call of each model in each role cost on average; None if any is unknown."""
     sums: dict[tuple[str, str], Calls] = {}
     for call in store.journal.each_taken():
         sums.setdefault((call.alias, call.role), Calls()).add(call)

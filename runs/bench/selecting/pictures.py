@@ -77,9 +77,9 @@ class Documents:
     with_frames: int = 0
     """Questions that had frames; the others' vectors are those of their words alone."""
     calls: int = 0
-    """Of all processes."""
+    """Calls, over all processes."""
     cost_usd: float | None = 0.0
-    """None where the cost of any call is unknown."""
+    """Their cost; None if that of any call is unknown."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -88,9 +88,9 @@ class DocumentPlan(JobPlan):
 
     SHOWN: ClassVar = ("questions", "frames", "known", "vectors", "notices")
     questions: int
-    """A vector each."""
+    """Questions, a vector each."""
     frames: int
-    """Different ones, a vector each."""
+    """Different frames, a vector each."""
     vectors: int = field(metadata=keyed("calls_at_most"))
     """Calls, transport retries aside."""
 
@@ -185,7 +185,7 @@ class EmbeddingJob(RunJob[_Piece, Floats]):
         )
 
     def took(self, store: Store) -> Iterator[CallRow]:
-        """Yield the calls that the vectors took, failed ones too; of other benches none."""
+        """Yield the calls that the vectors took, failed ones too, but none of other benches."""
         for piece in self.wanted:
             for generation in self.generations(piece.scope):
                 row = store.journal.find(journal_key(self.model, piece.request(generation)))
@@ -194,9 +194,9 @@ class EmbeddingJob(RunJob[_Piece, Floats]):
 
 
 def picture_embedder(name: str, file: ArenaFile) -> Embedder | None:
-    """Return what a name of embeddings stands for where it takes pictures, too; else None.
+    """Return the model that a name of embeddings stands for if it takes pictures, too; else None.
 
-    BadInput where there is no such model.
+    BadInput if there is no such model.
     """
     table = file.table(name)
     model = name if table is None else table.model
@@ -276,7 +276,7 @@ async def _job(found: JobRun, order: JobOrder, wanted: Iterable[Asked]) -> Embed
 
 
 def _cost(row: CallRow) -> float | None:
-    """Return what all tries of a call cost; None where that of its last one is unknown."""
+    """Return what all tries of a call cost; None if that of its last one is unknown."""
     if row.cost_usd is None:
         return None
     return row.cost_usd + sum(attempt.cost_usd or 0.0 for attempt in row.attempts)
@@ -325,5 +325,7 @@ def _pieces(store: Store, asked: Asked) -> Iterator[_Piece]:
 
 
 def _alone(frames: Frames, frame: Frame) -> Frames:
+    # Nothing of the question or of speech goes along, so one call serves all questions about a
+    # video.
     bare = {"frames": (frame,), "subtitles": None, "captions": ()}
     return frames.model_copy(update=bare)

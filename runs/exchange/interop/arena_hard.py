@@ -44,7 +44,7 @@ from videoautoarena.runs.formats.files import (
 from videoautoarena.runs.run.rundir.reader import counted
 
 CATEGORY = "video"
-"""Under which arena-hard's tools find the questions."""
+"""The category under which arena-hard's tools find the questions."""
 QUESTIONS = "question.jsonl"
 ANSWERS = "model_answer"
 JUDGMENTS = "model_judgment"
@@ -121,6 +121,7 @@ def export_arena_hard(
         lines = list(_judgment_lines(bench, result))
         files[path] = [*files.get(path, []), *lines]
         judged += len(lines)
+    # All are looked at before any is written, so that a refusal leaves no half of a folder.
     for path in files:
         refuse_existing(to / path, force=force)
     for path, lines in files.items():
@@ -179,9 +180,11 @@ def _judgment_lines(bench: OpenBench, result: Anchored) -> Iterator[Line]:
             seated: Mapping[str | None, Comparison] = {one.seats: one for one in comparisons}
             games = []
             for seats in ("ab", "ba"):
+                # A line without a seating stands for both, and fills both games.
                 one = seated.get(seats) or seated.get(None)
                 label = LABELS[LEADS[one.verdict]] if one and one.verdict != "void" else None
                 if label is not None and seats == "ba":
+                    # In the second game the candidate is A.
                     label = _MIRRORED[label]
                 words = (one.words if one else None) or (one.reason if one else None) or ""
                 games.append({"score": label, "judgment": {"answer": words}})
@@ -204,7 +207,7 @@ FIRST = {
 IDS = ("uid", "question_id")
 _AROUND = re.compile(r"[\s\[\]]")
 _LONGEST = 40
-"""Characters of a verdict, wrapped in whatever."""
+"""The most characters of a verdict, with what is around it."""
 
 
 @dataclass(frozen=True)
@@ -215,7 +218,7 @@ class ArenaHardImport:
     models: int
     judgments: int
     void: int
-    """Of them, those with a game that has no verdict that can be read."""
+    """Judgments among them with a game without a readable verdict."""
     missing: int
     """Questions of the bench without a judgment, summed over results."""
     answers: int
@@ -243,7 +246,7 @@ class _ArenaHardLine(NamedTuple):
 
 
 Answers = Mapping[tuple[str, str], str]
-"""By model and qid."""
+"""Model and qid to the text of the answer."""
 
 
 def import_arena_hard(
@@ -258,8 +261,8 @@ def import_arena_hard(
 
     Args:
         folder: as arena-hard has it below `data/<bench>`.
-        bench: whose questions were judged, by their qid.
-        baseline: whom all were held against, where a line does not name it.
+        bench: the one whose questions were judged, by their qid.
+        baseline: the model that all were held against, for lines that do not name it.
         allow_differing: take in what is about another text of a question than the bench's.
         force: replace what the same judges said of the same models.
 
@@ -467,6 +470,7 @@ def _name(line: _ArenaHardLine, keys: Sequence[str]) -> str | None:
 
 def _lines(file: Path) -> Iterator[_ArenaHardLine]:
     """Yield the objects of a file; lines are as JSON lines have them, between line feeds."""
+    # Not splitlines: it also breaks at characters such as U+2028, which JSON strings may hold.
     for place, row in enumerate(decode(read_bytes(file), str(file)).split("\n"), start=1):
         if not row.strip():
             continue

@@ -33,12 +33,12 @@ class AbilityCount(NamedTuple):
     wanted: int
     made: int
     videos: int
-    """That have one."""
+    """Videos that have one."""
     dropped: dict[Fall, int]
 
 
 class LostVideo(NamedTuple):
-    """A video of which something is lost."""
+    """A video with a call that failed, or without frames."""
 
     video: str
     """Its path."""
@@ -59,11 +59,11 @@ class MadeDialogues:
     examiner: str
     """`provider:model`."""
     bench: str | None
-    """Its digest; None where it is not finished, or only planned."""
+    """Its digest; None if it is not finished, or only planned."""
     wanted: Mapping[Ability, int]
     made: Mapping[Ability, int]
     rounds: int = 0
-    """Of all dialogues."""
+    """Rounds of all dialogues."""
     scored: int = field(default=0, metadata=keyed("scored_rounds"))
     """Rounds of these that have a checklist."""
     videos: int = 0
@@ -84,12 +84,12 @@ class MadeDialogues:
 
     @property
     def dialogues(self) -> int:
-        """In it."""
+        """Dialogues in it."""
         return sum(self.made.values())
 
     @property
     def abilities(self) -> list[AbilityCount]:
-        """One an ability: `ability`, `wanted`, `made`, `videos` that have one, and `dropped`."""
+        """One for each ability: `ability`, `wanted`, `made`, `videos` that have one, and `dropped`."""
         return [
             AbilityCount(
                 ability,
@@ -148,12 +148,12 @@ class MadeDialogues:
 
 
 def fall_words(fallen: Mapping[Fall, int]) -> str:
-    """Return reasons and how often each was met, in words."""
+    """Return in words how often each reason was met."""
     return ", ".join(f"{FALLS[why]} ({count})" for why, count in sorted(fallen.items()))
 
 
 def reasons_of(fallen: Mapping[tuple[Ability, Fall], int]) -> Counter[Fall]:
-    """Return how often each reason was met, of all abilities."""
+    """Return how often each reason was met, over all abilities."""
     found = Counter[Fall]()
     for (_, why), count in fallen.items():
         found[why] += count
@@ -187,7 +187,7 @@ class DialogueSelection(TypedDict):
     examiner: str
     """`provider:model`."""
     abilities: list[str]
-    """That were asked for."""
+    """Abilities that were asked for."""
     per_video: int
     """Dialogues of each ability that were asked for of a video."""
     turns: list[int]
