@@ -271,7 +271,7 @@ class FrameThumbnails:
 def _spread(frames: Sequence[Frame], most: int) -> list[Frame]:
     if len(frames) <= most:
         return list(frames)
-    # The middles of equally long parts: the very first frame is often black.
+    # The middles of equally long parts, so that neither end of the video is always shown.
     return [frames[(2 * k + 1) * len(frames) // (2 * most)] for k in range(most)]
 
 
@@ -585,7 +585,7 @@ def _words(rulings: Sequence[Ruling], side: Against) -> str | None:
 
 
 def _scores(result: Result, rulings: Sequence[Ruling]) -> dict[str, Json]:
-    """Return the points of an answer; a side without a verdict has none, and then there is no mean."""
+    """Return the points of an answer; without a verdict on one side there is no mean."""
     found = dict[str, Json]()
     for side in REFERENCES:
         held = [r for r in rulings if r.against == side]

@@ -89,7 +89,7 @@ class MadeDialogues:
 
     @property
     def abilities(self) -> list[AbilityCount]:
-        """One for each ability: `ability`, `wanted`, `made`, `videos` that have one, and `dropped`."""
+        """One an ability: `ability`, `wanted`, `made`, `videos` that have one, and `dropped`."""
         return [
             AbilityCount(
                 ability,
@@ -211,6 +211,7 @@ class DialogueSelection(TypedDict):
 
 
 def selection_of(wish: DialogueWish, tally: DialogueTally, examiner: str) -> DialogueSelection:
+    """Return what the manifest says of how the dialogues came about."""
     return {
         "maker": MAKER,
         "examiner": examiner,

@@ -31,8 +31,8 @@ class Played:
 def find_easy(bench: OpenBench[DialogueItem], score: float) -> tuple[Played, frozenset[Of]]:
     """Return which models played, and the rounds on which each of them reaches a score.
 
-    Only whole results count, with golden history; a round that one of them could not be marked on,
-    or whose video was lost, is not known to be easy. BadInput where there is none.
+    Only whole results with golden history count; a round that could not be marked for one of them,
+    or whose video was lost, is not known to be easy. BadInput if no result counts.
     """
     asked = {
         (item.qid, number): one

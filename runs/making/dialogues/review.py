@@ -70,7 +70,7 @@ class Wish:
     reviewer: str | None = None
     """Who filled the sheet."""
     easy: float | None = None
-    """The score, 0 to 1, from which on a round is easy where every model reaches it."""
+    """The score, 0 to 1, that makes a round easy if every model reaches it."""
 
 
 class ReviewCounts(NamedTuple):
@@ -97,7 +97,7 @@ class Reviewed:
     bench: str
     """Its digest."""
     dialogues: int
-    """In it."""
+    """Dialogues in it."""
     rounds: int = field(metadata=keyed("scored"))
     """Rounds that are scored."""
     gone: int
@@ -189,7 +189,7 @@ def _name(given: str | None) -> str:
 
 
 def _is_as_played(of: Of, edits: Mapping[Of, Edit]) -> bool:
-    """Return whether nobody dropped a round, or corrected it or what went before it."""
+    """Return whether a round was not dropped, and neither it nor one before was corrected."""
     qid, number = of
     before = (edits.get((qid, k), Edit()) for k in range(1, number + 1))
     return edits.get(of, Edit()).decision == "keep" and not any(one.corrections for one in before)
@@ -275,7 +275,7 @@ def _edited(one: Round, edit: Edit, reviewer: str) -> Round:
 
 
 def _made(one: Round, checklist: Sequence[Mapping[str, str]]) -> dict[str, JsonValue]:
-    """Return how a round was made; its items that deny are found again where they are others."""
+    """Return how a round was made; if its items changed, those that deny are found again."""
     if checklist == _checklist(one)["checklist"]:
         return one.made
     found = denials(
@@ -330,7 +330,7 @@ class ReviewSelection(TypedDict):
     easy_from: NotRequired[float]
     """The score from which a round is easy."""
     models: NotRequired[list[str]]
-    """That played."""
+    """Models that played."""
     earlier: NotRequired[JsonValue]
     """The same of a review before."""
 
@@ -372,6 +372,7 @@ def _sealed(
             "count": len(items),
         }
     )
+    # Whoever made the set may have put any bytes into its card; a review fails over none.
     before = (bench.folder / CARD).read_text(encoding="utf-8", errors="replace")
     card = _card(draft.counts, selection["review"], before)
     files = {

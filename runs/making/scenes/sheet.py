@@ -25,7 +25,7 @@ COLOURS: tuple[Colour, ...] = (
     (220, 140, 255),
     (255, 255, 120),
 )
-"""Of the boxes; an object has one of them wherever it comes back."""
+"""Colours of the boxes; an object has the same one wherever it comes back."""
 _THICK, _LETTERS = 0.006, 0.04
 """Shares of the picture's longer side."""
 
@@ -36,7 +36,7 @@ class _Boxed(NamedTuple):
 
 
 def write_scene_sheet(shown: Shown, memory: SceneMemory, to: Path) -> None:
-    """Write the contact sheet as a PNG; BadInput where it cannot be written."""
+    """Write the contact sheet as a PNG; BadInput if it cannot be written."""
     shots = scene_shots(shown, memory)
     lines = [
         about_video(shown.video),

@@ -95,10 +95,10 @@ class Shown:
     calls: Path
     shots: int
     memory: SceneMemory | None = None
-    """None where it is only planned, or ended early."""
+    """None if it is only planned, or ended early."""
     plan: JobPlan | None = None
     pictures: tuple[Pictures, ...] = ()
-    """Of each scene those in which objects were found, one at least; only where wanted."""
+    """For each scene the frames in which objects were found, one at least; empty unless wanted."""
 
     def as_json(self, sheet: Path | None) -> dict[str, Any]:
         """Return it in the shape of `arena scenes --json`."""
@@ -124,7 +124,7 @@ class ShownScenes:
     """What `arena scenes --json` says; None is what is not remembered yet."""
 
     video: Video
-    """As a run keeps it."""
+    """The video, as a run keeps it."""
     examiner: str
     """Who wrote captions and named objects, `provider:model`."""
     shots: int
@@ -158,7 +158,7 @@ async def plan_show(order: ScenesOrder) -> Shown:
 async def show(order: ScenesOrder, say: Say, *, pictures: bool) -> tuple[Shown, EarlyEnd]:
     """Return what is remembered of a video, and whether that ended early; then repeat it.
 
-    Raises BadInput where there is no such video, or no frames of it can be had.
+    Raises BadInput if there is no such video, or no frames of it can be had.
     """
     async with _ready(order, write=True) as job:
         if job.memory is None:
@@ -185,7 +185,7 @@ class SceneJob(PaidJob[Video, SceneMemory]):
     shots: tuple[Span, ...]
     decoders: Decoders
     memory: SceneMemory | None = None
-    """None where not all of it is remembered yet."""
+    """None if not all of it is remembered yet."""
     on_progress: OnProgress = unheard
 
     @property
@@ -226,7 +226,7 @@ class SceneJob(PaidJob[Video, SceneMemory]):
         self.failed.keep(outcome.failures)
 
     def shown(self) -> Shown:
-        """Return it as nothing is remembered yet."""
+        """Return the video as it is shown before anything is remembered."""
         model = self.config.cast[self.config.examiner].model
         return Shown(self.order, self.video, model, calls_file(self.video), len(self.shots))
 
@@ -247,7 +247,7 @@ class SceneJob(PaidJob[Video, SceneMemory]):
 
     @cached_property
     def run_frames(self) -> RunFrames:
-        """The way to frames as scenes are looked at; it knows those that it gave."""
+        """The way to frames as scenes are looked at; it knows the frames that it gave."""
         files = {self.video.id: self.order.path}
         videos = {self.video.id: self.video}
         return scene_frames(self.open_store, self.decoders, files=files, videos=videos)
@@ -311,6 +311,7 @@ def _opened(video: Video, *, write: bool) -> Store | None:
     if file.is_file():
         try:
             return Store.open(file, write=write)
+        # Both say themselves what to do; nothing is damaged.
         except (RunLocked, StoreTooNew):
             raise
         except StoreError:
