@@ -141,6 +141,7 @@ def _player(cast: BenchCast, player: Player, wanted: Wanted) -> Player:
     name = player.name
     if cast.preset is not None:
         name = f"{name} ({cast.preset})"
+        # The paper's number of frames, but no more than the model takes.
         most = min(model.frame_limit("contestant"), PRESETS[cast.preset]["frames"])
         model = model.with_settings(max_frames=most)
     if wanted.history == "own":

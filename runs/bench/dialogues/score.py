@@ -64,6 +64,7 @@ from videoautoarena.scoring.questions.scores import TaskMeans, measure_accuracy,
 from videoautoarena.scoring.texts.traits import BUCKET_NAMES
 
 ALL: tuple[Ability, ...] = (*ABILITIES, TWIN)
+# Lists have 3.29 items on average, so a perfect reply to three of them scores .60 there.
 PUBLISHED_ITEMS = 5
 """Keys that the released scorer's judge is shown, and so fills, whatever the checklist holds."""
 Of = tuple[str, int]
@@ -436,6 +437,7 @@ def _score(
 ) -> DialogueScore:
     rounds = round_points(items, result.lines, as_published=as_published)
     points = dialogue_points(rounds)
+    # Refusals alone reward whoever refuses all; the twin shows that, and is in no published mean.
     six = [item for item in items if item.ability != TWIN]
     figures = {one.ability: one for one in _figures(items, points, rounds)}
     scored = sum(one.is_scored for item in items for one in item.rounds)

@@ -62,6 +62,7 @@ def points_of(result: Result) -> dict[str, QuestionPoints]:
         if worth is not None:
             found[ruling.qid][ruling.against].append(worth)
     return {
+        # Two seatings of one reference count half each.
         qid: QuestionPoints(*(sum(given[k]) / len(given[k]) for k in ("selected", "rejected")))
         for qid, given in found.items()
         if all(given.values())
@@ -102,6 +103,7 @@ def games_of(comparisons: Sequence[Comparison], *, weight: float = WEIGHT) -> li
         lead = LEADS[one.verdict]
         points = 0.5 if lead == 0 else float(lead > 0)
         game = SeatingGame(points, weight if abs(lead) == 2 else 1.0)
+        # Who gave no answer has lost both games.
         games += [game] * (2 if one.seats is None else 1)
     return games
 

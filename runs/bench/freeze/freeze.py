@@ -283,6 +283,7 @@ def bench_of(
         selection={
             "seed": _seed(run, selection),
             **selection.as_json(),
+            # If nobody played without frames, a leak filter found nothing because it could not.
             "blind": [*blind_of(given)],
             "without_winner": {} if selection.hard else dict(sorted(pool.left_out.items())),
             "left_out": _added(pool.left_out if selection.hard else {}, chosen.left_out),

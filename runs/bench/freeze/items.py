@@ -336,7 +336,6 @@ def _topical(battle: Battle) -> Topical:
 def _won_unseen(given: AuditInput) -> set[Topical]:
     """Return video, persona and question of battles that a contestant without a frame won."""
     found: set[Topical] = set()
-    # The verdict of the judges alone counts here, since labels of people change no battle.
     for battle in given.battles:
         winner = {"a": battle.model_a, "b": battle.model_b}.get(battle.verdict)
         if winner and given.is_blind(winner) and is_leak_test(battle, winner, given):

@@ -62,7 +62,7 @@ def topics_of(
     depth = min(DEPTH, min(wide.shape) - 1)
     if len(questions) < LEAST or depth < 1:
         return [None] * len(questions)
-    # Several threads sum in another order, so that last bits and clusters would differ by machine.
+    # Sums of several threads may end in other bits, and so in other clusters.
     with one_blas_thread():
         found = TruncatedSVD(depth, random_state=seed % 2**32).fit_transform(wide)
         labels = _cluster(normalize(found), seed)

@@ -119,6 +119,7 @@ def prompt_notes(
     ]
     if others:
         yield f"prompts differ from the run that the bench is from: {', '.join(others)}"
+    # Runs from before contracts were numbered followed the first.
     number = bench.manifest.run.get("contracts", 1)
     if bench.manifest.source.kind == RUN and number != prompts.contracts:
         yield (

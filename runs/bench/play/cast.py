@@ -162,6 +162,7 @@ def _cast_of(bench: OpenBench, wanted: Wanted, file: ArenaFile) -> BenchCast:
     sampling = _sampling(bench)
     identities = {name: digest_of(cast[name].identity(sampling.frames)) for name in asked}
     _refuse_same(identities)
+    # Nobody knows who wrote answers that were handed in, so they count as those of real models.
     is_real = bool(given) or _reads_real(bench, wanted)
     judges = _judges(wanted, file, cast=cast, is_real=is_real)
     cast |= {judge: entry_of(judge, file) for judge in judges}
@@ -186,6 +187,7 @@ def _cast_of(bench: OpenBench, wanted: Wanted, file: ArenaFile) -> BenchCast:
     _check_judge(config, wanted.leave, whose=whose if is_real else None)
     config = priced(config)
     players = tuple(
+        # What was handed in has no model: its name is all that tells it from others.
         Player(name, digest_of(["answers", name]), given=given[name].responses)
         if name in given
         else Player(name, identities[name], config.model_of(name))
@@ -247,6 +249,7 @@ def _judges(
     judges = wanted.judges or ((named,) if isinstance(named, str) else tuple(named or ()))
     _refuse_twice(judges, "--judge")
     if judges:
+        # A panel has one name, and so one file of results, however it was typed.
         return tuple(sorted(judges))
     competing = ""
     examiner = file.roles.examiner
@@ -300,6 +303,7 @@ def _notes(bench: OpenBench, wanted: Wanted, config: RunConfig) -> Iterator[str]
     elif any(config.cast[judge].is_offline for judge in config.judges):
         yield "the offline judge only understands offline contestants; its rulings mean little here"
     yield from blind_lines(config.blind_referees)
+    # Against a model as anchor nobody reads the answers of the bench, whoever wrote them.
     for judge in config.judges if _reads_references(wanted) else ():
         if authors := _authors(bench, config.cast[judge].model):
             yield (
@@ -383,9 +387,11 @@ def task_cast(bench: OpenBench[Any], wanted: Wanted, *, roles: tuple[str, ...]) 
         seed=wanted.seed,
         rounds=1,
         models=asked,
+        # Settings of a run name an examiner; nobody examines here.
         examiner=next(iter((*judges, *asked)), ""),
         judges=judges,
         cast=cast,
+        # Free text is held against a key: there are no two seats to exchange.
         swap=0.0,
         sampling=sampling,
         offline=all(entry.is_offline for entry in cast.values()),

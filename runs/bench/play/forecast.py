@@ -153,6 +153,7 @@ class Forecast:
             whose = (ask.item.qid, ask.part, player.name)
             if ask.role == "contestant":
                 shown = self._frames(ask)
+                # Without a frame to show, all views are one and the same call.
                 view = player.view if shown else "blind"
                 key = (ask.item.qid, ask.part, ask.alias, view, shown)
                 same |= {whose} if key in seen else set()
@@ -260,6 +261,7 @@ class Forecast:
         for row in rows:
             # Scopes of rounds and judgings begin with that of the item and go on behind a colon.
             item = by_scope.get(row.nonce.scope.partition(":")[0])
+            # Calls whose tokens nobody counted say nothing of rates.
             if item is None or row.usage.total is None or row.alias not in self.cast.config.cast:
                 continue
             ask = Ask(item, row.nonce.role, row.alias, part=_part_of(row.nonce.scope))

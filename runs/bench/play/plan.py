@@ -96,6 +96,7 @@ async def look_ahead(
         players = cast.players
         seen = game
         if video is None or (game is not None and game.run_frames.is_quarantined(video.id)):
+            # A lost video makes the question void for those alone who look at it.
             players = tuple(one for one in players if not cast.needs_video(one))
             left.known += len(cast.players) - len(players)
             left.lost += len(cast.players) - len(players)
@@ -115,6 +116,7 @@ async def look_ahead(
             # Which other one is drawn an item; there are no more of them than videos.
             shown = number % len(films.videos) if player.view == "other" else item.video_id
             looking.setdefault(shown, (item, set()))[1].add(alias)
+        # Questions are embedded once, and clips once a video, for all models that look by them.
         for scout in embedders(cast.config, (alias for alias, _ in mine)):
             left.asks.append(Ask(item, "embedder", scout, mine[0][1]))
     for item, models in looking.values():

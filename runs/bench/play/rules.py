@@ -63,6 +63,7 @@ class Rules(ABC):
         self, game: Any, cast: BenchCast, item: Any, player: Player
     ) -> list[Ask]:
         """Return the calls of one item for one player that a repetition lacks."""
+        # Only for kinds that take `unknown` as it is; preferences look at a question as a whole.
         raise NotImplementedError
 
     @abstractmethod

@@ -75,6 +75,7 @@ class TaskGame(Game[TaskItem]):
 
     async def answer(self, item: TaskItem, player: Player) -> Said:
         """Return what a player answers; what was handed in is not asked for."""
+        # One unusable item of an import ends no set: it is void, and the others are asked.
         if item.is_choice and not 1 < len(item.options) <= len(LETTERS):
             offered = counted(len(item.options), "option")
             return Said(
@@ -149,6 +150,8 @@ class TaskGame(Game[TaskItem]):
     def _shuffled(self, frames: Frames, item: TaskItem) -> Frames:
         """Return the same pictures at each other's times."""
         seed = self.cast.config.seed
+        # Of made items of a minute needles stay at 1.00 when shuffled; orders and counts fall to
+        # chance.
         order = sorted(
             range(len(frames.frames)), key=lambda k: derive(seed, "shuffled", item.qid, k)
         )

@@ -60,6 +60,7 @@ class Work:
     @cached_property
     def pairs(self) -> Mapping[Pair, tuple[Any, Player]]:
         """Every question for every player, in the order in which they are asked."""
+        # Question by question, so that a bench that is cut off has the same ones of all players.
         both = product(self.items, self.cast.players)
         return {(player.name, item.qid): (item, player) for item, player in both}
 
@@ -82,6 +83,8 @@ class Work:
 
     def repeated(self, store: Store) -> Game[Any]:
         """Return a game that calls nobody: JournalMiss where anything was not played."""
+        # Without decoders and files: requests are found by the digests of frames that were seen
+        # before.
         known = KnownFrames(
             store,
             None,

@@ -243,6 +243,7 @@ def _board(asked: Mapping[str, Item], group: Sequence[Anchored], way: AnchorScor
         {qid: ones for qid, ones in by_question(one).items() if qid in asked and is_read(ones)}
         for one in group
     ]
+    # A model of which no question counts has no place in the fit, and no score.
     rated = [k for k, questions in enumerate(found) if questions]
     gaps = None
     terms = None
@@ -307,6 +308,7 @@ def _ranking(
     for k in rated:
         shares = shares_of(group[k], weight=weight)
         points[group[k].model] = {qid: shares[qid] for qid in found[k]}
+    # Against itself the anchor would win half of the games of every question.
     points[names[-1]] = {qid: 0.5 for mine in points.values() for qid in mine}
     means = dict(zip(names, map(float, to_win_rates(gaps.gap)), strict=True))
     return rank_on_items(asked, points, means=means)
@@ -379,7 +381,7 @@ def _gaps(
     terms = None
     if games.style is not None:
         x, units = standardise(games.style)
-        # A feature that never varies has no unit and would leave the fit without a solution.
+        # A feature that never varies tells nothing of games.
         beside = measure_gaps(count_rows(**fought, x=x[:, units > 0]), models, **draw)
         worth = [] if beside.terms is None else worth_of(beside.terms.gamma, beside.halves)
         control = beside.control or Identification(0.0, 1.0)

@@ -205,7 +205,7 @@ def _warnings(
             "since not both models have rulings on them"
         )
     seats = [{key: one.get(key) for key in ("seed", "swap")} for one in facts]
-    # Seats do not depend on the model, so with one seed the judge's liking for a seat cancels out.
+    # With one seed both models had the same seats, and what a judge likes of those mostly cancels.
     if seats[0] != seats[1]:
         found.append("the two were judged with different settings (seed, swap), which adds noise")
     return found

@@ -75,11 +75,13 @@ def rank_on_items(
     is not quite the mean of their points.
     """
     videos = {name: len({items[qid].cluster for qid in mine}) for name, mine in points.items()}
+    # A model seen on few videos must not lead others that were seen on many.
     least = RANKABLE_VIDEOS if max(videos.values(), default=0) >= RANKABLE_VIDEOS else 1
     names = [name for name, seen in videos.items() if seen >= least]
     if not names:
         return NOBODY
     qids = [qid for qid in items if any(qid in points[name] for name in names)]
+    # NaN is no 0: two models are compared on the questions that both have.
     scores = np.array([[points[name].get(qid, np.nan) for name in names] for qid in qids])
     kinds = None if tasks is None else _numbered(tasks[qid] for qid in qids)
     stand = None if means is None else np.array([means[name] for name in names]) / most

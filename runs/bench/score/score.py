@@ -315,6 +315,7 @@ def _board(asked: Mapping[str, Item], results: Sequence[Result], of: Of) -> Boar
         "lead": ranking.lead_json(),
         "differences": [
             {"a": one.model, "b": other.model, "judge": one.judge, **difference(asked, won, lost)}
+            # Scores by two judges are never subtracted.
             for (_, one, won), (_, other, lost) in combinations(rows, 2)
             if one.judge == other.judge
         ],

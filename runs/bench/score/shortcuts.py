@@ -166,6 +166,8 @@ def probe_set(
     if choice:
         need_probes()
     for rungs in _ladders(choice):
+        # In MLVU what was right elsewhere in a task picks 91 % of needles, and 37 % of plot items:
+        # put together, one task would hide behind the other.
         groups[rungs[0].task, rungs[0].split].append(rungs)
     parts = list[Probed]()
     leaks = dict[str, float]()
@@ -234,6 +236,7 @@ def _head(part: Probed) -> str:
     return f"{safe(part.task)}{of}, {counted(part.keyed, 'item')}, chance {chance:.1f} %"
 
 
+# The level of the probes of text, at which at most two clean sets in a hundred alarm.
 FOUND = 0.001
 """One-sided, exact: below it an accuracy is above chance."""
 WITHOUT: tuple[View, ...] = ("blind", "other")

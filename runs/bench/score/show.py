@@ -166,6 +166,7 @@ def _listed(bench: OpenBench[Any], item: Entry) -> ListedItem:
 
 def show_item(bench: OpenBench[Any], qid: str) -> ShownItem | ShownDialogue:
     """Return the item whose id begins so, with every reply; BadInput unless there is just one."""
+    # A whole qid is meant as it stands, though others may begin with it.
     item = bench.by_qid.get(qid) or _only(bench, qid)
     if bench.manifest.kind == DIALOGUE:
         return ShownDialogue(
@@ -254,6 +255,7 @@ def _preference_lines(item: Item) -> Iterator[str]:
 
 def _reply_lines(item: TaskItem | Item, one: ReplyTo) -> Iterator[str]:
     """Yield what one model replied, and how it ended."""
+    # Choices are read by rules: whoever marked the free text of the set had no part in them.
     is_read = isinstance(item, TaskItem) and item.is_choice
     by = f", judged by {one.judge}" if one.judge and not is_read else ""
     name = safe(one.model + by)

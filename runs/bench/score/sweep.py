@@ -80,6 +80,7 @@ def sweeps_of(
     """Yield a sweep for each model that answered choices with several numbers of frames."""
     of_model = defaultdict[str, dict[int, TaskResult]](dict)
     for one in results:
+        # Players of a sweep have names of their own; facts say which model they are.
         model = one.facts.get("model")
         frames = one.max_frames
         # What is sent the best clips alone is no point of its model's curve.
@@ -222,6 +223,7 @@ def ladders_of(items: Sequence[TaskItem], results: Sequence[TaskResult]) -> Iter
     ladders = _ladders(items)
     for model, result in {one.model: one for one in results}.items():
         points = points_of(items, result)
+        # With an item that lacks a length, other items would be compared there than elsewhere.
         whole = [one for one in ladders if all(item.qid in points for item in one.values())]
         tasks = sorted({_task(one) for one in whole})
         for task in (None, *(tasks if len(tasks) > 1 else ())):

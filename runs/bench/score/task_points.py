@@ -83,6 +83,7 @@ def ended(
     if line.end == "forfeit" or line.response is None:
         return ItemEnd("forfeit", 0.0, reason=line.reason)
     chosen = _chosen(item, line, reading, as_published)
+    # Two of MLVU's needle items have a key that is none of their options.
     if not item.keys and not as_published:
         return ItemEnd("unscored", None, chosen.place, "the key is none of the options")
     if chosen.place is None:

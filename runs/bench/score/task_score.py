@@ -291,6 +291,7 @@ def _score(items: Sequence[TaskItem], result: TaskResult, published: bool) -> Ta
         how=result.how,
         max_frames=result.max_frames,
         is_blind=result.is_blind,
+        # An import does not say what its models were shown.
         view=str(result.facts.get("view", "whole")),
         m_avg=figure_of(chosen.mean, 100.0) if chosen else None,
         g_avg=figure_of(marked.mean, 1.0) if marked else None,

@@ -203,6 +203,7 @@ async def ask_hard(
     async with open_job_run(out, order, as_begun, write=False) as found:
         job = await _job(found, order, wanted)
         if not job.left:
+            # Nobody is called: it only says what is known.
             await job.run(listeners, on_done)
     if job.left:
         check()

@@ -138,6 +138,7 @@ def candidates_of(
     for battle in battles:
         if battle.borrowed is not None:
             borrowed.append(battle)
+        # What lacks the user, the question or an answer cannot be asked and judged again.
         elif battle.verdict == "tie_bad" and _is_whole(battle):
             bad[battle.id] = battle
     left_out = {id_: why for id_, battle in bad.items() if (why := why_not(battle)) is not None}

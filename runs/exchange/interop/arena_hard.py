@@ -119,6 +119,7 @@ def export_arena_hard(
         file = f"{_names([result.model])[result.model]}.jsonl"
         path = Path(JUDGMENTS, judges[result.judge], file)
         lines = list(_judgment_lines(bench, result))
+        # Results of one model against several anchors share a file there.
         files[path] = [*files.get(path, []), *lines]
         judged += len(lines)
     # All are looked at before any is written, so that a refusal leaves no half of a folder.

@@ -213,6 +213,7 @@ def write_folder(
     """
     files = [to / log.file_name for log, _ in logs]
     make_folder(to)
+    # All are looked at before any is written.
     for file in files:
         refuse_existing(file, force=force)
     count = 0
@@ -306,6 +307,7 @@ def export_run(
         pictures = FrameThumbnails(run.store, run.manifest.get("sampling") or {}, frames)
         began_s, ended_s = span_of(run.store, folder / RUN_FILE)
         names = ("schema", "seed", "rounds", "judges", "pairing", "swap", "sampling", "prompts")
+        # They are in no contestant's log, so their number is said in each.
         nobody = [b for b in run.battles if b.model_a is None or b.model_b is None]
         about = {
             **{name: run.manifest.get(name) for name in names},

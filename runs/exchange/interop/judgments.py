@@ -61,6 +61,7 @@ def read_verdict(words: object) -> ReadVerdict:
     sections = _SECTION.split(words)
     if len(sections) == 1:
         return _unanimous(_BRACKETED.findall(words), f"no section {SECTION}")
+    # Labels in double brackets are what the prompt asked for; bare ones may be mere prose.
     if labels := _BRACKETED.findall(sections[-1]):
         return ReadVerdict(_ruled(labels[-1]), None)
     return _unanimous(_BARE.findall(sections[-1]), f"no verdict after the last {SECTION}")
@@ -92,6 +93,7 @@ def _ruled(label: str) -> Ruled:
 
 WORDS = "GPT4o Judge response"
 """The key under which the published judge's words stand, whoever the judge was."""
+# The published script asks by this alias, which stands for no one version.
 JUDGE = "gpt-4o"
 BINDING = ("video_id", "question")
 """Texts that must be as in the bench; others that differ are only counted."""
@@ -251,6 +253,7 @@ def _lines(folder: Path) -> Iterator[_JudgeOutput]:
 def files_below(folder: Path, endings: tuple[str, ...]) -> Iterator[Path]:
     """Yield the files below a folder, whatever archives leave beside them left out."""
     for at, folders, names in os.walk(folder):
+        # In order of names, so that what is refused first does not depend on the file system.
         folders[:] = sorted(name for name in folders if not name.startswith((".", "__MACOSX")))
         for name in sorted(names):
             if name.endswith(endings) and not name.startswith("."):

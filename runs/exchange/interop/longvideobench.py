@@ -200,6 +200,7 @@ def _read_subtitles(
     lacking = list[str]()
     for video, clip in clips.items():
         name = _srt_name(video)
+        # A published path leads nowhere but below the folder of subtitles.
         file = inside(folder, clip.spoken)
         can_be = _NAME.fullmatch(name) and len(name.encode()) <= LONGEST_FILE_NAME
         if not can_be or name in texts:

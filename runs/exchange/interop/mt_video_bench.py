@@ -511,6 +511,7 @@ def _files(place: Path) -> list[Path]:
         return [place]
     inner = place / DIALOGUES
     found = files_of(inner if inner.is_dir() else place, "*.json")
+    # Checklists may lie beside the dialogues, in one folder.
     found = [file for file in found if not file.stem.endswith(ENDING)]
     order = {stem: place for place, stem in enumerate(ABILITY_OF)}
     return sorted(found, key=lambda file: order.get(file.stem, len(order)))
@@ -761,6 +762,7 @@ def _written(
     if not files:
         raise BadInput(f"{bench.folder} holds nothing of the six abilities to write")
     refuse_within(bench.folder, to)
+    # All are looked at before any is written, so that a refusal leaves no half of a folder.
     for path in files:
         refuse_existing(to / path, force=force)
     for path, content in files.items():

@@ -198,6 +198,7 @@ def make_items(
 ) -> PublishedItems:
     """Return an item of each record; BadInput naming all that cannot be used."""
     made = list[TaskItem]()
+    # All are collected: nobody mends a file of thousands of records one run at a time.
     refused = dict[int, str]()
     for number, row in enumerate(records.rows, start=1):
         try:
@@ -315,8 +316,10 @@ def put_tasks(
         count=len(items),
     )
     shortcuts = probe_set(items)
+    # Names in published files may hold lone surrogates, which UTF-8 cannot write.
     card = task_card(draft, items, shortcuts).encode("utf-8", "backslashreplace")
     bench = seal(draft, {QUESTIONS: question_bytes(items), CARD: card})
+    # No reader takes a longer one, so a set that could never be opened is not written.
     if len(bench.files[MANIFEST]) > LARGEST_MANIFEST:
         raise BadInput(f"{parts[0].file} has too many videos for one set; split it")
     return TaskSetImport(

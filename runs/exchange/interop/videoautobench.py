@@ -164,6 +164,7 @@ def layout_of(raw: Mapping[str, Mapping[str, Any]], content: bytes) -> dict[str,
     if others := {qid: list(order) for qid, order in orders.items() if order != usual}:
         layout["others"] = {qid: [*order] for qid, order in others.items()}
     for form in _forms():
+        # Tried, not guessed: a form is kept only if it gives the same bytes.
         if _dumped(raw, form) == content:
             return {**layout, **form}
     return layout

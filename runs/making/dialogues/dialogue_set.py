@@ -133,6 +133,7 @@ class MadeDialogues:
             served = self.served.get(ability, 0)
             of = f"{made} of {count}, {served} of {counted(self.videos, 'video')}"
             fell = self._dropped(ability)
+            # Of a video that does not serve an ability nothing was written, so nothing was dropped.
             if unserved := fell.pop("fitness", 0):
                 of += f"; {unserved} {'does' if unserved == 1 else 'do'} not serve it"
             lines.append(f"  {ability.replace('_', ' ')}: {of}")

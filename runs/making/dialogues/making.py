@@ -237,6 +237,7 @@ class _OneVideo:
         tries = wish.per_video + SPARE
         clips = self._clips()
         for _ in range(tries):
+            # Clips take turns, so that several dialogues are not all about the first that serves.
             for clip in clips:
                 if len(found) == wish.per_video or used.total() == tries:
                     return found
@@ -256,6 +257,7 @@ class _OneVideo:
                 elif made.is_done:
                     item = entry_of(self._facts(clip, ability, rated), made)
                     found.append(item)
+                    # The next dialogue is told, so that no two ask the same.
                     asked += tuple(one.user for one in item.rounds if one.is_scored)
             if not is_served:
                 # What was not rated might have served.

@@ -156,6 +156,8 @@ def review(wish: Wish) -> Reviewed:
     easy = frozenset[Of]()
     if wish.easy is not None:
         played, easy = find_easy(bench, wish.easy)
+        # After a correction a round, and each one behind it, is another than the one that was
+        # played.
         easy = frozenset(of for of in easy if _is_as_played(of, edits))
     items = _items(bench.items, edits, easy, wish)
     if not any(one.is_scored for item in items for one in item.rounds):
@@ -302,6 +304,7 @@ def _counts(
         for number, one in enumerate(item.rounds, 1):
             of = item.qid, number
             edit = edits.get(of, Edit())
+            # Each round counts once: as corrected, else as dropped, else as easy.
             if edit.corrections:
                 counts["corrected"] += 1
             elif one.is_scored:

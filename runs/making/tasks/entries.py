@@ -65,11 +65,13 @@ def video_of(encoded: Encoded) -> BenchVideo:
     rate = Fraction(film.rate)
     return BenchVideo(
         sha256=encoded.sha256,
+        # Named by its bytes: no name may tell what was set in.
         path=f"{encoded.sha256[:ID_LENGTH]}.mp4",
         size_bytes=encoded.size_bytes,
         duration_s=_duration_s(film),
         width_px=film.width_px,
         height_px=film.height_px,
+        # As of any video in a manifest; `made` of the item has the exact fraction.
         fps=round(float(rate), 3),
         codec="h264",
     )

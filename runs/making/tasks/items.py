@@ -88,11 +88,10 @@ class Item(NamedTuple):
     rung: int = 1
     """Which of these lengths it is, from the shortest on."""
 
+    # In MLVU 179 of 355 needle questions repeat, and 91 % of the answers follow from other items.
     @property
-    # Few descriptions come of few videos: of 400 needle questions 18 to 33 had options that another
-    # one had, too.
     def asked(self) -> tuple[str, ...]:
-        """What no other item of a set may ask: the same options, in any order, about the same thing."""
+        """What no other item of a set may ask: the same options, in any order, of one thing."""
         about = [self.stretches[0].text] if CUT_KINDS[self.kind].is_counted else []
         return (self.kind, *about, *sorted(self.options))
 
@@ -182,6 +181,7 @@ def _next_rungs(
             number,
             cell.tries_in_vain,
         )
+        # Dice of its own for each try: one in vain moves no other item.
         dice = Dice("tasks", MAKER, *of)
         rungs = draw_rungs(bank, wish, cell.kind, cell.lengths, dice=dice)
         if rungs and rungs[0].asked not in asked:

@@ -156,6 +156,7 @@ async def make(order: Order, say: Say, *, is_plan: bool = False) -> Made:
     # encoding.
     need_probes()
     refuse_inside(order.folder, order.to)
+    # A plan, and a set that is there, write nothing and need no lock.
     is_read_only = is_plan or not is_free(order.to)
     with nullcontext() if is_read_only else _alone(order):
         return await _make(order, say, is_plan=is_plan)
@@ -226,6 +227,7 @@ def _probed(made: Made) -> Made:
 def _origin(order: Order, videos: Sequence[Video]) -> str:
     """Return the digest of all that decides which items come out."""
     made_of = sorted(video.sha256 for video in videos)
+    # Versions of what makes and encodes films are part of it: other films are another set.
     return digest_of([MAKER, FILLER, CRF, _asked(order.wish), made_of])
 
 

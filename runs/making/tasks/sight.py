@@ -150,8 +150,10 @@ async def _footage(
         plan = FilmPlan(ground=(Excerpt(video=video.sha256, start_s=start_s, seconds=part_s),))
         frames = await decoders.splice(plan, files, SAMPLING)
         is_last = start_s + part_s >= usable_s
+        # The look at the end of a part is the first of the next one, if there is one.
         rows = int(part_s * LOOKS_A_SECOND) + is_last
         shown = on_screen([frame.time_s for frame in frames.frames], rows)
+        # In chunks, or all pictures of a part would be in memory at once.
         for at in range(0, rows, CHUNK):
             digests = [frames.frames[place].digest for place in shown[at : at + CHUNK]]
             jpegs = await decoders.spliced_jpegs(plan, files, sampling=SAMPLING, digests=digests)
@@ -203,8 +205,8 @@ _NONE, _NOTHING = np.zeros((0, 0), np.float16), np.zeros(0, np.float32)
 
 def cut_to(picture: Image.Image, shape: Shape) -> Image.Image:
     """Return the middle of a picture in another shape, as it is seen where it fills a film."""
-    # Filled and not boxed: with foreign pictures on black bars a stand-in that named 75 of 75
-    # needles named 70, since bars change the colours, and they mark what was set in.
+    # Filled and not boxed: with foreign pictures on black bars a stand-in that sees every needle
+    # fell from 1.00 to .88, since bars change the colours and mark what was set in.
     width = max(1, min(picture.width, round(picture.height * shape)))
     height = max(1, min(picture.height, round(picture.width / shape)))
     return cropped(picture, (width, height))
