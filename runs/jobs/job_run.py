@@ -32,7 +32,7 @@ class JobRun:
 
     run: Run
     config: RunConfig
-    """With the prices that hold now."""
+    """Settings of the run, with the prices that hold now."""
     run_frames: RunFrames
     """Times and digests of the frames of a run's video, and their bytes."""
     decoders: Decoders
@@ -103,7 +103,7 @@ async def open_job_run(
     """Yield a run to be asked about; without `write` what can only be planned and recalled.
 
     `looks` says whether its videos are looked for; None: as it is written.
-    BadInput where there is none, a model cannot be called or a cap cannot be kept; RunLocked where
+    BadInput if there is none, a model cannot be called or a cap cannot be kept; RunLocked if
     another process is at it.
     """
     async with AsyncExitStack() as stack:

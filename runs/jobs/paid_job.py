@@ -311,7 +311,7 @@ def answered_in(store: Store | None) -> Counter[tuple[str, str]]:
 
 
 def settle_caps(store: Store | None, config: RunConfig, typed: SpendCaps, *, write: bool) -> None:
-    """Let caps hold from now on, or BadInput where they cannot be kept; those typed last count."""
+    """Let caps hold from now on, or BadInput if they cannot be kept; those typed last count."""
     caps = merged_caps(kept_caps(store) if store is not None else NO_CAPS, typed)
     check_caps(config, caps)
     if write and store is not None:
@@ -406,7 +406,7 @@ class PaidJob(ABC, Generic[Item, Outcome]):
     ROLE: ClassVar[Role | None] = None
     """The role of all calls, if they share one; it decides how many frames a call carries."""
     store: Store | None
-    """Has the journal and the caps; None where nothing was begun and it is only planned."""
+    """Has the journal and the caps; None if nothing was begun and it is only planned."""
     config: RunConfig
     """Has every model that may be called in its cast, with the prices that hold now."""
     prompts: PromptSet

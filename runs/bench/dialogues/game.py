@@ -85,7 +85,7 @@ class DialogueGame(Game[DialogueItem]):
         return Outcome(lines, [], "judged")
 
     def unasked(self, item: DialogueItem, player: Player) -> Said | None:
-        """Return why a player cannot be asked about a dialogue; None where it can."""
+        """Return why a player cannot be asked about a dialogue; None if it can."""
         end_s = 0.0
         duration_s = inf
         if self.cast.needs_video(player):

@@ -253,7 +253,7 @@ class DialogueScore(Record):
     was answered): all items that `made.denials` of the round numbers, or else all expected no, are
     answered yes."""
     parts: tuple[PartFigure, ...]
-    """Of the dialogues of the six, whatever their ability."""
+    """Scores on parts of the dialogues of the six, whatever their ability."""
     counts: dict[str, int]
     """Scored rounds by how they ended: `answered`, `forfeit`, `unscored`, `void`."""
     missing: int
@@ -280,8 +280,8 @@ class DialogueScores(PublishedRecord):
     bench: str
     """The set's digest."""
     as_published: bool
-    """By the arithmetic of the released scorer: a round is a share of five items whatever its list
-    holds, to two digits."""
+    """Whether by the arithmetic of the released scorer: a round is a share of five items whatever
+    its list holds, to two digits."""
     stand_ins: bool
     """Every model is an offline one."""
     dialogues: int
@@ -296,7 +296,7 @@ class DialogueScores(PublishedRecord):
     """What knowing nothing scores, from the checklists alone."""
     lead: SetLead | None = None
     """[Who may be best](#who-leads-on-a-set) of those that were sent the golden history, or of all
-    where nobody was; null where judges differ."""
+    if nobody was; null if judges differ."""
     models: tuple[DialogueScore, ...]
     """A [score](#a-score-in-dialogues) a model; best first."""
     sweeps: tuple[Sweep, ...]
@@ -331,7 +331,7 @@ def _means(figures: Iterable[tuple[_Key, ScoreFigure]]) -> dict[_Key, float]:
 def score_dialogues(bench: OpenBench[DialogueItem], results: Sequence[DialogueResult] | None = None,
                     *, judge: str | None = None, as_published: bool = False,
                     margin: float = MARGIN) -> DialogueScores:  # fmt: skip
-    """Return the scores of results on a set, or BadInput where there are none.
+    """Return the scores of results on a set, or BadInput if there are none.
 
     Args:
         bench: what was asked.
@@ -548,7 +548,7 @@ class DialogueComparison(PublishedRecord):
     models: tuple[str, str]
     """The first, then the second."""
     overall: DialogueGap | None
-    """A gap of the six together; None where only the refusal twin counts for both."""
+    """A gap of the six together; None if only the refusal twin counts for both."""
     abilities: tuple[DialogueGap, ...]
     """A gap of each ability, and of the refusal twin."""
     left_out: int

@@ -31,7 +31,7 @@ WORTH: dict[Against, dict[str, float]] = {
     "selected": {"win": 1.0, "tie": 0.5, "loss": 0.0},
     "rejected": {"win": 1.0, "tie": 0.0, "loss": 0.0},
 }
-"""To tie with the answer that lost is no better than to lose to it."""
+"""Points of a verdict: to tie with the answer that lost is no better than to lose to it."""
 Degree = Literal["much_better", "better", "same", "worse", "much_worse"]
 DEGREES: dict[int, Degree] = dict(zip(range(2, -3, -1), get_args(Degree), strict=True))
 """How far the candidate is ahead to its word."""

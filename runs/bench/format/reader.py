@@ -72,7 +72,7 @@ class OpenBench(Generic[E]):
 
     @property
     def videos(self) -> Path | None:
-        """The folder with copies of the videos; None where they are only referred to."""
+        """The folder with copies of the videos; None if they are only referred to."""
         return self.folder / VIDEOS if self.manifest.with_videos else None
 
 
@@ -91,7 +91,7 @@ class BenchReading:
 
 
 def open_bench(folder: Path) -> OpenBench[Any]:
-    """Return the bench in `folder`, or BadInput where it is not as sealed; reads no video."""
+    """Return the bench in `folder`, or BadInput if it is not as sealed; reads no video."""
     read = read_bench(folder)
     if read.problems or read.manifest is None or read.bench is None:
         wrong = one_line(read.problems[0], 200)
@@ -233,7 +233,7 @@ def _file_problems(folder: Path, manifest: Manifest) -> Iterator[str]:
 
 
 def difference(path: Path, entry: SealedFile) -> str | None:
-    """Return how a file that is there differs from what was sealed; None where it does not."""
+    """Return how a file that is there differs from what was sealed; None if it does not."""
     try:
         if (size := path.stat().st_size) != entry.bytes:
             return f"has changed: {size} bytes, frozen with {entry.bytes}"

@@ -52,7 +52,7 @@ class Ruling(Shape):
     against: Against
     """`selected` or `rejected`: which of its two answers the model's was compared with."""
     verdict: Literal["win", "tie", "loss", "void"]
-    """Of the model: `win`, `tie`, `loss`, or `void`."""
+    """Verdict for the model: `win`, `tie`, `loss`, or `void`."""
     seats: Seats | None = None
     """`ab` if the bench's answer was read first, `ba` if the model's was; null if nothing was
     read."""
@@ -63,8 +63,8 @@ class Ruling(Shape):
     reason: str | None = None
     """Why it is void, or was lost unread."""
     votes: list[Vote] | None = None
-    """Of a panel: `judge` and `verdict` of each, of the model: `win`, `tie`, `loss`, or `abstain`
-    and `failed`, which do not vote; the plurality decides, two equal camps make a tie."""
+    """What each of a panel said: `judge` and `verdict` for the model, `win`, `tie`, `loss`, or
+    `abstain` and `failed`, which do not vote; the plurality decides, two equal camps make a tie."""
 
 
 class Comparison(Shape):
@@ -75,7 +75,7 @@ class Comparison(Shape):
     against: Literal["anchor"] = ANCHOR
     """`anchor`."""
     verdict: Literal["much_better", "better", "same", "worse", "much_worse", "void"]
-    """Of the model: `much_better`, `better`, `same`, `worse`, `much_worse`, or `void`."""
+    """Verdict for the model: `much_better`, `better`, `same`, `worse`, `much_worse`, or `void`."""
     seats: Seats | None = None
     """`ab` if the anchor's answer was read first, `ba` if the model's was; null if nothing was
     read, and the line stands for both."""
@@ -101,7 +101,7 @@ class ResultFacts(TypedDict, total=False):
     judge: JsonValue
     """`provider:model`, of a panel a list."""
     seed: int
-    """Of all draws."""
+    """Seed of all draws."""
     swap: JsonValue
     """Share of questions that were also judged in swapped order, or `all`."""
     questions: int
@@ -111,15 +111,15 @@ class ResultFacts(TypedDict, total=False):
     rounds: int
     """Scored rounds of these."""
     forfeits: int
-    """Of questions, or scored rounds."""
+    """Questions, or scored rounds, without an answer."""
     unscored: int
     """Scored rounds that could not be marked."""
     voids: int
-    """Of questions, or scored rounds."""
+    """Questions, or scored rounds, that are void."""
     audited: int
-    """Judged from both seats."""
+    """Questions that were judged from both seats."""
     same_from_both_seats: int
-    """Of these, or of the questions against an anchor."""
+    """How many of these, or of the questions against an anchor, ended alike from both."""
     prompts: dict[str, str]
     """Role to digest of its prompt."""
     contracts: int
@@ -128,7 +128,7 @@ class ResultFacts(TypedDict, total=False):
     """Number of the [way of reading](design.md#4-talking-to-models) of replies, also when they are
     scored; 1 if absent."""
     view: str
-    """Of tasks, what it was shown: `whole`, `blind`, `one` frame, `shuffled` frames, or those of an
+    """What it was shown of tasks: `whole`, `blind`, `one` frame, `shuffled` frames, or those of an
     `other` video."""
     retrieval: dict[str, Any]
     """Only where it was sent the best clips alone: `embeddings` and `captioner` (or null),
@@ -149,12 +149,12 @@ class Head(Shape):
     bench: Digest
     """Digest of its bench; refused on another."""
     model: str = Field(min_length=1, max_length=200)
-    """Whose answers."""
+    """Name of the model that gave the answers."""
     judge: str | None = None
     """Who judged; of a panel all names in alphabetical order, joined by commas; null for
     answers."""
     anchor: str | None = None
-    """Whose answers all were compared with; only of [results against an
+    """Name of the model whose answers all were compared with; only in [results against an
     anchor](#a-result-against-an-anchor)."""
     history: History | None = None
     """What was sent of earlier rounds: `golden`, the reference answers, or `own`; only of
@@ -251,7 +251,7 @@ class TaskLine(Shape):
     scores: dict[str, Annotated[float, Field(ge=1, le=5)]] = Field(
         default_factory=dict, max_length=2
     )
-    """Of free text, 1 to 5 on each scale: `accuracy` and `relevance`, or `completeness` and
+    """Scores of free text, 1 to 5 on each scale: `accuracy` and `relevance`, or `completeness` and
     `reliability`."""
     points: list[int] = Field(default_factory=list)
     """1, 3 or 5 for each scoring point."""
@@ -285,7 +285,7 @@ class RoundLine(Shape):
     """What the answer cost; null if unknown. With own history the cost of rounds that are not
     scored stands in no line."""
     answers: list[Literal["yes", "no"]] = Field(default_factory=list)
-    """`yes` or `no` to each item of the checklist, in their order; empty where nothing was
+    """`yes` or `no` to each item of the checklist, in their order; empty if nothing was
     marked."""
     reason: str | None = None
     """Why there is no answer or no score."""
@@ -303,7 +303,7 @@ class Answers(OnBench):
     """A model's answers on one bench, not judged."""
 
     responses: dict[str, str]
-    """By qid; those of some questions may be missing."""
+    """Answers by qid; those to some questions may be missing."""
 
 
 AnyResult = Result | Anchored | TaskResult | DialogueResult
@@ -411,7 +411,7 @@ def read_answers(bench: OpenBench[Any], model: str) -> Answers | None:
 
 
 def write_result(bench: OpenBench[Any], result: AnyResult, *, force: bool = False) -> Path:
-    """Write a result whole, and return its file; BadInput where one is there, without `force`."""
+    """Write a result whole, and return its file; BadInput if one is there, without `force`."""
     if isinstance(result, TaskResult):
         head = Head(kind=TASKS, judge=result.judge, **result.head)
         return _write(bench, head, result.lines, force=force)
@@ -425,7 +425,7 @@ def write_result(bench: OpenBench[Any], result: AnyResult, *, force: bool = Fals
 
 
 def write_answers(bench: OpenBench, answers: Answers, *, force: bool = False) -> Path:
-    """Write answers whole, and return their file; BadInput where some are there and not `force`."""
+    """Write answers whole, and return their file; BadInput if some are there and not `force`."""
     lines = [_Response(qid=qid, response=text) for qid, text in answers.responses.items()]
     return _write(bench, Head(kind=ANSWERS, **answers.head), lines, force=force)
 
@@ -497,7 +497,7 @@ def result_files(bench: OpenBench[Any]) -> list[Path]:
 
 
 def read_head(file: Path, bench: OpenBench[Any]) -> Head:
-    """Return the first line of a file; BadInput where it is none of a result on this bench."""
+    """Return the first line of a file; BadInput if it is none of a result on this bench."""
     try:
         with file.open("rb") as stream:
             # The folder may hold any file: a first line is short, and more of it is never read.
@@ -553,7 +553,7 @@ def _check_qids(file: Path, bench: OpenBench[Any], qids: Iterable[str]) -> None:
 
 
 def read_lines(file: Path, shape: type[Line]) -> Iterator[Line]:
-    """Yield all lines of a file but the first; BadInput where one has another shape."""
+    """Yield all lines of a file but the first; BadInput if one has another shape."""
     if file.stat().st_size > LARGEST_FILE:
         raise BadInput(f"{file} is larger than {LARGEST_FILE >> 20} MB")
     with file.open("rb") as stream:

@@ -33,7 +33,7 @@ Digest = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
 Count = Annotated[int, Field(ge=0, le=2**53)]
 Length = Annotated[float, Field(ge=0)]
 Stretch = Annotated[tuple[Length, Length], Field(strict=False)]
-"""From when to when, in seconds; JSON knows lists alone."""
+"""Start and end in seconds; not strict, since JSON knows lists alone."""
 # 64 bits: that two of 10,000 questions share a qid has a chance of 3 in a million million.
 QID_LENGTH = 16
 Known = TypeVar("Known")
@@ -56,7 +56,7 @@ class Authorship(TypedDict):
     """Which model wrote what was made, and how it was asked, as `made` of a line says it."""
 
     seed: int
-    """Of all draws."""
+    """Seed of all draws."""
     examiner: str
     """`provider:model` that wrote, checked and tried it."""
     parameters: dict[str, Any]
@@ -70,7 +70,7 @@ class Authorship(TypedDict):
 
 
 class JudgeVerdict(Shape):
-    """What one judge said from one seating, in terms of the seats a and b."""
+    """What one judge said from one seating, in terms of seat a and seat b."""
 
     judge: str
     seats: Seats
@@ -86,7 +86,7 @@ class Votes(Shape):
 
 
 class Hardness(Shape):
-    """How models fared at a question whose two answers were both called bad."""
+    """How the models fared that were asked a question whose two answers were both called bad."""
 
     asked: Count
     """Models that were asked, whether a verdict came of it or not."""
@@ -111,8 +111,8 @@ class Entry(Shape, ABC):
     schema_version: Literal[2] = Field(default=2, alias="schema", serialization_alias="schema")
     """Version of this shape."""
     qid: str
-    """Of what was made here 16 hex digits of its content; of an import its source's own id, or task
-    and place."""
+    """Its id: 16 hex digits of its content if it was made here; in an import the id of its source,
+    or task and place."""
     video_id: str
     """Key into the manifest's `videos`."""
 
@@ -168,7 +168,7 @@ class Item(Entry):
     difficulty: float | None = None
     """Overall grade of an evolved question, else null."""
     votes: Votes | None = None
-    """Of people, if any: how many said `selected`, `rejected` and `tie`."""
+    """How many people said `selected`, `rejected` and `tie`, if any."""
     hard: Hardness | None = None
     """How the models fared that were [asked again](#a-hard-question); only of such a question:
     `asked`, with a verdict or without; `failed`, lost to a bad answer, gave none, or were found no
@@ -206,9 +206,9 @@ class TaskItem(Entry):
     question: str
     """As asked."""
     options: list[str] = Field(default_factory=list)
-    """In the order shown; empty where the answer is free text."""
+    """In the order shown; empty if the answer is free text."""
     answer: str | None = None
-    """Text of the right option, or the reference for free text; null where it is not known."""
+    """Text of the right option, or the reference for free text; null if it is not known."""
     points: list[str] = Field(default_factory=list)
     """What an answer in free text has to hold."""
     split: str | None = None
@@ -288,7 +288,7 @@ def spoken(name: str) -> str:
 
 
 class Check(Shape):
-    """A question about an answer, and how it is answered for a right one."""
+    """A question about an answer, and what of a right answer is to be said to it."""
 
     text: str
     expected: Literal["yes", "no"]
@@ -302,7 +302,7 @@ class Round(Shape):
     reference: str
     """How the reference answers it."""
     checklist: list[Check] = Field(default_factory=list)
-    """Each with `text` and what is `expected`, `yes` or `no`; empty where the round is context and
+    """Each with `text` and what is `expected`, `yes` or `no`; empty if the round is context and
     not scored."""
     is_about_video: bool = True
     """False of a round that leaves it."""
@@ -328,7 +328,7 @@ class DialogueItem(Entry):
     """One of the six of MT-Video-Bench, or `refusal_twin`, which asks like an answer refusal of
     what is there."""
     event: str | None = None
-    """Of an import, what it is called among those of its video."""
+    """What it is called among the dialogues of its video, in an import."""
     spans: list[Stretch] = Field(default_factory=list)
     """Stretches of the video that it is about, from and to in seconds; empty for all of it."""
     is_cross_scene: bool | None = None
@@ -405,21 +405,21 @@ class BenchVideo(Shape):
     """One video that is asked about; what an import does not know is null."""
 
     sha256: Digest | None = None
-    """Of its bytes."""
+    """sha256 of its bytes."""
     path: str | None = None
     """Relative to the folder of videos; below `videos` in the bench where it holds copies."""
     size_bytes: Count | None = None
-    """Of the file."""
+    """Size of the file."""
     duration_s: Length | None = None
-    """From the first frame to the end of the last."""
+    """Length from the first frame to the end of the last."""
     width_px: Count | None = None
-    """As displayed."""
+    """Width as displayed."""
     height_px: Count | None = None
-    """Likewise."""
+    """Height likewise."""
     fps: Length | None = None
     """Frames a second, counted."""
     codec: str | None = None
-    """As the container names it."""
+    """Codec as the container names it."""
     subtitles: BenchSubtitles | None = None
     """`path` and `sha256` of those sent with its frames, or null."""
 
@@ -438,7 +438,7 @@ class Source(Shape):
     format: str
     """`videoautoarena`, or the name of the format that was imported."""
     digest: Digest | None = None
-    """Of the battles of the run and how they ended, or of the bytes of the imported file."""
+    """Digest of the battles of the run and how they ended, or of the bytes of the imported file."""
     layout: dict[str, JsonValue] | None = None
     """How an imported file was written where its items do not say it; it is exported like that."""
 
@@ -464,7 +464,7 @@ class Manifest(Shape):
     asked for, the last with `licence_videos` (how many were taken and left out); `borrowed` and
     `without_answer` if any."""
     licence: str | None = None
-    """As given, or null."""
+    """Licence as it was given, or null."""
     counts: dict[str, dict[str, Count]] = Field(default_factory=dict)
     """Slice, such as `duration`, to the number of questions in each part."""
     files: dict[str, SealedFile]

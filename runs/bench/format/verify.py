@@ -93,7 +93,7 @@ class VerifiedBench:
 def verify(folder: Path, videos: Path | None) -> VerifiedBench:
     """Return what is wrong with the bench in `folder`, and with its videos if they are given.
 
-    Copies of the videos inside the bench are always looked at; BadInput where `videos` are
+    Copies of the videos inside the bench are always looked at; BadInput if `videos` are
     given for those, or something is no folder.
     """
     if videos is not None:
@@ -189,7 +189,7 @@ def file_named(
 
 
 def inside(folder: Path, relative: str) -> Path | None:
-    """Return the real place of `relative` below `folder`; None where it would lead out."""
+    """Return the real place of `relative` below `folder`; None if it would lead out."""
     pure = PurePosixPath(relative)
     if pure.is_absolute() or ".." in pure.parts or not pure.parts:
         return None
@@ -209,7 +209,7 @@ _MISSING = object()
 
 
 def diff(first: Path, second: Path) -> Report:
-    """Return what changed from one bench to another; BadInput where one is not intact.
+    """Return what changed from one bench to another; BadInput if one is not intact.
 
     A question is the same where its qid is; else where it asks the same of the same video,
     which finds those whose answers or users changed, as the qid of a run goes by all of them.

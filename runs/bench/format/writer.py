@@ -66,7 +66,7 @@ def seal(draft: Manifest, files: Mapping[str, bytes], copies: Files | None = Non
 
 
 def refuse_taken(to: Path) -> None:
-    """Raise BadInput where a new folder `to` cannot be written, before anything is paid for it."""
+    """Raise BadInput if a new folder `to` cannot be written, before anything is paid for it."""
     to = Path(os.path.realpath(to))
     try:
         if to.is_dir() and any(to.iterdir()):

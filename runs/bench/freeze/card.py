@@ -180,7 +180,7 @@ def _share_words(share: Any) -> str | None:
 
 
 def _frames_words(sampling: Mapping[str, Any]) -> str | None:
-    """Return which frames were looked at, in the words of a plan; None where it is not known."""
+    """Return which frames were looked at, in the words of a plan; None if it is not known."""
     try:
         found = Sampling.model_validate(sampling)
     except ValidationError:
@@ -366,7 +366,7 @@ LICENCES = (
 
 
 def need_pyarrow() -> None:
-    """Raise BadInput where Parquet cannot be written."""
+    """Raise BadInput if Parquet cannot be written."""
     need_package("pyarrow", "--parquet needs pyarrow", "parquet")
 
 

@@ -384,7 +384,7 @@ def _check_columns(run: Run, selection: BenchSelection) -> None:
 
 
 def _licence_counts(run: Run, selection: BenchSelection) -> dict[str, int]:
-    """Return how many videos a wish for licences takes or leaves out; BadInput where it takes none.
+    """Return how many videos a wish for licences takes or leaves out; BadInput if it takes none.
 
     Empty without such a wish.
     """

@@ -160,7 +160,7 @@ _SAID = ("title", "language", "licence")
 def categorised(run: Run, items: Sequence[Item], selection: BenchSelection) -> list[Item]:
     """Return items with the categories of their questions, where the run was tagged.
 
-    Raises BadInput where it was not and the draw is to be even over them.
+    Raises BadInput if it was not and the draw is to be even over them.
     """
     found = categories_of(run)
     if selection.draws and "question-category" in selection.by and not found:
@@ -187,7 +187,7 @@ def with_names(items: Sequence[Item], names: Mapping[str, str]) -> list[Item]:
 
 
 def named_topics(items: Sequence[Item], names: Mapping[str, str], by: str | None) -> dict[str, Any]:
-    """Return what a manifest says of topics that a model named; nothing where none did."""
+    """Return what a manifest says of topics that a model named; empty if none did."""
     there = {item.topic for item in items}
     words = {name: words for words, name in names.items() if name in there}
     return {"topics_named_by": by, "topic_words": words} if words else {}

@@ -43,7 +43,7 @@ def draw_evenly(strata: Strata, size: int, sides: Sequence[int] | None = None) -
         strata: of all items, which stand in the order of preference.
         size: how many are wanted.
         sides: of each item 1, -1 or 0; as many of either are drawn, which may take an item or more
-            away from `size`. None where there are none.
+            away from `size`. None for no sides.
 
     Returns:
         Places in the order in which they were drawn.
@@ -84,7 +84,7 @@ class _SelectionCells:
         """How many more of side 1 than of side -1 were drawn: never more than one."""
 
     def take(self, size: int) -> bool:
-        """Draw one more; False where nothing is left that may be drawn."""
+        """Draw one more; False if nothing is left that may be drawn."""
         # Below any step of a part's cost: preference decides among cells that are equally far
         # behind.
         cost = 1e-6 * self._next / self._last
@@ -140,7 +140,7 @@ class BenchSelection:
     """How questions are chosen; as it stands, all battles with a winner are."""
 
     size: int | None = None
-    """At most so many, drawn evenly."""
+    """The most questions, drawn evenly; None for all."""
     per_video: int | None = None
     distinct: bool = False
     """Whether questions about one video that say nearly the same are kept once."""
@@ -157,7 +157,7 @@ class BenchSelection:
     hard: bool = False
     """Whether to take battles of two bad answers that most models fail, not those with a winner."""
     most: int | None = None
-    """At most so many of the hardest."""
+    """The most questions, the hardest first; None for all."""
     seed: int | None = None
     """None: the run's."""
     language: str | None = None
@@ -290,7 +290,7 @@ def choose_items(
         selection: what is asked for.
         seed: decides among equals.
         leaked: qids of those that can be won unseen.
-        worth: for each qid how well it separates models, or how hard it is; None where that does
+        worth: for each qid how well it separates models, or how hard it is; None if that does
             not matter.
         embed: makes vectors of questions; None: their words are read.
     """

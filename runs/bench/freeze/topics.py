@@ -35,7 +35,7 @@ def topics_of(
 ) -> list[str | None]:
     """Return the topic of each question: its three weightiest words, or `other` for outliers.
 
-    All None where there are too few questions or words, or nothing clusters. With one seed and one
+    All None if there are too few questions or words, or nothing clusters. With one seed and one
     release of scikit-learn the answer is the same each time.
 
     Args:

@@ -25,10 +25,10 @@ def calls_file(bench: OpenBench) -> Path:
 
 
 def open_calls(bench: OpenBench, *, write: bool, prompts: Path | None = None) -> Store | None:
-    """Return the calls of a bench, open and as they are; None where there are none yet.
+    """Return the calls of a bench, open and as they are; None if there are none yet.
 
-    All are made with one set of prompts. BadInput where they belong to another bench or have
-    other `prompts`; RunLocked where another process writes to them.
+    All are made with one set of prompts. BadInput if they belong to another bench or have
+    other `prompts`; RunLocked if another process writes to them.
     """
     file = calls_file(bench)
     if bench.results.exists() and not is_folder(bench.results):

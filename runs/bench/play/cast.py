@@ -52,7 +52,7 @@ PRESETS: Mapping[Preset, Mapping[str, int]] = {"paper": {"frames": 32, "size_px"
 
 @dataclass(frozen=True)
 class Player:
-    """Whose answers are judged."""
+    """A model, or its answers that were handed in, that is judged."""
 
     name: str
     identity: str
@@ -101,7 +101,7 @@ class BenchCast(NamedTuple):
     """A cast that may play."""
 
     config: RunConfig
-    """As of a run in which the judge examines; without players whose answers were handed in."""
+    """Settings of a run in which the judge examines; without players of handed-in answers."""
     players: tuple[Player, ...]
     judge: str
     """The name of the panel: all judges of `config` in alphabetical order, joined by commas."""
@@ -110,7 +110,7 @@ class BenchCast(NamedTuple):
     anchor: Player | None = None
     """The model whose answers all are held against; None if it is both references."""
     marking: tuple[str, ...] | None = None
-    """The roles that mark free text; None where answers are held against others."""
+    """The roles that mark free text; None if answers are held against others."""
     preset: Preset | None = None
     """How the videos are looked at; None for the usual way."""
 
@@ -213,7 +213,7 @@ def _refuse_same(identities: Mapping[str, str]) -> None:
 
 
 def refuse_dialogue_options(wanted: Wanted) -> None:
-    """Raise BadInput where something was typed that means nothing but in dialogues."""
+    """Raise BadInput if something was typed that means nothing but in dialogues."""
     if wanted.history != "golden" or wanted.preset is not None:
         raise BadInput("--history and --preset are for dialogues; leave them out")
 

@@ -44,7 +44,7 @@ class Outcome(NamedTuple):
     """How a question ended for one player."""
 
     lines: Sequence[Shape]
-    """As they stand in the file of its result."""
+    """Lines as they stand in the file of its result."""
     same: Sequence[bool]
     """Whether the judge said the same twice, for each judging from both seats."""
     end: End

@@ -77,7 +77,7 @@ def _calls_of(asks: Iterable[Ask]) -> Counter[str]:
 
 
 OfItem = Callable[[Any, BenchCast, Any], Awaitable[Unknown]]
-"""Game, or None where nothing is known, cast and item to what is left of it."""
+"""Game, or None if nothing is known, cast and item to what is left of it."""
 
 
 async def look_ahead(
@@ -88,7 +88,7 @@ async def look_ahead(
     items: Sequence[Any],
     films: BenchVideos,
 ) -> Left:
-    """Return what is left to be called; `game` repeats what is known, None where nothing is."""
+    """Return what is left to be called; `game` repeats what is known, None if nothing is."""
     left = Left()
     looking: dict[str | int, tuple[Any, set[str]]] = {}
     for number, item in enumerate(items):

@@ -50,7 +50,7 @@ class Rules(ABC):
         """Return what plays one item for one player."""
 
     async def unknown(self, game: Any, cast: BenchCast, item: Any) -> Unknown:
-        """Return what is left of an item; `game` repeats what is known, None where nothing is."""
+        """Return what is left of an item; `game` repeats what is known, None if nothing is."""
         known = 0
         asks = list[Ask]()
         for player in cast.players:

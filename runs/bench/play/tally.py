@@ -46,7 +46,7 @@ ANCHORED_FACTS = (
     "questions", "forfeits", "voids", "same_from_both_seats",
 )  # fmt: skip
 Outcomes = Mapping[tuple[str, str], Outcome]
-"""By the player's name and the qid."""
+"""Player's name and qid to how the question ended."""
 
 
 @dataclass(kw_only=True)
@@ -193,7 +193,7 @@ def facts_of(
 
 
 def retrieval_of(player: Player) -> dict[str, Any]:
-    """Return how a player's frames were found; nothing where they are spread over the video."""
+    """Return how a player's frames were found; empty if they are spread over the video."""
     found = player.model.retrieval if player.model else None
     if found is None:
         return {}

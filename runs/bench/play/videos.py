@@ -36,9 +36,9 @@ class BenchVideos(NamedTuple):
     """Which files the videos of a bench are."""
 
     videos: dict[str, Video]
-    """By the bench's id; its own id follows from its bytes."""
+    """Videos by the bench's id; the own id of each follows from its bytes."""
     files: dict[str, Path]
-    """By the video's own id; of a video that was seen before the file may be gone."""
+    """Files by the video's own id; that of a video seen before may be gone."""
     lost: dict[str, str]
     """The bench's id of a video that cannot be had to the reason."""
     unchecked: frozenset[str]

@@ -124,7 +124,7 @@ class Scores:
 
 
 def score_bench(bench: OpenBench, wanted: WantedScores) -> Scores:
-    """Return the scores of the results that are wanted; BadInput where there are none."""
+    """Return the scores of the results that are wanted; BadInput if there are none."""
     held = anchored_by(bench, judge=wanted.judge, anchor=wanted.anchor)
     anchored = build_anchored(bench, held, wanted.way, by=wanted.by)
     results = list[Result]()

@@ -51,9 +51,9 @@ class BenchComparison:
     bench: str
     """Its digest."""
     judge: str
-    """Whose judgings."""
+    """Name of the judge."""
     anchor: str | None
-    """Whose answers they were held against; not there where it was the references."""
+    """Name of the anchor; left out if they were held against the references."""
     questions: int
     """Questions decided for both."""
     videos: int
@@ -62,9 +62,9 @@ class BenchComparison:
     """The first, then the second: `model`, `average` over those questions in percent, `judged`
     questions `of` all."""
     difference: dict[str, PointsDifference]
-    """Of the first above the second against `selected`, against `rejected`, and of the `average`,
-    in points of 100: `value`, `low`, `high`. Against an anchor of the `average` alone, the mean
-    share of a question's games."""
+    """How far the first lies above the second against `selected`, against `rejected`, and by the
+    `average`, in points of 100: `value`, `low`, `high`. Against an anchor by the `average` alone,
+    the mean share of a question's games."""
     better: float | None
     """Probability that the first is the better one; null with one video."""
     items: dict[str, int]

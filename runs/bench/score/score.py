@@ -72,9 +72,9 @@ class ScoreAverage:
     """The score of a model's answers on a bench, in percent with all digits."""
 
     vs_selected: float
-    """Against selected answers: a win counts 1, a tie a half."""
+    """Score against selected answers: a win counts 1, a tie a half."""
     vs_rejected: float
-    """Against rejected answers: only a win counts."""
+    """Score against rejected answers: only a win counts."""
     average: float
     """Mean of the two."""
     low: float
@@ -135,14 +135,14 @@ class ScoreRow:
     """`partial`: some questions not judged; `voids`: some judgings void; `few videos`: below ten;
     `saw no frames`: `max_frames = 0`; `judged without frames`: so was its judge."""
     selected: ReferenceScore
-    """Against selected answers: `value`, `low`, `high` on `n` questions; numbers of judgings `win`,
-    `tie`, `loss` and `void`, and of questions `missing`."""
+    """Score against selected answers: `value`, `low`, `high` on `n` questions; numbers of judgings
+    `win`, `tie`, `loss` and `void`, and of questions `missing`."""
     rejected: ReferenceScore
-    """Against rejected ones, likewise."""
+    """Score against rejected ones, likewise."""
     decided: ScoreAverage
     """The same from `vs_selected` to `n`, of the questions decided against both."""
     copies: Copies | None = field(default=None, metadata=LEFT_OUT)
-    """Of a model whose answers are references of the bench: `same`, its answers that equal the
+    """For a model whose answers are references of the bench: `same`, its answers that equal the
     reference they were judged against, word for word, `of` all that are kept with a judging."""
     places: ModelPlaces = field(default=ModelPlaces(), metadata=SPREAD)
 

@@ -270,7 +270,7 @@ class AskedProbes(PublishedRecord):
 
     bench: str
     probes: tuple[AskedProbe, ...]
-    """By split, task, model and view."""
+    """One for each split, task, model and view."""
     found: tuple[AskedProbe, ...]
     """Those that know answers without the video."""
 

@@ -40,7 +40,7 @@ class SweepSetting(Record):
     accuracy: ScoreFigure
     """M-Avg in percent, over the items that all settings have."""
     usd: float | None
-    """Dollars an item, or a scored round; null where the cost of any answer is unknown."""
+    """Dollars an item, or a scored round; null if the cost of any answer is unknown."""
     behind: ScoreFigure
     """How far it lies above the best, in points, paired by item, each task as much."""
 
@@ -54,7 +54,7 @@ class Sweep(Record):
     """`provider:model`; of dialogues also `(own history)`, and `, marked by` whom where several
     judges did."""
     settings: tuple[SweepSetting, ...]
-    """By frames, ascending."""
+    """Settings by frames, ascending."""
     best: int
     """Frames of the best."""
     cheapest: int
@@ -117,7 +117,7 @@ class SweepItems(NamedTuple):
     """What several settings are held against each other on."""
 
     asked: Mapping[str, Entry]
-    """By qid; they count for all settings."""
+    """Items by qid that count for all settings."""
     tasks: Sequence[str]
     """The task that each item belongs to; all tasks have the same weight."""
     accuracy: Callable[[Mapping[str, float]], ScoreFigure | None]
@@ -128,7 +128,7 @@ class PlayedSetting(NamedTuple):
     """The points and the cost of one setting."""
 
     points: Mapping[str, float]
-    """By qid, 0 to 1."""
+    """Points by qid, 0 to 1."""
     usd: float | None
     """The mean cost of an answer; None if unknown."""
 

@@ -176,7 +176,7 @@ class TaskScores(PublishedRecord):
     bench: str
     """The set's digest."""
     as_published: bool
-    """By the published rules."""
+    """Whether by the published rules."""
     stand_ins: bool
     """Every model is an offline one."""
     boards: tuple[TaskBoard, ...]
@@ -186,7 +186,7 @@ class TaskScores(PublishedRecord):
 def score_tasks(bench: OpenBench[TaskItem], results: Sequence[TaskResult] | None = None, *,
                 judge: str | None = None, as_published: bool = False,
                 margin: float = MARGIN) -> TaskScores:  # fmt: skip
-    """Return the scores of results on a set, or BadInput where there are none.
+    """Return the scores of results on a set, or BadInput if there are none.
 
     Args:
         bench: what was asked.

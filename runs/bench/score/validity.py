@@ -144,7 +144,7 @@ class _ValidityInput:
 
     @cached_property
     def points(self) -> dict[str, dict[str, QuestionPoints]]:
-        """By model, then by qid."""
+        """Points by model, then by qid."""
         return {result.model: points_of(result) for result in self.results}
 
     @cached_property
@@ -193,7 +193,7 @@ class Validity:
     bench: str
     """Its digest."""
     judge: str
-    """Whose judgings."""
+    """Name of the judge."""
     questions: int
     """Questions of the bench."""
     models: tuple[str, ...]
@@ -215,7 +215,7 @@ class Validity:
 
 
 def check(bench: OpenBench, *, run: Path | None = None, judge: str | None = None) -> Validity:
-    """Return what speaks for and against a bench by one judge, or BadInput where several ruled.
+    """Return what speaks for and against a bench by one judge, or BadInput if several ruled.
 
     `run` is a run, or any leaderboard of the models, whose order the bench should give again.
     """

@@ -197,8 +197,8 @@ async def ask_hard(
     anything is about to be asked.
 
     Where `JobTally.is_whole` is False it was ended early, and nothing is found. Where all is known
-    nothing is written, and neither videos nor keys are needed. BadInput where no question can be
-    asked or frames are gone; RunLocked where another process is at the run.
+    nothing is written, and neither videos nor keys are needed. BadInput if no question can be
+    asked or frames are gone; RunLocked if another process is at the run.
     """
     async with open_job_run(out, order, as_begun, write=False) as found:
         job = await _job(found, order, wanted)

@@ -73,7 +73,7 @@ class Documents:
     """A vector for each question, and what they took."""
 
     vectors: Mapping[str, Floats]
-    """By qid: the mean of the question's vector and of its frames', as `document_of` says."""
+    """The vector of each question, by qid, as `document_of` makes it of words and frames."""
     with_frames: int = 0
     """Questions that had frames; the others' vectors are those of their words alone."""
     calls: int = 0
@@ -138,7 +138,7 @@ class EmbeddingJob(RunJob[_Piece, Floats]):
 
     model: Model
     pieces: Mapping[str, Sequence[_Piece]]
-    """By qid: its question, then its frames."""
+    """The pieces of each question, by qid: its words, then its frames."""
     found: dict[_Key, Floats] = field(default_factory=dict)
 
     @property
@@ -228,7 +228,7 @@ async def embed_documents(
 
     `check` may still raise where anything is about to be asked.
 
-    Where `JobTally` is not whole, or has failures, there are none. BadInput where frames are gone
+    If `JobTally` is not whole, or has failures, there are none. BadInput if frames are gone
     or pictures and words have vectors of several lengths; RunLocked.
     """
     recast = to_go_on([embedder.name], **{embedder.name: embedder.entry})

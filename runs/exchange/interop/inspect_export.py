@@ -447,7 +447,7 @@ class _BenchSources(NamedTuple):
     bench: OpenBench
     store: Store | None
     films: Mapping[str, Video]
-    """By the digest of the bench's id."""
+    """Videos by the digest of the bench's id."""
     pictures: FrameThumbnails
 
 

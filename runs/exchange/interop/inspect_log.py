@@ -99,7 +99,7 @@ class EvalLog:
 
     @property
     def file_name(self) -> str:
-        """As theirs: time, task, model, id; made of nothing but letters, digits and hyphens."""
+        """Named like theirs by time, task, model, id; nothing but letters, digits and hyphens."""
         time = _iso(self.began_s).replace(":", "-").replace("+", "-")
         return f"{time}_{_slug(self.task)}_{_slug(self.model)}_{self.id}.eval"
 

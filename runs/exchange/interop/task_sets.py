@@ -65,7 +65,7 @@ LONGEST_FILE_NAME = 255
 MOST_FILES = 100
 OPTIONS = "candidates"
 MOST_OPTIONS = 26
-"""As many as there are letters to choose by."""
+"""The most options: there are no more letters to choose by."""
 MOST_TASKS = 1000
 
 

@@ -1,6 +1,6 @@
 """Battles as examples to train on: pairs of two answers, and chats of the best models.
 
-Each says where it is from: file and licence of the video, categories, frames as they were sent.
+Each says its source: file and licence of the video, categories, frames as they were sent.
 """
 
 from __future__ import annotations
@@ -170,7 +170,7 @@ def preferences(run: Run, sources: RunSources, left_out: Counter[str]) -> Iterat
 
 
 def why_no_pair(battle: Battle, choice: AnswerChoice) -> str | None:
-    """Return which of WHY_NO_PAIR holds of a battle; None where it gives a pair."""
+    """Return which of WHY_NO_PAIR holds of a battle; None if it gives a pair."""
     failed = [one.verdict in ("abstain", "failed") for one in battle.verdicts]
     if battle.verdict == "void":
         return FAILED if failed and all(failed) else VOID

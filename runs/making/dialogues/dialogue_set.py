@@ -67,7 +67,7 @@ class MadeDialogues:
     scored: int = field(default=0, metadata=keyed("scored_rounds"))
     """Rounds of these that have a checklist."""
     videos: int = 0
-    """Of the folder that could be used."""
+    """Videos of the folder that could be used."""
     served: Mapping[Ability, int] = field(default_factory=dict)
     """Videos that have a dialogue of each ability."""
     fallen: Counter[tuple[Ability, Fall]] = field(default_factory=Counter)
@@ -194,9 +194,9 @@ class DialogueSelection(TypedDict):
     turns: list[int]
     """Rounds of a dialogue, from and to."""
     seed: int
-    """Of all draws."""
+    """Seed of all draws."""
     videos: int
-    """Of the folder that could be used."""
+    """Videos of the folder that could be used."""
     dropped: dict[str, int]
     """Why dialogues were dropped, to how many: `fitness` (no part rated 5 or 6), `unwritten`,
     `rounds`, `length`, `repeated`, `asked`, `unscored`, `refers` (form), `object`, `mention`,

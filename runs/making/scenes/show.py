@@ -130,10 +130,10 @@ class ShownScenes:
     shots: int
     """Number of stretches between cuts."""
     scenes: Sequence[Scene] | None
-    """Of each `number`, `start_s`, `end_s`, `caption`, `theme`, its `shots`, and `frames_s`: times
-    of the frames that were looked at for objects; None, as the next three, with `--plan`."""
+    """Each with `number`, `start_s`, `end_s`, `caption`, `theme`, its `shots`, and `frames_s`:
+    times of the frames that were looked at for objects; None, as the next three, with `--plan`."""
     objects: Sequence[SceneObject] | None
-    """Of each `id` in the order of first appearance, `name`, and `appearances`: `scene`,
+    """Each with `id` in the order of first appearance, `name`, and `appearances`: `scene`,
     `description`, `time_s` of the frame it was found in, and `box`: left, top, right and bottom as
     shares of the picture, or None."""
     clips: Sequence[Clip] | None
@@ -264,7 +264,7 @@ def _at(frames: Frames, time_s: float) -> str:
 
 @asynccontextmanager
 async def _ready(order: ScenesOrder, *, write: bool) -> AsyncIterator[SceneJob]:
-    """Yield a video that can be remembered, or planned; BadInput where it cannot be used."""
+    """Yield a video that can be remembered, or planned; BadInput if it cannot be used."""
     config = examining(order.examiner, order.config, seed=0)
     sampling = Sampling(**{**LOOKS.model_dump(), "frames": MOST_SHOWN})
     config = config.model_copy(update={"sampling": sampling})

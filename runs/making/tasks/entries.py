@@ -37,7 +37,7 @@ class ItemOrigin(TypedDict):
     maker: str
     """Version of the rules by which it was made."""
     seed: int
-    """Of all draws."""
+    """Seed of all draws."""
     background_s: int
     """Seconds of ground that were asked for."""
     ladder: NotRequired[str]

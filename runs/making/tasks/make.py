@@ -89,7 +89,7 @@ class Made:
     was_there: bool = False
     """The folder held this set already."""
     shortcuts: Shortcuts | None = None
-    """[What its text gives away](#what-a-set-gives-away); None where it is only planned."""
+    """[What its text gives away](#what-a-set-gives-away); None if it is only planned."""
 
     def as_json(self) -> dict[str, Any]:
         """Return it in the shape of `arena tasks make --json`."""

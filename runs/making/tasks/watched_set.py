@@ -153,7 +153,7 @@ class WatchedSelection(TypedDict):
     n: int
     """Items that were asked for."""
     seed: int
-    """Of all draws."""
+    """Seed of all draws."""
     fallen: dict[str, int]
     """Why items fell, to how many."""
     failed: int
