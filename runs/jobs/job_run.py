@@ -120,7 +120,7 @@ async def open_job_run(
         files = dict[str, Path]()
         if write if looks is None else looks:
             folder = videos_folder(store, order.videos)
-            # With a folder given, where each was found there; else where it should lie.
+            # Videos are looked for in a folder that is given, and else taken to lie where they lay.
             found = find_videos(order.videos).videos if order.videos else videos.values()
             files = {video.id: folder / video.path for video in found} if folder else {}
         run_frames = RunFrames(

@@ -179,7 +179,7 @@ def _refused(item: DialogueItem, asked: Round) -> list[YesNo]:
 CONSTANTS: Mapping[Constant, Callable[[DialogueItem, Round], list[YesNo]]] = {
     "all_yes": lambda _, asked: ["yes"] * len(asked.checklist),
     "all_no": lambda _, asked: ["no"] * len(asked.checklist),
-    # Nothing that is asked for stands in no words.
+    # In a reply without words nothing can be found that an item asks for.
     "silence": lambda _, asked: ["no"] * len(asked.checklist),
     "refusal": _refused,
 }

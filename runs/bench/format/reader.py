@@ -125,7 +125,7 @@ def read_bench(folder: Path) -> BenchReading:
             raise _UnusableManifest("holds no JSON object")
         found = _FoundManifest(content, raw, _shaped(path.parent, raw))
     except _UnusableManifest as why:
-        # Without a manifest any file is a stranger; what is to be done about it stands first.
+        # The fault of the manifest first: without one, every other file is a stranger, too.
         read.problems = [f"{MANIFEST} {why}", *_strangers(folder, None)]
         return read
     read.bench = str(found.raw.get("bench"))
@@ -205,7 +205,7 @@ def _manifest_problems(found: _FoundManifest) -> Iterator[str]:
     manifest = found.manifest
     if digest_of({k: v for k, v in raw.items() if k != "bench"}) != raw.get("bench"):
         yield f"{MANIFEST} has changed: its own digest does not match"
-    # The digest is of what the manifest says; spaces and escapes are bytes, too.
+    # The digest is of what the manifest says; changed spaces and escapes show in its bytes alone.
     elif manifest_bytes(raw) != found.content:
         yield f"{MANIFEST} has changed: it is not written as it was frozen"
     for name in sorted(set(FILES) - set(manifest.files)):

@@ -445,7 +445,7 @@ def _write(bench: OpenBench[Any], head: Head, lines: Sequence[Shape], *, force: 
     refuse_existing(file, force=force)
     content = []
     for line in (head, *lines):
-        # Where there is no anchor, panel or dialogue, a line says nothing of one.
+        # Not written as null, so that files of before anchors, panels and dialogues stay the same.
         known = line.model_dump(by_alias=True).items()
         kept = {k: v for k, v in known if v is not None or k not in ("anchor", "votes", "history")}
         content.append(json.dumps(kept, allow_nan=False) + "\n")

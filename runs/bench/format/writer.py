@@ -76,7 +76,7 @@ def refuse_taken(to: Path) -> None:
         raise BadInput(f"{to} cannot be written: {wrong.strerror}") from wrong
     if not there.is_dir():
         raise BadInput(f"{to} cannot be written: {there} is no folder")
-    # What is written appears beside `to` first, also where that is an empty folder.
+    # The draft is written beside `to`, even if that is an empty folder.
     if not os.access(to.parent if there == to else there, os.W_OK | os.X_OK):
         raise BadInput(f"{to} cannot be written: Permission denied")
 

@@ -65,6 +65,7 @@ def card_text(given: CardInput) -> str:
     counts = {
         SLICES[name]: manifest.counts[name]
         for name in SLICES
+        # A table of one row, since all were chosen alike, would say nothing.
         if name in manifest.counts and not (name == "chosen_by" and len(manifest.counts[name]) < 2)
     }
     kinds = SLICES[QUESTION_CATEGORY]
@@ -73,7 +74,7 @@ def card_text(given: CardInput) -> str:
     for name, many in manifest.counts.items():
         if name.startswith(COLUMN):
             title = f"by {plain(name.removeprefix(COLUMN))}"
-            # A column may be called as a trait of the questions is; neither stands for the other.
+            # A column may have the name of a trait of the questions; both have a table.
             counts[f"{title} of the video" if title in SLICES.values() else title] = many
     alarms = [
         f"- **Alarm:** {plain(found['sentence'])}" for found in given.findings if found["alarm"]

@@ -459,6 +459,7 @@ def _beside(
             "cost_usd": told.documents.cost_usd,
         }
         beside["topic_documents"] = documents
+    # Empty ones are left out, so that benches without them keep their bytes.
     return {name: found for name, found in beside.items() if found}
 
 

@@ -268,6 +268,7 @@ def _refuse_several(bench: OpenBench[Any], judges: Iterable[str], did: str) -> N
         )
 
 
+# One for three kinds: whether an item has options is asked item by item.
 _TASKS = TaskSets()
 SCORINGS: dict[Kind, SetScoring] = {
     "preference": PreferenceSets(),

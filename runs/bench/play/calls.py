@@ -42,7 +42,7 @@ def open_calls(bench: OpenBench, *, write: bool, prompts: Path | None = None) ->
         if prompts is not None:
             own = own_prompts(store, prompts)
             typed = load_prompts(prompts)
-            # Those that nobody typed are ours, which a newer version may have worded anew.
+            # The others are ours, which a newer version may have worded anew.
             others = [role for role in typed.given if own.digests[role] != typed.digests[role]]
             if others:
                 raise BadInput(

@@ -105,7 +105,7 @@ class Game(ABC, Generic[E]):
     def _without_thoughts(self, given: str) -> str:
         """Return an answer that was handed in without what its model thought."""
         reading = self.prompter.prompts.reading
-        # At first it was judged as it came, and whatever is judged is part of a call's key.
+        # The first way of reading judged it as it came; what is judged is part of a call's key.
         return given if reading == 1 else answer_of(given, reading=reading)
 
     async def seen(self, item: E, player: Player) -> Frames:
@@ -135,6 +135,8 @@ class Game(ABC, Generic[E]):
 
 def no_frames(item: Entry) -> Frames:
     """Return what a model that sees no frames is shown of an item's video."""
+    # By the bench's id, whether the video is at hand or not: no call of a blind model depends on
+    # it.
     return Frames(video=digest_of(item.video_id)[:12], width_px=0, height_px=0, frames=())
 
 

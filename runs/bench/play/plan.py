@@ -113,7 +113,7 @@ async def look_ahead(
             left.videos.add(item.video_id)
         mine = list(_looking(cast, found.calls))
         for alias, player in mine:
-            # Which other one is drawn an item; there are no more of them than videos.
+            # Drawn for each item when it is played; counted are as many as there can be.
             shown = number % len(films.videos) if player.view == "other" else item.video_id
             looking.setdefault(shown, (item, set()))[1].add(alias)
         # Questions are embedded once, and clips once a video, for all models that look by them.

@@ -98,6 +98,7 @@ class JudgedGame(Game, Generic[Found]):
         """Return the anchor's answer, asked for once; empty if the bench's own references serve."""
         if (anchor := self.cast.anchor) is None:
             return Said("")
+        # All players reach a question at once and want the same answer.
         async with self._asking.setdefault(item.qid, asyncio.Lock()):
             said = await self.answer(item, anchor)
         if said.text is not None or said.is_ours:

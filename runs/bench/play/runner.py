@@ -149,6 +149,7 @@ async def run_bench(
                 f"{bench.folder} is not finished and holds no copies of its videos"
                 f"{cast.why_videos}; pass their folder with --videos"
             )
+        # What is known needs no key: only models that are still called are asked for theirs.
         check_keys(cast.config.model_of(name) for name, n in ready.left.calls.items() if n)
         unit = "dialogue" if isinstance(items[0], DialogueItem) else "answer"
         tally = BenchTally(total=len(items) * len(cast.players), unit=unit)
@@ -180,9 +181,9 @@ async def _ready(
         store = open_calls(bench, write=write, prompts=asked.prompts)
         if store is not None:
             stack.enter_context(store)
-        # They hold from now on for all that ever plays this bench.
+        # Only looked at here; once kept, caps hold for all that ever plays this bench.
         settle_caps(store, cast.config, asked.caps, write=False)
-        # Which other video is shown depends on no limit.
+        # The other video is drawn from all of them, so that a limit does not change it.
         about = asked_items if "other" in asked.wanted.views else items
         wanted = list(dict.fromkeys(item.video_id for item in about))
         films = find_bench_videos(
@@ -329,7 +330,7 @@ async def _play_elsewhere(
     known = Repetition(work, store)
     await settled.add_known(work.pairs, known)
     open_ = (known.due(pair) for pair in work.pairs if pair not in settled.outcomes)
-    # What takes no video belongs to no machine that has it: it is played here, behind the others.
+    # Workers are chosen by their videos; questions that need none are played here, afterwards.
     due = [one for one in open_ if one.videos]
     called = frozenset(name for name, calls in ready.left.calls.items() if calls)
     if engine is None or not due:

@@ -173,6 +173,7 @@ def facts_of(
     ends = Counter(outcome.end for outcome in outcomes)
     judges: list[JsonValue] = [cast.config.model_of(j).resolved for j in cast.config.judges]
     anchor = cast.anchor.model if cast.anchor else None
+    # Every kind takes those that mean something in it, in its own order.
     found: ResultFacts = {
         "model": player.model.resolved if player.model else None,
         "anchor": anchor.resolved if anchor else None,

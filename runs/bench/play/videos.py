@@ -80,7 +80,7 @@ def find_bench_videos(
     for id_ in dict.fromkeys(wanted):
         before = seen.get(digest_of(id_))
         if shelf is None and before is None:
-            # Preferences are judged by who looks at the videos, whatever the players see.
+            # Judges of preferences look at the videos, whatever the players see.
             is_judged = bench.manifest.kind == PREFERENCE
             blind = "" if is_judged else ", or play models that need none (max_frames = 0)"
             raise BadInput(
@@ -139,7 +139,7 @@ def video_notes(bench: OpenBench, films: BenchVideos) -> Iterator[str]:
 def _keep_subtitles(bench: OpenBench, store: Store, films: BenchVideos) -> Iterator[str]:
     """Copy subtitles of new videos: those the bench names, else what lies beside them."""
     if (videos := _to_be_read(bench, store, films)) and films.folder is not None:
-        # The seed is the file's, not the player's: answers must not depend on how seats are drawn.
+        # Always one seed, not the player's: answers must not depend on how seats are drawn.
         found = Findings(videos, [], [])
         yield from keep_subtitles(store, videos, found=found, folder=films.folder, seed=0)
 
@@ -234,6 +234,7 @@ def _found(shelf: _Folder, id_: str, entry: BenchVideo, before: Video | None) ->
     if entry.sha256 is not None:
         return _known(shelf, entry, entry.sha256)
     video = read_video(shelf.path, file_named(shelf.path, shelf.by_name, id_, entry))
+    # Without a digest in the bench, the file that was played first is the video from then on.
     if before is not None and before.sha256 != video.sha256:
         raise UnusableVideo("is another file than when this bench was first run")
     return video

@@ -118,7 +118,7 @@ class Scores:
         found = {**self.board, "anchored": self.anchored} if self.anchored else self.board
         if self.audit is None:
             return found
-        # No board by language is read before what the judge is like in each.
+        # First what is known of the judge in each language, then boards by language.
         head = {name: found[name] for name in ("schema", "bench")}
         return {**head, "audit": [one.to_json() for one in self.audit], **found}
 
@@ -371,6 +371,7 @@ def _gaps(
     """
     fought: dict[str, Any] = {
         "a": games.model,
+        # The anchor has the last place, behind all models.
         "b": np.full(len(games.model), models, dtype=np.int64),
         "outcome": games.points,
         "models": models + 1,

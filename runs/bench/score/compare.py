@@ -94,6 +94,7 @@ def compare(
     a, b = (in_full(name, (one.model for results in there for one in results)) for name in (a, b))
     if a == b:
         raise WrongArgument(f"{quoted(a)} is compared with itself; name two models")
+    # Against the references if both were, since those are the same for everybody.
     is_anchored = anchor is not None or ({a, b} <= judged[1] and not {a, b} <= judged[0])
     found = _pick(bench, there[is_anchored], (a, b), judge=judge, anchor=anchor)
     marks = [_marks(result) for result in found]

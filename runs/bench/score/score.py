@@ -215,7 +215,7 @@ def sliced(
 def _parts(item: Item, trait: str) -> Sequence[str]:
     """Return the parts of a trait that an item stands in: several of question categories alone."""
     if trait == "language":
-        # Of sets that do not say it, the questions do.
+        # Sets that do not state the language are told by the words of their questions.
         return [asked_language(item.language, item.question)]
     if trait == QUESTION_CATEGORY:
         return list(dict.fromkeys(SHOWN.get(name, name) for name in parts_of(item, trait)))
@@ -291,7 +291,7 @@ def _board(asked: Mapping[str, Item], results: Sequence[Result], of: Of) -> Boar
         (_row(asked, result, of, found), result, found.both)
         for result, found in zip(results, decided, strict=True)
     ]
-    # What has no score, such as a model that was asked nothing of a slice, stands behind.
+    # A model without a score, such as one that was asked nothing of a slice, comes last.
     rows.sort(
         key=lambda row: (
             math.isnan(row[0].average.average),
@@ -394,12 +394,13 @@ def _means(items: Mapping[str, Item], found: Scored) -> ScoreAverage:
         average = measure_average(one, two, videos_of(items, both))
         low = 100 * average.low
         high = 100 * average.high
-    # Of unequal questions the bounds above are those of two that could not go together more.
+    # With different questions on both sides the bounds are as if both erred together, the widest.
     mean = (selected["value"] + rejected["value"]) / 2
     return ScoreAverage(
         vs_selected=selected["value"],
         vs_rejected=rejected["value"],
         average=mean,
+        # An interval holds its figure, whatever the last bits of the two are.
         low=min(low, mean),
         high=max(high, mean),
         n=len(both),

@@ -208,7 +208,7 @@ def _ladders(items: Sequence[TaskItem]) -> list[list[TaskItem]]:
     """Return the items that are one item at several lengths together; most stand alone."""
     found = defaultdict[tuple[str | int, ...], list[TaskItem]](list)
     for place, item in enumerate(items):
-        # Only what is the same to the letter: a mark alone would hide what repeats.
+        # Texts must be equal, too: by the mark alone a set could hide items that repeat.
         text = (item.task, item.split or "", item.question, item.answer or "", *item.options)
         found[(place,) if item.ladder is None else (item.ladder, *text)].append(item)
     return list(found.values())
@@ -353,7 +353,7 @@ def _probes(bench: OpenBench[TaskItem], results: Sequence[TaskResult]) -> Iterat
     asked = {_seen(result) for result in results if _view(result) in VIEWS}
     for result in results:
         view = _view(result)
-        # Of a sweep only the whole with as many frames stands beside the other views.
+        # Of several numbers of frames only the one with which other views were played is compared.
         if result.facts.get("model") is None or _seen(result) not in asked or view is None:
             continue
         parts = defaultdict[tuple[str | None, str], list[tuple[TaskItem, float]]](list)
@@ -367,9 +367,9 @@ def _probes(bench: OpenBench[TaskItem], results: Sequence[TaskResult]) -> Iterat
             offered = np.array([len(item.options) for item, _ in each], dtype=np.int64)
             keys = np.array([max(1, len(item.keys)) for item, _ in each], dtype=np.int64)
             right = np.array([points for _, points in each])
-            # One text is one piece of evidence, at however many lengths it stands.
+            # The rungs of a ladder have one text and are one piece of evidence.
             _, alone = np.unique([item.ladder or item.qid for item, _ in each], return_index=True)
-            # An option that is right twice is met as often as two that are pointed at.
+            # A right option that is repeated is met by chance as often as it stands there.
             tails = measure_tails(right[alone].astype(np.int64), keys[alone], offered[alone])
             yield AskedProbe(
                 **named,

@@ -73,6 +73,7 @@ class ItemList(PublishedRecord):
         lines = []
         for row, one in zip(rows, self.items, strict=True):
             head = "  ".join(text.ljust(wide) for text, wide in zip(row, widths, strict=True))
+            # On a narrow terminal lines wrap, rather than lose the question.
             rest = max(SHORTEST_QUESTION, columns - len(head) - 2)
             lines.append(f"{head}  {one_line(one.question, rest)}")
         return lines

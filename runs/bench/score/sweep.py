@@ -83,7 +83,7 @@ def sweeps_of(
         # Players of a sweep have names of their own; facts say which model they are.
         model = one.facts.get("model")
         frames = one.max_frames
-        # What is sent the best clips alone is no point of its model's curve.
+        # With clips chosen for the question a number of frames means something else.
         is_plain = one.facts.get("view") == "whole" and "retrieval" not in one.facts
         if isinstance(model, str) and frames is not None and is_plain:
             of_model[model][frames] = one

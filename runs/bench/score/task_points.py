@@ -196,6 +196,8 @@ def weights_of(tasks: Sequence[str]) -> Weights:
     """Return the weights of items by their tasks; all are 1 if tasks are equally large."""
     sizes = Counter(tasks)
     least = min(sizes.values())
+    # By one over the size of its task, so that the mean over items is the mean over tasks; the
+    # smallest task weighs 1, since figures are compared from 0 to 1.
     each = [least / sizes[task] for task in tasks]
     return Weights(each, len(tasks) / (len(sizes) * least))
 

@@ -201,8 +201,9 @@ def score_tasks(bench: OpenBench[TaskItem], results: Sequence[TaskResult] | None
     boards = []
     for split in parts:
         items = [item for item in bench.items if item.split == split]
-        # A key that is no option is unscored but by the published rules, and nobody's guess.
+        # An item whose key is no option is unscored, but by the published rules, where all miss it.
         counting = (i for i in items if i.is_choice and (i.keys or (as_published and i.answer)))
+        # Only which items count matters here, not what anybody scored.
         chances = measured(items, {item.qid: 0.0 for item in counting})
         rows = [_score(items, one, as_published) for one in found]
         rows.sort(

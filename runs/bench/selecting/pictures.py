@@ -267,9 +267,9 @@ async def _job(found: JobRun, order: JobOrder, wanted: Iterable[Asked]) -> Embed
     known = await job.recall(job.wanted)
     job.found.update((piece.key, vector) for piece, vector in known.known)
     if order.retry_failed:
-        # Pieces of one video share a scope, which goes on once for all of them.
+        # Pieces of one video share a scope, whose generation is raised once for all of them.
         generations.add({piece.scope for piece in known.failed})
-    # What failed is asked anyhow: at its generation the journal says again that it failed.
+    # Failed pieces are played, too: in the same generation the journal fails them again, unpaid.
     job.left = [piece for piece in job.wanted if piece.key not in job.found]
     job.tally.known = len(job.found)
     return job
@@ -318,6 +318,7 @@ def _pieces(store: Store, asked: Asked) -> Iterator[_Piece]:
     frames = store.frames(battle.video) if battle is not None else None
     if battle is None or frames is None:
         return
+    # Frames of either answer: its two models may have been sent different ones.
     times = {*battle.frames_a, *battle.frames_b}
     given = [frame for frame in frames.frames if frame.time_s in times]
     for place in kept_places(len(given), FRAMES):

@@ -326,6 +326,7 @@ def _check_questions(folder: Path, items: Mapping[str, Item]) -> None:
     for line in _lines(file):
         item = items.get(_qid(line))
         prompt = line.content.get("prompt")
+        # The second version has a prompt, the first had turns.
         if prompt is None and (turns := line.content.get("turns")) is not None:
             first = turns[0] if isinstance(turns, list) and turns else None
             prompt = first.get("content") if isinstance(first, dict) else None
@@ -431,6 +432,7 @@ def _comparison(
     lead = None
     why = "the judge gave no verdict"
     if score is not None:
+        # Cut first: a score may be any text, of megabytes.
         label = _AROUND.sub("", score[: _LONGEST + 1]).upper()
         lead = FIRST.get(label) if len(score) <= _LONGEST else None
         why = f"{quoted(score[:_LONGEST])} is no verdict"

@@ -102,6 +102,7 @@ def import_battles(
     lines: list[Line] = []
     for file in files:
         for where, battle in _each(file):
+            # The first battle decides for all: formats are never mixed in one file of ratings.
             form = form or _form_of(battle, where)
             for key in NEEDED[form]:
                 if key not in battle:

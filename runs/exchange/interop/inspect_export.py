@@ -162,7 +162,7 @@ def _by_standard(said: Any, sides: tuple[str, str]) -> list[str]:
     found = {"own answer": own} if isinstance(own, str) else {}
     for name in asked:
         found[f"{STANDARDS[name].words}{ahead.get(str(leads.get(name)), '')}"] = said[name]
-    # Each is to stay one paragraph, whatever stands in it.
+    # Words of a judge must not begin a paragraph or markup of their own.
     return [
         f"{head}: {' '.join(html.escape(safe(words, lines=True), quote=False).split())}"
         for head, words in found.items()
@@ -379,7 +379,7 @@ def _battle_sample(
             "explanation": "\n\n".join(_explained_judging(battle, one) for one in battle.verdicts),
         }
     error = None
-    # The rival of a forfeit has no fault.
+    # Only the model that forfeited is at fault, not its rival.
     if verdict in ("void", f"forfeit_{seat}"):
         error = f"{verdict.partition('_')[0]}: {battle.reason or 'no reason recorded'}"
     fields = battle.model_dump(mode="json")
@@ -387,6 +387,7 @@ def _battle_sample(
         id=battle.id,
         question=battle.question or "(no question)",
         persona=battle.persona_text,
+        # Their viewer shows a target beside each answer: here what it was compared with.
         target=rival_answer or "",
         answer=getattr(battle, f"answer_{seat}"),
         asides=rival_said(rival, rival_answer),

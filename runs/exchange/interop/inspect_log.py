@@ -177,7 +177,7 @@ def _put(archive: ZipFile, name: str, value: Any) -> None:
     entry.compress_type = ZIP_DEFLATED
     entry.external_attr = 0o644 << 16
     text = json.dumps(value, allow_nan=False, ensure_ascii=False)
-    # Half a character is no text to others.
+    # Other programs refuse lone surrogates.
     archive.writestr(entry, _HALF.sub("\ufffd", text).encode())
 
 

@@ -236,7 +236,7 @@ def _cues(file: Path, clip: SubtitledClip) -> Iterator[Cue]:
             start_s, end_s, text = _cue(PublishedRecord.of(row))
         except UnusableRecord as why:
             raise BadInput(f"{file}, subtitle {number}: {why}; nothing was imported") from None
-        # As is published, what has no end goes on until that of the clip.
+        # As in the published code, a subtitle without an end lasts until the clip ends.
         last_s = math.inf if clip.duration_s is None else clip.duration_s
         start_s -= clip.start_s
         end_s = last_s if end_s is None else max(start_s, end_s - clip.start_s)

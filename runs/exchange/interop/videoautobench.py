@@ -180,7 +180,7 @@ def _forms() -> Iterator[dict[str, JsonValue]]:
 def _dumped(value: Any, form: Mapping[str, JsonValue]) -> bytes:
     indent = form["indent"] if isinstance(form["indent"], int) else None
     text = json.dumps(value, indent=indent, ensure_ascii=bool(form["ascii"]), allow_nan=False)
-    # Half a character, which only an escape can have written, has no UTF-8.
+    # A lone surrogate, which only an escape can have written, has no UTF-8.
     return (text + ("\n" if form["end"] else "")).encode("utf-8", "surrogatepass")
 
 
@@ -294,6 +294,7 @@ def _bench(items: list[Item], source: Source, *, licence: str | None) -> SealedB
         licence=licence,
         counts=counts_of(items),
         files={},
+        # The file says nothing of a video but its id.
         videos={item.video_id: BenchVideo() for item in items},
         count=len(items),
     )

@@ -247,6 +247,7 @@ def best_of(run: Run, top: int) -> BestModels:
         BadInput: no model is rated, or models have no scale in common.
     """
     board = build(run.battles, run.manifest["models"], rater=rater_of(run.manifest))
+    # Ratings of groups that never met have no common zero, so they give no first places.
     if len(board.components) > 1:
         raise BadInput(
             f"the models of this run fall into {counted(len(board.components), 'group')} that "
@@ -294,7 +295,7 @@ def _lineages(run: Run, names: set[str]) -> Iterator[BattlesOf]:
     lineage = texts["video"].codes[rows].astype(np.int64) * (len(PERSONAS) + 1) + personas[rows]
     order = np.argsort(lineage, kind="stable")
     _, first = np.unique(lineage[order], return_index=True)
-    # Those come first whose first decided battle does.
+    # Lineages in the order of their first decided battles, as the slots have them.
     is_decided = texts["verdict"].among(DECIDED)[rows]
     parts = np.split(order, first[1:]) if len(order) else []
     starts = [int(part[is_decided[part]].min(initial=len(rows))) for part in parts]

@@ -167,6 +167,7 @@ def outcome_of(
     """Return what came of an order by the dialogues that there are."""
     kinds = order.wish.kinds
     made = Counter(item.ability for item in items)
+    # Pairs in a set: a video with several dialogues of an ability counts once.
     served = Counter(ability for ability, _ in {(item.ability, item.video_id) for item in items})
     return MadeDialogues(
         folder=order.to,

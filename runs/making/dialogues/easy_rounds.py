@@ -69,7 +69,7 @@ def _useless(result: DialogueResult, scored: int) -> str | None:
 
 
 def _reached(result: DialogueResult, asked: Mapping[Of, Round], score: float) -> frozenset[Of]:
-    # Shares of equal items are compared, so that .6 of five is reached by three.
+    # With a tolerance, so that three of five reach .6 whatever the last bits are.
     return frozenset(
         (line.qid, line.round)
         for line in result.lines

@@ -84,7 +84,7 @@ def entry_of(facts: Mapping[str, Any], made: MadeDialogue) -> DialogueItem:
         qid="",
         video_id=video.id,
         ability=facts["ability"],
-        # To the last digit: a thousandth more or less is a frame of another scene.
+        # Not rounded: a thousandth of a second more may be a frame of another scene.
         spans=list(clip.spans),
         is_cross_scene=clip.is_cross_scene,
         rounds=rounds,

@@ -131,7 +131,7 @@ async def make_dialogues(order: DialogueOrder, say: Say) -> tuple[MadeDialogues,
             await job.run(Listeners(say, nobody), on_done)
         tally = job.tally
         tally.lost = job.open_store.journal.lost(besides="offline:*")
-        # Whatever the files are called.
+        # By content, so that neither speed nor names of files change the set.
         tally.outcomes.sort(key=lambda one: one.video.sha256)
         made = job.made(
             fallen=tally.fallen,
@@ -301,7 +301,7 @@ class DialogueJob(WritingJob[Video, VideoOutcome]):
             self.known = {one.id: VideoOutcome(one, open=list(kinds)) for one in self.items()}
             return
         again = Generations(self.store)
-        # What is only planned to be asked again is open, too.
+        # A plan counts what would be asked again as open, without writing it down.
         failed = self.failed.scopes if self.order.retry_failed else ()
         self.generations = lambda scope: range(len(again(scope)) + (scope in failed))
         self.is_past = True

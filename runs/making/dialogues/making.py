@@ -260,7 +260,7 @@ class _OneVideo:
                     # The next dialogue is told, so that no two ask the same.
                     asked += tuple(one.user for one in item.rounds if one.is_scored)
             if not is_served:
-                # What was not rated might have served.
+                # A clip whose rating failed might have served.
                 why: Fall = "fitness" if all(self._ratings[clip.id] for clip in clips) else "failed"
                 self.outcome.fallen[ability, why] += 1
                 break

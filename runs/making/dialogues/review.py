@@ -210,7 +210,7 @@ def _items(
         if rounds != item.rounds:
             if not any(one.is_scored for one in rounds):
                 continue
-            # Records of an import that are kept whole say what no longer holds.
+            # Whole records that were kept of an import would be written again as they were.
             extra = {k: v for k, v in item.extra.items() if k not in (DIALOGUES, CHECKLISTS)}
             made = {**item.made, "reviewed": {"qid": item.qid}}
             item = item.model_copy(update={"rounds": rounds, "extra": extra, "made": made})
@@ -259,7 +259,7 @@ def _edited(one: Round, edit: Edit, reviewer: str) -> Round:
     if edit.note:
         said["note"] = edit.note
     if not said["changed"] and not edit.note:
-        return one  # dropped, and not scored anyway
+        return one  # dropped, but it was not scored anyway
     if "review" in one.made:
         said["earlier"] = one.made["review"]
     now = was | dict(edit.corrections)
@@ -365,6 +365,7 @@ def _sealed(
     old = bench.manifest
     asked = {item.video_id for item in items}
     videos = {id_: video for id_, video in old.videos.items() if id_ in asked}
+    # Source and kind stay: a reviewed set is still of those who made or published it.
     draft = old.model_copy(
         update={
             "generator": Generator(name="videoautoarena", version=version("videoautoarena")),

@@ -132,6 +132,7 @@ def _rows(sheet: ColumnSheet) -> Iterator[dict[str, str]]:
     columns = sheet.columns
     for place in range(len(columns["qid"].codes)):
         cells = {name: column.values[column.codes[place]] for name, column in columns.items()}
+        # Undoes the quote that kept a cell from being a formula, and line ends of spreadsheets.
         yield {name: unquote_formula(lined(cell)) for name, cell in cells.items()}
 
 
@@ -141,6 +142,7 @@ class _Reading:
     def __init__(self, bench: OpenBench[DialogueItem]) -> None:
         self.edits: dict[Of, Edit] = {}
         self._bench = bench
+        # A qid of an import may hold control characters, which stand escaped in the sheet.
         self._shown = {shown(qid).strip(): item for qid, item in bench.by_qid.items()}
 
     def take(self, row: Mapping[str, str]) -> None:
@@ -244,6 +246,7 @@ def write_sheet(folder: Path, to: Path | None = None, *, force: bool = False) ->
         BadInput: no set of dialogues, or a file that is there or cannot be written.
     """
     bench = open_dialogues(folder)
+    # The real one: a folder typed as `.` has no name to add to.
     real = Path(os.path.realpath(folder))
     file = real.with_name(f"{real.name}-review.csv") if to is None else to
     if file.suffix.lower() != ".csv":

@@ -122,7 +122,7 @@ def scene_calls(
     scenes = ceil(MERGED * count)
     again = min(scenes, count - scenes)
     looks = sum(min(MOST_SHOWN, LOOKS_A_SECOND * (end - start) + 1) for start, end in shots) / count
-    # Where captions are missing, stretches of them that hang together are shorter and more.
+    # Missing captions part the video into more and shorter stretches, hence the most below.
     windows = ceil((count - 1) / (WINDOW - 1))
     found_in = DISTINCT * min(MOST_SHOWN, looks / MERGED)
     matched = ceil(OBJECTS * (scenes - 1) / BATCH)

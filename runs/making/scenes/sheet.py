@@ -89,6 +89,6 @@ def boxed(jpeg: bytes, boxes: list[_Boxed]) -> bytes:
         draw.rectangle((*place, place[0] + width, place[1] + height), fill=colour)
         draw.text((place[0] + 2, place[1]), id_, fill=(20, 22, 26), font=letters)
     out = BytesIO()
-    # Thin lines of another colour would be washed out with the colours of every second pixel.
+    # Without subsampling: with colours of every second pixel alone, thin lines are washed out.
     picture.save(out, "JPEG", quality=92, subsampling=0)
     return out.getvalue()

@@ -239,6 +239,7 @@ class SceneJob(PaidJob[Video, SceneMemory]):
                 for one in known.appearances
                 if one.scene == scene.number
             }
+            # A scene without objects has a picture all the same.
             wanted = sorted(times) or list(scene.frames_s[:1])
             frames = await self.run_frames.frames(self.video.id, [(scene.start_s, scene.end_s)])
             digests = [_at(frames, time_s - scene.start_s) for time_s in wanted]
@@ -271,7 +272,7 @@ async def _ready(order: ScenesOrder, *, write: bool) -> AsyncIterator[SceneJob]:
     video = await asyncio.to_thread(read_one, order.path)
     check_caps(config, order.caps)
     if write and not calls_file(video).is_file():
-        # Only what is not refused leaves a trace.
+        # Checked before the file is made: a refused order leaves no trace.
         check_keys([config.model_of(config.examiner)])
     async with AsyncExitStack() as stack:
         decoders = await stack.enter_async_context(Decoders(FrameCache()))
@@ -291,7 +292,7 @@ async def _ready(order: ScenesOrder, *, write: bool) -> AsyncIterator[SceneJob]:
             )
             if store is not None:
                 if write:
-                    # What may be spent, and which calls are made once more, is written down first.
+                    # Caps, and which calls are made again, are written down before any call.
                     store.add_videos([video])
                     settle_caps(store, config, order.caps, write=True)
                     job.load = job.run_frames.jpegs

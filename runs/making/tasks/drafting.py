@@ -206,7 +206,7 @@ def _opened(
         return Store.open(order.calls, write=write)
     if not write:
         return None
-    # Only what is not refused leaves a trace.
+    # Checked before the folder is made: a refused order leaves no trace.
     settle_caps(None, config, order.caps, write=write)
     check_keys([config.model_of(config.examiner)])
     make_folder(order.draft)
@@ -219,7 +219,7 @@ def _opened(
     }
     store = Store.create(order.calls, facts)
     if not is_free(order.to):
-        # Another process put the set, and took its calls along, after this one had looked.
+        # Another process put the set and moved its calls after this one had looked for both.
         store.close()
         shutil.rmtree(order.draft, ignore_errors=True)
         raise BadInput(f"{safe(str(order.to))} was made meanwhile; repeat the command to see it")

@@ -201,7 +201,7 @@ def draw_rungs(
     length_s = shortest + LENGTH_STEP_S * dice.below(int((longest - shortest) / LENGTH_STEP_S) + 1)
     rows = int(length_s * LOOKS_A_SECOND) + 1
     numbers = dice.shuffled(range(1, MOST_COUNTED + 1))[:OPTIONS] if cut.is_counted else [1]
-    # Of the longest film that a key could ask for: where more is set in there is less ground.
+    # Long enough for every key: films are equally long, so the fewer are set in, the more ground.
     spread_s = (max(numbers) - min(numbers)) * (length_s + 1 / LOOKS_A_SECOND)
     ground = draw_ground(bank, max(lengths) + spread_s, dice)
     low, high = wish.probes
@@ -215,7 +215,7 @@ def draw_rungs(
     key = dice.below(OPTIONS)
     grounds_s = [float(seconds) for seconds in lengths]
     if cut.is_counted:
-        # In whole frames, as what is set in: to the frame no film is longer than another would be.
+        # In whole frames, like what is set in, so that every key would give exactly as long a film.
         more = (max(numbers) - len(films[key])) * max(1, round(length_s * ground.rate))
         grounds_s = [float((round(s * ground.rate) + more) / ground.rate) for s in lengths]
     plans = _plans(ground, films[key], grounds_s, dice=dice, longest_px=wish.longest_px)
@@ -238,7 +238,7 @@ def _plans(
 ) -> list[FilmPlan]:
     """Return the film of each length, the longest last."""
     rooms_s = [_room_s(len(built), ground_s) for ground_s in grounds_s]
-    # Whole milliseconds of the longest; any places are as likely.
+    # In whole milliseconds of the longest film; all places are equally likely.
     drawn = sorted(dice.below(round(1000 * rooms_s[-1]) + 1) / 1000 for _ in built)
     shares = [room_s / rooms_s[-1] for room_s in rooms_s]
     return [

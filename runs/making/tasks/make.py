@@ -301,6 +301,7 @@ async def _encode(
             here = safe(str(order.folder))
             raise BadInput(f"{failure}; take it out of {here} and start again") from None
         finally:
+            # A video that cannot be used ends it: nobody waits for the other films.
             for task in tasks:
                 task.cancel()
 

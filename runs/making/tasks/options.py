@@ -90,7 +90,7 @@ class Bank:
     """The footage of a folder, by what can be said of it."""
 
     def __init__(self, footage: Sequence[Footage]) -> None:
-        # By content: what is drawn does not hang on how files are called.
+        # By content: the names of files do not change what is drawn.
         self.footage = sorted(footage, key=lambda one: one.video.sha256)
         self._stretches: dict[tuple[Shape, int], Mapping[str, list[Stretch]]] = {}
 
@@ -117,7 +117,7 @@ def draw_ground(bank: Bank, seconds: float, dice: Dice) -> Ground:
     """Return a ground of one to three videos, which follow each other until it is long enough."""
     first = dice.one(bank.grounds)
     others = [one for one in dice.shuffled(bank.footage) if one is not first]
-    # One video at least is left for what is set in.
+    # At least one video is left over to be set in.
     most = max(1, min(MOST_SOURCES, len(bank.footage) - 1))
     sources = [first, *others[: dice.below(most)]]
     excerpts: list[Excerpt] = []

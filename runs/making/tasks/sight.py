@@ -115,7 +115,7 @@ async def look(
             try:
                 found: Footage | str = await _footage(decoders, folder, video, shapes)
             except UnusableVideo as failure:
-                # It begins with the name, which whoever says this says himself.
+                # The message begins with the name of the file, which is printed before it anyway.
                 found = str(failure).removeprefix(f"{Path(video.path).name!a} ")
             done += 1
             on_progress(done, len(videos), "looked at")

@@ -205,7 +205,7 @@ async def watch(order: WatchOrder, say: Say) -> tuple[Watched, WatchTally]:
         place = {part: number for number, part in enumerate(job.parts)}
         tally.outcomes.sort(key=lambda one: place[one.part])
         watched = job.watched()
-        # What calls that failed left open may be had yet.
+        # Items that failed calls left open may still come when the order is repeated.
         is_open = watched.failures and watched.is_short
         if is_open or not tally.is_whole:
             return watched, tally

@@ -102,7 +102,7 @@ def drafted(kind: WatchedKind, proposal: TaskProposal, video: Video, *, seed: in
     if kind not in CHOICE:
         return Draft(kind, proposal)
     dice = Dice("watched", WATCHER, seed, kind, video.sha256, proposal.question)
-    # From an order that says nothing of which was meant.
+    # Sorted before they are shuffled, so that the place of the key does not go into the draw.
     return Draft(kind, proposal, tuple(dice.shuffled(sorted((proposal.answer, *proposal.wrong)))))
 
 
@@ -135,7 +135,7 @@ def settled(draft: Draft, checked: TaskCheck) -> TaskProposal | Fall:
     )
     if len(points) < POINTS[0]:
         return "unshown"
-    # A reference that says more than was confirmed is replaced by what was.
+    # A reference that says more than the second ask confirmed is replaced by the points that stay.
     is_whole = points == said.points and reply.reference.shown == "yes"
     answer = said.answer if is_whole else " ".join(map(_sentence, points))
     return said._replace(points=points, answer=answer)

@@ -168,7 +168,7 @@ class Watching:
                 outcome.failures[part.scope] = str(failure)
                 break
             await self._take(watcher, outcome, written, known)
-            # One that gives fewer than were wanted has no more to give.
+            # An examiner that gives fewer than were wanted has no more to give.
             if len(written.proposals) < lacking or len(outcome.items) == part.wanted:
                 break
         return outcome
