@@ -225,8 +225,7 @@ class TaskItem(Entry):
     @property
     def cluster(self) -> str:
         """The video, or the first of those that it was cut together from."""
-        # Whatever is set into a film, it is the video filling the rest that its items have in
-        # common; `made` is free JSON, so its shape is looked at.
+        # `made` is free JSON that anybody may have written, so its shape is looked at.
         match self.made.get("ground"):
             case [{"video": str(source)}, *_]:
                 return source

@@ -47,7 +47,7 @@ TASKS = {
 FREE_TEXT = ("scene", "summary")
 KNOWN = ("video", "duration", "question", "candidates", "answer", "scoring_points")
 """Keys of a record that have a field of their own in an item."""
-# Items of the test set have six options, so letters end not at D.
+# Items of the test set have six options, for which A to D are too few.
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
 
