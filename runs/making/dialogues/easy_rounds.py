@@ -31,8 +31,8 @@ class Played:
 def find_easy(bench: OpenBench[DialogueItem], score: float) -> tuple[Played, frozenset[Of]]:
     """Return which models played, and the rounds on which each of them reaches a score.
 
-    Only whole results count, with golden history; a round that one of them could not be marked on,
-    or whose video was lost, is not known to be easy. BadInput where there is none.
+    Only whole results with golden history count; a round that could not be marked for one of them,
+    or whose video was lost, is not known to be easy. BadInput if no result counts.
     """
     asked = {
         (item.qid, number): one
@@ -69,7 +69,7 @@ def _useless(result: DialogueResult, scored: int) -> str | None:
 
 
 def _reached(result: DialogueResult, asked: Mapping[Of, Round], score: float) -> frozenset[Of]:
-    # Shares of equal items are compared, so that .6 of five is reached by three.
+    # With a tolerance, so that three of five reach .6 whatever the last bits are.
     return frozenset(
         (line.qid, line.round)
         for line in result.lines

@@ -36,27 +36,27 @@ class DialogueOrigin(Authorship):
     objects: dict[str, str]
     """Id to name of the objects in the clip, as the examiner named them."""
     repaired: list[str]
-    """What was wrong with the first try, where there was one."""
+    """What was wrong with the first try, if there was a second one."""
 
 
 class RoundOrigin(TypedDict):
-    """How a round came about, each only where there is something to say."""
+    """How a round came about; each key only if there is something to say."""
 
     tried: NotRequired[list[dict[str, Any]]]
-    """Of a scored round, each answer that was tried out: `round`, `how` (`knows all, sees other
+    """Each answer to a scored round that was tried out: `round`, `how` (`knows all, sees other
     frames`, `knows no history`, `takes it for another`, `sees no frames`), `answer`, and `met`:
     whether it does as expected, item by item."""
     denials: NotRequired[list[int]]
     """Numbers, from 1, of the items that ask whether a thing is said not to be there; over-refusal
     counts by them."""
     explicit: NotRequired[str]
-    """The user's words with everything named in full, of a round that goes back."""
+    """The user's words with everything named in full, in a round that goes back."""
     others: NotRequired[list[str]]
     """The same for each other thing that could be meant."""
 
 
 def entry_of(facts: Mapping[str, Any], made: MadeDialogue) -> DialogueItem:
-    """Return the line of a dialogue that passed; `facts` say of what and by whom."""
+    """Return the line of a dialogue that passed; `facts` say what it is about and who made it."""
     video = facts["video"]
     clip = facts["clip"]
     prompter = facts["prompter"]
@@ -84,7 +84,7 @@ def entry_of(facts: Mapping[str, Any], made: MadeDialogue) -> DialogueItem:
         qid="",
         video_id=video.id,
         ability=facts["ability"],
-        # To the last digit: a thousandth more or less is a frame of another scene.
+        # Not rounded: a thousandth of a second more may be a frame of another scene.
         spans=list(clip.spans),
         is_cross_scene=clip.is_cross_scene,
         rounds=rounds,

@@ -13,7 +13,7 @@ from videoautoarena.runs.making.tasks.items import MAKER, DraftItem
 from videoautoarena.video.synth.timeline import Film
 
 ID_LENGTH = 12
-"""Of the digest of a video, which it is known by."""
+"""Hex digits of a video's digest that are its id."""
 
 
 class Encoded(Record):
@@ -33,15 +33,15 @@ class ItemOrigin(TypedDict):
     """How an item that was cut together came about, as `made` of its line says it."""
 
     kind: str
-    """Of the task, such as `needle`."""
+    """Kind of the task, such as `needle`."""
     maker: str
     """Version of the rules by which it was made."""
     seed: int
-    """Of all draws."""
+    """Seed of all draws."""
     background_s: int
     """Seconds of ground that were asked for."""
     ladder: NotRequired[str]
-    """With `--ladder`: what the same item at other lengths has, too."""
+    """With `--ladder`: a name that the same item has at all lengths."""
     rung: NotRequired[int]
     """With `--ladder`: which of the lengths it is, from 1."""
     ground_s: float
@@ -49,14 +49,14 @@ class ItemOrigin(TypedDict):
     ground: list[dict[str, Any]]
     """What its ground was cut from: `video` by sha256, `start_s`, `seconds`."""
     probes: list[dict[str, Any]]
-    """The same of what was set in, with its `text`, `before` which frame of the ground it stands,
+    """The same for what was set in, with its `text`, `before` which frame of the ground it stands,
     its `first` frame and `frames` in the film, `at_s` and `lasts_s`."""
     described: list[dict[str, Any]]
     """All stretches that the options are about."""
     frames: int
-    """Of the film."""
+    """Frames of the film."""
     rate: str
-    """Of the film, in frames a second, as a fraction."""
+    """Frames a second of the film, as a fraction."""
 
 
 def video_of(encoded: Encoded) -> BenchVideo:
@@ -65,11 +65,13 @@ def video_of(encoded: Encoded) -> BenchVideo:
     rate = Fraction(film.rate)
     return BenchVideo(
         sha256=encoded.sha256,
+        # Named by its bytes: no name may tell what was set in.
         path=f"{encoded.sha256[:ID_LENGTH]}.mp4",
         size_bytes=encoded.size_bytes,
         duration_s=_duration_s(film),
         width_px=film.width_px,
         height_px=film.height_px,
+        # As of any video in a manifest; `made` of the item has the exact fraction.
         fps=round(float(rate), 3),
         codec="h264",
     )
