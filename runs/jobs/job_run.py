@@ -31,7 +31,7 @@ class JobRun:
 
     run: RunReader
     config: RunConfig
-    """With the prices that hold now."""
+    """Settings of the run, with the prices that hold now."""
     run_frames: RunFrames
     """Times and digests of the frames of a run's video, and their bytes."""
     decoders: Decoders
@@ -52,7 +52,9 @@ class JobRun:
         return {"store": self.store, "config": self.config, "load": load, "job_run": self}
 
     async def check_frames(self, shown: Iterable[VideoFrames | None]) -> None:
-        """Raise BadInput where frames of a video cannot be had: later it costs calls."""
+        """Raise BadInput if frames of a video cannot be had: found out later, it costs calls."""
+        # One frame a video tells a file that is gone or another one; the others are decoded when
+        # they are sent.
         firsts = {one.video: one.frames[0].digest for one in shown if one and one.frames}
         for video, digest in firsts.items():
             try:
@@ -100,12 +102,14 @@ async def open_job_run(
     """Yield a run to be asked about; without `write` what can only be planned and recalled.
 
     `looks` says whether its videos are looked for; None: as it is written.
-    BadInput where there is none, a model cannot be called or a cap cannot be kept; RunLocked where
+    BadInput if there is none, a model cannot be called or a cap cannot be kept; RunLocked if
     another process is at it.
     """
     async with AsyncExitStack() as stack:
         store = stack.enter_context(Store.open(run_file(out), write=write))
         config, names = recast(RunConfig.of_manifest(store.manifest()))
+        # What is only planned or recalled calls nobody, so nothing of a run from somebody else has
+        # to be agreed to.
         if write:
             config = agreed(config, names, out=out, trust=RunTrust(order.config, order.trust))
         config = priced(config)
@@ -115,7 +119,7 @@ async def open_job_run(
         files = dict[str, Path]()
         if write if looks is None else looks:
             folder = videos_folder(store, order.videos)
-            # With a folder given, where each was found there; else where it should lie.
+            # Videos are looked for in a folder that is given, and else taken to lie where they lay.
             found = find_videos(order.videos).videos if order.videos else videos.values()
             files = {video.id: folder / video.path for video in found} if folder else {}
         run_frames = RunFrames(
@@ -130,7 +134,7 @@ class Known(NamedTuple):
     generations: Mapping[str, int]
     """Scope to the latest generation in which anything of it was asked."""
     took: Calls
-    """What its calls came to, in all processes."""
+    """Tokens, cost and failures of its calls, over all processes."""
 
 
 def known_of(store: Store, prefix: str, scopes: Container[str] | None = None) -> Known:

@@ -197,21 +197,22 @@ class JobPlan:
         most = Counter[str]()
         for line in self.lines:
             most[line.alias] += line.most_calls
+        # The plus drops models that are called no more, so that no plan and no notice names them.
         return +most
 
     @property
     def usd(self) -> float | None:
-        """Expected cost; None where nobody knows the price."""
+        """Expected cost; None if a price is unknown."""
         return known_sum(line.usd for line in self.lines)
 
     @property
     def most_usd(self) -> float | None:
-        """The most that it can cost; None where nobody knows the price."""
+        """The most that it can cost; None if a price is unknown."""
         return known_sum(line.most_usd for line in self.lines)
 
     @property
     def duration_s(self) -> float | None:
-        """How long it is expected to take; None where a stand-in is called, or nobody."""
+        """How long it is expected to take; None if only stand-ins are called, or nobody."""
         lines = [line for line in self.lines if not line.is_offline]
         return sum(line.seconds for line in lines) / self.at_once if lines else None
 
@@ -268,6 +269,8 @@ def plan_lines(
     seen = measured(store.journal.latest(SAMPLE) if store else [])
     alike: dict[tuple[str, Role, float], ExpectedCalls] = {}
     for one in calls:
+        # What a call takes follows from model, role and frames, so calls alike in these are sized
+        # once.
         kind = (one.alias, one.role, one.frames)
         was = alike.get(kind, one._replace(expected=0.0, at_most=0, known=0))
         alike[kind] = was._replace(
@@ -277,6 +280,8 @@ def plan_lines(
         )
     found: dict[tuple[str, Role], Line] = {}
     for one in alike.values():
+        # Repairs make the journal know more calls than were expected; that makes no other call
+        # cheaper.
         expected = max(one.expected - one.known, 0.0)
         line = Line(one.alias, one.role, expected, max(one.at_most - one.known, 0))
         line = estimated(config, line, seen, frames=one.frames)
@@ -306,7 +311,7 @@ def answered_in(store: Store | None) -> Counter[tuple[str, str]]:
 
 
 def settle_caps(store: Store | None, config: RunConfig, typed: SpendCaps, *, write: bool) -> None:
-    """Let caps hold from now on, or BadInput where they cannot be kept; those typed last count."""
+    """Let caps hold from now on, or BadInput if they cannot be kept; those typed last count."""
     caps = merged_caps(kept_caps(store) if store is not None else NO_CAPS, typed)
     check_caps(config, caps)
     if write and store is not None:
@@ -323,6 +328,7 @@ class Generations:
 
     def __init__(self, store: Store | None, counts: Mapping[str, int] | None = None) -> None:
         """Read them from the file of calls; or take these, which the journal itself tells."""
+        # Counts that the journal tells are kept by it already, so they are written nowhere.
         self._store = store if counts is None else None
         kept = self._store.file_as(_COUNTS, _GENERATIONS) if self._store is not None else counts
         self._counts = dict(kept or {})
@@ -362,17 +368,19 @@ class FailedScopes:
 
     def ask_again(self) -> None:
         """Let all of them be asked again."""
+        # In this order a death between the two lines asks under one generation more, and forgets no
+        # failure.
         Generations(self._store).add(sorted(self.scopes))
         self.keep(())
 
 
 def at_generation(prompter: Prompter, generation: int) -> Prompter:
-    """Return a prompter that asks in a generation what none before it came to know."""
+    """Return a prompter that asks, in this generation, what no earlier one has an answer to."""
     return replace(prompter, generations=lambda _scope: range(generation + 1))
 
 
 class KnownFrames(RunFrames):
-    """Frames that were looked at before; of others nothing is said but that they were not."""
+    """Frames that were looked at before; asking for any others raises JournalMiss."""
 
     async def frames(self, video: str, spans: Spans = WHOLE) -> VideoFrames:
         """Return a video's frames, or UnusableVideo; JournalMiss where nobody has looked at it."""
@@ -386,7 +394,7 @@ class Recalled(NamedTuple, Generic[Item, Outcome]):
 
     known: list[tuple[Item, Outcome]]
     failed: list[Item]
-    """Those of which a call failed for good, where `play` says so by CallFailed."""
+    """Items with a call that failed for good, if `play` raises CallFailed for it."""
     left: list[Item]
 
 
@@ -396,9 +404,9 @@ class PaidJob(ABC, Generic[Item, Outcome]):
 
     AT_WORK: ClassVar = AT_WORK
     ROLE: ClassVar[Role | None] = None
-    """Of all calls, where they have one role; it decides how many frames a call carries."""
+    """The role of all calls, if they share one; it decides how many frames a call carries."""
     store: Store | None
-    """Has the journal and the caps; None where nothing was begun and it is only planned."""
+    """Has the journal and the caps; None if nothing was begun and it is only planned."""
     config: RunConfig
     """Has every model that may be called in its cast, with the prices that hold now."""
     prompts: PromptSet
@@ -428,7 +436,7 @@ class PaidJob(ABC, Generic[Item, Outcome]):
         """Write down what came of an item, and count it."""
 
     async def begin(self) -> None:
-        """Raise BadInput where what playing needs is missing; after the first call it costs."""
+        """Raise BadInput if what playing needs is missing: found out later, it costs calls."""
 
     def expected(self) -> list[ExpectedCalls]:
         """Return the calls that are left, those among them that several items share."""
@@ -437,6 +445,8 @@ class PaidJob(ABC, Generic[Item, Outcome]):
     def plan(self) -> JobPlan:
         """Return what is left to be called, and what of it leaves the machine."""
         calls = self.expected()
+        # Items that are known throughout keep no worker busy, so they must not shorten the
+        # estimate.
         open_ = sum(any(True for _ in self.forecast(item)) for item in self.items())
         at_once = max(1, min(self.order.concurrency, open_))
         lines = plan_lines(self.config, calls, self.store)
@@ -471,6 +481,8 @@ class PaidJob(ABC, Generic[Item, Outcome]):
         if self.store is None:
             found.left.extend(items)
             return found
+        # A replaying asker raises JournalMiss where it would have to call; the key of a request
+        # holds digests of frames, so nothing is decoded.
         asker = Asker(self.store.journal, no_frames, seed=self.config.seed, is_replay=True)
         prompter = self.prompter(asker)
         for item in items:
@@ -497,6 +509,7 @@ class PaidJob(ABC, Generic[Item, Outcome]):
         self.tally.total = len(items)
         if not items:
             return
+        # Keys are asked for of models that are still called: what is known is recalled without any.
         names = dict.fromkeys(one.alias for item in items for one in self.forecast(item))
         check_keys(map(self.config.model_of, names))
         await self.begin()
@@ -537,7 +550,7 @@ async def play_each(
     listeners: Listeners,
     at_work: int = AT_WORK,
 ) -> None:
-    """Play items in turn, so many at once; `player` makes of an asker what plays one of them.
+    """Play items in their order, several at once; `player` turns an asker into what plays one item.
 
     An interrupt, a cap and a server that is gone let calls under way finish; `tally` says of it.
     """

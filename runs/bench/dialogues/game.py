@@ -63,13 +63,14 @@ class DialogueGame(Game[DialogueItem]):
         return item.rounds[-1].user if item.rounds else ""
 
     async def play(self, item: DialogueItem, player: Player) -> Outcome:
-        """Return what the scored rounds of a dialogue came to, in their order."""
+        """Return how the scored rounds of a dialogue ended, in their order."""
         lines = list[RoundLine]()
         replies = list[str]()
         broken = self.unasked(item, player)
         for number in asked_rounds(item, player.history):
             said = broken or await self.reply(item, player, number, replies)
             replies.append(said.text or "")
+            # Every later prompt would have to quote an answer that does not exist, so none is sent.
             if said.text is None and player.history == "own" and broken is None:
                 why = f"round {number}, which it goes on from, has {said.reason}"
                 broken = Said(None, why, is_ours=said.is_ours)
@@ -84,13 +85,15 @@ class DialogueGame(Game[DialogueItem]):
         return Outcome(lines, [], "judged")
 
     def unasked(self, item: DialogueItem, player: Player) -> Said | None:
-        """Return why a player cannot be asked about a dialogue; None where it can."""
+        """Return why a player cannot be asked about a dialogue; None if it can."""
         end_s = 0.0
         duration_s = inf
         if self.cast.needs_video(player):
             if (why := self.films.lost.get(item.video_id)) is not None:
                 return Said(None, f"{NO_VIDEO}: {why}", is_ours=True)
             duration_s = self.films.videos[item.video_id].duration_s
+        # Spans come with the set and may be anybody's: what lies outside of the video has no
+        # frames, which is no fault of the player.
         for start, end in item.spans:
             if not end_s <= start < end or start >= duration_s:
                 why = f"the video has no stretch from {start:g} s to {end:g} s"
@@ -109,6 +112,7 @@ class DialogueGame(Game[DialogueItem]):
             history = [(user, own) for (user, _), own in zip(history, replies, strict=True)]
         scope = round_scope(item, number)
         try:
+            # Players of one model may ask the same under one key, which may not be in flight twice.
             async with self.prompter.asker.in_turn(f"{scope} {player.model.resolved}"):
                 said = await answer(
                     self.prompter,
@@ -140,7 +144,7 @@ class DialogueGame(Game[DialogueItem]):
             raise
 
     def has_frames(self, item: DialogueItem) -> bool:
-        """Return whether the frames of its stretches are known, or nobody needs them."""
+        """Return whether the frames of its stretches are known, or no player needs them."""
         if all(self.unasked(item, player) is not None for player in self.cast.players):
             return True
         return self.run_frames.has(self.films.videos[item.video_id].id, item.spans)

@@ -65,6 +65,8 @@ class DialogueRules(Rules):
             return []
         for number in asked_rounds(item, player.history):
             said = None
+            # With its own history a round's prompt holds the answers before it, so behind an
+            # unknown one all are.
             if game is not None and (is_known or player.history == "golden"):
                 said = await _known(game, item, player, number, replies)
             if said is None:
@@ -73,6 +75,7 @@ class DialogueRules(Rules):
                     PlannedCall(item, "contestant", player.model.alias, player, part=number)
                 )
             elif said.text is None:
+                # Behind a round of its own that failed nothing is asked, as in play.
                 if player.history == "own":
                     return asks
                 continue
@@ -136,9 +139,11 @@ def _player(cast: BenchCast, player: Player, wanted: CastRequest) -> Player:
             f"{quoted(player.name)} is sent the frames of clips found by a question alone, which "
             "says too little in a dialogue; name its model"
         )
+    # With fewer frames or its own history a model is another player: there is never a mean of both.
     name = player.name
     if cast.preset is not None:
         name = f"{name} ({cast.preset})"
+        # The paper's number of frames, but no more than the model takes.
         most = min(model.frame_limit("contestant"), PRESETS[cast.preset]["frames"])
         model = model.with_settings(max_frames=most)
     if wanted.history == "own":
@@ -157,7 +162,7 @@ async def _known(
 async def _is_marked(
     game: DialogueGame | None, item: DialogueItem, number: int, said: Said | None
 ) -> bool:
-    """Return whether a marking is known, of which a failure is one."""
+    """Return whether a marking is known; one that failed for good is."""
     if game is None or said is None or said.text is None:
         return False
     try:

@@ -1,4 +1,4 @@
-"""Scores on dialogues: accuracy by ability and its plain mean, beside what constants come to.
+"""Scores on dialogues: accuracy by ability and its plain mean, beside what constants score.
 
 Refusals come with their twin, where the thing is there, and with over-refusal: whoever always
 refuses shows in both. Golden and own history are players of their own and never put together.
@@ -64,6 +64,7 @@ from videoautoarena.scoring.questions.scores import TaskMeans, measure_accuracy,
 from videoautoarena.scoring.texts.traits import BUCKET_NAMES
 
 ALL: tuple[Ability, ...] = (*ABILITIES, TWIN)
+# Lists have 3.29 items on average, so a perfect reply to three of them scores .60 there.
 PUBLISHED_ITEMS = 5
 """Keys that the released scorer's judge is shown, and so fills, whatever the checklist holds."""
 Of = tuple[str, int]
@@ -90,6 +91,8 @@ def round_points(
     points = dict[Of, float]()
     for line in lines:
         of = line.qid, line.round
+        # A failed marking is no low mark and a lost video no wrong answer; a forfeit is, and earns
+        # nothing.
         if of not in asked or line.end in ("unscored", "void"):
             continue
         points[of] = (
@@ -101,7 +104,7 @@ def round_points(
 
 
 def dialogue_points(points: Mapping[Of, float]) -> dict[str, float]:
-    """Return the mean of each dialogue's rounds that count, by its qid."""
+    """Return the mean over the rounds that count of each dialogue, by its qid."""
     rounds: dict[str, list[float]] = {}
     for (qid, _), value in points.items():
         rounds.setdefault(qid, []).append(value)
@@ -109,9 +112,9 @@ def dialogue_points(points: Mapping[Of, float]) -> dict[str, float]:
 
 
 def measured(items: Sequence[DialogueItem], points: Mapping[str, float]) -> TaskMeans | None:
-    """Return what dialogues come to by ability, in the order of ABILITIES, and the mean of those.
+    """Return the mean of dialogues by ability, in the order of ABILITIES, and the mean of those.
 
-    None where none of them counts.
+    None if no dialogue counts.
     """
     asked = {item.qid: item for item in items if item.qid in points}
     if not asked:
@@ -121,7 +124,7 @@ def measured(items: Sequence[DialogueItem], points: Mapping[str, float]) -> Task
 
 
 def mean_of(items: Sequence[DialogueItem], points: Mapping[str, float]) -> ScoreFigure | None:
-    """Return the mean of dialogues in percent, whatever their ability; None of none."""
+    """Return the mean over dialogues in percent, whatever their ability; None if none counts."""
     asked = {item.qid: item for item in items if item.qid in points}
     if not asked:
         return None
@@ -134,7 +137,7 @@ def over_refusal(items: Sequence[DialogueItem], result: DialogueResult) -> Score
     """Return the share of twin rounds that were refused though the thing is there, in percent.
 
     A round is refused where the reply does what its No items ask about: those that `made` lists by
-    number as `denials`, else all of them. Of rounds that were answered; None of none.
+    number as `denials`, else all of them. Only answered rounds count; None if there is none.
     """
     twins = {item.qid: item for item in items if item.ability == TWIN}
     refused = list[float]()
@@ -151,7 +154,7 @@ def over_refusal(items: Sequence[DialogueItem], result: DialogueResult) -> Score
 
 
 def _denials(asked: Round) -> list[int]:
-    """Return the places of the items that are answered yes by who says that it is not there."""
+    """Return the places of the items that a reply answers yes by saying that it is not there."""
     places = [k for k, check in enumerate(asked.checklist) if check.expected == "no"]
     listed = asked.made.get("denials")
     if not isinstance(listed, list):
@@ -163,7 +166,7 @@ Constant = Literal["all_yes", "all_no", "silence", "refusal"]
 
 
 def _refused(item: DialogueItem, asked: Round) -> list[YesNo]:
-    """Return what is said of a reply that the thing is not there, and of no word beside it."""
+    """Return the marks of a reply that says nothing but that the thing is not there."""
     if item.ability == "answer_refusal":
         return [check.expected for check in asked.checklist]
     is_known = item.ability == TWIN or "denials" in asked.made
@@ -171,14 +174,16 @@ def _refused(item: DialogueItem, asked: Round) -> list[YesNo]:
     return ["yes" if place in denied else "no" for place in range(len(asked.checklist))]
 
 
+# In MT-Video-Bench 37.65 % of expected answers are no: whoever says one thing to every item earns a
+# good part of a score, which says nothing of what was seen.
 CONSTANTS: Mapping[Constant, Callable[[DialogueItem, Round], list[YesNo]]] = {
     "all_yes": lambda _, asked: ["yes"] * len(asked.checklist),
     "all_no": lambda _, asked: ["no"] * len(asked.checklist),
-    # Nothing that is asked for stands in no words.
+    # In a reply without words nothing can be found that an item asks for.
     "silence": lambda _, asked: ["no"] * len(asked.checklist),
     "refusal": _refused,
 }
-"""What whoever knows nothing comes to, from the checklists alone: every item answered yes, or no;
+"""What knowing nothing scores, from the checklists alone: every item answered yes, or no;
 no words, to which every item is no; and refusing whatever is asked: right where that is asked for,
 else yes to what over-refusal goes by, and no to any other item."""
 
@@ -190,7 +195,7 @@ CROSS = "cross scene"
 
 
 class AbilityFigure(Record):
-    """What a model came to in one ability."""
+    """The score of a model in one ability."""
 
     ability: Ability
     """Its name."""
@@ -201,7 +206,7 @@ class AbilityFigure(Record):
 
 
 class PartFigure(Record):
-    """What a model came to on a part of the dialogues of the six abilities."""
+    """The score of a model on a part of the dialogues of the six abilities."""
 
     by: By
     """`turns`, `length` or `scenes`."""
@@ -212,7 +217,7 @@ class PartFigure(Record):
 
 
 class DialogueScore(Record):
-    """What a model came to on a set of dialogues."""
+    """The score of a model on a set of dialogues."""
 
     model: str
     """Its name."""
@@ -223,7 +228,7 @@ class DialogueScore(Record):
     how: Literal["run", "import"]
     """`run` or `import`."""
     max_frames: int | None
-    """Most frames it is sent; null where nobody says, or none."""
+    """Most frames it is sent; null if that is unknown or none."""
     is_blind: bool
     """It saw no frames."""
     preset: str | None
@@ -231,8 +236,8 @@ class DialogueScore(Record):
     overall: ScoreFigure | None
     """The plain mean of the six abilities, or of those that are there; null without any."""
     rank: int | None = None
-    """Place by the overall; null, as the next two, under ten videos and of an own history beside a
-    golden one."""
+    """Place by the overall; null, as the next two, under ten videos, and for own history if there
+    are results with the golden one."""
     rank_best: int | None = None
     """The best place that it may have."""
     rank_worst: int | None = None
@@ -248,7 +253,7 @@ class DialogueScore(Record):
     was answered): all items that `made.denials` of the round numbers, or else all expected no, are
     answered yes."""
     parts: tuple[PartFigure, ...]
-    """Of the dialogues of the six, whatever their ability."""
+    """Scores on parts of the dialogues of the six, whatever their ability."""
     counts: dict[str, int]
     """Scored rounds by how they ended: `answered`, `forfeit`, `unscored`, `void`."""
     missing: int
@@ -256,7 +261,7 @@ class DialogueScore(Record):
 
 
 class ConstantScore(Record):
-    """What a constant comes to, from the checklists alone."""
+    """What a constant scores, from the checklists alone."""
 
     name: Constant
     """`all_yes` and `all_no` answer every item alike; `silence` is a reply without words, to which
@@ -266,7 +271,7 @@ class ConstantScore(Record):
     overall: float | None
     """The plain mean over those of the six abilities that are there, in percent."""
     abilities: dict[Ability, float | None]
-    """Of each that is there, the refusal twin among them, in percent."""
+    """Each that is there, the refusal twin among them, to its mean in percent."""
 
 
 class DialogueSetScores(PublishedRecord):
@@ -275,8 +280,8 @@ class DialogueSetScores(PublishedRecord):
     bench: str
     """The set's digest."""
     as_published: bool
-    """By the arithmetic of the released scorer: a round is a share of five items whatever its list
-    holds, to two digits."""
+    """Whether by the arithmetic of the released scorer: a round is a share of five items whatever
+    its list holds, to two digits."""
     stand_ins: bool
     """Every model is an offline one."""
     dialogues: int
@@ -288,10 +293,10 @@ class DialogueSetScores(PublishedRecord):
     abilities: dict[Ability, int]
     """Each that is there to its number of dialogues."""
     constants: tuple[ConstantScore, ...]
-    """What knowing nothing comes to, from the checklists alone."""
+    """What knowing nothing scores, from the checklists alone."""
     lead: SetLead | None = None
     """[Who may be best](#who-leads-on-a-set) of those that were sent the golden history, or of all
-    where nobody was; null where judges differ."""
+    if nobody was; null if judges differ."""
     models: tuple[DialogueScore, ...]
     """A [score](#a-score-in-dialogues) a model; best first."""
     sweeps: tuple[Sweep, ...]
@@ -310,7 +315,7 @@ class DialogueSetScores(PublishedRecord):
 
     @property
     def refused_mean(self) -> float | None:
-        """The mean of what is refused though it is there, over all models; None of nothing."""
+        """The mean over-refusal of all models in percent; None if no twin was answered."""
         each = (row.over_refusal for row in self.models)
         return _means((True, one) for one in each if one is not None).get(True)
 
@@ -326,11 +331,11 @@ def _means(figures: Iterable[tuple[_Key, ScoreFigure]]) -> dict[_Key, float]:
 def score_dialogues(bench: OpenBench[DialogueItem], results: Sequence[DialogueResult] | None = None,
                     *, judge: str | None = None, as_published: bool = False,
                     margin: float = MARGIN) -> DialogueSetScores:  # fmt: skip
-    """Return the scores of results on a set, or BadInput where there are none.
+    """Return the scores of results on a set, or BadInput if there are none.
 
     Args:
         bench: what was asked.
-        results: of its models; those that lie in it where none are given.
+        results: those of its models; by default those that lie in its folder.
         judge: only what this one marked.
         as_published: by the arithmetic of the released scorer: a round is a share of five items
             whatever its checklist holds, to two digits.
@@ -366,9 +371,10 @@ def _ranking(
     results: Sequence[DialogueResult],
     as_published: bool,
 ) -> SetRanking:
-    """Return who leads; with its own history a model is no rival of those with the golden one."""
+    """Return who leads; own history is no rival of the golden one, and ranks only without it."""
     scored = [row for row in rows if row.overall is not None]
     golden = [row for row in scored if row.history == "golden"] or scored
+    # Judges differ in what they let pass, so marks of two are not put in one order.
     if len({row.judge for row in scored}) > 1:
         return NOBODY
     of_model = {one.model: one for one in results}
@@ -431,6 +437,7 @@ def _score(
 ) -> DialogueScore:
     rounds = round_points(items, result.lines, as_published=as_published)
     points = dialogue_points(rounds)
+    # Refusals alone reward whoever refuses all; the twin shows that, and is in no published mean.
     six = [item for item in items if item.ability != TWIN]
     figures = {one.ability: one for one in _figures(items, points, rounds)}
     scored = sum(one.is_scored for item in items for one in item.rounds)
@@ -465,6 +472,7 @@ def _figures(
     for ability in ALL:
         mine = [item for item in items if item.ability == ability]
         if (figure := mean_of(mine, points)) is not None:
+            # The mean counts dialogues; how many rounds are behind it is said beside.
             qids = {item.qid for item in mine}
             counting = sum(qid in qids for qid, _ in rounds)
             yield AbilityFigure(ability=ability, figure=figure, rounds=counting)
@@ -518,11 +526,11 @@ class DialogueGap(Record):
     """How far the first model lies above the second on dialogues that count for both."""
 
     ability: Ability | None
-    """Null of the six together, each as much."""
+    """Null for the six together, each of the same weight."""
     a: float
     """Accuracy of the first in percent, over the same dialogues."""
     b: float
-    """Of the second."""
+    """Accuracy of the second, likewise."""
     difference: ScoreFigure
     """How far A lies above B, in points, paired by dialogue: `value`, `low`, `high` on `n`
     dialogues."""
@@ -540,7 +548,7 @@ class DialogueComparison(PublishedRecord):
     models: tuple[str, str]
     """The first, then the second."""
     overall: DialogueGap | None
-    """A gap of the six together; None where only the refusal twin counts for both."""
+    """A gap of the six together; None if only the refusal twin counts for both."""
     abilities: tuple[DialogueGap, ...]
     """A gap of each ability, and of the refusal twin."""
     left_out: int

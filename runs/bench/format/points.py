@@ -31,13 +31,13 @@ WORTH: dict[Against, dict[str, float]] = {
     "selected": {"win": 1.0, "tie": 0.5, "loss": 0.0},
     "rejected": {"win": 1.0, "tie": 0.0, "loss": 0.0},
 }
-"""To tie with the answer that lost is no better than to lose to it."""
+"""Points of a verdict: to tie with the answer that lost is no better than to lose to it."""
 Degree = Literal["much_better", "better", "same", "worse", "much_worse"]
 DEGREES: dict[int, Degree] = dict(zip(range(2, -3, -1), get_args(Degree), strict=True))
-"""By how far the candidate is ahead."""
+"""How far the candidate is ahead to its word."""
 LEADS: dict[str, int] = {degree: lead for lead, degree in DEGREES.items()}
 LABELS: dict[int, str] = {-2: "A>>B", -1: "A>B", 0: "A=B", 1: "B>A", 2: "B>>A"}
-"""As a judge says it who read the anchor as A."""
+"""How far the candidate is ahead to the label of a judge that read the anchor as A."""
 WEIGHT = 3.0
 """Games that a verdict of much better counts as, by arena-hard's rule."""
 
@@ -62,6 +62,7 @@ def points_of(result: Result) -> dict[str, QuestionPoints]:
         if worth is not None:
             found[ruling.qid][ruling.against].append(worth)
     return {
+        # Two seatings of one reference count half each.
         qid: QuestionPoints(*(sum(given[k]) / len(given[k]) for k in ("selected", "rejected")))
         for qid, given in found.items()
         if all(given.values())
@@ -90,6 +91,7 @@ def is_read(comparisons: Sequence[Comparison]) -> bool:
     With one seating alone, what a judge likes of a seat would go into the score.
     """
     seats = {one.seats for one in comparisons}
+    # None stands for a line of both seatings: nothing was read, since there was no answer.
     whole = seats == {None} or seats == {"ab", "ba"}
     return whole and all(one.verdict != "void" for one in comparisons)
 
@@ -101,6 +103,7 @@ def games_of(comparisons: Sequence[Comparison], *, weight: float = WEIGHT) -> li
         lead = LEADS[one.verdict]
         points = 0.5 if lead == 0 else float(lead > 0)
         game = SeatingGame(points, weight if abs(lead) == 2 else 1.0)
+        # Who gave no answer has lost both games.
         games += [game] * (2 if one.seats is None else 1)
     return games
 
@@ -124,7 +127,7 @@ class JudgedAnswer(NamedTuple):
     qid: str
     seats: str | None
     lead: int
-    """Above 0 where the candidate won, below where it lost; 0 of a tie."""
+    """Above 0 where the candidate won, below where it lost; 0 for a tie."""
     longer: int
     """Characters of the candidate's answer beyond the other's; 0 where one is not known."""
 
@@ -148,7 +151,10 @@ def heard_of(items: Mapping[str, Item], result: Result | Anchored) -> Iterator[J
 
 
 def decided(result: AnyResult) -> frozenset[str]:
-    """Return what a result decides: questions, of references each on its own, without a void."""
+    """Return the keys of what a result decides, voids left out.
+
+    A key is a qid, with the reference or the round where one question has several.
+    """
     if isinstance(result, TaskResult):
         return frozenset(one.qid for one in result.lines if one.end in ("answered", "forfeit"))
     if isinstance(result, DialogueResult):
@@ -170,7 +176,7 @@ def groups_of(results: Sequence[Anchored]) -> Iterator[tuple[tuple[str, str], li
 
 
 def videos_of(items: Mapping[str, Entry], qids: Iterable[str]) -> Ints:
-    """Return for each question a number that stands for its cluster, as a rule its video."""
+    """Return for each question a number that stands for its cluster, usually its video."""
     places: dict[str, int] = {}
     each = [places.setdefault(items[qid].cluster, len(places)) for qid in qids]
     return np.array(each, dtype=np.int64)

@@ -72,7 +72,7 @@ class OpenBench(Generic[E]):
 
     @property
     def videos(self) -> Path | None:
-        """The folder with copies of the videos; None where they are only referred to."""
+        """The folder with copies of the videos; None if they are only referred to."""
         return self.folder / VIDEOS if self.manifest.with_videos else None
 
 
@@ -91,7 +91,7 @@ class BenchReading:
 
 
 def open_bench(folder: Path) -> OpenBench[Any]:
-    """Return the bench in `folder`, or BadInput where it is not as sealed; reads no video."""
+    """Return the bench in `folder`, or BadInput if it is not as sealed; reads no video."""
     read = read_bench(folder)
     if read.problems or read.manifest is None or read.bench is None:
         wrong = one_line(read.problems[0], 200)
@@ -110,6 +110,8 @@ def read_bench(folder: Path) -> BenchReading:
             raise _UnusableManifest("is missing or no regular file")
         try:
             with path.open("rb") as file:
+                # One byte beyond the bound tells that the file is larger, whatever its size; it is
+                # not read whole.
                 content = file.read(LARGEST_MANIFEST + 1)
         except OSError as wrong:
             raise _UnusableManifest(f"cannot be read: {wrong.strerror}") from wrong
@@ -123,7 +125,7 @@ def read_bench(folder: Path) -> BenchReading:
             raise _UnusableManifest("holds no JSON object")
         found = _FoundManifest(content, raw, _shaped(path.parent, raw))
     except _UnusableManifest as why:
-        # Without a manifest any file is a stranger; what is to be done about it stands first.
+        # The fault of the manifest first: without one, every other file is a stranger, too.
         read.problems = [f"{MANIFEST} {why}", *_strangers(folder, None)]
         return read
     read.bench = str(found.raw.get("bench"))
@@ -165,6 +167,7 @@ def _is_plain(path: Path) -> bool:
 
 def _shaped(folder: Path, raw: dict[str, Any]) -> Manifest:
     schema = raw.get("schema")
+    # Not isinstance: `true` is an int in Python, and is left to the shape to refuse.
     if type(schema) is int and schema != BENCH_SCHEMA:
         remedy = "newer than {}; update videoautoarena", "older than {}; freeze or import it again"
         raise _UnusableManifest(
@@ -179,6 +182,7 @@ def _shaped(folder: Path, raw: dict[str, Any]) -> Manifest:
         )
     rest = {key: value for key, value in raw.items() if key != "bench"}
     try:
+        # Only for what it raises: json.loads takes NaN, of which no digest can be made.
         manifest_bytes(raw)
         return Manifest.model_validate(rest)
     except ValidationError as wrong:
@@ -201,7 +205,7 @@ def _manifest_problems(found: _FoundManifest) -> Iterator[str]:
     manifest = found.manifest
     if digest_of({k: v for k, v in raw.items() if k != "bench"}) != raw.get("bench"):
         yield f"{MANIFEST} has changed: its own digest does not match"
-    # The digest is of what the manifest says; spaces and escapes are bytes, too.
+    # The digest is of what the manifest says; changed spaces and escapes show in its bytes alone.
     elif manifest_bytes(raw) != found.content:
         yield f"{MANIFEST} has changed: it is not written as it was frozen"
     for name in sorted(set(FILES) - set(manifest.files)):
@@ -213,6 +217,8 @@ def _manifest_problems(found: _FoundManifest) -> Iterator[str]:
     for id_, video in manifest.videos.items():
         if must_be_known and None in (video.sha256, video.path, video.size_bytes):
             yield f"{MANIFEST} lists video {id_} without its digest, path or size"
+        # The id of a video of a run is the start of its digest; an import keeps the ids of its
+        # source.
         elif is_ours and (not id_ or not str(video.sha256).startswith(id_)):
             yield f"{MANIFEST} lists video {id_} under a digest that is not its own"
 
@@ -227,7 +233,7 @@ def _file_problems(folder: Path, manifest: Manifest) -> Iterator[str]:
 
 
 def difference(path: Path, entry: SealedFile) -> str | None:
-    """Return how a file that is there differs from what was sealed; None where it does not."""
+    """Return how a file that is there differs from what was sealed; None if it does not."""
     try:
         if (size := path.stat().st_size) != entry.bytes:
             return f"has changed: {size} bytes, frozen with {entry.bytes}"
@@ -245,10 +251,13 @@ def sha256_of(path: Path) -> str:
 
 def _read_items(path: Path, manifest: Manifest, read: BenchReading) -> None:
     entry = manifest.files.get(QUESTIONS)
+    # What is missing or far too large is a problem already; it is not read to say more about it.
     if not _is_plain(path) or entry is None or path.stat().st_size > 2 * entry.bytes + SPARE:
         return
     seen: set[str] = set()
     with path.open("rb") as file:
+        # A line beyond the bound comes in pieces, none of which is an item, so memory stays
+        # bounded.
         for line in iter(partial(file.readline, LONGEST_LINE), b""):
             read.lines += 1
             where = f"{QUESTIONS} line {read.lines}"
@@ -262,12 +271,14 @@ def _read_items(path: Path, manifest: Manifest, read: BenchReading) -> None:
     if read.lines != manifest.count:
         found = counted(read.lines, "question")
         read.problems.append(f"{QUESTIONS} holds {found}, not {manifest.count}")
+    # Counts name the part that grew or shrank; where lines are missing or unreadable they only
+    # would repeat it.
     if read.problems and read.lines == len(read.items) == manifest.count:
         read.problems += _count_problems(read.items, manifest)
 
 
 def _count_problems(items: list[Any], manifest: Manifest) -> Iterator[str]:
-    """Name of what the questions of a bench that has changed are more or fewer than they were."""
+    """Yield in which parts a changed bench has more or fewer questions than were frozen."""
     now = counts_of(items)
     for name, frozen in manifest.counts.items():
         there = now.get(name, {})
@@ -288,6 +299,8 @@ def _item(line: bytes, shape: type[Entry]) -> Entry | str:
 def _wrong(item: Entry, manifest: Manifest, seen: set[str]) -> Iterator[str]:
     if item.qid in seen:
         yield f"repeats the qid {item.qid}"
+    # An import keeps the qids of its source, so its items are held by the digest of their file
+    # alone.
     if manifest.source.kind != IMPORT and item.qid != item.own_qid():
         parts = "its video, task, question, an option, point or answer"
         if isinstance(item, Item):

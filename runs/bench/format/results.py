@@ -1,4 +1,4 @@
-"""Files of what models came to on a bench: judged against both references or one anchor, or not.
+"""Files of results on a bench: judged against both references or one anchor, or not judged.
 
 A file is JSON lines. Its first says whose result it is and on which bench; each other is a ruling,
 one judging of one answer in terms of the candidate: against one of a question's two references, or
@@ -33,7 +33,7 @@ History = Literal["golden", "own"]
 REFERENCES: tuple[Against, Against] = ("selected", "rejected")
 ANCHOR: Literal["anchor"] = "anchor"
 MOST_USD, MOST_FRAMES = 1e12, 10**9
-"""The most of one answer, and of one video; more is no figure of anything that was played."""
+"""Bounds on the cost of an answer and the frames of a video; nothing beyond was ever played."""
 
 
 class Vote(Shape):
@@ -52,7 +52,7 @@ class Ruling(Shape):
     against: Against
     """`selected` or `rejected`: which of its two answers the model's was compared with."""
     verdict: Literal["win", "tie", "loss", "void"]
-    """Of the model: `win`, `tie`, `loss`, or `void`."""
+    """Verdict for the model: `win`, `tie`, `loss`, or `void`."""
     seats: Seats | None = None
     """`ab` if the bench's answer was read first, `ba` if the model's was; null if nothing was
     read."""
@@ -63,8 +63,8 @@ class Ruling(Shape):
     reason: str | None = None
     """Why it is void, or was lost unread."""
     votes: list[Vote] | None = None
-    """Of a panel: `judge` and `verdict` of each, of the model: `win`, `tie`, `loss`, or `abstain`
-    and `failed`, which do not vote; the plurality decides, two equal camps make a tie."""
+    """What each of a panel said: `judge` and `verdict` for the model, `win`, `tie`, `loss`, or
+    `abstain` and `failed`, which do not vote; the plurality decides, two equal camps make a tie."""
 
 
 class Comparison(Shape):
@@ -75,7 +75,7 @@ class Comparison(Shape):
     against: Literal["anchor"] = ANCHOR
     """`anchor`."""
     verdict: Literal["much_better", "better", "same", "worse", "much_worse", "void"]
-    """Of the model: `much_better`, `better`, `same`, `worse`, `much_worse`, or `void`."""
+    """Verdict for the model: `much_better`, `better`, `same`, `worse`, `much_worse`, or `void`."""
     seats: Seats | None = None
     """`ab` if the anchor's answer was read first, `ba` if the model's was; null if nothing was
     read, and the line stands for both."""
@@ -101,7 +101,7 @@ class ResultFacts(TypedDict, total=False):
     judge: JsonValue
     """`provider:model`, of a panel a list."""
     seed: int
-    """Of all draws."""
+    """Seed of all draws."""
     swap: JsonValue
     """Share of questions that were also judged in swapped order, or `all`."""
     questions: int
@@ -111,15 +111,15 @@ class ResultFacts(TypedDict, total=False):
     rounds: int
     """Scored rounds of these."""
     forfeits: int
-    """Of questions, or scored rounds."""
+    """Questions, or scored rounds, without an answer."""
     unscored: int
     """Scored rounds that could not be marked."""
     voids: int
-    """Of questions, or scored rounds."""
+    """Questions, or scored rounds, that are void."""
     audited: int
-    """Judged from both seats."""
+    """Questions that were judged from both seats."""
     same_from_both_seats: int
-    """Of these, or of the questions against an anchor."""
+    """How many of these, or of the questions against an anchor, ended alike from both."""
     prompts: dict[str, str]
     """Role to digest of its prompt."""
     contracts: int
@@ -128,7 +128,7 @@ class ResultFacts(TypedDict, total=False):
     """Number of the [way of reading](design.md#4-talking-to-models) of replies, also when they are
     scored; 1 if absent."""
     view: str
-    """Of tasks, what it was shown: `whole`, `blind`, `one` frame, `shuffled` frames, or those of an
+    """What it was shown of tasks: `whole`, `blind`, `one` frame, `shuffled` frames, or those of an
     `other` video."""
     retrieval: dict[str, Any]
     """Only where it was sent the best clips alone: `embeddings` and `captioner` (or null),
@@ -149,12 +149,12 @@ class ResultHeader(Shape):
     bench: Digest
     """Digest of its bench; refused on another."""
     model: str = Field(min_length=1, max_length=200)
-    """Whose answers."""
+    """Name of the model that gave the answers."""
     judge: str | None = None
     """Who judged; of a panel all names in alphabetical order, joined by commas; null for
     answers."""
     anchor: str | None = None
-    """Whose answers all were compared with; only of [results against an
+    """Name of the model whose answers all were compared with; only in [results against an
     anchor](#a-result-against-an-anchor)."""
     history: History | None = None
     """What was sent of earlier rounds: `golden`, the reference answers, or `own`; only of
@@ -173,7 +173,8 @@ class OnBench(Shape):
 
     @property
     def reading(self) -> int:
-        """In which way its replies are read; 1 where it was begun before there was another."""
+        """The number of the way its replies are read; 1 for those from before there were others."""
+        # Facts are free JSON of a file that anybody may have written; `true` would pass for 1.
         said = self.facts.get("reading")
         if isinstance(said, int) and not isinstance(said, bool) and said >= 1:
             return said
@@ -186,7 +187,7 @@ class OnBench(Shape):
 
     @property
     def max_frames(self) -> int | None:
-        """How many frames of a video it was sent at most; None where nothing says so."""
+        """The most frames of a video that it was sent; None if it does not say."""
         said = self.facts.get("max_frames")
         return said if type(said) is int and 0 < said <= MOST_FRAMES else None
 
@@ -203,7 +204,7 @@ class OnBench(Shape):
 
     @property
     def head(self) -> dict[str, Any]:
-        """What the first line of its file says whatever it holds."""
+        """What the first line of a file of any kind says."""
         return self.model_dump(include=set(OnBench.model_fields))
 
 
@@ -234,7 +235,7 @@ VIEWS: Mapping[View, str] = {
 
 
 class TaskLine(Shape):
-    """What one task came to for a model; whether a choice is right is read from `response`."""
+    """How one task ended for a model; whether a choice is right is read from `response`."""
 
     qid: str
     """The item's."""
@@ -246,11 +247,11 @@ class TaskLine(Shape):
     ending: str | None = None
     """How the reply ended, as its provider says; a choice that was cut off may not count."""
     usd: Annotated[float, Field(ge=0, le=MOST_USD)] | None = None
-    """What the answer cost, null where nobody says."""
+    """What the answer cost; null if unknown."""
     scores: dict[str, Annotated[float, Field(ge=1, le=5)]] = Field(
         default_factory=dict, max_length=2
     )
-    """Of free text, 1 to 5 on each scale: `accuracy` and `relevance`, or `completeness` and
+    """Scores of free text, 1 to 5 on each scale: `accuracy` and `relevance`, or `completeness` and
     `reliability`."""
     points: list[int] = Field(default_factory=list)
     """1, 3 or 5 for each scoring point."""
@@ -262,12 +263,12 @@ class TaskResult(OnBench):
     """A model's answers to the tasks of a set, scored where they are free text."""
 
     judge: str | None
-    """Who scored free text; None where nothing had to be."""
+    """Who scored free text; None if the set has none."""
     lines: list[TaskLine]
 
 
 class RoundLine(Shape):
-    """What one scored round of a dialogue came to for a model."""
+    """How one scored round of a dialogue ended for a model."""
 
     qid: str
     """The dialogue's."""
@@ -281,10 +282,10 @@ class RoundLine(Shape):
     ending: str | None = None
     """How the reply ended, as its provider says."""
     usd: Annotated[float, Field(ge=0, le=MOST_USD)] | None = None
-    """What the answer cost, null where nobody says; with own history what rounds cost that are not
+    """What the answer cost; null if unknown. With own history the cost of rounds that are not
     scored stands in no line."""
     answers: list[Literal["yes", "no"]] = Field(default_factory=list)
-    """`yes` or `no` to each item of the checklist, in their order; empty where nothing was
+    """`yes` or `no` to each item of the checklist, in their order; empty if nothing was
     marked."""
     reason: str | None = None
     """Why there is no answer or no score."""
@@ -302,7 +303,7 @@ class Answers(OnBench):
     """A model's answers on one bench, not judged."""
 
     responses: dict[str, str]
-    """By qid; those of some questions may be missing."""
+    """Answers by qid; those to some questions may be missing."""
 
 
 AnyResult = Result | Anchored | TaskResult | DialogueResult
@@ -328,6 +329,7 @@ class _Response(Shape):
 
 def read_results(bench: OpenBench) -> list[Result]:
     """Return every result against the references, by model and judge; or BadInput."""
+    # By heads first: a damaged file of another kind stops nobody from reading these.
     files = (file for file in result_files(bench) if read_head(file, bench).kind == RESULT)
     found = (one for file in files if isinstance(one := read_result(file, bench), Result))
     return sorted(found, key=lambda result: (result.model, result.judge))
@@ -359,6 +361,8 @@ def read_dialogues(bench: OpenBench[Any]) -> list[DialogueResult]:
 
 
 def _refuse_twins(bench: OpenBench[Any], results: Sequence[TaskResult | DialogueResult]) -> None:
+    # One result has one file, whose name follows from model and judge; a second one was copied in,
+    # and counting both would weigh the model twice.
     for one, other in pairwise(results):
         if (one.model, one.judge) == (other.model, other.judge):
             by = f" by {quoted(one.judge)}" if one.judge else ""
@@ -407,7 +411,7 @@ def read_answers(bench: OpenBench[Any], model: str) -> Answers | None:
 
 
 def write_result(bench: OpenBench[Any], result: AnyResult, *, force: bool = False) -> Path:
-    """Write a result whole, and return its file; BadInput where one is there, without `force`."""
+    """Write a result whole, and return its file; BadInput if one is there, without `force`."""
     if isinstance(result, TaskResult):
         head = ResultHeader(kind=TASKS, judge=result.judge, **result.head)
         return _write(bench, head, result.lines, force=force)
@@ -423,7 +427,7 @@ def write_result(bench: OpenBench[Any], result: AnyResult, *, force: bool = Fals
 
 
 def write_answers(bench: OpenBench, answers: Answers, *, force: bool = False) -> Path:
-    """Write answers whole, and return their file; BadInput where some are there and not `force`."""
+    """Write answers whole, and return their file; BadInput if some are there and not `force`."""
     lines = [_Response(qid=qid, response=text) for qid, text in answers.responses.items()]
     return _write(bench, ResultHeader(kind=ANSWERS, **answers.head), lines, force=force)
 
@@ -432,6 +436,7 @@ def _write(
     bench: OpenBench[Any], head: ResultHeader, lines: Sequence[Shape], *, force: bool
 ) -> Path:
     file = file_of(bench, head.kind, head.model, head.judge, head.anchor)
+    # A link in place of the folder came with the bench and would lead the file anywhere.
     if bench.results.exists() and not is_folder(bench.results):
         raise BadInput(f"{bench.results} is no folder; move it away")
     if file.exists() and not force:
@@ -444,7 +449,7 @@ def _write(
     refuse_existing(file, force=force)
     content = []
     for line in (head, *lines):
-        # Where there is no anchor, panel or dialogue, a line says nothing of one.
+        # Not written as null, so that files of before anchors, panels and dialogues stay the same.
         known = line.model_dump(by_alias=True).items()
         kept = {k: v for k, v in known if v is not None or k not in ("anchor", "votes", "history")}
         content.append(json.dumps(kept, allow_nan=False) + "\n")
@@ -476,6 +481,8 @@ def file_of(
 ) -> Path:
     """Return a file; its name is something to recognise, and a digest."""
     shown = re.sub(r"[^a-z0-9]+", "-", model.casefold())[:40].strip("-")
+    # Without an anchor the digest is that of before there were any, so older files keep their
+    # names.
     key = [kind, model, judge] if anchor is None else [kind, model, judge, anchor]
     return bench.results / f"{shown or 'model'}-{digest_of(key)[:12]}.jsonl"
 
@@ -494,9 +501,10 @@ def result_files(bench: OpenBench[Any]) -> list[Path]:
 
 
 def read_head(file: Path, bench: OpenBench[Any]) -> ResultHeader:
-    """Return the first line of a file; BadInput where it is none of a result on this bench."""
+    """Return the first line of a file; BadInput if it is none of a result on this bench."""
     try:
         with file.open("rb") as stream:
+            # The folder may hold any file: a first line is short, and more of it is never read.
             raw = json.loads(stream.readline(2**20).decode("ascii"), parse_constant=_refuse)
         head = ResultHeader.model_validate(raw)
     except (ValueError, RecursionError):
@@ -513,7 +521,7 @@ def read_head(file: Path, bench: OpenBench[Any]) -> ResultHeader:
 def _check_rulings(file: Path, bench: OpenBench, rulings: Sequence[Ruling | Comparison]) -> None:
     """Refuse a question that the bench does not ask, and one that is judged twice from a seating.
 
-    Nothing stands beside a ruling on an anchor that names no seating: it is of both.
+    A ruling on an anchor that names no seating stands for both, so nothing may stand beside it.
     """
     _check_qids(file, bench, (one.qid for one in rulings))
     seen = defaultdict[tuple[str, str], set[Seats | None]](set)
@@ -549,7 +557,7 @@ def _check_qids(file: Path, bench: OpenBench[Any], qids: Iterable[str]) -> None:
 
 
 def read_lines(file: Path, shape: type[Line]) -> Iterator[Line]:
-    """Yield all lines of a file but the first; BadInput where one has another shape."""
+    """Yield all lines of a file but the first; BadInput if one has another shape."""
     if file.stat().st_size > LARGEST_FILE:
         raise BadInput(f"{file} is larger than {LARGEST_FILE >> 20} MB")
     with file.open("rb") as stream:
@@ -563,5 +571,6 @@ def read_lines(file: Path, shape: type[Line]) -> Iterator[Line]:
                 raise BadInput(f"{file}, line {place}: not a valid line of a result") from None
 
 
+# Python's parser takes NaN and Infinity, which are no JSON and would pass through every mean.
 def _refuse(_: str) -> NoReturn:
     raise ValueError

@@ -29,10 +29,12 @@ from videoautoarena.memory.records.records import Origin, Seats
 from videoautoarena.scoring.texts.traits import BUCKET_NAMES, bucket
 
 Digest = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
+# Beyond 2**53 readers that take numbers for doubles, such as browsers, lose digits.
 Count = Annotated[int, Field(ge=0, le=2**53)]
 Length = Annotated[float, Field(ge=0)]
 Stretch = Annotated[tuple[Length, Length], Field(strict=False)]
-"""From when to when, in seconds; JSON knows lists alone."""
+"""Start and end in seconds; not strict, since JSON knows lists alone."""
+# 64 bits: that two of 10,000 questions share a qid has a chance of 3 in a million million.
 QID_LENGTH = 16
 Known = TypeVar("Known")
 
@@ -54,7 +56,7 @@ class Authorship(TypedDict):
     """Which model wrote what was made, and how it was asked, as `made` of a line says it."""
 
     seed: int
-    """Of all draws."""
+    """Seed of all draws."""
     examiner: str
     """`provider:model` that wrote, checked and tried it."""
     parameters: dict[str, Any]
@@ -87,9 +89,9 @@ class Hardness(Shape):
     """How the models fared that were asked a question whose two answers were both called bad."""
 
     asked: Count
-    """Models with a verdict and without."""
+    """Models that were asked, whether a verdict came of it or not."""
     failed: Count
-    """Lost to a bad answer, gave none, or were found no better."""
+    """Models that lost to a bad answer, gave none, or were found no better."""
     void: Count
     """Without a verdict."""
 
@@ -98,7 +100,7 @@ class Entry(Shape, ABC):
     """One line of questions.jsonl, of whatever kind."""
 
     left_out: ClassVar[tuple[str, ...]] = ()
-    """Fields that are not written where they are None."""
+    """Fields that are left out of the file where they are None."""
 
     @model_serializer(mode="wrap")
     def _without_gaps(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
@@ -109,8 +111,8 @@ class Entry(Shape, ABC):
     schema_version: Literal[2] = Field(default=2, alias="schema", serialization_alias="schema")
     """Version of this shape."""
     qid: str
-    """Of what was made here 16 hex digits of its content; of an import its source's own id, or task
-    and place."""
+    """Its id: 16 hex digits of its content if it was made here; in an import the id of its source,
+    or task and place."""
     video_id: str
     """Key into the manifest's `videos`."""
 
@@ -120,7 +122,7 @@ class Entry(Shape, ABC):
 
     @property
     def cluster(self) -> str:
-        """What intervals take for one piece of evidence: the video."""
+        """The video: items of one are one piece of evidence for intervals."""
         return self.video_id
 
 
@@ -166,7 +168,7 @@ class Item(Entry):
     difficulty: float | None = None
     """Overall grade of an evolved question, else null."""
     votes: Votes | None = None
-    """Of people, if any: how many said `selected`, `rejected` and `tie`."""
+    """How many people said `selected`, `rejected` and `tie`, if any."""
     hard: Hardness | None = None
     """How the models fared that were [asked again](#a-hard-question); only of such a question:
     `asked`, with a verdict or without; `failed`, lost to a bad answer, gave none, or were found no
@@ -204,9 +206,9 @@ class TaskItem(Entry):
     question: str
     """As asked."""
     options: list[str] = Field(default_factory=list)
-    """In the order shown; empty where the answer is free text."""
+    """In the order shown; empty if the answer is free text."""
     answer: str | None = None
-    """Text of the right option, or the reference for free text; null where it is not known."""
+    """Text of the right option, or the reference for free text; null if it is not known."""
     points: list[str] = Field(default_factory=list)
     """What an answer in free text has to hold."""
     split: str | None = None
@@ -223,6 +225,7 @@ class TaskItem(Entry):
     @property
     def cluster(self) -> str:
         """The video, or the first of those that it was cut together from."""
+        # `made` is free JSON that anybody may have written, so its shape is looked at.
         match self.made.get("ground"):
             case [{"video": str(source)}, *_]:
                 return source
@@ -230,12 +233,12 @@ class TaskItem(Entry):
 
     @property
     def ladder(self) -> str | None:
-        """What items have in common that are one item at several lengths; None of any other."""
+        """A name shared by the items that are one item at several lengths; None for any other."""
         return self._made("ladder", str)
 
     @property
     def background_s(self) -> int | None:
-        """How many seconds of ground it was made with, where that is said."""
+        """How many seconds of ground it was made with; None if it does not say."""
         return self._made("background_s", int)
 
     def _made(self, name: str, of: type[Known]) -> Known | None:
@@ -249,7 +252,8 @@ class TaskItem(Entry):
 
     @property
     def keys(self) -> frozenset[int]:
-        """The places of the right option: several where it is repeated, none where it lacks."""
+        """The places of the right option: several if it is repeated, none if it is missing."""
+        # Published sets have such items: MLVU's dev set repeats options in 16 of them.
         right = (place for place, text in enumerate(self.options) if text == self.answer)
         return frozenset(right)
 
@@ -297,7 +301,7 @@ class Round(Shape):
     reference: str
     """How the reference answers it."""
     checklist: list[Check] = Field(default_factory=list)
-    """Each with `text` and what is `expected`, `yes` or `no`; empty where the round is context and
+    """Each with `text` and what is `expected`, `yes` or `no`; empty if the round is context and
     not scored."""
     is_about_video: bool = True
     """False of a round that leaves it."""
@@ -323,11 +327,11 @@ class DialogueItem(Entry):
     """One of the six of MT-Video-Bench, or `refusal_twin`, which asks like an answer refusal of
     what is there."""
     event: str | None = None
-    """Of an import, what it is called among those of its video."""
+    """What it is called among the dialogues of its video, in an import."""
     spans: list[Stretch] = Field(default_factory=list)
     """Stretches of the video that it is about, from and to in seconds; empty for all of it."""
     is_cross_scene: bool | None = None
-    """Whether it goes over several scenes; null where nobody says."""
+    """Whether it goes over several scenes; null if unknown."""
     rounds: list[Round]
     """In their order."""
     duration_s: Length | None = None
@@ -379,7 +383,7 @@ MADE: Literal["made"] = "made"
 QUESTION_CATEGORY = "question_categories"
 NO_CATEGORY = "none of these"
 UNKNOWN = "unknown"
-"""What stands in counts for what an item does not say."""
+"""What counts say for items that do not tell their part."""
 
 
 class SealedFile(Shape):
@@ -400,21 +404,21 @@ class BenchVideo(Shape):
     """One video that is asked about; what an import does not know is null."""
 
     sha256: Digest | None = None
-    """Of its bytes."""
+    """sha256 of its bytes."""
     path: str | None = None
     """Relative to the folder of videos; below `videos` in the bench where it holds copies."""
     size_bytes: Count | None = None
-    """Of the file."""
+    """Size of the file."""
     duration_s: Length | None = None
-    """From the first frame to the end of the last."""
+    """Length from the first frame to the end of the last."""
     width_px: Count | None = None
-    """As displayed."""
+    """Width as displayed."""
     height_px: Count | None = None
-    """Likewise."""
+    """Height likewise."""
     fps: Length | None = None
     """Frames a second, counted."""
     codec: str | None = None
-    """As the container names it."""
+    """Codec as the container names it."""
     subtitles: BenchSubtitles | None = None
     """`path` and `sha256` of those sent with its frames, or null."""
 
@@ -433,7 +437,7 @@ class Source(Shape):
     format: str
     """`videoautoarena`, or the name of the format that was imported."""
     digest: Digest | None = None
-    """Of the battles of the run and how they ended, or of the bytes of the imported file."""
+    """Digest of the battles of the run and how they ended, or of the bytes of the imported file."""
     layout: dict[str, JsonValue] | None = None
     """How an imported file was written where its items do not say it; it is exported like that."""
 
@@ -459,7 +463,7 @@ class Manifest(Shape):
     asked for, the last with `licence_videos` (how many were taken and left out); `borrowed` and
     `without_answer` if any."""
     licence: str | None = None
-    """As given, or null."""
+    """Licence as it was given, or null."""
     counts: dict[str, dict[str, Count]] = Field(default_factory=dict)
     """Slice, such as `duration`, to the number of questions in each part."""
     files: dict[str, SealedFile]
@@ -489,6 +493,8 @@ def manifest_bytes(manifest: dict[str, Any]) -> bytes:
 
 def sealed(manifest: Manifest) -> dict[str, Any]:
     """Return the manifest with its own digest in it, under `bench`."""
+    # Preferences are older than kinds: they are written without one, so that digests of existing
+    # benches stay.
     is_first = manifest.kind == PREFERENCE
     rest = manifest.model_dump(by_alias=True, exclude={"kind"} if is_first else None)
     return {**rest, "bench": digest_of(rest)}
@@ -512,6 +518,8 @@ DIGEST = {"pattern": "^[0-9a-f]{64}$", "type": "string"}
 def schemas() -> dict[str, dict[str, Any]]:
     """Return the schemas by the names of their files."""
     manifest = Manifest.model_json_schema()
+    # `sealed` adds the digest of the manifest to what the class holds, and always writes the
+    # version.
     manifest["properties"] = {**manifest["properties"], "bench": DIGEST}
     manifest["required"] = [*manifest["required"], "schema", "bench"]
     lines: dict[str, type[Entry]] = {
@@ -554,7 +562,7 @@ SLICES = {
 COLUMN = "column:"
 """Before the name of a column of facts, where those of slices stand."""
 MOST_COUNTED = 30
-"""Parts of a column that are counted; one with more says something of each video."""
+"""The most parts of a column that are counted; one with more tells single videos, not groups."""
 
 
 def columns_of(items: Sequence[Entry]) -> list[str]:
@@ -585,6 +593,7 @@ def parts_of(item: Entry, name: str) -> list[str]:
     if name != QUESTION_CATEGORY:
         return [part_of(item, name)]
     found: list[str] | None = getattr(item, name, None)
+    # An empty list was tagged and fits no category; None was never tagged.
     return [UNKNOWN] if found is None else list(dict.fromkeys(found)) or [NO_CATEGORY]
 
 
@@ -603,4 +612,5 @@ def counts_of(items: Sequence[Entry]) -> dict[str, dict[str, int]]:
 
 
 def _by_number(part: str) -> tuple[int, str]:
+    # A part may be any text of a file, and int() raises ValueError beyond 4,300 digits.
     return (int(part), "") if part.isdecimal() and len(part) < 9 else (2**53, part)

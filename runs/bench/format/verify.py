@@ -51,19 +51,19 @@ class VerifiedBench:
     bench: str | None = None
     """The bench's digest of itself; None when its manifest cannot be used."""
     questions: int = 0
-    """Of the bench."""
+    """Questions in it."""
     videos: int = 0
-    """That they are about."""
+    """Videos that they are about."""
     videos_checked: bool = False
-    """Their bytes were read, with `--videos`."""
+    """Whether their bytes were read, with `--videos`."""
     videos_unknown: int = 0
-    """Of them, those whose bytes the bench does not know, since it was imported."""
+    """Videos whose bytes the bench does not know, since it was imported."""
     problems: list[str] = field(default_factory=list)
     """What is wrong, a sentence each."""
 
     @property
     def ok(self) -> bool:
-        """Nothing is wrong."""
+        """Whether nothing is wrong."""
         return not self.problems
 
     def as_json(self) -> dict[str, Any]:
@@ -93,7 +93,7 @@ class VerifiedBench:
 def verify(folder: Path, videos: Path | None) -> VerifiedBench:
     """Return what is wrong with the bench in `folder`, and with its videos if they are given.
 
-    Copies of the videos inside the bench are always looked at; BadInput where `videos` are
+    Copies of the videos inside the bench are always looked at; BadInput if `videos` are
     given for those, or something is no folder.
     """
     if videos is not None:
@@ -165,6 +165,7 @@ def files_by_name(folder: Path) -> dict[str, list[str]]:
     for parent, _, names in os.walk(folder):
         for name in sorted(names):
             path = os.path.relpath(os.path.join(parent, name), folder)
+            # Published sets often name a video by an id without the ending of its file.
             for known_as in {name, os.path.splitext(name)[0]}:
                 found[known_as].append(path)
     return found
@@ -178,6 +179,7 @@ def file_named(
         return entry.path
     name = os.path.basename(entry.path) if entry.path else id_
     found: list[str] = [*by_name.get(name, ()), *by_name.get(id_, ())]
+    # Subtitles lie beside a video under the same name, and are none.
     videos = [path for path in dict.fromkeys(found) if not path.lower().endswith((".srt", ".vtt"))]
     if not videos:
         raise UnusableVideo("is missing")
@@ -187,7 +189,7 @@ def file_named(
 
 
 def inside(folder: Path, relative: str) -> Path | None:
-    """Return the real place of `relative` below `folder`; None where it would lead out."""
+    """Return the real place of `relative` below `folder`; None if it would lead out."""
     pure = PurePosixPath(relative)
     if pure.is_absolute() or ".." in pure.parts or not pure.parts:
         return None
@@ -202,11 +204,12 @@ def inside(folder: Path, relative: str) -> Path | None:
 
 Report = dict[str, Any]
 _SETTINGS = ("generator", "source", "run", "selection", "licence", "with_videos")
+# A setting may be null, which differs from one that is not there.
 _MISSING = object()
 
 
 def diff(first: Path, second: Path) -> Report:
-    """Return what changed from one bench to another; BadInput where one is not intact.
+    """Return what changed from one bench to another; BadInput if one is not intact.
 
     A question is the same where its qid is; else where it asks the same of the same video,
     which finds those whose answers or users changed, as the qid of a run goes by all of them.

@@ -66,7 +66,7 @@ def seal(draft: Manifest, files: Mapping[str, bytes], copies: Files | None = Non
 
 
 def refuse_taken(to: Path) -> None:
-    """Raise BadInput where a new folder `to` cannot be written, before anything is paid for it."""
+    """Raise BadInput if a new folder `to` cannot be written, before anything is paid for it."""
     to = Path(os.path.realpath(to))
     try:
         if to.is_dir() and any(to.iterdir()):
@@ -76,7 +76,7 @@ def refuse_taken(to: Path) -> None:
         raise BadInput(f"{to} cannot be written: {wrong.strerror}") from wrong
     if not there.is_dir():
         raise BadInput(f"{to} cannot be written: {there} is no folder")
-    # What is written appears beside `to` first, also where that is an empty folder.
+    # The draft is written beside `to`, even if that is an empty folder.
     if not os.access(to.parent if there == to else there, os.W_OK | os.X_OK):
         raise BadInput(f"{to} cannot be written: Permission denied")
 
@@ -123,6 +123,7 @@ def _holds(folder: Path, files: Files) -> bool:
 
 def _write_beside(files: Files, to: Path) -> None:
     """Fill a folder next to `to`, then give it the name: a reader sees all of it or nothing."""
+    # Beside `to`, since a rename is one step within a file system alone.
     draft = Path(tempfile.mkdtemp(dir=to.parent, prefix=".bench-"))
     try:
         for name, what in files.items():
@@ -133,15 +134,19 @@ def _write_beside(files: Files, to: Path) -> None:
                 else:
                     _copy(what, file)
                 file.flush()
+                # Before the rename: a power cut may keep the new name and lose bytes that were not
+                # synced.
                 os.fsync(file.fileno())
         draft.chmod(0o755)  # mkdtemp keeps it to its owner; a bench is made to be shared
         draft.rename(to)
+    # An interrupt must leave no draft behind, either.
     except BaseException:
         shutil.rmtree(draft, ignore_errors=True)
         raise
 
 
 def _copy(what: Copy, to: BinaryIO) -> None:
+    # The bytes are hashed as they are copied, so what is checked is what was written.
     seen = hashlib.sha256()
     with what.source.open("rb") as source:
         while chunk := source.read(CHUNK):
@@ -154,6 +159,7 @@ def _copy(what: Copy, to: BinaryIO) -> None:
         )
 
 
+# A path of a run may hold anything; only so plain an ending goes into the name of a file here.
 _SUFFIX = re.compile(r"\.[A-Za-z0-9]{1,5}")
 
 
@@ -176,7 +182,7 @@ def entries_of(store: Store, asked: Collection[str]) -> dict[str, BenchVideo]:
 
 
 def copied(entries: Mapping[str, BenchVideo]) -> dict[str, BenchVideo]:
-    """Return the entries as they are where the bench holds copies: named by id, side by side."""
+    """Return the entries of a bench that holds copies: files named by id, side by side."""
     found = {}
     for id_, video in entries.items():
         spoken = video.subtitles and video.subtitles.model_copy(
@@ -188,7 +194,7 @@ def copied(entries: Mapping[str, BenchVideo]) -> dict[str, BenchVideo]:
 
 
 def _suffix(path: str) -> str:
-    """Return what says of which kind a file is; nothing that could be more than that."""
+    """Return the ending of a file's name, in lower case; empty unless it is a short plain one."""
     suffix = os.path.splitext(path)[1]
     return suffix.lower() if _SUFFIX.fullmatch(suffix) else ""
 
@@ -196,7 +202,7 @@ def _suffix(path: str) -> str:
 def copies_of(
     store: Store, entries: Mapping[str, BenchVideo], given: Path | None
 ) -> dict[str, Copy]:
-    """Return the files that are to be copied, by their place in the bench; BadInput if one lacks.
+    """Return the files to be copied, by their place in the bench; BadInput if one is missing.
 
     `given` is the folder of videos; None for where they lay when the run was last at work here.
     """
@@ -235,7 +241,7 @@ def plain(value: Any) -> str:
 
 
 def count_table(title: str, counts: Mapping[str, Any], *, of: str = "questions") -> str:
-    """Return how many there are of each kind."""
+    """Return a Markdown table of how many there are of each kind."""
     rows = "\n".join(f"| {plain(name)} | {count} |" for name, count in counts.items())
     return f"| {title} | {of} |\n| --- | ---: |\n{rows or '| none | 0 |'}\n"
 

@@ -46,7 +46,7 @@ class CardInput(NamedTuple):
     """What a card is made from."""
 
     manifest: Manifest
-    """With all but `files`, which the card is one of."""
+    """Complete but for `files`, since the card is one of them."""
     items: Sequence[Item]
     findings: Sequence[Mapping[str, Any]] = ()
     """What the audit of the run's judges found, in the shape of `arena audit --json`."""
@@ -65,6 +65,7 @@ def card_text(given: CardInput) -> str:
     counts = {
         SLICES[name]: manifest.counts[name]
         for name in SLICES
+        # A table of one row, since all were chosen alike, would say nothing.
         if name in manifest.counts and not (name == "chosen_by" and len(manifest.counts[name]) < 2)
     }
     kinds = SLICES[QUESTION_CATEGORY]
@@ -73,7 +74,7 @@ def card_text(given: CardInput) -> str:
     for name, many in manifest.counts.items():
         if name.startswith(COLUMN):
             title = f"by {plain(name.removeprefix(COLUMN))}"
-            # A column may be called as a trait of the questions is; neither stands for the other.
+            # A column may have the name of a trait of the questions; both have a table.
             counts[f"{title} of the video" if title in SLICES.values() else title] = many
     alarms = [
         f"- **Alarm:** {plain(found['sentence'])}" for found in given.findings if found["alarm"]
@@ -173,14 +174,14 @@ def _how(manifest: Manifest) -> str:
 
 
 def _share_words(share: Any) -> str | None:
-    """Return how many battles a share, or "all", is; None where it is not known."""
+    """Return in words how many battles a share, or "all", is; None if it is not known."""
     if not share:
         return None if share is None else "none"
     return "all battles" if share == "all" else f"{100 * float(share):.3g} % of battles"
 
 
 def _frames_words(sampling: Mapping[str, Any]) -> str | None:
-    """Return which frames were looked at, in the words of a plan; None where it is not known."""
+    """Return which frames were looked at, in the words of a plan; None if it is not known."""
     try:
         found = Sampling.model_validate(sampling)
     except ValidationError:
@@ -308,7 +309,7 @@ def _biases(items: Sequence[Item], manifest: Manifest) -> str:
 
 
 def _topics(selection: Mapping[str, Any]) -> str:
-    """Return what was clustered to topics, and by what."""
+    """Return from what topics were clustered, and who named them."""
     of = plain(selection.get("embeddings") or "words")
     namer = selection.get("topics_named_by")
     who = "it" if namer is None else f"{plain(str(namer))}, a model"
@@ -356,6 +357,7 @@ TEXTS = (
 WHOLE = ("persona_index", "round")
 NUMBERS = ("duration_s", "difficulty")
 AS_JSON = ("votes", "judge_verdicts", "extra")
+# Words of the Hub's metadata, which knows no others.
 SIZES = ((1_000, "n<1K"), (10_000, "1K<n<10K"), (100_000, "10K<n<100K"))
 LICENCES = (
     *("apache-2.0", "mit", "cc0-1.0", "cc-by-4.0", "cc-by-sa-4.0", "cc-by-nc-4.0"),
@@ -365,7 +367,7 @@ LICENCES = (
 
 
 def need_pyarrow() -> None:
-    """Raise BadInput where Parquet cannot be written."""
+    """Raise BadInput if Parquet cannot be written."""
     need_package("pyarrow", "--parquet needs pyarrow", "parquet")
 
 
@@ -382,6 +384,8 @@ def parquet_bytes(items: Sequence[Item]) -> bytes:
         **dict.fromkeys(AS_JSON, pa.string()),
     }
     if any(item.facts for item in items):
+        # Only with content, so that a bench without any keeps the bytes it had before there were
+        # facts.
         kinds["facts"] = pa.string()
     if any(item.language for item in items):
         kinds["language"] = pa.string()
@@ -392,6 +396,7 @@ def parquet_bytes(items: Sequence[Item]) -> bytes:
         row |= {name: json.dumps(row[name]) for name in (*AS_JSON, "facts")}
         for name in TEXTS:
             if row[name] is not None:
+                # A lone surrogate, as in a path that is no UTF-8, makes pyarrow raise.
                 row[name] = row[name].encode("utf-8", "backslashreplace").decode()
     if any("hard" in row for row in rows):
         kinds["hard"] = pa.string()
@@ -411,6 +416,7 @@ def readme_text(given: CardInput) -> str:
     head = [
         "---",
         *([f"license: {known}"] if known in LICENCES else ["license: other"]),
+        # A JSON string is a YAML string, too, so that no licence ends the front matter.
         *([f"license_name: {json.dumps(licence)}"] if licence and known not in LICENCES else []),
         "task_categories: [visual-question-answering]",
         f"size_categories: [{json.dumps(size)}]",

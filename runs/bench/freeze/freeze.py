@@ -85,14 +85,14 @@ FACTS = (
 )  # fmt: skip
 """What a bench repeats of the run's settings; nothing of a clock or a machine."""
 FURTHER_FACTS = ("contracts", "reading", "personas", "diverse", "blind_referee")
-"""What it repeats likewise of a run that has it."""
+"""What it repeats likewise, but only of a run that has it."""
 CAST_FACTS = ("model", "max_frames", "parameters")
 """What it repeats of each model: not where its server stands."""
 TAKEN = "taken"
 NAMED = 8
-"""So many licences are named where none of those asked for is there."""
+"""The most licences that are named where none of those asked for is there."""
 UNCLUSTERED = "other"
-"""The topic of questions that are of none."""
+"""The topic of questions outside of every cluster."""
 
 
 @dataclass(frozen=True)
@@ -129,9 +129,9 @@ class FrozenBench:
     bench: str
     """Its digest."""
     questions: int
-    """In it."""
+    """Questions in it."""
     videos: int
-    """That they are about."""
+    """Videos that they are about."""
     battles: int
     """Battles of the run that count: each is a question, in one of the next two, or dropped."""
     left_out: int
@@ -270,6 +270,7 @@ def bench_of(
     battles = [[battle.id, battle.verdict] for battle in run.outlines]
     labels = [label.model_dump() for label in run.store.evidence.labels()]
     facts = {name: run.manifest.get(name) for name in FACTS}
+    # Not written as null where a run has none, so that benches of older runs keep their bytes.
     facts |= {name: run.manifest[name] for name in FURTHER_FACTS if run.manifest.get(name)}
     facts["cast"] = {
         alias: {key: entry[key] for key in CAST_FACTS if key in entry}
@@ -282,6 +283,7 @@ def bench_of(
         selection={
             "seed": _seed(run, selection),
             **selection.as_json(),
+            # If nobody played without frames, a leak filter found nothing because it could not.
             "blind": [*blind_of(given)],
             "without_winner": {} if selection.hard else dict(sorted(pool.left_out.items())),
             "left_out": _added(pool.left_out if selection.hard else {}, chosen.left_out),
@@ -321,7 +323,7 @@ def documents_wanted(
 ) -> list[EmbeddedQuestion]:
     """Return the questions whose documents a draw over topics needs; or BadInput.
 
-    None where there are too few for topics, so that nobody pays for vectors of no use.
+    Empty if there are too few for topics, so that nobody pays for vectors of no use.
     """
     with open_run(folder) as run:
         given = read_input(run)
@@ -378,14 +380,15 @@ def _pool(
 
 
 def _check_columns(run: RunReader, selection: BenchSelection) -> None:
+    # A title tells one video from all others, and a stated category is the item's own already.
     own = [name for name in run.known_facts.columns if name not in ("title", "category")]
     selection.check_columns(own)
 
 
 def _licence_counts(run: RunReader, selection: BenchSelection) -> dict[str, int]:
-    """Return how many videos a wish for licences takes or leaves out; BadInput where it takes none.
+    """Return how many videos a wish for licences takes or leaves out; BadInput if it takes none.
 
-    Nothing where there is no such wish.
+    Empty without such a wish.
     """
     if not selection.only_licence:
         return {}
@@ -421,13 +424,13 @@ class TopicDocuments(TypedDict):
     """What topics of questions and frames were made of."""
 
     questions: int
-    """That were clustered."""
+    """Questions that were clustered."""
     with_frames: int
     """How many of these had frames."""
     frames: int
     """Most frames of each."""
     calls: int
-    """That the vectors took, of all processes."""
+    """Calls that the vectors took, in all processes."""
     cost_usd: float | None
     """What they cost; None if that of any is unknown."""
 
@@ -458,6 +461,7 @@ def _beside(
             "cost_usd": told.documents.cost_usd,
         }
         beside["topic_documents"] = documents
+    # Empty ones are left out, so that benches without them keep their bytes.
     return {name: found for name, found in beside.items() if found}
 
 
@@ -494,4 +498,5 @@ def _advice(run: RunReader) -> str:
 
 
 def _plain(text: str) -> bytes:
+    # Names and answers may hold lone surrogates, which UTF-8 cannot write.
     return text.encode("utf-8", "backslashreplace")

@@ -33,7 +33,7 @@ FLOOR = 1e-6
 
 
 def worth_of(items: Sequence[Item], battles: Sequence[Outline]) -> dict[str, float]:
-    """Return of each qid how well its two answers separate models, and how sure its winner is.
+    """Return for each qid how well its two answers separate models, and how sure its winner is.
 
     An answer separates two models by the squared difference of their chances against it over the
     variance of the two outcomes (Fisher's ratio); every two models count alike. That is taken from
@@ -67,6 +67,8 @@ def _ratios(battles: Sequence[Outline]) -> Mapping[str, float]:
     ratio = np.zeros(len(names))
     for one, other in combinations(range(len(names)), 2):
         apart = (chance[one] - chance[other]) ** 2 / (noise[one] + noise[other])
+        # Divided by its mean over the answers, or two models far apart would outweigh all other
+        # pairs.
         ratio += apart / max(float(apart.mean()), FLOOR)
     return dict(zip(names, ratio.tolist(), strict=True))
 
@@ -88,7 +90,7 @@ class AnswerChoice(NamedTuple):
     """Which answer of a battle was selected, and by whom."""
 
     seat: Literal["a", "b"] | None
-    """None where nobody won."""
+    """None if nobody won."""
     by: Literal["judge", "labels"]
 
 
@@ -158,7 +160,7 @@ _SAID = ("title", "language", "licence")
 def categorised(run: RunReader, items: Sequence[Item], selection: BenchSelection) -> list[Item]:
     """Return items with the categories of their questions, where the run was tagged.
 
-    Raises BadInput where it was not and the draw is to be even over them.
+    Raises BadInput if it was not and the draw is to be even over them.
     """
     found = categories_of(run)
     if selection.draws and "question-category" in selection.by and not found:
@@ -185,7 +187,7 @@ def with_names(items: Sequence[Item], names: Mapping[str, str]) -> list[Item]:
 
 
 def named_topics(items: Sequence[Item], names: Mapping[str, str], by: str | None) -> dict[str, Any]:
-    """Return what a manifest says of topics that a model named; nothing where none did."""
+    """Return what a manifest says of topics that a model named; empty if none did."""
     there = {item.topic for item in items}
     words = {name: words for words, name in names.items() if name in there}
     return {"topics_named_by": by, "topic_words": words} if words else {}
@@ -208,6 +210,7 @@ def choose(battle: Battle, votes: Counter[str] | None = None) -> AnswerChoice:
     a = votes["a"]
     b = votes["b"]
     tie = votes["tie"]
+    # More people have to see this winner than saw the other one, or none.
     if a == b or max(a, b) <= tie:
         return AnswerChoice(None, "labels")
     return AnswerChoice("a" if a > b else "b", "labels")
@@ -319,6 +322,7 @@ def hard_pool_of(found: HardFound, given: AuditInput, seed: int) -> HardPool:
         else:
             item = _item(one, seed)
             pool.items.append(item)
+            # The small term decides between equal shares alone: different ones are further apart.
             pool.worth[item.qid] = one.share + 1e-6 * one.count("failed")
             if _topical(one.battle) in leaks:
                 pool.leaked.add(item.qid)
@@ -382,7 +386,7 @@ class HardCounts(TypedDict):
     known: int
     """More answers, from battles of newcomers over stored ones."""
     failed: int
-    """How many of these answers lost or were found no better."""
+    """Answers among these that lost or were found no better."""
     passed: int
     """Those that were found better."""
     void: int
@@ -390,7 +394,7 @@ class HardCounts(TypedDict):
     hard: int
     """Questions at which more failed than passed."""
     calls: int
-    """What the asking took."""
+    """Calls that the asking took."""
     cost_usd: float | None
     """What it cost; null if that of any call is unknown."""
 

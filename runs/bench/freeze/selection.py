@@ -43,7 +43,7 @@ def draw_evenly(strata: Strata, size: int, sides: Sequence[int] | None = None) -
         strata: of all items, which stand in the order of preference.
         size: how many are wanted.
         sides: of each item 1, -1 or 0; as many of either are drawn, which may take an item or more
-            away from `size`. None where there are none.
+            away from `size`. None for no sides.
 
     Returns:
         Places in the order in which they were drawn.
@@ -62,6 +62,7 @@ class _SelectionCells:
         waiting: dict[tuple[object, ...], list[int]] = {}
         for place, parts in enumerate(strata):
             waiting.setdefault((*parts, self._sides[place]), []).append(place)
+        # Reversed, so that pop takes the most preferred first.
         self._waiting = [places[::-1] for places in waiting.values()]
         self._side = np.array([key[-1] for key in waiting], dtype=np.int64)
         self._next = np.array([places[-1] for places in self._waiting], dtype=np.float64)
@@ -83,7 +84,9 @@ class _SelectionCells:
         """How many more of side 1 than of side -1 were drawn: never more than one."""
 
     def take(self, size: int) -> bool:
-        """Draw one more; False where nothing is left that may be drawn."""
+        """Draw one more; False if nothing is left that may be drawn."""
+        # Below any step of a part's cost: preference decides among cells that are equally far
+        # behind.
         cost = 1e-6 * self._next / self._last
         for parts, costs in zip(self._parts, self._costs, strict=True):
             cost = cost + costs[parts]
@@ -104,6 +107,7 @@ class _SelectionCells:
         left = size - len(self.drawn)
         if self._ahead:
             allowed = np.asarray(self._side * self._ahead <= 0)
+        # The last one of a side would have nothing of the other side against it.
         elif left == 1 and self._side.any():
             allowed = np.asarray(self._side == 0)
         else:
@@ -123,7 +127,7 @@ class _SelectionCells:
 
 
 DIMENSIONS = ("duration", "category", "topic")
-"""What is drawn evenly over where nobody says it."""
+"""What is drawn evenly over by default."""
 KNOWN = (*DIMENSIONS, "language", "question-category")
 """What a run can be drawn evenly over; besides them the columns of its file of facts."""
 
@@ -136,24 +140,24 @@ class BenchSelection:
     """How questions are chosen; as it stands, all battles with a winner are."""
 
     size: int | None = None
-    """At most so many, drawn evenly."""
+    """The most questions, drawn evenly; None for all."""
     per_video: int | None = None
     distinct: bool = False
     """Whether questions about one video that say nearly the same are kept once."""
     leak_filter: bool = False
-    """None that a contestant without a frame won."""
+    """Whether questions that a contestant without a frame won are left out."""
     length_matched: bool = False
-    """As many whose selected answer is the longer as whose is the shorter."""
+    """Whether the selected answer is the longer one as often as the shorter one."""
     separating: bool = False
-    """Rather those that separate models."""
+    """Whether questions that separate models are preferred."""
     by: tuple[str, ...] = DIMENSIONS
     """What is drawn evenly over: of KNOWN, and columns of facts."""
     embeddings: str | None = None
     """Model whose embeddings of the questions make topics; None: their words do."""
     hard: bool = False
-    """In place of battles with a winner, those of both bad answers at which most models fail."""
+    """Whether to take battles of two bad answers that most models fail, not those with a winner."""
     most: int | None = None
-    """At most so many of the hardest."""
+    """The most questions, the hardest first; None for all."""
     seed: int | None = None
     """None: the run's."""
     language: str | None = None
@@ -197,7 +201,7 @@ class BenchSelection:
         return sorted({plain_licence(name) for name in self.only_licence})
 
     def why_no_licence(self, licence: str | None) -> str | None:
-        """Return why a video of such a licence is left out; None where it is not."""
+        """Return why a video of such a licence is left out; None if it is not."""
         if not self.only_licence:
             return None
         if licence is None:
@@ -207,7 +211,7 @@ class BenchSelection:
     def why_not(
         self, language: str | None, question: str, round_: int | None, licence: str | None
     ) -> str | None:
-        """Return which wish leaves out a question asked so; None where none of these does."""
+        """Return which wish leaves out a question asked so; None if none does."""
         if why := self.why_no_licence(licence):
             return why
         if self.language is not None:
@@ -286,7 +290,7 @@ def choose_items(
         selection: what is asked for.
         seed: decides among equals.
         leaked: qids of those that can be won unseen.
-        worth: of each qid how well it separates models, or how hard it is; None where that does
+        worth: for each qid how well it separates models, or how hard it is; None if that does
             not matter.
         embed: makes vectors of questions; None: their words are read.
     """
@@ -318,6 +322,7 @@ def candidates_of(
     left = sorted(
         pool,
         key=lambda item: (
+            # Rounded, so that the last bits of a fit reorder nothing.
             -round((worth or {}).get(item.qid, 0.0), 9),
             derive(seed, "freeze", item.qid),
         ),
@@ -347,7 +352,7 @@ def candidates_of(
 
 
 def _turns(items: Sequence[Item]) -> list[int]:
-    """Return of each item how many about its video stand before it."""
+    """Return for each item how many about its video stand before it."""
     seen = Counter[str]()
     turns = []
     for item in items:
@@ -364,7 +369,7 @@ def _drawn(
     seed: int,
     embed: Embed | None,
 ) -> tuple[list[Item], list[bool]]:
-    """Return the items, with topics if those count, and of each whether it was drawn."""
+    """Return the items, with topics if those count, and for each whether it was drawn."""
     if "topic" in selection.by:
         questions = [item.question for item in items]
         topics = topics_of(questions, seed, embed(items) if embed else None)
@@ -379,6 +384,7 @@ def _drawn(
     ]
     found = [parts_of(item, QUESTION_CATEGORY) for item in items]
     common = Counter(part for parts in found for part in parts)
+    # A question of several categories counts for the rarest, which is the hardest to fill.
     rarest = [min(parts, key=lambda part: (common[part], part)) for parts in found]
     strata = [
         tuple(

@@ -14,12 +14,12 @@ from videoautoarena.scoring.fitting.counts import Floats, Ints
 from videoautoarena.scoring.fitting.newton import one_blas_thread
 
 LEAST = 20
-"""Fewer questions have no topics."""
+"""The fewest questions that get topics."""
 DEPTH = 16
 """Latent dimensions: enough for some dozens of topics, few enough for clusters to be dense."""
 WORDS = 2000
 SMALLEST = 5
-"""Questions of a topic at least, and no less than a hundredth of all."""
+"""The fewest questions of a topic, which has a hundredth of all at least."""
 MOST = 3000
 """Questions that are clustered; the rest join the nearest cluster, since the cost is quadratic."""
 OTHER = "other"
@@ -35,7 +35,7 @@ def topics_of(
 ) -> list[str | None]:
     """Return the topic of each question: its three weightiest words, or `other` for outliers.
 
-    All None where there are too few questions or words, or nothing clusters. With one seed and one
+    All None if there are too few questions or words, or nothing clusters. With one seed and one
     release of scikit-learn the answer is the same each time.
 
     Args:
@@ -57,10 +57,12 @@ def topics_of(
         weights = read.fit_transform(questions)
     except ValueError:  # no word occurs twice
         return [None] * len(questions)
+    # What all embeddings have in common would else be the first of the latent dimensions.
     wide = weights if vectors is None else vectors - vectors.mean(axis=0)
     depth = min(DEPTH, min(wide.shape) - 1)
     if len(questions) < LEAST or depth < 1:
         return [None] * len(questions)
+    # Sums of several threads may end in other bits, and so in other clusters.
     with one_blas_thread():
         found = TruncatedSVD(depth, random_state=seed % 2**32).fit_transform(wide)
         labels = _cluster(normalize(found), seed)

@@ -38,7 +38,7 @@ class SetScoring(ABC):
     """How sets of one kind are played and scored."""
 
     unchecked = "holds tasks; arena bench probe says what they give away"
-    """Of a kind that `check` is not for: what to do instead."""
+    """What to do instead, for a kind that `check` is not for."""
 
     async def plan(self, bench: OpenBench[Any], asked: BenchOrder) -> BenchPlan:
         """Return what it would take to play one; nobody is called, and nothing is written."""
@@ -89,7 +89,7 @@ class SetScoring(ABC):
 
 
 class PreferenceSets(SetScoring):
-    """How questions are played and scored that have an answer that won and one that lost."""
+    """How questions with an answer that won and one that lost are played and scored."""
 
     def rules(self) -> Rules:
         """Return that answers are held against both references, or an anchor."""
@@ -130,14 +130,14 @@ class PreferenceSets(SetScoring):
         return compare(bench, a, b, judge=judge, anchor=anchor)
 
     def check(self, bench: OpenBench[Any], *, run: Path | None, judge: str | None) -> PrintedReport:
-        """Return what length and constants come to, and whether a run's order is found again."""
+        """Return what length and constants score, and whether a run's order is found again."""
         from videoautoarena.runs.bench.score.validity import check
 
         return check(bench, run=run, judge=judge)
 
 
 class KeyedSets(SetScoring):
-    """How sets are played and scored whose items say what is right."""
+    """How sets whose items say what is right are played and scored."""
 
     key: str
     """What their items have, as a sentence."""
@@ -146,7 +146,7 @@ class KeyedSets(SetScoring):
 
     @abstractmethod
     def scores(self, bench: OpenBench[Any], results: Any = None, **how: Any) -> PrintedReport:
-        """Return the scores of results on one; of those that lie in it where none are given."""
+        """Return the scores of results on one, by default of those that lie in its folder."""
 
     @abstractmethod
     def compared(self, bench: OpenBench[Any], a: str, b: str, judge: str | None) -> PrintedReport:
@@ -176,7 +176,7 @@ class KeyedSets(SetScoring):
 
 
 class TaskSets(KeyedSets):
-    """How tasks are played and scored that have a right answer."""
+    """How tasks with a right answer are played and scored."""
 
     key = "tasks have a key"
     parts = "tasks are scored by task"
@@ -211,6 +211,7 @@ class TaskSets(KeyedSets):
             )
         rows = [row for row in boards[0].models if row.view == "whole"]
         by_choice = {row.model: row.m_avg for row in rows if row.m_avg}
+        # Choices are read without a judge; only free text needs the same marker for all.
         if not by_choice:
             _refuse_several(bench, (row.judge or "nobody" for row in rows), "marked")
         figures = by_choice or {row.model: row.g_avg for row in rows if row.g_avg}
@@ -234,7 +235,7 @@ class DialogueSets(KeyedSets):
         return DialogueRules()
 
     def scores(self, bench: OpenBench[Any], results: Any = None, **how: Any) -> PrintedReport:
-        """Return accuracies by ability and their mean, beside what constants come to."""
+        """Return accuracies by ability and their mean, beside what constants score."""
         from videoautoarena.runs.bench.dialogues.score import score_dialogues
 
         return score_dialogues(bench, results, **how)
@@ -267,6 +268,7 @@ def _refuse_several(bench: OpenBench[Any], judges: Iterable[str], did: str) -> N
         )
 
 
+# One for three kinds: whether an item has options is asked item by item.
 _TASKS = TaskSets()
 SCORINGS: dict[Kind, SetScoring] = {
     "preference": PreferenceSets(),

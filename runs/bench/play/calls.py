@@ -25,10 +25,10 @@ def calls_file(bench: OpenBench) -> Path:
 
 
 def open_calls(bench: OpenBench, *, write: bool, prompts: Path | None = None) -> Store | None:
-    """Return the calls of a bench, open and as they are; None where there are none yet.
+    """Return the calls of a bench, open and as they are; None if there are none yet.
 
-    All are made with one set of prompts. BadInput where they belong to another bench or have
-    other `prompts`; RunLocked where another process writes to them.
+    All are made with one set of prompts. BadInput if they belong to another bench or have
+    other `prompts`; RunLocked if another process writes to them.
     """
     file = calls_file(bench)
     if bench.results.exists() and not is_folder(bench.results):
@@ -42,7 +42,7 @@ def open_calls(bench: OpenBench, *, write: bool, prompts: Path | None = None) ->
         if prompts is not None:
             own = own_prompts(store, prompts)
             typed = load_prompts(prompts)
-            # Those that nobody typed are ours, which a newer version may have worded anew.
+            # The others are ours, which a newer version may have worded anew.
             others = [role for role in typed.given if own.digests[role] != typed.digests[role]]
             if others:
                 raise BadInput(
@@ -119,6 +119,7 @@ def prompt_notes(
     ]
     if others:
         yield f"prompts differ from the run that the bench is from: {', '.join(others)}"
+    # Runs from before contracts were numbered followed the first.
     number = bench.manifest.run.get("contracts", 1)
     if bench.manifest.source.kind == RUN and number != prompts.contracts:
         yield (

@@ -51,19 +51,19 @@ PRESETS: Mapping[Preset, Mapping[str, int]] = {"paper": {"frames": 32, "size_px"
 
 @dataclass(frozen=True)
 class Player:
-    """Whose answers are judged."""
+    """A model, or its answers that were handed in, that is judged."""
 
     name: str
     identity: str
     """Digest of what it is, whatever it is called."""
     model: Model | None = None
-    """None where its answers were handed in."""
+    """None if its answers were handed in."""
     given: Mapping[str, str] = field(default_factory=dict)
     """Answers that were handed in, by qid."""
     view: View = "whole"
     """What it is shown of a video."""
     history: History = "golden"
-    """Of a dialogue: what it is sent of earlier rounds."""
+    """What it is sent of earlier rounds of a dialogue."""
 
     @property
     def is_blind(self) -> bool:
@@ -85,33 +85,33 @@ class CastRequest(NamedTuple):
     seed: int = 0
     leave: Leave = Leave()
     anchor: str | None = None
-    """Against whose answers alone the models are held, in place of both references."""
+    """Name of the model whose answers all are held against, in place of both references."""
     views: tuple[View, ...] = ("whole",)
-    """Of tasks: what each model is shown, each of them as a player of its own."""
+    """What each model is shown of tasks, each view as a player of its own."""
     frames: tuple[int, ...] = ()
-    """Of tasks: numbers of frames, each as a player of its own; none for each model's own."""
+    """Numbers of frames for tasks, each as a player of its own; empty for each model's own."""
     history: History = "golden"
-    """Of dialogues: what models are sent of earlier rounds."""
+    """What models are sent of earlier rounds of dialogues."""
     preset: Preset | None = None
-    """Of dialogues: how videos are looked at, in place of the usual."""
+    """How videos of dialogues are looked at, in place of the usual way."""
 
 
 class BenchCast(NamedTuple):
     """A cast that may play."""
 
     config: RunConfig
-    """As of a run in which the judge examines; without players whose answers were handed in."""
+    """Settings of a run in which the judge examines; without players of handed-in answers."""
     players: tuple[Player, ...]
     judge: str
     """The name of the panel: all judges of `config` in alphabetical order, joined by commas."""
     notes: tuple[str, ...]
     """What a reader must know; safe to print."""
     anchor: Player | None = None
-    """Against whose answers all are held; None where it is both references."""
+    """The model whose answers all are held against; None if it is both references."""
     marking: tuple[str, ...] | None = None
-    """The roles that mark free text; None where answers are held against others."""
+    """The roles that mark free text; None if answers are held against others."""
     preset: Preset | None = None
-    """How the videos are looked at, where that is not the usual way."""
+    """How the videos are looked at; None for the usual way."""
 
     @property
     def roles(self) -> tuple[str, ...]:
@@ -140,7 +140,7 @@ class BenchCast(NamedTuple):
 
     @property
     def why_videos(self) -> str:
-        """Who makes videos necessary, as the end of a clause; empty where that is a player."""
+        """Who makes videos necessary, as the end of a clause; empty if a player does."""
         if not all(player.is_blind for player in self.players):
             return ""
         return f", which {safe(self.judge)} looks at to judge"
@@ -161,6 +161,7 @@ def _cast_of(bench: OpenBench, wanted: CastRequest, file: ArenaFile) -> BenchCas
     sampling = _sampling(bench)
     identities = {name: digest_of(cast[name].identity(sampling.frames)) for name in asked}
     _refuse_same(identities)
+    # Nobody knows who wrote answers that were handed in, so they count as those of real models.
     is_real = bool(given) or _reads_real(bench, wanted)
     judges = _judges(wanted, file, cast=cast, is_real=is_real)
     cast |= {judge: entry_of(judge, file) for judge in judges}
@@ -185,6 +186,7 @@ def _cast_of(bench: OpenBench, wanted: CastRequest, file: ArenaFile) -> BenchCas
     _check_judge(config, wanted.leave, whose=whose if is_real else None)
     config = priced(config)
     players = tuple(
+        # What was handed in has no model: its name is all that tells it from others.
         Player(name, digest_of(["answers", name]), given=given[name].responses)
         if name in given
         else Player(name, identities[name], config.model_of(name))
@@ -201,6 +203,7 @@ def _refuse_twice(roster: tuple[str, ...], option: str) -> None:
 
 def _refuse_same(identities: Mapping[str, str]) -> None:
     first: dict[str, str] = {}
+    # Under two names one model would answer from the same calls and count twice.
     for name, identity in identities.items():
         if (other := first.setdefault(identity, name)) != name:
             raise BadInput(
@@ -209,7 +212,7 @@ def _refuse_same(identities: Mapping[str, str]) -> None:
 
 
 def refuse_dialogue_options(wanted: CastRequest) -> None:
-    """Raise BadInput where something was typed that means nothing but in dialogues."""
+    """Raise BadInput if something was typed that means nothing but in dialogues."""
     if wanted.history != "golden" or wanted.preset is not None:
         raise BadInput("--history and --preset are for dialogues; leave them out")
 
@@ -245,6 +248,7 @@ def _judges(
     judges = wanted.judges or ((named,) if isinstance(named, str) else tuple(named or ()))
     _refuse_twice(judges, "--judge")
     if judges:
+        # A panel has one name, and so one file of results, however it was typed.
         return tuple(sorted(judges))
     competing = ""
     examiner = file.roles.examiner
@@ -261,7 +265,7 @@ def _judges(
 
 
 def _reads_real(bench: OpenBench, wanted: CastRequest) -> bool:
-    """Return whether answers of a bench are read that are not all stand-ins'."""
+    """Return whether answers of real models in the bench itself are read."""
     is_offline = bench.manifest.source.kind == RUN and bench.manifest.run.get("offline") is True
     return _reads_references(wanted) and not is_offline
 
@@ -298,6 +302,7 @@ def _notes(bench: OpenBench, wanted: CastRequest, config: RunConfig) -> Iterator
     elif any(config.cast[judge].is_offline for judge in config.judges):
         yield "the offline judge only understands offline contestants; its rulings mean little here"
     yield from blind_lines(config.blind_referees)
+    # Against a model as anchor nobody reads the answers of the bench, whoever wrote them.
     for judge in config.judges if _reads_references(wanted) else ():
         if authors := _authors(bench, config.cast[judge].model):
             yield (
@@ -352,7 +357,7 @@ def cast_against(bench: OpenBench, wanted: CastRequest) -> BenchCast:
 
 
 def task_cast(bench: OpenBench[Any], wanted: CastRequest, *, roles: tuple[str, ...]) -> BenchCast:
-    """Return who answers tasks, and who marks free text where `roles` are to; or BadInput."""
+    """Return who answers tasks, and who marks free text if `roles` are given; or BadInput."""
     file = arena_file(wanted.config)
     wanted = _named_in_full(bench, wanted, file)
     if wanted.anchor is not None:
@@ -366,6 +371,7 @@ def task_cast(bench: OpenBench[Any], wanted: CastRequest, *, roles: tuple[str, .
     _refuse_swept(cast, wanted)
     sampling = _sampling(bench)
     if wanted.preset is not None:
+        # Before identities are compared: what a model is depends on how many frames it may be sent.
         sampling = sampling.model_copy(update=dict(PRESETS[wanted.preset]))
     _refuse_same({name: digest_of(cast[name].identity(sampling.frames)) for name in asked})
     judges = _judges(wanted, file, cast=cast, is_real=bool(given)) if roles else ()
@@ -380,9 +386,11 @@ def task_cast(bench: OpenBench[Any], wanted: CastRequest, *, roles: tuple[str, .
         seed=wanted.seed,
         rounds=1,
         models=asked,
+        # Settings of a run name an examiner; nobody examines here.
         examiner=next(iter((*judges, *asked)), ""),
         judges=judges,
         cast=cast,
+        # Free text is held against a key: there are no two seats to exchange.
         swap=0.0,
         sampling=sampling,
         offline=all(entry.is_offline for entry in cast.values()),
@@ -406,7 +414,7 @@ def task_cast(bench: OpenBench[Any], wanted: CastRequest, *, roles: tuple[str, .
 
 
 def _shown(players: Sequence[Player], wanted: CastRequest) -> Iterator[Player]:
-    """Yield each player once a view and number of frames; what was handed in saw what it saw."""
+    """Yield each player once for each view and number of frames; handed-in answers just once."""
     for player in players:
         model = player.model
         if model is None:

@@ -1,7 +1,7 @@
 """What the calls that a bench lacks will take: tokens and dollars, expected and at most.
 
-Most texts of a bench are known before anybody is asked, so they are counted. What a frame comes
-to, and a reply, is stated, and gives way to what the bench's own calls came to.
+Most texts of a bench are known before anybody is asked, so they are counted. Tokens of a frame and
+of a reply are stated, and give way to what the bench's own calls took.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ CHOSEN, DESCRIBED, SHORTEST = 8, 100, 15
 POINT, SCALE, CHECKED = 40, 50, 30
 """Tokens in which a judge marks one scoring point, one scale, or one item of a checklist."""
 ENOUGH = 5
-"""From so many calls on a bench's own rates are taken."""
+"""Calls of a kind that are needed before a bench's own rates are used."""
 MARKS: tuple[Role, ...] = ("scene_marker", "summary_marker", CHECKER)
 
 
@@ -54,10 +54,10 @@ class PlannedCall(NamedTuple):
     role: Role
     alias: str
     player: Player | None = None
-    """Whose answer it is, or is about; of an embedder, who asks, where it embeds a question."""
+    """Whose answer it is, or is about; for an embedder who asks, if it embeds a question."""
     times: int = 1
     part: int = 0
-    """Of a dialogue: the number of the round."""
+    """The number of the round in a dialogue, from 1; 0 elsewhere."""
 
     @property
     def at_most(self) -> int:
@@ -83,7 +83,7 @@ class Size(NamedTuple):
 
 
 class Rate(NamedTuple):
-    """What calls came to, as a multiple of what would have been expected of them."""
+    """What calls took, as a multiple of what had been expected of them."""
 
     read: float = 1.0
     written: float = 1.0
@@ -112,6 +112,7 @@ class Forecast:
         found: dict[tuple[str, str, Role], list[tuple[PlannedCall, float]]] = {}
         for ask, is_spared in self._spared(asks):
             name = ask.player.name if ask.player and ask.role == "contestant" else ask.alias
+            # A reply in a form may have to be asked for again; free text is taken as it comes.
             expected = ask.times * (1.0 if ask.role in FREE else again) * (not is_spared)
             if ask.role in SCOUTS:
                 expected = self._unknown_clips(ask, answered)
@@ -152,6 +153,7 @@ class Forecast:
             whose = (ask.item.qid, ask.part, player.name)
             if ask.role == "contestant":
                 shown = self._frames(ask)
+                # Without a frame to show, all views are one and the same call.
                 view = player.view if shown else "blind"
                 key = (ask.item.qid, ask.part, ask.alias, view, shown)
                 same |= {whose} if key in seen else set()
@@ -166,9 +168,9 @@ class Forecast:
     def _unknown_clips(
         self, ask: PlannedCall, answered: Mapping[tuple[str, str, str], int]
     ) -> float:
-        """Return how many calls about a question, or a video's clips, are to be made likely.
+        """Return how many calls about a question, or a video's clips, are expected to be left.
 
-        There are as many clips as the video's frames make.
+        The number of clips follows from that of the video's frames.
         """
         video = self.films.videos.get(ask.item.video_id)
         if ask.player is not None or video is None:
@@ -203,6 +205,7 @@ class Forecast:
         elif role == "contestant":
             task = Task(role, None, scope_of(item), question=_asked(item))
         elif role in MARKS:
+            # Texts are sized by their characters, so blanks stand for an answer that is not known.
             said = " " * (CHARACTERS * DESCRIBED)
             key = AnswerWithKey(item.question, item.answer or "", said, tuple(item.points))
             task = Task(role, None, scope_of(item), texts=key.texts())
@@ -243,6 +246,8 @@ class Forecast:
     def _heard(self, ask: PlannedCall, frames: int) -> int:
         """Return the characters of subtitles that are shown with so many frames."""
         video = self.films.videos.get(ask.item.video_id)
+        # Whoever is shown less than the whole is sent no subtitles, which would tell what is
+        # hidden.
         is_bare = ask.player is not None and ask.player.view != "whole"
         if video is None or not frames or (is_bare and ask.role == "contestant"):
             return 0
@@ -252,11 +257,13 @@ class Forecast:
         return round(spoken)
 
     def _rates(self, rows: Sequence[CallRow], items: Sequence[Any]) -> dict[Kind, Rate]:
-        """Return what this bench's calls came to, of those there are enough of."""
+        """Return what this bench's calls took by kind, for kinds of which there are enough."""
         by_scope = {scope_of(item): item for item in items}
         sums: dict[Kind, Counter[str]] = defaultdict(Counter)
         for row in rows:
+            # Scopes of rounds and judgings begin with that of the item and go on behind a colon.
             item = by_scope.get(row.nonce.scope.partition(":")[0])
+            # Calls whose tokens nobody counted say nothing of rates.
             if item is None or row.usage.total is None or row.alias not in self.cast.config.cast:
                 continue
             ask = PlannedCall(item, row.nonce.role, row.alias, part=_part_of(row.nonce.scope))
@@ -333,7 +340,7 @@ def _shown_s(video: Video, spans: Sequence[tuple[float, float]]) -> float:
 
 
 def _reply(ask: PlannedCall) -> int:
-    """Return the tokens of a reply, as a rule."""
+    """Return the tokens that a reply is expected to have."""
     item = ask.item
     role = ask.role
     if isinstance(item, DialogueItem):
@@ -347,7 +354,7 @@ def _reply(ask: PlannedCall) -> int:
 
 
 def _count_of(sampling: Sampling, video: Video | None, spans: Sequence[tuple[float, float]]) -> int:
-    """Return how many frames a video or its stretches will have, not looked at yet."""
+    """Return how many frames a video or its stretches are expected to have, before it is opened."""
     if video is None:
         return sampling.frames
     a_second = (sampling.fps or FPS) if sampling.policy == "fps" else video.fps

@@ -24,7 +24,7 @@ from videoautoarena.runs.bench.play.videos import BenchVideos
 from videoautoarena.runs.run.rundir.frames import RunFrames
 
 NO_VIDEO = "no video"
-"""How the reason begins of what is void since its video is lost."""
+"""How the reason of a void begins whose video is lost."""
 End = Literal["judged", "forfeit", "void"]
 E = TypeVar("E", bound=Entry, default=Item)
 
@@ -35,18 +35,18 @@ class Said(NamedTuple):
     text: str | None
     reason: str | None = None
     is_ours: bool = False
-    """It was never asked, so that it is not its fault."""
+    """Whether the player was never asked, so that it is not at fault."""
     row: CallRow | None = None
-    """The call that gave it; None where none did."""
+    """The call that gave it; None if none did."""
 
 
 class Outcome(NamedTuple):
-    """What a question came to for one player."""
+    """How a question ended for one player."""
 
     lines: Sequence[Shape]
-    """As they stand in the file of its result."""
+    """Lines as they stand in the file of its result."""
     same: Sequence[bool]
-    """Of what was judged from both seats, whether the judge said the same twice."""
+    """Whether the judge said the same twice, for each judging from both seats."""
     end: End
     reason: str | None = None
     """Why it was not judged."""
@@ -69,7 +69,7 @@ class Game(ABC, Generic[E]):
 
     @abstractmethod
     async def play(self, item: E, player: Player) -> Outcome:
-        """Return what a question came to for one player."""
+        """Return how a question ended for one player."""
 
     @abstractmethod
     def asked(self, item: E) -> str:
@@ -98,13 +98,14 @@ class Game(ABC, Generic[E]):
             return Said(None, f"no answer: {why}", is_ours=True)
         except CallFailed as failure:
             self.on_failed(scope)
+            # That frames are gone is no fault of the model, so it forfeits nothing.
             return Said(None, f"no answer: {failure}", is_ours=isinstance(failure, FramesLost))
         return Said(said.answer.text, row=said.row)
 
     def _without_thoughts(self, given: str) -> str:
         """Return an answer that was handed in without what its model thought."""
         reading = self.prompter.prompts.reading
-        # At first it was judged as it came, and whatever is judged is part of a call's key.
+        # The first way of reading judged it as it came; what is judged is part of a call's key.
         return given if reading == 1 else answer_of(given, reading=reading)
 
     async def seen(self, item: E, player: Player) -> VideoFrames:
@@ -114,7 +115,7 @@ class Game(ABC, Generic[E]):
     def shown(self, item: E, player: Player) -> tuple[str, ...]:
         """Return the own ids of the videos a player is shown, first the one it is asked about.
 
-        None where the video is not at hand and nobody looks at it.
+        Empty if the video is not at hand and nobody looks at it.
         """
         video = self.films.videos.get(item.video_id)
         if not self.cast.needs_video(player) and (
@@ -124,7 +125,7 @@ class Game(ABC, Generic[E]):
         return (self.films.videos[item.video_id].id,)
 
     def has_frames(self, item: E) -> bool:
-        """Return whether the frames were looked at before that a question is about."""
+        """Return whether the frames of a question's video were looked at before."""
         return self.run_frames.has(self.films.videos[item.video_id].id)
 
     async def frames(self, item: E) -> VideoFrames:
@@ -133,7 +134,9 @@ class Game(ABC, Generic[E]):
 
 
 def no_frames(item: Entry) -> VideoFrames:
-    """Return what is shown of an item's video to who sees no frames."""
+    """Return what a model that sees no frames is shown of an item's video."""
+    # By the bench's id, whether the video is at hand or not: no call of a blind model depends on
+    # it.
     return VideoFrames(video=digest_of(item.video_id)[:12], width_px=0, height_px=0, frames=())
 
 

@@ -40,11 +40,11 @@ class Left:
     """What is left to be called."""
 
     known: int = 0
-    """Questions of which, for one player, nothing is left."""
+    """Questions times players for which no call is left."""
     lost: int = 0
-    """Of these, those whose video cannot be had."""
+    """How many of these are void, since their video cannot be had."""
     videos: set[str] = field(default_factory=set)
-    """The bench's ids of those whose frames are sent."""
+    """The bench's ids of the videos whose frames are sent."""
     failed: set[str] = field(default_factory=set)
     """Scopes of calls that failed for good."""
     asks: list[PlannedCall] = field(default_factory=list)
@@ -76,7 +76,7 @@ def _calls_of(asks: Iterable[PlannedCall]) -> Counter[str]:
 
 
 OfItem = Callable[[Any, BenchCast, Any], Awaitable[Unknown]]
-"""Game, or None where nothing is known, cast and item to what is left of it."""
+"""Game, or None if nothing is known, cast and item to what is left of it."""
 
 
 async def look_ahead(
@@ -87,7 +87,7 @@ async def look_ahead(
     items: Sequence[Any],
     films: BenchVideos,
 ) -> Left:
-    """Return what is left to be called; `game` repeats what is known, None where nothing is."""
+    """Return what is left to be called; `game` repeats what is known, None if nothing is."""
     left = Left()
     looking: dict[str | int, tuple[Any, set[str]]] = {}
     for number, item in enumerate(items):
@@ -95,10 +95,13 @@ async def look_ahead(
         players = cast.players
         seen = game
         if video is None or (game is not None and game.run_frames.is_quarantined(video.id)):
+            # A lost video makes the question void for those alone who look at it.
             players = tuple(one for one in players if not cast.needs_video(one))
             left.known += len(cast.players) - len(players)
             left.lost += len(cast.players) - len(players)
         elif game is not None and all(map(cast.needs_video, players)):
+            # Frames are part of every request, so without them nothing of the item can be found
+            # again.
             seen = game if game.has_frames(item) else None
         if not players:
             continue
@@ -109,9 +112,10 @@ async def look_ahead(
             left.videos.add(item.video_id)
         mine = list(_looking(cast, found.calls))
         for alias, player in mine:
-            # Which other one is drawn an item; there are no more of them than videos.
+            # Drawn for each item when it is played; counted are as many as there can be.
             shown = number % len(films.videos) if player.view == "other" else item.video_id
             looking.setdefault(shown, (item, set()))[1].add(alias)
+        # Questions are embedded once, and clips once a video, for all models that look by them.
         for scout in embedders(cast.config, (alias for alias, _ in mine)):
             left.asks.append(PlannedCall(item, "embedder", scout, mine[0][1]))
     for item, models in looking.values():
@@ -143,6 +147,7 @@ async def unknown_of(game: JudgedGame[Any] | None, cast: BenchCast, item: Item) 
     known = 0
     for player in cast.players:
         mine = await _unknown(game, cast, item, player, held)
+        # As long as the anchor has not answered, no player is done with the question.
         known += not mine and held is not None
         asks += mine
     return Unknown(known, tuple(asks))
@@ -151,7 +156,7 @@ async def unknown_of(game: JudgedGame[Any] | None, cast: BenchCast, item: Item) 
 async def _held(
     game: JudgedGame[Any] | None, cast: BenchCast, item: Item
 ) -> tuple[Said | None, list[PlannedCall]]:
-    """Return what answers are held against where it is known, or the call that it takes."""
+    """Return what answers are held against, or None and the call that it takes."""
     if (anchor := cast.anchor) is None:
         return Said(""), []
     if game is not None:
@@ -200,23 +205,23 @@ class BenchPlan(Costing):
         *(*Costing.COSTS, "notices"),
     )
     questions: int
-    """Of the bench, or as many as were asked for."""
+    """Questions of the bench, or as many as were asked for."""
     players: tuple[str, ...] = field(metadata=keyed("models"))
     """Who answers."""
     judge: str
     """Who judges."""
     known: int
-    """Of questions times models, those that are played already, or that have no video."""
+    """Questions times models that are played already, or that have no video."""
     calls_at_most: Mapping[str, int]
-    """By name."""
+    """The most calls of each model, by its name, transport retries aside."""
     notices: tuple[str, ...]
     """What leaves the machine, and what a reader must know."""
     anchor: str | None = field(default=None, metadata=LEFT_OUT)
-    """Against whose answers the models are held, where it is one model's."""
+    """Name of the model whose answers all are held against, if there is one."""
     unit: str = "question"
     """What `questions` are called for a person."""
     without_video: int | None = field(default=None, metadata=LEFT_OUT)
-    """Of `known`, those that are void, since their video cannot be had; left out if none is."""
+    """How many of `known` are void, since their video cannot be had; left out if none is."""
 
     def as_json(self) -> dict[str, Any]:
         """Return it in the shape of `arena bench run --plan --json`."""
@@ -295,7 +300,7 @@ def plan_of(
 def priced_plan(
     plan: BenchPlan, items: Sequence[Any], *, left: Left, forecast: Forecast
 ) -> BenchPlan:
-    """Return a plan with what its calls come to."""
+    """Return a plan with the tokens and dollars of its calls."""
     store = forecast.store
     config = forecast.cast.config
     known = {alias: price_of(config.model_of(alias)) for alias in plan.calls_at_most}

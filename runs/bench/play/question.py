@@ -51,7 +51,7 @@ class Answered(NamedTuple):
     player: Player
     text: str
     other: str
-    """The anchor's answer; empty where it is held against the references."""
+    """The anchor's answer; empty if it is held against the references."""
 
 
 class QuestionSeating(NamedTuple):
@@ -60,7 +60,7 @@ class QuestionSeating(NamedTuple):
     against: Against | Literal["anchor"]
     seats: Seats
     is_audit: bool = False
-    """It changes no ruling; it shows whether the judge minds the seats."""
+    """Whether it changes no ruling, and only shows whether the judge minds the seats."""
 
 
 @dataclass(frozen=True)
@@ -75,7 +75,7 @@ class JudgedGame(Game, Generic[Found]):
         return tuple(map(self.cast.config.model_of, self.cast.config.judges))
 
     async def play(self, item: Item, player: Player) -> Outcome:
-        """Return what a question came to: one call for an answer, one a judging of each judge."""
+        """Return how a question ended: one call for an answer, one a judging of each judge."""
         held = await self.held(item)
         said = held if held.text is None else await self.answer(item, player)
         if held.text is None or said.text is None:
@@ -95,9 +95,10 @@ class JudgedGame(Game, Generic[Found]):
         return item.question
 
     async def held(self, item: Item) -> Said:
-        """Return what the anchor answers; of all who want it one asks. The bench has references."""
+        """Return the anchor's answer, asked for once; empty if the bench's own references serve."""
         if (anchor := self.cast.anchor) is None:
             return Said("")
+        # All players reach a question at once and want the same answer.
         async with self._asking.setdefault(item.qid, asyncio.Lock()):
             said = await self.answer(item, anchor)
         if said.text is not None or said.is_ours:
@@ -114,24 +115,26 @@ class JudgedGame(Game, Generic[Found]):
 
     @abstractmethod
     def unanswered(self, item: Item, said: Said) -> Outcome:
-        """Return what a question comes to that cannot be judged."""
+        """Return how a question ends that cannot be judged."""
 
     @abstractmethod
     def settled(
         self, answered: Answered, found: Sequence[tuple[QuestionSeating, Sequence[Found]]]
     ) -> Outcome:
-        """Return what the judges' views of all seatings come to."""
+        """Return how a question ends by the judges' views of all seatings."""
 
 
 class ReferenceGame(JudgedGame[Judging]):
     """Holds answers against both references of each question."""
 
     async def judging(self, answered: Answered, seating: QuestionSeating, judge: Model) -> Judging:
-        """Return a judge's view, "failed" where its call failed; `a` is the reference.
+        """Return a judge's view, "failed" if its call failed; `a` is the reference.
 
         Its place in the panel is no part of what it is asked, so that other panels know it, too.
         """
         item = answered.item
+        # By what the player is and not by its name: renaming it in arena.toml pays for nothing
+        # again.
         scope = f"{scope_of(item)}:{seating.against}:{answered.player.identity[:12]}"
         reference = item.reference(seating.against)
         try:
@@ -216,6 +219,7 @@ class AnchorGame(JudgedGame[ComparerView]):
         if any(ruling.verdict == "void" for ruling in rulings):
             return Outcome(rulings, [], "void", _why(rulings))
         leads = [LEADS[ruling.verdict] for ruling in rulings]
+        # The same winner is enough: by how far it won may differ between the seatings.
         same = len({(lead > 0) - (lead < 0) for lead in leads}) == 1
         return Outcome(rulings, [same], "judged")
 

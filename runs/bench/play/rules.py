@@ -50,7 +50,7 @@ class Rules(ABC):
         """Return what plays one item for one player."""
 
     async def unknown(self, game: Any, cast: BenchCast, item: Any) -> Unknown:
-        """Return what is left of an item; `game` repeats what is known, None where nothing is."""
+        """Return what is left of an item; `game` repeats what is known, None if nothing is."""
         known = 0
         asks = list[PlannedCall]()
         for player in cast.players:
@@ -63,11 +63,12 @@ class Rules(ABC):
         self, game: Any, cast: BenchCast, item: Any, player: Player
     ) -> list[PlannedCall]:
         """Return the calls of one item for one player that a repetition lacks."""
+        # Only for kinds that take `unknown` as it is; preferences look at a question as a whole.
         raise NotImplementedError
 
     @abstractmethod
     def kept(self, bench: OpenBench[Any], cast: BenchCast) -> Sequence[AnyResult]:
-        """Return the results there are that new ones would be written over."""
+        """Return the results in the folder that new ones would replace."""
 
     @abstractmethod
     def results(
@@ -83,7 +84,7 @@ class Rules(ABC):
 
 
 class PreferenceRules(Rules):
-    """How questions are played that have an answer that won and one that lost."""
+    """How questions with an answer that won and one that lost are played."""
 
     def cast(self, bench: OpenBench, wanted: CastRequest) -> BenchCast:
         """Return who plays and who judges, and the anchor if there is one; or BadInput."""

@@ -82,13 +82,13 @@ class Ran(NamedTuple):
     judge: str
     players: tuple[str, ...]
     results: tuple[AnyResult, ...]
-    """None where not all was played."""
+    """Empty unless all was played."""
     files: tuple[Path, ...]
     """The results that were written."""
     kept: tuple[str, ...]
-    """Why others were not: what is there decides what these do not."""
+    """Why others were not written: those that are there decide more."""
     anchor: str | None = None
-    """Against whose answers, where it is one model's."""
+    """Name of the anchor, if there is one."""
 
 
 @dataclass(frozen=True)
@@ -98,7 +98,7 @@ class _Ready:
     bench: OpenBench[Any]
     work: BenchWork
     store: Store | None
-    """None where nothing was ever played, and nothing is to be."""
+    """None if nothing was ever played and it is only planned."""
     left: Left
     notes: tuple[str, ...]
     held: ExitStack
@@ -149,6 +149,7 @@ async def run_bench(
                 f"{bench.folder} is not finished and holds no copies of its videos"
                 f"{cast.why_videos}; pass their folder with --videos"
             )
+        # What is known needs no key: only models that are still called are asked for theirs.
         check_keys(cast.config.model_of(name) for name, n in ready.left.calls.items() if n)
         unit = "dialogue" if isinstance(items[0], DialogueItem) else "answer"
         tally = BenchTally(total=len(items) * len(cast.players), unit=unit)
@@ -180,9 +181,9 @@ async def _ready(
         store = open_calls(bench, write=write, prompts=asked.prompts)
         if store is not None:
             stack.enter_context(store)
-        # They hold from now on for all that ever plays this bench.
+        # Only looked at here; once kept, caps hold for all that ever plays this bench.
         settle_caps(store, cast.config, asked.caps, write=False)
-        # Which other video is shown depends on no limit.
+        # The other video is drawn from all of them, so that a limit does not change it.
         about = asked_items if "other" in asked.wanted.views else items
         wanted = list(dict.fromkeys(item.video_id for item in about))
         films = find_bench_videos(
@@ -211,6 +212,8 @@ async def _ready(
         work = BenchWork(rules, cast, items, films, prompts)
         left = await _look(work, store)
         if write and asked.retry_failed and left.failed:
+            # A failure is an answer for good in its generation; in the next its calls are missing
+            # again.
             Generations(store).add(left.failed)
             left = await _look(work, store)
         yield _Ready(bench, work, store, left, tuple(notes), stack)
@@ -258,6 +261,7 @@ async def _play(
     left = [pair for pair in work.pairs if pair not in settled.outcomes]
     if left and not tally.is_early:
         await _play_here(work, store, asked, settled=settled, listeners=listeners)
+    # Nobody bills what an offline model was asked.
     tally.lost = store.journal.lost(besides="offline:*")
     played = Counter(qid for _, qid in settled.outcomes)
     players = len(work.cast.players)
@@ -268,7 +272,7 @@ async def _play(
 
 @dataclass
 class _Settled:
-    """What questions came to, counted as they come."""
+    """How questions ended, counted as they end."""
 
     tally: BenchTally
     on_done: OnDone
@@ -326,7 +330,7 @@ async def _play_elsewhere(
     known = Repetition(work, store)
     await settled.add_known(work.pairs, known)
     open_ = (known.due(pair) for pair in work.pairs if pair not in settled.outcomes)
-    # What takes no video belongs to no machine that has it: it is played here, behind the others.
+    # Workers are chosen by their videos; questions that need none are played here, afterwards.
     due = [one for one in open_ if one.videos]
     called = frozenset(name for name, calls in ready.left.calls.items() if calls)
     if engine is None or not due:

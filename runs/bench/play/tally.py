@@ -46,7 +46,7 @@ ANCHORED_FACTS = (
     "questions", "forfeits", "voids", "same_from_both_seats",
 )  # fmt: skip
 Outcomes = Mapping[tuple[str, str], Outcome]
-"""By the player's name and the qid."""
+"""Player's name and qid to how the question ended."""
 
 
 @dataclass(kw_only=True)
@@ -58,12 +58,13 @@ class BenchTally(JobTally):
     voids: int = 0
     of_players: Forfeits = field(default_factory=Forfeits)
     complete: int = 0
-    """So many questions, the first as they are drawn, are played by everybody."""
+    """How many questions, counted from the first in the drawn order, everybody has played."""
     lost: UnansweredTries = NO_TRIES
     """What tries without a reply may have cost, of all processes that played the bench."""
 
     def settle(self, outcome: Outcome, player: str) -> None:
         """Count one more."""
+        # Forfeits are counted as in a battle, where the model is in the first of two seats.
         verdict = "forfeit_a" if outcome.end == "forfeit" else outcome.end
         self.of_players.note(player, None, verdict, reason=outcome.reason)
         self.forfeits += outcome.end == "forfeit"
@@ -172,6 +173,7 @@ def facts_of(
     ends = Counter(outcome.end for outcome in outcomes)
     judges: list[JsonValue] = [cast.config.model_of(j).resolved for j in cast.config.judges]
     anchor = cast.anchor.model if cast.anchor else None
+    # Every kind takes those that mean something in it, in its own order.
     found: ResultFacts = {
         "model": player.model.resolved if player.model else None,
         "anchor": anchor.resolved if anchor else None,
@@ -192,7 +194,7 @@ def facts_of(
 
 
 def retrieval_of(player: Player) -> dict[str, Any]:
-    """Return how a player's frames were found; nothing where they are spread over the video."""
+    """Return how a player's frames were found; empty if they are spread over the video."""
     found = player.model.retrieval if player.model else None
     if found is None:
         return {}
@@ -215,6 +217,8 @@ def keep_results(
         file = place_of(bench, result)
         mine = decided(result)
         before = decided(read_result(file, bench)) if file.is_file() else frozenset[str]()
+        # A later process may meet failures where an earlier one had answers, which are not thrown
+        # away.
         if before <= mine:
             files.append(write_result(bench, result, force=True))
         else:

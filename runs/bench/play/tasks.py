@@ -53,7 +53,7 @@ class TaskGame(Game[TaskItem]):
 
     @cached_property
     def judge(self) -> Model | None:
-        """Who marks free text; None where the set has none."""
+        """Who marks free text; None if the set has none."""
         judges = self.cast.config.judges
         return self.cast.config.model_of(judges[0]) if judges else None
 
@@ -62,7 +62,7 @@ class TaskGame(Game[TaskItem]):
         return with_options(item.question, item.options) if item.is_choice else item.question
 
     async def play(self, item: TaskItem, player: Player) -> Outcome:
-        """Return what a task came to: one call for an answer; free text takes one more, or two."""
+        """Return how a task ended: one call for an answer; free text takes one more, or two."""
         said = await self.answer(item, player)
         if said.text is None:
             end: Literal["void", "forfeit"] = "void" if said.is_ours else "forfeit"
@@ -75,6 +75,7 @@ class TaskGame(Game[TaskItem]):
 
     async def answer(self, item: TaskItem, player: Player) -> Said:
         """Return what a player answers; what was handed in is not asked for."""
+        # One unusable item of an import ends no set: it is void, and the others are asked.
         if item.is_choice and not 1 < len(item.options) <= len(LETTERS):
             offered = counted(len(item.options), "option")
             return Said(
@@ -93,12 +94,14 @@ class TaskGame(Game[TaskItem]):
             if (other := self._other(item)) is None:
                 raise UnusableVideo("there is no other video to show")
             frames = await self.run_frames.frames(other)
+        # Words would tell what the frames are kept back for.
         frames = frames.model_copy(update={"subtitles": None, "captions": ()})
         if player.view == "one":
             middle = len(frames.frames) // 2
             return frames.model_copy(update={"frames": frames.frames[middle : middle + 1]})
         if player.view == "other":
             return frames
+        # Its share is taken first: it sees the pictures that it would see anyway, in another order.
         sent = await share_of(
             self.prompter,
             player.model,
@@ -147,6 +150,8 @@ class TaskGame(Game[TaskItem]):
     def _shuffled(self, frames: VideoFrames, item: TaskItem) -> VideoFrames:
         """Return the same pictures at each other's times."""
         seed = self.cast.config.seed
+        # Of made items of a minute needles stay at 1.00 when shuffled; orders and counts fall to
+        # chance.
         order = sorted(
             range(len(frames.frames)), key=lambda k: derive(seed, "shuffled", item.qid, k)
         )
@@ -155,7 +160,7 @@ class TaskGame(Game[TaskItem]):
         return frames.model_copy(update={"frames": tuple(moved)})
 
     def _other(self, item: TaskItem) -> str | None:
-        """Return another of the videos, drawn by the seed; None where there is none."""
+        """Return another of the videos, drawn by the seed; None if there is none."""
         mine = self.films.videos[item.video_id].id
         others = {video.id for video in self.films.videos.values()} - {mine}
         seed = self.cast.config.seed
@@ -178,7 +183,7 @@ def _line(item: TaskItem, said: Said) -> TaskLine:
 
 
 def scale_of(item: TaskItem) -> Scale:
-    """Return by which of MLVU's two scales free text is marked: points are of a scene.
+    """Return by which of MLVU's two scales free text is marked: items with points as a scene.
 
     A summary that was made here has points, too, and is marked as a summary all the same.
     """

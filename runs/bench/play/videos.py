@@ -36,13 +36,13 @@ class BenchVideos(NamedTuple):
     """Which files the videos of a bench are."""
 
     videos: dict[str, Video]
-    """By the bench's id; its own id follows from its bytes."""
+    """Videos by the bench's id; the own id of each follows from its bytes."""
     files: dict[str, Path]
-    """By the video's own id; of a video that was seen before the file may be gone."""
+    """Files by the video's own id; that of a video seen before may be gone."""
     lost: dict[str, str]
-    """By the bench's id, why there is no such video."""
+    """The bench's id of a video that cannot be had to the reason."""
     unchecked: frozenset[str]
-    """Ids of those whose bytes the bench does not know."""
+    """Ids of the videos whose bytes the bench does not know."""
     folder: Path | None
 
 
@@ -58,9 +58,9 @@ def find_bench_videos(
     """Return the videos of a bench: by digest where it knows one, else by path, name or id.
 
     A video whose subtitles are not those of the bench is lost. Nothing is written. `folder` is
-    None for the copies in the bench, or for what `store`, its file of calls, saw before. Where
-    none is needed, since nobody is sent a frame, no folder is looked at; `why` says who needs them
-    where that is no player. BadInput where the folder is none or empty, or a video was never seen.
+    None for the copies in the bench, or for what `store`, its file of calls, saw before. If none
+    is needed, since nobody is sent a frame, no folder is looked at; `why` says who needs them if
+    no player does. BadInput if it is no folder or empty, or a video was never seen.
     """
     seen = seen_videos(store)
     if folder is None and bench.videos is not None and is_needed:
@@ -80,7 +80,7 @@ def find_bench_videos(
     for id_ in dict.fromkeys(wanted):
         before = seen.get(digest_of(id_))
         if shelf is None and before is None:
-            # Preferences are judged by who looks at the videos, whatever the players see.
+            # Judges of preferences look at the videos, whatever the players see.
             is_judged = bench.manifest.kind == PREFERENCE
             blind = "" if is_judged else ", or play models that need none (max_frames = 0)"
             raise BadInput(
@@ -139,7 +139,7 @@ def video_notes(bench: OpenBench, films: BenchVideos) -> Iterator[str]:
 def _keep_subtitles(bench: OpenBench, store: Store, films: BenchVideos) -> Iterator[str]:
     """Copy subtitles of new videos: those the bench names, else what lies beside them."""
     if (videos := _to_be_read(bench, store, films)) and films.folder is not None:
-        # The seed is the file's, not the player's: answers must not depend on how seats are drawn.
+        # Always one seed, not the player's: answers must not depend on how seats are drawn.
         found = Findings(videos, [], [])
         yield from keep_subtitles(store, videos, found=found, folder=films.folder, seed=0)
 
@@ -189,6 +189,7 @@ def _lose_other_subtitles(bench: OpenBench, store: Store | None, films: BenchVid
             found = SubtitleFolder(folder).beside(video).track
         if found is None:
             films.lost[id_] = "has lost its subtitles"
+        # Subtitles are sent with the frames: with others the model would be asked something else.
         elif found.sha256 != frozen.sha256:
             films.lost[id_] = "has other subtitles than were frozen"
         if id_ in films.lost:
@@ -233,6 +234,7 @@ def _found(shelf: _VideoFolder, id_: str, entry: BenchVideo, before: Video | Non
     if entry.sha256 is not None:
         return _known(shelf, entry, entry.sha256)
     video = read_video(shelf.path, file_named(shelf.path, shelf.by_name, id_, entry))
+    # Without a digest in the bench, the file that was played first is the video from then on.
     if before is not None and before.sha256 != video.sha256:
         raise UnusableVideo("is another file than when this bench was first run")
     return video
@@ -254,7 +256,7 @@ def _known(shelf: _VideoFolder, entry: BenchVideo, sha256: str) -> Video:
 
 
 def refuse_missing(bench: OpenBench, films: BenchVideos, *, allowed: bool) -> None:
-    """Raise BadInput where a video that is asked about is missing; where allowed, where all are."""
+    """Raise BadInput if a video that is asked about is missing; if that is allowed, if all are."""
     if not films.lost or (allowed and films.videos):
         return
     id_, why = next(iter(films.lost.items()))

@@ -1,7 +1,7 @@
 """What of a bench is played, as one value: another process can play it, or repeat what it played.
 
 Whatever was played elsewhere is known by the file of calls alone. It is repeated from there, and
-comes to the same as if it had been played here.
+ends as if it had been played here.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class Due(NamedTuple):
 
     pair: Pair
     videos: tuple[str, ...]
-    """Own ids of those that are looked at for it, first the one that it is about."""
+    """Own ids of the videos that are looked at for it, first the one that it is about."""
 
 
 @dataclass(frozen=True)
@@ -60,6 +60,7 @@ class BenchWork:
     @cached_property
     def pairs(self) -> Mapping[Pair, tuple[Any, Player]]:
         """Every question for every player, in the order in which they are asked."""
+        # Question by question, so that a bench that is cut off has the same ones of all players.
         both = product(self.items, self.cast.players)
         return {(player.name, item.qid): (item, player) for item, player in both}
 
@@ -82,6 +83,8 @@ class BenchWork:
 
     def repeated(self, store: Store) -> Game[Any]:
         """Return a game that calls nobody: JournalMiss where anything was not played."""
+        # Without decoders and files: requests are found by the digests of frames that were seen
+        # before.
         known = KnownFrames(
             store,
             None,
@@ -101,7 +104,7 @@ class Repetition:
         self._game = work.repeated(store)
 
     async def outcome(self, pair: Pair) -> Outcome | None:
-        """Return what a question came to for a player; None where it was not played to its end."""
+        """Return how a question ended for a player; None if it was not played to its end."""
         item, player = self._work.pairs[pair]
         try:
             return await self._game.play(item, player)
@@ -121,13 +124,13 @@ class Remaining:
     work: BenchWork
     due: Sequence[Due]
     file: Path
-    """Of its calls; nobody has it open."""
+    """The file of its calls; nobody has it open."""
     called: frozenset[str]
     """Names of the models that may be called."""
 
 
 OnPlayed = Callable[[Sequence[Pair]], Awaitable[None]]
-"""Called with questions that were played to their end: the file of calls says what they came to."""
+"""Called with questions that were played to their end: the file of calls says how they ended."""
 
 
 class BenchEngine(Protocol):

@@ -94,19 +94,19 @@ class WantedScores:
     anchor: str | None = None
     way: AnchorScoring = AnchorScoring()
     as_published: bool = False
-    """Of tasks: by the rules of whoever published them."""
+    """Whether tasks are scored by the rules of whoever published them."""
     margin: float = 2.0
-    """Of tasks: points of accuracy that are as good, for the cheapest of several settings."""
+    """Points of accuracy on tasks that are as good, for the cheapest of several settings."""
 
 
 @dataclass(frozen=True)
 class AnchorScores:
-    """What models came to on a bench: against the references, and against each anchor."""
+    """The scores of models on a bench, against the references and against each anchor."""
 
     board: Board
     anchored: list[Board]
     audit: Sequence[Finding] | None = None
-    """What is known of the judge in each language; None where no board is by language."""
+    """What is known of the judge in each language; None if no board is by language."""
 
     @property
     def holds_both(self) -> bool:
@@ -118,13 +118,13 @@ class AnchorScores:
         found = {**self.board, "anchored": self.anchored} if self.anchored else self.board
         if self.audit is None:
             return found
-        # No board by language is read before what the judge is like in each.
+        # First what is known of the judge in each language, then boards by language.
         head = {name: found[name] for name in ("schema", "bench")}
         return {**head, "audit": [one.to_json() for one in self.audit], **found}
 
 
 def score_bench(bench: OpenBench, wanted: WantedScores) -> AnchorScores:
-    """Return the scores of the results that are wanted; BadInput where there are none."""
+    """Return the scores of the results that are wanted; BadInput if there are none."""
     held = anchored_by(bench, judge=wanted.judge, anchor=wanted.anchor)
     anchored = build_anchored(bench, held, wanted.way, by=wanted.by)
     results = list[Result]()
@@ -149,7 +149,7 @@ def score_results(bench: OpenBench, results: Sequence[object]) -> AnchorScores:
 
 @dataclass(frozen=True)
 class AnchorRow:
-    """What a model came to against an anchor."""
+    """The score of a model against an anchor."""
 
     model: str
     """Its name."""
@@ -177,7 +177,7 @@ class AnchorRow:
     missing: int
     """Questions not judged at all."""
     split: int
-    """Questions of which each seating preferred another answer."""
+    """Questions at which each seating preferred another answer."""
     flags: list[str]
     """`partial`, `voids`, `few videos`, `saw no frames` and `judged without frames` as in
     [a score](#a-score); `one-sided`: won or lost everything."""
@@ -243,6 +243,7 @@ def _board(asked: Mapping[str, Item], group: Sequence[Anchored], way: AnchorScor
         {qid: ones for qid, ones in by_question(one).items() if qid in asked and is_read(ones)}
         for one in group
     ]
+    # A model of which no question counts has no place in the fit, and no score.
     rated = [k for k, questions in enumerate(found) if questions]
     gaps = None
     terms = None
@@ -307,6 +308,7 @@ def _ranking(
     for k in rated:
         shares = shares_of(group[k], weight=weight)
         points[group[k].model] = {qid: shares[qid] for qid in found[k]}
+    # Against itself the anchor would win half of the games of every question.
     points[names[-1]] = {qid: 0.5 for mine in points.values() for qid in mine}
     means = dict(zip(names, map(float, to_win_rates(gaps.gap)), strict=True))
     return rank_on_items(asked, points, means=means)
@@ -332,6 +334,7 @@ def _games(
     return _Games(
         np.array(model, dtype=np.int64),
         np.array(points),
+        # Scaled to 1 on average: heavy verdicts would else pass for more games than were judged.
         heavy / heavy.mean(),
         videos_of(asked, qids),
         _styles(texts, found) if way.style else None,
@@ -345,6 +348,7 @@ def _styles(
         lacking = sum(
             one.response is None or one.anchor_response is None
             for comparisons in questions.values()
+            # Both seatings judge the same two answers, so the first tells for both.
             for one in comparisons[:1]
         )
         if lacking:
@@ -361,12 +365,13 @@ def _styles(
 def _gaps(
     games: _Games, *, models: int, way: AnchorScoring
 ) -> tuple[AnchorGaps, FittedTerms | None]:
-    """Return the gaps to the anchor, and what style is worth where it was to be taken out.
+    """Return the gaps to the anchor, and what style is worth if it was to be taken out.
 
     Where the games do not tell style from strength it is left in.
     """
     fought: dict[str, Any] = {
         "a": games.model,
+        # The anchor has the last place, behind all models.
         "b": np.full(len(games.model), models, dtype=np.int64),
         "outcome": games.points,
         "models": models + 1,
@@ -377,6 +382,7 @@ def _gaps(
     terms = None
     if games.style is not None:
         x, units = standardise(games.style)
+        # A feature that never varies tells nothing of games.
         beside = measure_gaps(count_rows(**fought, x=x[:, units > 0]), models, **draw)
         worth = [] if beside.terms is None else worth_of(beside.terms.gamma, beside.halves)
         control = beside.control or Identification(0.0, 1.0)

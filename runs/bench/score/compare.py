@@ -25,7 +25,7 @@ SURE = 0.975
 
 @dataclass(frozen=True)
 class ModelAverage:
-    """What one of the two brought on the questions of both."""
+    """The score of one of the two on the questions of both."""
 
     model: str
     average: float
@@ -37,7 +37,7 @@ class ModelAverage:
 
 @dataclass(frozen=True)
 class PointsDifference:
-    """How far one model lies above the other, in points of 100; None where nothing says it."""
+    """How far one model lies above the other, in points of 100; None if nothing tells it."""
 
     value: float | None
     low: float | None
@@ -51,9 +51,9 @@ class BenchComparison:
     bench: str
     """Its digest."""
     judge: str
-    """Whose judgings."""
+    """Name of the judge."""
     anchor: str | None
-    """Whose answers they were held against; not there where it was the references."""
+    """Name of the anchor; left out if they were held against the references."""
     questions: int
     """Questions decided for both."""
     videos: int
@@ -62,9 +62,9 @@ class BenchComparison:
     """The first, then the second: `model`, `average` over those questions in percent, `judged`
     questions `of` all."""
     difference: dict[str, PointsDifference]
-    """Of the first above the second against `selected`, against `rejected`, and of the `average`,
-    in points of 100: `value`, `low`, `high`. Against an anchor of the `average` alone, the mean
-    share of a question's games."""
+    """How far the first lies above the second against `selected`, against `rejected`, and by the
+    `average`, in points of 100: `value`, `low`, `high`. Against an anchor by the `average` alone,
+    the mean share of a question's games."""
     better: float | None
     """Probability that the first is the better one; null with one video."""
     items: dict[str, int]
@@ -94,6 +94,7 @@ def compare(
     a, b = (in_full(name, (one.model for results in there for one in results)) for name in (a, b))
     if a == b:
         raise WrongArgument(f"{quoted(a)} is compared with itself; name two models")
+    # Against the references if both were, since those are the same for everybody.
     is_anchored = anchor is not None or ({a, b} <= judged[1] and not {a, b} <= judged[0])
     found = _pick(bench, there[is_anchored], (a, b), judge=judge, anchor=anchor)
     marks = [_marks(result) for result in found]
@@ -177,7 +178,7 @@ def _pick(
 
 
 def _marks(result: Result | Anchored) -> dict[str, dict[str, float]]:
-    """Return by qid what each question that counts brought, from 0 to 1."""
+    """Return the points of each question that counts, from 0 to 1, by qid."""
     if isinstance(result, Anchored):
         return {qid: {"average": share} for qid, share in shares_of(result).items()}
     return {
@@ -186,7 +187,7 @@ def _marks(result: Result | Anchored) -> dict[str, dict[str, float]]:
 
 
 def _known(value: float, digits: int) -> float | None:
-    """Return a figure rounded, None where there is none."""
+    """Return a figure rounded; None if it is not finite."""
     return round(value, digits) if math.isfinite(value) else None
 
 
@@ -205,6 +206,7 @@ def _warnings(
             "since not both models have rulings on them"
         )
     seats = [{key: one.get(key) for key in ("seed", "swap")} for one in facts]
+    # With one seed both models had the same seats, and what a judge likes of those mostly cancels.
     if seats[0] != seats[1]:
         found.append("the two were judged with different settings (seed, swap), which adds noise")
     return found

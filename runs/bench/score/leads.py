@@ -26,7 +26,7 @@ class SetLead(BoardLead):
     """Who may be best of the models of a set."""
 
     videos: int = 0
-    """From which it is said: those that at least two of the models have."""
+    """Videos from which it is said: those that at least two of the models have."""
     models: int = 0
     """How many are compared."""
     seen: int = 0
@@ -34,7 +34,7 @@ class SetLead(BoardLead):
 
 
 class ModelPlaces(NamedTuple):
-    """Where a model stands; None where there are too few videos to rank it."""
+    """Where a model stands; None if there are too few videos to rank it."""
 
     rank: int | None = None
     """Place; None, as the next two, under ten videos, and where judges differ."""
@@ -48,7 +48,7 @@ class SetRanking(NamedTuple):
     """Who leads and where each stands, by the keys under which models were given."""
 
     lead: SetLead | None
-    """None of nobody."""
+    """None if nobody is compared."""
     places: dict[Any, ModelPlaces]
 
     def lead_json(self) -> dict[str, Any] | None:
@@ -75,11 +75,13 @@ def rank_on_items(
     is not quite the mean of their points.
     """
     videos = {name: len({items[qid].cluster for qid in mine}) for name, mine in points.items()}
+    # A model seen on few videos must not lead others that were seen on many.
     least = RANKABLE_VIDEOS if max(videos.values(), default=0) >= RANKABLE_VIDEOS else 1
     names = [name for name, seen in videos.items() if seen >= least]
     if not names:
         return NOBODY
     qids = [qid for qid in items if any(qid in points[name] for name in names)]
+    # NaN is no 0: two models are compared on the questions that both have.
     scores = np.array([[points[name].get(qid, np.nan) for name in names] for qid in qids])
     kinds = None if tasks is None else _numbered(tasks[qid] for qid in qids)
     stand = None if means is None else np.array([means[name] for name in names]) / most
@@ -112,7 +114,7 @@ def ranking_of(
 ) -> SetRanking:
     """Return who leads of models by what is known of their differences on so many videos.
 
-    `seen` is how many videos any of them has, where that is more.
+    `seen` is how many videos any of them has, if that is more.
     """
     is_ranked = videos >= RANKABLE_VIDEOS
     order = np.argsort(-scores, kind="stable").tolist()

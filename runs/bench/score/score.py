@@ -50,7 +50,7 @@ if TYPE_CHECKING:
 
 SCORE_SCHEMA = 1
 MOST_CHANCE = 0.05
-"""Share of answers from which on those that equal the reference show who wrote it."""
+"""Share of answers equal to the reference from which on its author is playing again."""
 Of = Literal["judged", "decided", "all"]
 DIMENSIONS = ("duration", "category", "topic", "language")
 """What the questions of every set are parted by; besides them the columns of facts in its items."""
@@ -64,17 +64,17 @@ JUDGED_BLIND = "judged without frames"
 Board = dict[str, Any]
 """JSON-ready values."""
 Points = Mapping[str, float]
-"""What each question that counts brought, by qid, from 0 to 1."""
+"""The points of each question that counts, from 0 to 1, by qid."""
 
 
 @dataclass(frozen=True)
 class ScoreAverage:
-    """What a model's answers come to on a bench, in percent with all digits."""
+    """The score of a model's answers on a bench, in percent with all digits."""
 
     vs_selected: float
-    """Against selected answers: a win counts 1, a tie a half."""
+    """Score against selected answers: a win counts 1, a tie a half."""
     vs_rejected: float
-    """Against rejected answers: only a win counts."""
+    """Score against rejected answers: only a win counts."""
     average: float
     """Mean of the two."""
     low: float
@@ -87,7 +87,7 @@ class ScoreAverage:
 
 @dataclass(frozen=True)
 class ReferenceScore:
-    """What a model's answers come to against one reference."""
+    """The score of a model's answers against one reference."""
 
     value: float
     """In percent."""
@@ -100,11 +100,11 @@ class ReferenceScore:
     win: int
     """Judgings that were won."""
     tie: int
-    """Level ones."""
+    """Judgings that were level."""
     loss: int
-    """Lost ones."""
+    """Judgings that were lost."""
     void: int
-    """Void ones."""
+    """Judgings that were void."""
     missing: int
     """Questions that were not judged."""
 
@@ -120,7 +120,7 @@ class Copies(NamedTuple):
 
 @dataclass(frozen=True)
 class ScoreRow:
-    """What a model came to by one judge."""
+    """The score of a model by one judge."""
 
     model: str
     """Its name."""
@@ -135,20 +135,20 @@ class ScoreRow:
     """`partial`: some questions not judged; `voids`: some judgings void; `few videos`: below ten;
     `saw no frames`: `max_frames = 0`; `judged without frames`: so was its judge."""
     selected: ReferenceScore
-    """Against selected answers: `value`, `low`, `high` on `n` questions; numbers of judgings `win`,
-    `tie`, `loss` and `void`, and of questions `missing`."""
+    """Score against selected answers: `value`, `low`, `high` on `n` questions; numbers of judgings
+    `win`, `tie`, `loss` and `void`, and of questions `missing`."""
     rejected: ReferenceScore
-    """Against rejected ones, likewise."""
+    """Score against rejected ones, likewise."""
     decided: ScoreAverage
     """The same from `vs_selected` to `n`, of the questions decided against both."""
     copies: Copies | None = field(default=None, metadata=LEFT_OUT)
-    """Of a model whose answers are references of the bench: `same`, its answers that equal the
+    """For a model whose answers are references of the bench: `same`, its answers that equal the
     reference they were judged against, word for word, `of` all that are kept with a judging."""
     places: ModelPlaces = field(default=ModelPlaces(), metadata=SPREAD)
 
 
 class Scored(NamedTuple):
-    """What a model's answers brought against each reference."""
+    """The points of a model's answers against each reference."""
 
     selected: Points
     rejected: Points
@@ -215,7 +215,7 @@ def sliced(
 def _parts(item: Item, trait: str) -> Sequence[str]:
     """Return the parts of a trait that an item stands in: several of question categories alone."""
     if trait == "language":
-        # Of sets that do not say it, the questions do.
+        # Sets that do not state the language are told by the words of their questions.
         return [asked_language(item.language, item.question)]
     if trait == QUESTION_CATEGORY:
         return list(dict.fromkeys(SHOWN.get(name, name) for name in parts_of(item, trait)))
@@ -252,7 +252,7 @@ def count_items(items: Sequence[Item]) -> Board:
 
 
 def results_by(bench: OpenBench, judge: str | None, *, may_be_none: bool = False) -> list[Result]:
-    """Return the results on a bench, or those by one judge; BadInput of none, unless allowed."""
+    """Return the results on a bench, or those by one judge; BadInput if none, unless allowed."""
     results = read_results(bench)
     judge = judge and in_full(judge, (result.judge for result in results))
     found = [result for result in results if judge in (None, result.judge)]
@@ -291,7 +291,7 @@ def _board(asked: Mapping[str, Item], results: Sequence[Result], of: Of) -> Boar
         (_row(asked, result, of, found), result, found.both)
         for result, found in zip(results, decided, strict=True)
     ]
-    # What has no score, such as a model that was asked nothing of a slice, stands behind.
+    # A model without a score, such as one that was asked nothing of a slice, comes last.
     rows.sort(
         key=lambda row: (
             math.isnan(row[0].average.average),
@@ -301,6 +301,7 @@ def _board(asked: Mapping[str, Item], results: Sequence[Result], of: Of) -> Boar
         )
     )
     ranking = NOBODY
+    # Judges are strict to different degrees, so rulings of two make no one order.
     if len({one.judge for _, one, _ in rows}) == 1:
         counted = {one.model: score(asked, one, of=of).both for _, one, _ in rows}
         means = {row.model: _known(row.average.average) / 100.0 for row, _, _ in rows}
@@ -314,6 +315,7 @@ def _board(asked: Mapping[str, Item], results: Sequence[Result], of: Of) -> Boar
         "lead": ranking.lead_json(),
         "differences": [
             {"a": one.model, "b": other.model, "judge": one.judge, **difference(asked, won, lost)}
+            # Scores by two judges are never subtracted.
             for (_, one, won), (_, other, lost) in combinations(rows, 2)
             if one.judge == other.judge
         ],
@@ -321,7 +323,7 @@ def _board(asked: Mapping[str, Item], results: Sequence[Result], of: Of) -> Boar
 
 
 def score(items: Mapping[str, Item], result: Result, *, of: Of = "judged") -> Scored:
-    """Return what each question brought a model; several seatings of one count equally."""
+    """Return the points of a model at each question; several seatings of one count equally."""
     if of == "decided":
         decided = {qid: won for qid, won in points_of(result).items() if qid in items}
         return Scored(
@@ -331,6 +333,7 @@ def score(items: Mapping[str, Item], result: Result, *, of: Of = "judged") -> Sc
     found: dict[Against, dict[str, list[float]]] = {against: {} for against in REFERENCES}
     for ruling in result.rulings:
         if ruling.qid in items:
+            # A void was judged and is not won, as in the published scorer.
             worth = WORTH[ruling.against].get(ruling.verdict, 0.0)
             found[ruling.against].setdefault(ruling.qid, []).append(worth)
     nothing = dict.fromkeys(items, 0.0) if of == "all" else {}
@@ -391,12 +394,13 @@ def _means(items: Mapping[str, Item], found: Scored) -> ScoreAverage:
         average = measure_average(one, two, videos_of(items, both))
         low = 100 * average.low
         high = 100 * average.high
-    # Of unequal questions the bounds above are those of two that could not go together more.
+    # With different questions on both sides the bounds are as if both erred together, the widest.
     mean = (selected["value"] + rejected["value"]) / 2
     return ScoreAverage(
         vs_selected=selected["value"],
         vs_rejected=rejected["value"],
         average=mean,
+        # An interval holds its figure, whatever the last bits of the two are.
         low=min(low, mean),
         high=max(high, mean),
         n=len(both),
@@ -449,7 +453,7 @@ def lead_of(items: Mapping[str, Item], a: Points, b: Points) -> PairedLead:
 
 
 def _plain(figures: Mapping[str, Any]) -> Board:
-    """Return figures with None for what there is nothing to say from."""
+    """Return figures with None in place of NaN."""
     return {
         name: None if isinstance(value, float) and math.isnan(value) else value
         for name, value in figures.items()

@@ -54,7 +54,7 @@ class ListedItem(Record):
     video: str
     """Path of its video where the set knows it, else the video's id."""
     question: str
-    """What is asked; of a dialogue what the user says first."""
+    """What is asked; for a dialogue, what the user says first."""
 
 
 class ItemList(PublishedRecord):
@@ -73,20 +73,21 @@ class ItemList(PublishedRecord):
         lines = []
         for row, one in zip(rows, self.items, strict=True):
             head = "  ".join(text.ljust(wide) for text, wide in zip(row, widths, strict=True))
+            # On a narrow terminal lines wrap, rather than lose the question.
             rest = max(SHORTEST_QUESTION, columns - len(head) - 2)
             lines.append(f"{head}  {one_line(one.question, rest)}")
         return lines
 
 
 class ReplyTo(Record):
-    """What one model came to on one item, by one judge."""
+    """How one item ended for one model, by one judge."""
 
     model: str
     judge: str | None
     anchor: str | None = None
-    """Against whose answers; None of any other result."""
+    """Name of the anchor; None for any other result."""
     reading: int = 1
-    """In which way its replies are read."""
+    """Number of the way in which its replies are read."""
     lines: tuple[TaskLine | Ruling | Comparison, ...]
 
 
@@ -165,7 +166,8 @@ def _listed(bench: OpenBench[Any], item: Entry) -> ListedItem:
 
 
 def show_item(bench: OpenBench[Any], qid: str) -> ShownItem | ShownDialogue:
-    """Return the item whose id begins so, with every reply; BadInput where there is not one."""
+    """Return the item whose id begins so, with every reply; BadInput unless there is just one."""
+    # A whole qid is meant as it stands, though others may begin with it.
     item = bench.by_qid.get(qid) or _only(bench, qid)
     if bench.manifest.kind == DIALOGUE:
         return ShownDialogue(
@@ -253,7 +255,8 @@ def _preference_lines(item: Item) -> Iterator[str]:
 
 
 def _reply_lines(item: TaskItem | Item, one: ReplyTo) -> Iterator[str]:
-    """Yield what one model replied, and what it came to."""
+    """Yield what one model replied, and how it ended."""
+    # Choices are read by rules: whoever marked the free text of the set had no part in them.
     is_read = isinstance(item, TaskItem) and item.is_choice
     by = f", judged by {one.judge}" if one.judge and not is_read else ""
     name = safe(one.model + by)

@@ -29,18 +29,18 @@ from videoautoarena.scoring.ratings.differences import measure_lead
 MARGIN = 2.0
 """Points of accuracy that are as good, in percent."""
 _DIGITS = 8
-"""Of dollars an item."""
+"""Decimals of dollars an item."""
 
 
 class SweepSetting(Record):
-    """What a model came to with one number of frames, over the items that all its settings have."""
+    """The score of a model with one number of frames, over the items that all its settings have."""
 
     frames: int
     """Most frames it was sent."""
     accuracy: ScoreFigure
     """M-Avg in percent, over the items that all settings have."""
     usd: float | None
-    """Dollars an item, or a scored round; null where the cost of any answer is unknown."""
+    """Dollars an item, or a scored round; null if the cost of any answer is unknown."""
     behind: ScoreFigure
     """How far it lies above the best, in points, paired by item, each task as much."""
 
@@ -54,13 +54,13 @@ class Sweep(Record):
     """`provider:model`; of dialogues also `(own history)`, and `, marked by` whom where several
     judges did."""
     settings: tuple[SweepSetting, ...]
-    """By frames, ascending."""
+    """Settings by frames, ascending."""
     best: int
     """Frames of the best."""
     cheapest: int
     """Frames of the cheapest whose difference from the best has a 95 % bound above -`margin`."""
     margin: float
-    """In points."""
+    """Margin in points."""
     by: Literal["dollars", "frames"]
     """What is cheap: `dollars`, or `frames` where no dollars are known."""
 
@@ -80,9 +80,10 @@ def sweeps_of(
     """Yield a sweep for each model that answered choices with several numbers of frames."""
     of_model = defaultdict[str, dict[int, TaskResult]](dict)
     for one in results:
+        # Players of a sweep have names of their own; facts say which model they are.
         model = one.facts.get("model")
         frames = one.max_frames
-        # What is sent the best clips alone is no point of its model's curve.
+        # With clips chosen for the question a number of frames means something else.
         is_plain = one.facts.get("view") == "whole" and "retrieval" not in one.facts
         if isinstance(model, str) and frames is not None and is_plain:
             of_model[model][frames] = one
@@ -116,20 +117,20 @@ class SweepItems(NamedTuple):
     """What several settings are held against each other on."""
 
     asked: Mapping[str, Entry]
-    """By qid; they count for all settings."""
+    """Items by qid that count for all settings."""
     tasks: Sequence[str]
-    """Of each, what it belongs to; each of them counts as much."""
+    """The task that each item belongs to; all tasks have the same weight."""
     accuracy: Callable[[Mapping[str, float]], ScoreFigure | None]
-    """Points by qid to what they come to, in percent."""
+    """Turns points by qid into the accuracy, in percent."""
 
 
 class PlayedSetting(NamedTuple):
-    """What one setting came to."""
+    """The points and the cost of one setting."""
 
     points: Mapping[str, float]
-    """By qid, 0 to 1."""
+    """Points by qid, 0 to 1."""
     usd: float | None
-    """Of an answer; None where nobody says."""
+    """The mean cost of an answer; None if unknown."""
 
 
 def measure_sweep(
@@ -140,6 +141,7 @@ def measure_sweep(
     order = sorted(played)
     usd = {frames: played[frames].usd for frames in order}
     points = {frames: played[frames].points for frames in order}
+    # Where all is free, dollars tell no setting from another, and frames are what is saved.
     is_priced = all(cost is not None for cost in usd.values()) and any(usd.values())
     costs = [(usd[frames] or 0.0) if is_priced else float(frames) for frames in order]
     weights = weights_of(swept.tasks)
@@ -147,6 +149,7 @@ def measure_sweep(
         [points[frames][qid] * w for qid, w in zip(asked, weights.each, strict=True)]
         for frames in order
     ]
+    # The rows are weighted, so the margin is brought to their scale.
     within = margin / 100.0 / weights.scale
     choice = choose_cheapest(rows, costs, videos_of(asked, asked), margin=within)
     settings = []
@@ -174,7 +177,7 @@ _NOTHING = ScoreFigure(value=None, low=None, high=None, n=0)
 
 
 def usd_of(lines: Sequence[TaskLine | RoundLine], asked: Container[str]) -> float | None:
-    """Return the mean cost of an answer; None where that of any is unknown."""
+    """Return the mean cost of an answer; None if that of any is unknown."""
     costs = [line.usd for line in lines if line.qid in asked and line.end == "answered"]
     known = [cost for cost in costs if cost is not None]
     if len(known) < len(costs) or not known:
@@ -187,10 +190,10 @@ Rungs = Mapping[int, TaskItem]
 
 
 class LadderRung(Record):
-    """What a model came to at one length, over the items that it was asked at all of them."""
+    """The accuracy of a model at one length, over the items that it was asked at all of them."""
 
     seconds: int
-    """Of ground."""
+    """Seconds of ground."""
     accuracy: ScoreFigure
     """In percent, over items."""
     change: ScoreFigure
@@ -203,7 +206,7 @@ class LengthLadder(Record):
     model: str
     """Its name."""
     task: str | None
-    """Null of all together."""
+    """Null for all together."""
     items: int
     """Items that count for it at every length, each once."""
     clusters: int
@@ -220,6 +223,7 @@ def ladders_of(items: Sequence[TaskItem], results: Sequence[TaskResult]) -> Iter
     ladders = _ladders(items)
     for model, result in {one.model: one for one in results}.items():
         points = points_of(items, result)
+        # With an item that lacks a length, other items would be compared there than elsewhere.
         whole = [one for one in ladders if all(item.qid in points for item in one.values())]
         tasks = sorted({_task(one) for one in whole})
         for task in (None, *(tasks if len(tasks) > 1 else ())):

@@ -1,4 +1,4 @@
-"""What answers to tasks come to: how each item ended, and means over tasks with their intervals."""
+"""How answers to tasks are scored: the end of each item, and means over tasks with intervals."""
 
 from __future__ import annotations
 
@@ -32,13 +32,13 @@ from videoautoarena.scoring.ratings.differences import PairedLead, measure_lead
 R = TypeVar("R", TaskResult, DialogueResult)
 End = Literal["right", "wrong", "unreadable", "forfeit", "scored", "unscored", "void"]
 _SCALES = 2
-"""That free text is marked on."""
+"""Scales that free text is marked on."""
 _NUMBERS = 4
 """Decimals of figures."""
 
 
 class ScoreFigure(Record):
-    """A mean and its 95 % interval, clustered by video; None where nothing says it."""
+    """A mean and its 95 % interval, clustered by video; None if nothing tells it."""
 
     value: float | None
     low: float | None
@@ -51,7 +51,7 @@ class ItemEnd(NamedTuple):
 
     end: End
     points: float | None
-    """0 or 1 of choice, 2 to 10 of free text; None where it does not count."""
+    """0 or 1 for a choice, 2 to 10 for free text; None if it does not count."""
     place: int | None = None
     """The option that was chosen."""
     reason: str | None = None
@@ -70,8 +70,10 @@ def ended(
         return ItemEnd("unscored", None, chosen.place, "no answer is known")
     if not item.is_choice:
         if line.end == "unscored":
+            # MLVU's scorer counts what it cannot read as 0; here a failed marking is no low mark.
             return ItemEnd("unscored", 0.0 if as_published else None, reason=line.reason)
         if line.end == "forfeit":
+            # No answer earns what the worst one does, since the scale has no 0.
             return ItemEnd("forfeit", 0.0 if as_published else LEAST, reason=line.reason)
         if len(line.scores) != _SCALES:
             return ItemEnd(
@@ -81,6 +83,7 @@ def ended(
     if line.end == "forfeit" or line.response is None:
         return ItemEnd("forfeit", 0.0, reason=line.reason)
     chosen = _chosen(item, line, reading, as_published)
+    # Two of MLVU's needle items have a key that is none of their options.
     if not item.keys and not as_published:
         return ItemEnd("unscored", None, chosen.place, "the key is none of the options")
     if chosen.place is None:
@@ -97,7 +100,7 @@ def _chosen(item: TaskItem, line: TaskLine, reading: int, as_published: bool) ->
 
 
 def marked_by(bench: OpenBench[Any], results: Sequence[R], judge: str | None) -> list[R]:
-    """Return the results that a judge marked, all of them where none is named; BadInput of none.
+    """Return the results that a judge marked, by default of all judges; BadInput if there is none.
 
     What nobody had to mark is among those of every judge.
     """
@@ -112,7 +115,7 @@ def marked_by(bench: OpenBench[Any], results: Sequence[R], judge: str | None) ->
 
 
 def results_of(bench: OpenBench[Any], results: Sequence[R], model: str) -> list[R]:
-    """Return the results of a model, one for each judge; BadInput where it has none."""
+    """Return the results of a model, one for each judge; BadInput if it has none."""
     model = in_full(model, (one.model for one in results))
     mine = [one for one in results if one.model == model]
     if not mine:
@@ -122,7 +125,7 @@ def results_of(bench: OpenBench[Any], results: Sequence[R], model: str) -> list[
 
 
 def two_results(bench: OpenBench[Any], results: Sequence[R], a: str, b: str) -> list[R]:
-    """Return the one result of each of two models; BadInput where one has several."""
+    """Return the one result of each of two models; BadInput if one has several."""
     names = [one.model for one in results]
     first = in_full(a, names)
     if first == in_full(b, names):
@@ -138,7 +141,7 @@ def two_results(bench: OpenBench[Any], results: Sequence[R], a: str, b: str) -> 
 
 
 def points_of(items: Sequence[TaskItem], result: TaskResult) -> dict[str, float]:
-    """Return what each item brought that counts, by qid."""
+    """Return the points of each item that counts, by qid."""
     ends = ended_items(items, result)
     return {qid: end.points for qid, end in ends.items() if end.points is not None}
 
@@ -146,7 +149,7 @@ def points_of(items: Sequence[TaskItem], result: TaskResult) -> dict[str, float]
 def ended_items(
     items: Sequence[TaskItem], result: TaskResult, *, as_published: bool = False
 ) -> dict[str, ItemEnd]:
-    """Return how each item ended that a result has a line of, by qid."""
+    """Return how each item ended for which a result has a line, by qid."""
     lines = {line.qid: line for line in result.lines}
     return {
         item.qid: ended(item, lines[item.qid], reading=result.reading, as_published=as_published)
@@ -156,7 +159,7 @@ def ended_items(
 
 
 def measured(items: Sequence[TaskItem], points: Mapping[str, float]) -> TaskMeans | None:
-    """Return what points by qid come to, tasks by their names; None of none."""
+    """Return the means of points by qid, tasks in the order of their names; None without points."""
     asked = {item.qid: item for item in items if item.qid in points}
     if not asked:
         return None
@@ -166,15 +169,17 @@ def measured(items: Sequence[TaskItem], points: Mapping[str, float]) -> TaskMean
     values = [points[qid] for qid in asked]
     if not next(iter(asked.values())).is_choice:
         found = measure_scores(values, tasks, videos)
+        # By the published rules a score may be 0, below the scale.
         least = min(LEAST, *values)
         figures = tuple(_within(one, least) for one in found.tasks)
         return found._replace(tasks=figures, mean=_within(found.mean, least))
+    # Whoever guesses meets a right option as often as it stands among the others.
     chance = [max(1, len(item.keys)) / len(item.options) for item in asked.values()]
     return measure_tasks(values, tasks, videos, chance=chance)
 
 
 def _within(score: Share, least: float) -> Share:
-    """Return a mean score whose bounds, where there are any, lie on the scale of scores."""
+    """Return a mean score with its bounds kept on the scale of scores."""
     return Share(score.value, max(score.low, least), min(score.high, MOST), score.n)
 
 
@@ -182,26 +187,28 @@ class Weights(NamedTuple):
     """What makes the mean over tasks of a mean over items, in which each task counts alike."""
 
     each: list[float]
-    """Of each item: 1 over the size of its task, times the size of the smallest; at most 1."""
+    """Weight of each item: size of the smallest task over that of its own; at most 1."""
     scale: float
     """What the mean of weighted figures is to be multiplied by."""
 
 
 def weights_of(tasks: Sequence[str]) -> Weights:
-    """Return the weights of items by their tasks; all are 1 where there are as many of each."""
+    """Return the weights of items by their tasks; all are 1 if tasks are equally large."""
     sizes = Counter(tasks)
     least = min(sizes.values())
+    # By one over the size of its task, so that the mean over items is the mean over tasks; the
+    # smallest task weighs 1, since figures are compared from 0 to 1.
     each = [least / sizes[task] for task in tasks]
     return Weights(each, len(tasks) / (len(sizes) * least))
 
 
 class ItemGap(NamedTuple):
-    """How far one model lies above another on items that count for both, each kind as much."""
+    """How far one model lies above another on shared items, each kind with the same weight."""
 
     a: float
-    """What the first comes to."""
+    """The mean of the first."""
     b: float
-    """What the second does."""
+    """The mean of the second."""
     difference: ScoreFigure
     better: float | None
     """Probability that the first is the better one; None with one video."""
@@ -219,11 +226,11 @@ def measure_gap(
     """Return how far the first model lies above the second, paired by item.
 
     Args:
-        items: that count for both.
-        kinds: what each belongs to, such as its task.
-        points: of both by qid, 0 to `most`.
+        items: those that count for both.
+        kinds: what each item belongs to, such as its task.
+        points: those of both models by qid, 0 to `most`.
         unit: what a point is printed as.
-        most: of one item.
+        most: the most that one item earns.
     """
     weights = weights_of(kinds)
     one, other = (
@@ -260,7 +267,7 @@ def figure_of(share: Share, scale: float) -> ScoreFigure:
 
 
 def percent(value: float) -> float | None:
-    """Return a share as a percentage, None where there is none."""
+    """Return a share as a percentage; None for NaN."""
     return _known(100.0 * value)
 
 
@@ -270,7 +277,7 @@ def _known(value: float) -> float | None:
 
 
 PARTS = 5
-"""Of a video, all as long, by which positions are told apart."""
+"""Parts of a video, equally long, by which positions are told apart."""
 
 
 class PositionCell(ScoreFigure):
@@ -280,7 +287,7 @@ class PositionCell(ScoreFigure):
 
 
 class Positions(Record):
-    """What a model came to on needles by where they lie, and in how much background."""
+    """The accuracy of a model on needles by where they lie, and in how much background."""
 
     lengths: tuple[int, ...]
     """Seconds of background, ascending."""
@@ -294,7 +301,7 @@ class Positions(Record):
 
 
 def positions_of(items: Sequence[TaskItem], points: Mapping[str, float]) -> Positions | None:
-    """Return what points by qid come to by position and length; None where no place is known."""
+    """Return the accuracy by position and length from points by qid; None if no place is known."""
     asked = [
         (item, *place)
         for item in items
@@ -326,7 +333,7 @@ def positions_of(items: Sequence[TaskItem], points: Mapping[str, float]) -> Posi
 def place_of(item: TaskItem) -> tuple[int, int] | None:
     """Return the part of the video that a needle's middle lies in, and seconds of background.
 
-    None of an item that is no needle, or that does not say where it lies.
+    None for an item that is no needle, or that does not say where it lies.
     """
     match item.made:
         case {

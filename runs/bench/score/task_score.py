@@ -55,11 +55,11 @@ GROUPS = {
     "scene": "single detail", "sports": "single detail", "tutorial": "single detail",
     "order": "multi detail", "count": "multi detail",
 }  # fmt: skip
-"""Of each task of MLVU; others are in none."""
+"""The group of each task of MLVU; other tasks are in none."""
 
 
 class TaskFigure(Record):
-    """What a model came to on one task."""
+    """The score of a model on one task."""
 
     task: str
     """Its name."""
@@ -70,13 +70,13 @@ class TaskFigure(Record):
     figure: ScoreFigure
     """Accuracy in percent of items of choice; of free text the mean score, 2 to 10."""
     chance: float | None
-    """What guessing comes to, in percent."""
+    """The accuracy of guessing, in percent."""
     counts: dict[str, int]
     """Items by how they ended."""
 
 
 class TaskScore(Record):
-    """What a model came to on one part of a set."""
+    """The score of a model on one part of a set."""
 
     model: str
     """Its name."""
@@ -85,11 +85,11 @@ class TaskScore(Record):
     how: Literal["run", "import"]
     """`run` or `import`."""
     max_frames: int | None
-    """Most frames it is sent; null where nobody says, or none."""
+    """Most frames it is sent; null if that is unknown or none."""
     is_blind: bool
     """It saw no frames."""
     view: str
-    """What it was shown, `whole` as a rule."""
+    """What it was shown, usually `whole`."""
     m_avg: ScoreFigure | None
     """Mean of the accuracies of tasks of choice, in percent: `value`, `low` and `high` (95 %,
     clustered by video) on `n` items; null without any."""
@@ -107,9 +107,9 @@ class TaskScore(Record):
     groups: dict[str, ScoreFigure]
     """`holistic`, `single detail` and `multi detail` to the mean of their tasks of choice."""
     tasks: tuple[TaskFigure, ...]
-    """One a task."""
+    """One for each task."""
     positions: Positions | None
-    """Of needles that say where they lie; null where no item does, as in imported sets."""
+    """Accuracy on needles by where they lie; null if no item says where, as in imported sets."""
     counts: dict[str, int]
     """Items by how they ended: `right`, `wrong`, `unreadable`, `forfeit`, `scored`, `unscored`,
     `void`."""
@@ -121,7 +121,7 @@ class TaskBoard(Record):
     """Scores on one part of a set, best first."""
 
     split: str | None
-    """The part, null where the set says none."""
+    """The part; null if the set has none."""
     items: int
     """Items in it."""
     videos: int
@@ -135,7 +135,7 @@ class TaskBoard(Record):
     """M-Avg of guessing, in percent."""
     lead: SetLead | None = None
     """[Who may be best](#who-leads-on-a-set) of those that were shown the videos as they are; null
-    of nobody, and of free text that several judges marked."""
+    without any, and for free text that several judges marked."""
     models: tuple[TaskScore, ...]
     """A [score](#a-score-on-tasks) a model; best first."""
     sweeps: tuple[Sweep, ...]
@@ -176,7 +176,7 @@ class TaskSetScores(PublishedRecord):
     bench: str
     """The set's digest."""
     as_published: bool
-    """By the published rules."""
+    """Whether by the published rules."""
     stand_ins: bool
     """Every model is an offline one."""
     boards: tuple[TaskBoard, ...]
@@ -186,11 +186,11 @@ class TaskSetScores(PublishedRecord):
 def score_tasks(bench: OpenBench[TaskItem], results: Sequence[TaskResult] | None = None, *,
                 judge: str | None = None, as_published: bool = False,
                 margin: float = MARGIN) -> TaskSetScores:  # fmt: skip
-    """Return the scores of results on a set, or BadInput where there are none.
+    """Return the scores of results on a set, or BadInput if there are none.
 
     Args:
         bench: what was asked.
-        results: of its models; those that lie in it where none are given.
+        results: those of its models; by default those that lie in its folder.
         judge: only free text that this one marked.
         as_published: by MLVU's own rules: a reply is one letter before the first bracket, a key
             that is no option is wrong, and what was not marked counts 0.
@@ -201,8 +201,9 @@ def score_tasks(bench: OpenBench[TaskItem], results: Sequence[TaskResult] | None
     boards = []
     for split in parts:
         items = [item for item in bench.items if item.split == split]
-        # A key that is no option is unscored but by the published rules, and nobody's guess.
+        # An item whose key is no option is unscored, but by the published rules, where all miss it.
         counting = (i for i in items if i.is_choice and (i.keys or (as_published and i.answer)))
+        # Only which items count matters here, not what anybody scored.
         chances = measured(items, {item.qid: 0.0 for item in counting})
         rows = [_score(items, one, as_published) for one in found]
         rows.sort(
@@ -241,9 +242,9 @@ def score_tasks(bench: OpenBench[TaskItem], results: Sequence[TaskResult] | None
 
 
 def choices_of(bench: OpenBench[TaskItem], model: str) -> dict[str, int | None]:
-    """Return the place of the option that a model chose, by qid; None where none can be read.
+    """Return the place of the option that a model chose, by qid; None if none can be read.
 
-    BadInput where it has no result. Choices do not depend on who marked its free text.
+    BadInput if it has no result. Choices do not depend on who marked its free text.
     """
     mine = results_of(bench, marked_by(bench, read_tasks(bench), None), model)
     choices = [item for item in bench.items if item.is_choice]
@@ -256,9 +257,10 @@ def _ranking(
     results: Sequence[TaskResult],
     published: bool,
 ) -> SetRanking:
-    """Return who leads of those that were shown the whole, on choices where there are any."""
+    """Return who leads of those that were shown the whole, on choices if there are any."""
     watched = [row for row in rows if row.view == "whole"]
     is_choice = any(row.m_avg for row in watched)
+    # Free text that two judges marked is on two scales; choices depend on no judge.
     if not is_choice and len({row.judge for row in watched if row.g_avg}) > 1:
         return NOBODY
     asked = {item.qid: item for item in items if item.is_choice == is_choice}
@@ -270,6 +272,8 @@ def _ranking(
                 list(asked.values()), found[row.model, row.judge], as_published=published
             )
             mine = {qid: end.points for qid, end in ends.items() if end.points is not None}
+            # A model whose free text several judges marked has several results, with the same
+            # choices in each.
             points.setdefault(row.model, mine)
     tasks = {qid: item.task for qid, item in asked.items()}
     return rank_on_items(asked, points, tasks=tasks, most=1.0 if is_choice else MOST)
@@ -288,6 +292,7 @@ def _score(items: Sequence[TaskItem], result: TaskResult, published: bool) -> Ta
         how=result.how,
         max_frames=result.max_frames,
         is_blind=result.is_blind,
+        # An import does not say what its models were shown.
         view=str(result.facts.get("view", "whole")),
         m_avg=figure_of(chosen.mean, 100.0) if chosen else None,
         g_avg=figure_of(marked.mean, 1.0) if marked else None,
@@ -339,7 +344,7 @@ def _figures(
 
 GapKind = Literal["choice", "generation"]
 UNITS: Mapping[GapKind, tuple[float, float]] = {"choice": (100.0, 1.0), "generation": (1.0, 10.0)}
-"""What an average is printed as, and the most of one item."""
+"""The factor with which an average is printed, and the most that one item earns."""
 
 
 class TaskGap(Record):
@@ -352,7 +357,7 @@ class TaskGap(Record):
     a: float
     """Average of the first, over tasks."""
     b: float
-    """Of the second."""
+    """Average of the second, likewise."""
     difference: ScoreFigure
     """`value`, `low` and `high` (95 %, paired by item, clustered by video) on `n` items."""
     better: float | None

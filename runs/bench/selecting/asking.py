@@ -56,7 +56,7 @@ def all_wanted(_: RunReader) -> WhyNot:
 
 
 def counts_in_words(reasons: Mapping[str, int]) -> str:
-    """Return how many are left out by each reason."""
+    """Return in words how many are left out for each reason."""
     return "; ".join(f"{count} {why}" for why, count in reasons.items() if count)
 
 
@@ -68,13 +68,13 @@ class HardPlan(JobPlan):
         *("questions", "left_out", "answers", "known", "calls_at_most", "cost_usd", "notices"),
     )
     questions: int
-    """With both answers called bad, and not left out."""
+    """Questions with both answers called bad, and not left out."""
     left_out: Mapping[str, int]
-    """Others that nobody is asked, by the reason."""
+    """Number of others that nobody is asked, by the reason."""
     answers: int
     """New answers that are wanted of models that did not play them, those known among them."""
     cost_usd: float | None
-    """About what they will cost, by what such calls of the run cost; None where that is unknown."""
+    """What they are expected to cost, by such calls of the run; None if that is unknown."""
 
     def headlines(self) -> Iterator[str]:
         """Yield how much there is to be asked."""
@@ -100,9 +100,9 @@ class HardFound:
     asked: int = 0
     """Answers that were asked for, in all processes."""
     calls: int = 0
-    """What that took."""
+    """Calls that this took."""
     cost_usd: float | None = 0.0
-    """None where the cost of any call is unknown."""
+    """Their cost; None if that of any call is unknown."""
 
     @property
     def lost_share(self) -> float:
@@ -197,15 +197,17 @@ async def ask_hard(
     anything is about to be asked.
 
     Where `JobTally.is_whole` is False it was ended early, and nothing is found. Where all is known
-    nothing is written, and neither videos nor keys are needed. BadInput where no question can be
-    asked or frames are gone; RunLocked where another process is at the run.
+    nothing is written, and neither videos nor keys are needed. BadInput if no question can be
+    asked or frames are gone; RunLocked if another process is at the run.
     """
     async with open_job_run(out, order, as_begun, write=False) as found:
         job = await _job(found, order, wanted)
         if not job.left:
+            # Nobody is called: it only says what is known.
             await job.run(listeners, on_done)
     if job.left:
         check()
+        # Only now opened to write: what is known takes no lock, no videos and no keys.
         names = dict.fromkeys([*(one.model for one in job.left), *job.config.judges])
         async with open_job_run(out, order, to_go_on(names), write=True) as found:
             await replace(job, **found.parts).run(listeners, on_done)
@@ -237,6 +239,7 @@ async def _job(found: JobRun, order: JobOrder, wanted: Wanted) -> HardJob:
             "every model that sees frames played each question whose answers were both called "
             f"bad; add one: arena add {safe(str(run.folder))} --model MODEL"
         )
+    # A generation was begun if its calls stand in the run's journal, so nothing is kept beside it.
     generations = Generations(None, known_of(found.store, HARD_SCOPE).generations)
     job = HardJob(
         **found.parts,
@@ -257,7 +260,7 @@ async def _job(found: JobRun, order: JobOrder, wanted: Wanted) -> HardJob:
 
 
 def mean_costs(store: Store) -> dict[tuple[str, str], float | None]:
-    """Return what a call of each model in each role cost on average; None where any is unknown."""
+    """Return what a call of each model in each role cost on average; None if any is unknown."""
     sums: dict[tuple[str, str], Calls] = {}
     for call in store.journal.each_taken():
         sums.setdefault((call.alias, call.role), Calls()).add(call)

@@ -31,7 +31,7 @@ HARD_SCOPE = f"{TRIAL_SCOPE}hard:"
 Side = Literal["a", "b"]
 Came = Literal["failed", "passed", "void"]
 WhyNot = Callable[[Battle], str | None]
-"""Returns why a question is not to be asked; None where it is."""
+"""Returns why a question is not to be asked; None if it is."""
 
 
 class HardMatch(NamedTuple):
@@ -63,14 +63,14 @@ class Tried:
     verdict: Verdict
     """In terms of the seats: the new answer stands opposite the bad one."""
     answer: str | None = None
-    """None where it gave none."""
+    """None if it gave none."""
     verdicts: tuple[Judging, ...] = ()
     reason: str | None = None
     """Why there is no verdict."""
     is_lost: bool = False
-    """A call failed for good, so that it may be asked once more."""
+    """Whether a call failed for good, so that it may be asked once more."""
     is_asked: bool = True
-    """False where the run knew it already, from a newcomer's battle."""
+    """False if the run knew it already, from a newcomer's battle."""
 
     @property
     def came(self) -> Came:
@@ -88,10 +88,10 @@ class BadQuestion:
     battle: Battle
     tried: tuple[Tried, ...] = ()
     left_out: str | None = None
-    """Why nobody was asked; None where models were."""
+    """Why nobody was asked; None if models were."""
 
     def count(self, came: Came) -> int:
-        """Return how many models came to this."""
+        """Return for how many models this came out."""
         return sum(one.came == came for one in self.tried)
 
     @property
@@ -101,7 +101,7 @@ class BadQuestion:
 
     @property
     def share(self) -> float | None:
-        """The share that failed of the models with a verdict, 0 to 1; None where there is none."""
+        """The share that failed of the models with a verdict, 0 to 1; None if there is none."""
         failed = self.count("failed")
         passed = self.count("passed")
         return failed / (failed + passed) if failed + passed else None
@@ -138,6 +138,7 @@ def candidates_of(
     for battle in battles:
         if battle.borrowed is not None:
             borrowed.append(battle)
+        # What lacks the user, the question or an answer cannot be asked and judged again.
         elif battle.verdict == "tie_bad" and _is_whole(battle):
             bad[battle.id] = battle
     left_out = {id_: why for id_, battle in bad.items() if (why := why_not(battle)) is not None}
@@ -179,7 +180,7 @@ def _met(battle: Battle) -> Tried | None:
 
 
 def _bad_side(seed: int, battle: str, model: str) -> Side:
-    """Return which of the two bad answers a model meets; by it seats are even, too."""
+    """Return which of the two bad answers a model meets; its own seat follows and is even, too."""
     return "a" if unit_interval(seed, "hard", f"{battle} {model}") < 0.5 else "b"
 
 
@@ -218,6 +219,8 @@ async def try_model(
             seat=0 if own == "a" else 1,
         )
     except (CallFailed, UnusableVideo) as failure:
+        # A refusal or an empty answer is a failure at the question; lost frames or a provider are
+        # not.
         is_void = isinstance(failure, (UnusableVideo, FramesLost, ProviderFailed))
         none: Verdict = "void" if is_void else ("forfeit_a" if own == "a" else "forfeit_b")
         return Tried(meeting.model, meeting.bad, none, reason=str(failure), is_lost=True)

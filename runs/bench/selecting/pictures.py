@@ -73,13 +73,13 @@ class Documents:
     """A vector for each question, and what they took."""
 
     vectors: Mapping[str, Floats]
-    """By qid: the mean of the question's vector and of its frames', as `document_of` says."""
+    """The vector of each question, by qid, as `document_of` makes it of words and frames."""
     with_frames: int = 0
     """Questions that had frames; the others' vectors are those of their words alone."""
     calls: int = 0
-    """Of all processes."""
+    """Calls, over all processes."""
     cost_usd: float | None = 0.0
-    """None where the cost of any call is unknown."""
+    """Their cost; None if that of any call is unknown."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -88,9 +88,9 @@ class DocumentPlan(JobPlan):
 
     SHOWN: ClassVar = ("questions", "frames", "known", "vectors", "notices")
     questions: int
-    """A vector each."""
+    """Questions, a vector each."""
     frames: int
-    """Different ones, a vector each."""
+    """Different frames, a vector each."""
     vectors: int = field(metadata=keyed("calls_at_most"))
     """Calls, transport retries aside."""
 
@@ -138,7 +138,7 @@ class EmbeddingJob(RunJob[_Piece, Floats]):
 
     model: Model
     pieces: Mapping[str, Sequence[_Piece]]
-    """By qid: its question, then its frames."""
+    """The pieces of each question, by qid: its words, then its frames."""
     found: dict[_Key, Floats] = field(default_factory=dict)
 
     @property
@@ -185,7 +185,7 @@ class EmbeddingJob(RunJob[_Piece, Floats]):
         )
 
     def took(self, store: Store) -> Iterator[CallRow]:
-        """Yield the calls that the vectors took, failed ones too; of other benches none."""
+        """Yield the calls that the vectors took, failed ones too, but none of other benches."""
         for piece in self.wanted:
             for generation in self.generations(piece.scope):
                 row = store.journal.find(journal_key(self.model, piece.request(generation)))
@@ -194,9 +194,9 @@ class EmbeddingJob(RunJob[_Piece, Floats]):
 
 
 def picture_embedder(name: str, file: ArenaFile) -> Embedder | None:
-    """Return what a name of embeddings stands for where it takes pictures, too; else None.
+    """Return the model that a name of embeddings stands for if it takes pictures, too; else None.
 
-    BadInput where there is no such model.
+    BadInput if there is no such model.
     """
     table = file.table(name)
     model = name if table is None else table.model
@@ -228,7 +228,7 @@ async def embed_documents(
 
     `check` may still raise where anything is about to be asked.
 
-    Where `JobTally` is not whole, or has failures, there are none. BadInput where frames are gone
+    If `JobTally` is not whole, or has failures, there are none. BadInput if frames are gone
     or pictures and words have vectors of several lengths; RunLocked.
     """
     recast = to_go_on([embedder.name], **{embedder.name: embedder.entry})
@@ -267,16 +267,16 @@ async def _job(found: JobRun, order: JobOrder, wanted: Iterable[EmbeddedQuestion
     known = await job.recall(job.wanted)
     job.found.update((piece.key, vector) for piece, vector in known.known)
     if order.retry_failed:
-        # Pieces of one video share a scope, which goes on once for all of them.
+        # Pieces of one video share a scope, whose generation is raised once for all of them.
         generations.add({piece.scope for piece in known.failed})
-    # What failed is asked anyhow: at its generation the journal says again that it failed.
+    # Failed pieces are played, too: in the same generation the journal fails them again, unpaid.
     job.left = [piece for piece in job.wanted if piece.key not in job.found]
     job.tally.known = len(job.found)
     return job
 
 
 def _cost(row: CallRow) -> float | None:
-    """Return what all tries of a call cost; None where that of its last one is unknown."""
+    """Return what all tries of a call cost; None if that of its last one is unknown."""
     if row.cost_usd is None:
         return None
     return row.cost_usd + sum(attempt.cost_usd or 0.0 for attempt in row.attempts)
@@ -318,6 +318,7 @@ def _pieces(store: Store, asked: EmbeddedQuestion) -> Iterator[_Piece]:
     frames = store.frames(battle.video) if battle is not None else None
     if battle is None or frames is None:
         return
+    # Frames of either answer: its two models may have been sent different ones.
     times = {*battle.frames_a, *battle.frames_b}
     given = [frame for frame in frames.frames if frame.time_s in times]
     for place in kept_places(len(given), FRAMES):
@@ -325,5 +326,7 @@ def _pieces(store: Store, asked: EmbeddedQuestion) -> Iterator[_Piece]:
 
 
 def _alone(frames: VideoFrames, frame: Frame) -> VideoFrames:
+    # Nothing of the question or of speech goes along, so one call serves all questions about a
+    # video.
     bare = {"frames": (frame,), "subtitles": None, "captions": ()}
     return frames.model_copy(update=bare)

@@ -44,7 +44,7 @@ from videoautoarena.runs.formats.files import (
 from videoautoarena.runs.run.rundir.reader import counted
 
 CATEGORY = "video"
-"""Under which arena-hard's tools find the questions."""
+"""The category under which arena-hard's tools find the questions."""
 QUESTIONS = "question.jsonl"
 ANSWERS = "model_answer"
 JUDGMENTS = "model_judgment"
@@ -119,8 +119,10 @@ def export_arena_hard(
         file = f"{_names([result.model])[result.model]}.jsonl"
         path = Path(JUDGMENTS, judges[result.judge], file)
         lines = list(_judgment_lines(bench, result))
+        # Results of one model against several anchors share a file there.
         files[path] = [*files.get(path, []), *lines]
         judged += len(lines)
+    # All are looked at before any is written, so that a refusal leaves no half of a folder.
     for path in files:
         refuse_existing(to / path, force=force)
     for path, lines in files.items():
@@ -179,9 +181,11 @@ def _judgment_lines(bench: OpenBench, result: Anchored) -> Iterator[Line]:
             seated: Mapping[str | None, Comparison] = {one.seats: one for one in comparisons}
             games = []
             for seats in ("ab", "ba"):
+                # A line without a seating stands for both, and fills both games.
                 one = seated.get(seats) or seated.get(None)
                 label = LABELS[LEADS[one.verdict]] if one and one.verdict != "void" else None
                 if label is not None and seats == "ba":
+                    # In the second game the candidate is A.
                     label = _MIRRORED[label]
                 words = (one.words if one else None) or (one.reason if one else None) or ""
                 games.append({"score": label, "judgment": {"answer": words}})
@@ -204,7 +208,7 @@ FIRST = {
 IDS = ("uid", "question_id")
 _AROUND = re.compile(r"[\s\[\]]")
 _LONGEST = 40
-"""Characters of a verdict, wrapped in whatever."""
+"""The most characters of a verdict, with what is around it."""
 
 
 @dataclass(frozen=True)
@@ -215,7 +219,7 @@ class ArenaHardImport:
     models: int
     judgments: int
     void: int
-    """Of them, those with a game that has no verdict that can be read."""
+    """Judgments among them with a game without a readable verdict."""
     missing: int
     """Questions of the bench without a judgment, summed over results."""
     answers: int
@@ -243,7 +247,7 @@ class _ArenaHardLine(NamedTuple):
 
 
 Answers = Mapping[tuple[str, str], str]
-"""By model and qid."""
+"""Model and qid to the text of the answer."""
 
 
 def import_arena_hard(
@@ -258,8 +262,8 @@ def import_arena_hard(
 
     Args:
         folder: as arena-hard has it below `data/<bench>`.
-        bench: whose questions were judged, by their qid.
-        baseline: whom all were held against, where a line does not name it.
+        bench: the one whose questions were judged, by their qid.
+        baseline: the model that all were held against, for lines that do not name it.
         allow_differing: take in what is about another text of a question than the bench's.
         force: replace what the same judges said of the same models.
 
@@ -322,6 +326,7 @@ def _check_questions(folder: Path, items: Mapping[str, Item]) -> None:
     for line in _lines(file):
         item = items.get(_qid(line))
         prompt = line.content.get("prompt")
+        # The second version has a prompt, the first had turns.
         if prompt is None and (turns := line.content.get("turns")) is not None:
             first = turns[0] if isinstance(turns, list) and turns else None
             prompt = first.get("content") if isinstance(first, dict) else None
@@ -427,6 +432,7 @@ def _comparison(
     lead = None
     why = "the judge gave no verdict"
     if score is not None:
+        # Cut first: a score may be any text, of megabytes.
         label = _AROUND.sub("", score[: _LONGEST + 1]).upper()
         lead = FIRST.get(label) if len(score) <= _LONGEST else None
         why = f"{quoted(score[:_LONGEST])} is no verdict"
@@ -467,6 +473,7 @@ def _name(line: _ArenaHardLine, keys: Sequence[str]) -> str | None:
 
 def _lines(file: Path) -> Iterator[_ArenaHardLine]:
     """Yield the objects of a file; lines are as JSON lines have them, between line feeds."""
+    # Not splitlines: it also breaks at characters such as U+2028, which JSON strings may hold.
     for place, row in enumerate(decode(read_bytes(file), str(file)).split("\n"), start=1):
         if not row.strip():
             continue

@@ -36,9 +36,9 @@ NEEDED: dict[Format, tuple[str, ...]] = {
     "fastchat": ("model_a", "model_b", "winner"),
     "arena-hard": ("model", "games"),
 }
-"""Keys that a battle of each has, and by which it is known."""
+"""Keys that every battle of a format has, and by which the format is known."""
 WINNERS = {"a": "model_a", "b": "model_b", "tie": "tie", "tie_bad": "tie (bothbad)", "void": "void"}
-"""What is written, by what came of a battle."""
+"""The end of a battle to what is written of it."""
 WEIGHT = 3
 """Battles that arena-hard counts for a verdict of much better."""
 SEATS = ("model_a", "model_b")
@@ -89,8 +89,8 @@ def import_battles(
     Args:
         files: each a JSON list, an object of battles by id, or JSON lines.
         to: the file to write.
-        form: whose they are; None to go by their keys.
-        baseline: in arena-hard's judgments that do not name it, whom all were held against.
+        form: the format of the battles; None to go by their keys.
+        baseline: the model that all were held against, for arena-hard's judgments without its name.
         force: replace `to`.
 
     Raises:
@@ -102,6 +102,7 @@ def import_battles(
     lines: list[Line] = []
     for file in files:
         for where, battle in _each(file):
+            # The first battle decides for all: formats are never mixed in one file of ratings.
             form = form or _form_of(battle, where)
             for key in NEEDED[form]:
                 if key not in battle:
@@ -193,6 +194,8 @@ def _of_arena_hard(battle: Mapping[str, Any], where: str, baseline: str | None) 
     against = battle.get("baseline", baseline)
     if not isinstance(against, str) or not against.strip():
         raise BadInput(f"{where} names no baseline; pass --baseline")
+    # A question takes the place of the video: its games depend on each other, and intervals go by
+    # that.
     rest = _texts(battle, {"uid": "video", "question_id": "video", "judge": "judge"})
     scores = [_score(game) for game in games]
     seats = ((against.strip(), model), (model, against.strip()))

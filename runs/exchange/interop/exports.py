@@ -64,9 +64,9 @@ class SetExportOptions:
     force: bool = False
     """Replace what is there."""
     judge: str | None = None
-    """Whose rulings alone."""
+    """Name of the judge whose rulings alone are written; None for all."""
     model: str | None = None
-    """Whose answers."""
+    """Name of the model whose answers are written."""
     frames: int = 0
     """Thumbnails a sample."""
     on_progress: Callable[[int, int], None] = lambda _done, _of: None
@@ -83,7 +83,7 @@ class ExportedSet(NamedTuple):
 
 
 class WriteSet(Protocol):
-    """Writes a frozen set into a file or a folder; BadInput where it cannot be."""
+    """Writes a frozen set into a file or a folder; BadInput if it cannot be written."""
 
     def __call__(self, bench: OpenBench[Any], to: Path, asked: SetExportOptions, /) -> ExportedSet:
         """Write it, and return what was written."""
@@ -96,7 +96,7 @@ class SetExport(NamedTuple):
     """Sets that can be written in it; the first format of a kind is its usual one."""
     write: WriteSet
     takes: frozenset[str] = frozenset()
-    """Which of `judge`, `model` and `frames` mean something in it."""
+    """Those of `judge`, `model` and `frames` that mean something in it."""
     needs_model: bool = False
     is_folder: bool = False
 
@@ -189,7 +189,7 @@ SET_EXPORTS: Mapping[str, SetExport] = {
 def formats_with(option: str, *, last: str = "or") -> str:
     """Return the formats in which an option means something, as words: `inspect or arena-hard`.
 
-    Under `folder` those that are a folder.
+    `folder` stands for those that are written as a folder.
     """
     return in_series(
         [
@@ -211,7 +211,7 @@ def export_set(
 ) -> tuple[str, ExportedSet]:
     """Write a frozen set in a format, by default the usual one of its kind; return which, and what.
 
-    `refuse` is called with what is wrong where options and format do not go together.
+    `refuse` is called with what is wrong if options and format do not go together.
     """
     known = [name for name, one in SET_EXPORTS.items() if bench.manifest.kind in one.kinds]
     form = form or known[0]

@@ -72,7 +72,7 @@ _PARAMETERS = {
 
 
 def cast_entry(cast: Any, name: str) -> Mapping[str, Any]:
-    """Return what a cast says of a model; nothing where it does not know it."""
+    """Return what a cast says of a model; empty if it does not know it."""
     found = cast.get(name) if isinstance(cast, dict) else None
     return found if isinstance(found, dict) else {}
 
@@ -119,10 +119,10 @@ def judged(
 
     Args:
         judge: its name.
-        won: what it saw: a name, or the verdict's own word.
+        won: its verdict: the name of the winner, or the verdict's own word.
         sides: whose answers `a` and `b` are in its verdicts.
         is_turned: whether it read b's answer first, as its A.
-        words: as JSON of the standards, or anything else as it stands.
+        words: what it said, as JSON of the standards, or anything else as it stands.
         reason: why there is no verdict.
     """
     first, second = map(safe, sides[::-1] if is_turned else sides)
@@ -149,7 +149,7 @@ def _standards(words: str | None, sides: tuple[str, str]) -> list[str]:
 
 
 def _by_standard(said: Any, sides: tuple[str, str]) -> list[str]:
-    """Return a judge's words on each standard; nothing of what has another shape."""
+    """Return a judge's words on each standard; empty for words of any other shape."""
     if not isinstance(said, dict):
         return []
     asked = [name for name in STANDARDS if isinstance(said.get(name), str)]
@@ -162,7 +162,7 @@ def _by_standard(said: Any, sides: tuple[str, str]) -> list[str]:
     found = {"own answer": own} if isinstance(own, str) else {}
     for name in asked:
         found[f"{STANDARDS[name].words}{ahead.get(str(leads.get(name)), '')}"] = said[name]
-    # Each is to stay one paragraph, whatever stands in it.
+    # Words of a judge must not begin a paragraph or markup of their own.
     return [
         f"{head}: {' '.join(html.escape(safe(words, lines=True), quote=False).split())}"
         for head, words in found.items()
@@ -184,7 +184,7 @@ class WrittenLogs(NamedTuple):
     files: list[Path]
     samples: int
     missing: int
-    """Videos whose frames were wanted and not at hand."""
+    """Videos whose frames were wanted but are no longer cached."""
 
     def as_lines(self) -> list[str]:
         """Return it as lines for a person, safe to print."""
@@ -213,6 +213,7 @@ def write_folder(
     """
     files = [to / log.file_name for log, _ in logs]
     make_folder(to)
+    # All are looked at before any is written.
     for file in files:
         refuse_existing(file, force=force)
     count = 0
@@ -242,6 +243,8 @@ class FrameThumbnails:
         try:
             self._sampling = Sampling.model_validate(sampling)
         except ValidationError:
+            # A run of another version may state a sampling that is not known here: its logs have no
+            # pictures.
             self._most = 0
         self._sha = {video.id: video.sha256 for video in store.videos()} if store else {}
         self.missing = set[str]()
@@ -269,6 +272,7 @@ class FrameThumbnails:
 def _spread(frames: Sequence[Frame], most: int) -> list[Frame]:
     if len(frames) <= most:
         return list(frames)
+    # The middles of equally long parts, so that neither end of the video is always shown.
     return [frames[(2 * k + 1) * len(frames) // (2 * most)] for k in range(most)]
 
 
@@ -303,6 +307,7 @@ def export_run(
         pictures = FrameThumbnails(run.store, run.manifest.get("sampling") or {}, frames)
         began_s, ended_s = span_of(run.store, folder / RUN_FILE)
         names = ("schema", "seed", "rounds", "judges", "pairing", "swap", "sampling", "prompts")
+        # They are in no contestant's log, so their number is said in each.
         nobody = [b for b in run.battles if b.model_a is None or b.model_b is None]
         about = {
             **{name: run.manifest.get(name) for name in names},
@@ -374,7 +379,7 @@ def _battle_sample(
             "explanation": "\n\n".join(_explained_judging(battle, one) for one in battle.verdicts),
         }
     error = None
-    # The rival of a forfeit has no fault.
+    # Only the model that forfeited is at fault, not its rival.
     if verdict in ("void", f"forfeit_{seat}"):
         error = f"{verdict.partition('_')[0]}: {battle.reason or 'no reason recorded'}"
     fields = battle.model_dump(mode="json")
@@ -382,6 +387,7 @@ def _battle_sample(
         id=battle.id,
         question=battle.question or "(no question)",
         persona=battle.persona_text,
+        # Their viewer shows a target beside each answer: here what it was compared with.
         target=rival_answer or "",
         answer=getattr(battle, f"answer_{seat}"),
         asides=rival_said(rival, rival_answer),
@@ -431,7 +437,7 @@ def _explained_judging(battle: Battle, one: Judging) -> str:
 
 
 BENCH_SCORER = "bench"
-"""The mean of what an answer brought against both references."""
+"""Name of the scorer that is the mean of an answer's points against both references."""
 _SIDE_FIGURES = ("value", "low", "high", "n", "win", "tie", "loss", "void", "missing")
 _AGAINST: dict[Against, str] = {"selected": "vs_selected", "rejected": "vs_rejected"}
 
@@ -442,7 +448,7 @@ class _BenchSources(NamedTuple):
     bench: OpenBench
     store: Store | None
     films: Mapping[str, Video]
-    """By the digest of the bench's id."""
+    """Videos by the digest of the bench's id."""
     pictures: FrameThumbnails
 
 
@@ -458,9 +464,9 @@ def export_results(
     """Write a log for every result on a bench into the folder `to`.
 
     Args:
-        bench: whose results.
+        bench: the one whose results are written.
         to: made if it is not there; it may hold other logs.
-        judge: whose rulings; None for all judges', each in logs of its own.
+        judge: only rulings of this one; None for all judges, each in logs of its own.
         frames: thumbnails of frames in every sample.
         force: replace what is there.
         on_progress: hears after every log how many are written.
@@ -582,7 +588,7 @@ def _words(rulings: Sequence[Ruling], side: Against) -> str | None:
 
 
 def _scores(result: Result, rulings: Sequence[Ruling]) -> dict[str, Json]:
-    """Return what an answer brought; without a verdict on a side there is none, and no mean."""
+    """Return the points of an answer; without a verdict on one side there is no mean."""
     found = dict[str, Json]()
     for side in REFERENCES:
         held = [r for r in rulings if r.against == side]

@@ -26,7 +26,7 @@ from videoautoarena.runs.formats.files import whole_file
 from videoautoarena.runs.formats.terminal import safe
 
 VERSION = 2
-"""Of their EvalLog, as inspect_ai 0.3.285 reads it."""
+"""Version of their EvalLog, as inspect_ai 0.3.285 reads it."""
 _PLAIN_ID = re.compile(r"[0-9A-Za-z][0-9A-Za-z.+~-]{0,99}")
 _HALF = re.compile("[\ud800-\udfff]")
 _SHOWN = 400
@@ -40,12 +40,12 @@ class LogSample:
     """One question as a model met it."""
 
     id: str
-    """Anybody's; in the log it stands only if it cannot be a path."""
+    """Anybody's text; it stands in the log only if it cannot be a path."""
     question: str
     target: str
     """What the answer was held against."""
     answer: str | None
-    """None where the model gave none."""
+    """None if the model gave none."""
     persona: str | None = None
     """Who asks, which contestants never learn."""
     asides: Sequence[Json] = ()
@@ -57,11 +57,11 @@ class LogSample:
     """Metadata that also stand in the list of samples."""
     metadata: Json = field(default_factory=dict)
     calls: Sequence[CallRow] = ()
-    """The model's own, of this question."""
+    """The model's own calls about this question."""
     judging: Sequence[CallRow] = ()
-    """The judges', likewise."""
+    """The judges' calls, likewise."""
     error: str | None = None
-    """Why it came to nothing."""
+    """Why it has no score."""
 
 
 class LogScore(NamedTuple):
@@ -69,7 +69,7 @@ class LogScore(NamedTuple):
 
     name: str
     metrics: Mapping[str, float | int | None]
-    """What is None has no place in a log."""
+    """Figures by name; those that are None are left out of the log."""
 
 
 @dataclass(frozen=True)
@@ -88,7 +88,7 @@ class EvalLog:
     metadata: Json
     parameters: Json = field(default_factory=dict)
     roles: Mapping[str, str] = field(default_factory=dict)
-    """What part to which model."""
+    """Role to the name of the model in it."""
     is_whole: bool = True
     """Whether all was played."""
 
@@ -99,7 +99,7 @@ class EvalLog:
 
     @property
     def file_name(self) -> str:
-        """As theirs: time, task, model, id; made of nothing but letters, digits and hyphens."""
+        """Named like theirs by time, task, model, id; nothing but letters, digits and hyphens."""
         time = _iso(self.began_s).replace(":", "-").replace("+", "-")
         return f"{time}_{_slug(self.task)}_{_slug(self.model)}_{self.id}.eval"
 
@@ -148,6 +148,8 @@ def write_log(to: Path, log: EvalLog, samples: Iterable[LogSample]) -> int:
             own += _counted(sample.calls)
             judges += _counted(sample.judging)
         span = {"started_at": _iso(log.began_s), "completed_at": _iso(log.ended_s)}
+        # Behind the samples, whose ids it names: a zip is read by its directory, so order means
+        # nothing.
         _put(archive, "_journal/start.json", {"version": VERSION, "eval": _spec(log, summaries),
                                               "plan": _PLAN})  # fmt: skip
         _put(archive, "summaries.json", summaries)
@@ -175,7 +177,7 @@ def _put(archive: ZipFile, name: str, value: Any) -> None:
     entry.compress_type = ZIP_DEFLATED
     entry.external_attr = 0o644 << 16
     text = json.dumps(value, allow_nan=False, ensure_ascii=False)
-    # Half a character is no text to others.
+    # Other programs refuse lone surrogates.
     archive.writestr(entry, _HALF.sub("\ufffd", text).encode())
 
 
@@ -276,7 +278,7 @@ def _short(text: str) -> str:
 
 
 def _counted(rows: Iterable[CallRow]) -> Counter[str]:
-    """Return the tokens of calls and all their tries; what nobody counted is none."""
+    """Return the tokens of calls and all their tries; uncounted ones are left out."""
     sums = Counter[str]()
     for used in (one.usage for row in rows for one in row.tries):
         sums["input_tokens"] += used.input_tokens or 0

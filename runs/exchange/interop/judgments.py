@@ -45,7 +45,7 @@ class ReadVerdict(NamedTuple):
     """What was read of a judge's words."""
 
     verdict: Ruled | None
-    """Of the candidate, which the judge knew as B; None where there is none to read."""
+    """Verdict for the candidate, which the judge knew as B; None if none can be read."""
     reason: str | None
     """Why there is none."""
 
@@ -61,6 +61,7 @@ def read_verdict(words: object) -> ReadVerdict:
     sections = _SECTION.split(words)
     if len(sections) == 1:
         return _unanimous(_BRACKETED.findall(words), f"no section {SECTION}")
+    # Labels in double brackets are what the prompt asked for; bare ones may be mere prose.
     if labels := _BRACKETED.findall(sections[-1]):
         return ReadVerdict(_ruled(labels[-1]), None)
     return _unanimous(_BARE.findall(sections[-1]), f"no verdict after the last {SECTION}")
@@ -92,9 +93,10 @@ def _ruled(label: str) -> Ruled:
 
 WORDS = "GPT4o Judge response"
 """The key under which the published judge's words stand, whoever the judge was."""
+# The published script asks by this alias, which stands for no one version.
 JUDGE = "gpt-4o"
 BINDING = ("video_id", "question")
-"""What must be as in the bench; other texts that differ are counted."""
+"""Texts that must be as in the bench; others that differ are only counted."""
 SUFFIXES = (".jsonl", ".json")
 _LONGEST_NAME = 200
 
@@ -109,9 +111,9 @@ class JudgedSide:
     void: int = 0
     reasons: dict[str, int] = field(default_factory=dict)
     otherwise: int = 0
-    """Judgings that the published scorer, which looks for parts of words, reads otherwise."""
+    """Judgings that the published scorer, which looks for parts of words, reads differently."""
     differing: int = 0
-    """Judgings whose texts differ from the bench's, and which were let in."""
+    """Judgings that were let in though their texts differ from the bench's."""
 
 
 @dataclass(frozen=True)
@@ -185,6 +187,7 @@ def import_judgments(
             answers = {"selected": item.selected_answer, "rejected": item.rejected_answer}
             other = REFERENCES[REFERENCES.index(against) - 1]
             given = line.content.get("reference")
+            # With the two folders exchanged every score would be that against the other reference.
             if isinstance(given, str) and given == answers[other] != answers[against]:
                 raise BadInput(
                     f"{line.where} judges {quoted(item.qid)} against the {other} answer, not "
@@ -250,6 +253,7 @@ def _lines(folder: Path) -> Iterator[_JudgeOutput]:
 def files_below(folder: Path, endings: tuple[str, ...]) -> Iterator[Path]:
     """Yield the files below a folder, whatever archives leave beside them left out."""
     for at, folders, names in os.walk(folder):
+        # In order of names, so that what is refused first does not depend on the file system.
         folders[:] = sorted(name for name in folders if not name.startswith((".", "__MACOSX")))
         for name in sorted(names):
             if name.endswith(endings) and not name.startswith("."):
@@ -279,7 +283,7 @@ def check_texts(
 ) -> bool:
     """Return whether what somebody wrote is about other texts than the bench's.
 
-    What is not there is not held against it, nor is space at the ends.
+    Texts that are missing do not count as different, nor does space at the ends.
 
     Raises:
         BadInput: it is about another question or video, and that is not allowed; or it holds no
@@ -312,6 +316,7 @@ def _ruling(content: Mapping[str, Any], qid: str, against: Against) -> Ruling:
         qid=qid,
         against=against,
         verdict=read.verdict or "void",
+        # The published scripts read the reference as A, always.
         seats="ab",
         response=response if isinstance(response, str) else None,
         words=words if isinstance(words, str) else None,

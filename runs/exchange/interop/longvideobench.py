@@ -40,7 +40,7 @@ LONGVIDEOBENCH = "longvideobench"
 START = "starting_timestamp_for_subtitles"
 CATEGORY = "topic_category"
 KNOWN = ("id", "video_path", "question", "candidates", "duration", CATEGORY, "question_category")
-"""Keys of a record that an item says in its own."""
+"""Keys of a record that have a field of their own in an item."""
 SUBTITLES = "subtitles"
 """The folder of subtitles beside the published files."""
 LONGEST_NAME = 100
@@ -52,12 +52,12 @@ _NAMED = 3
 
 
 class SubtitledClip(NamedTuple):
-    """What subtitles need to be known of one video."""
+    """What must be known of one video to write its subtitles."""
 
     spoken: str
-    """Where they are, below the folder of subtitles."""
+    """Path of their file, below the folder of subtitles."""
     start_s: float
-    """When it begins in the video that they are of."""
+    """When the clip begins in the longer video that they belong to."""
     duration_s: float | None
 
 
@@ -73,7 +73,7 @@ class SubtitleFiles:
     folder: Path
     files: int
     lacking: tuple[str, ...]
-    """Names that records give and that are not there."""
+    """Names of files that records give but that are missing."""
 
     def as_json(self) -> dict[str, Any]:
         """Return it as it stands in `arena import longvideobench --json`."""
@@ -127,6 +127,7 @@ def import_longvideobench(
                         f"{quoted(item.qid)} and another item say of {video} other subtitles"
                     )
         texts, lacking = _read_subtitles(clips, subtitles_beside(place))
+        # Before the set is put: where one of the two cannot be written, neither is.
         _refuse_others(texts, subtitles)
     videos = {item.video_id: _entry(item.video_id, texts) for item in items}
     taken = put_tasks(parts, to, form=LONGVIDEOBENCH, licence=licence, videos=videos)
@@ -152,6 +153,7 @@ def _item(row: StrictRecord, split: str) -> TaskItem:
     options = row.options()
     if not options:
         raise UnusableRecord('has no "candidates" to choose from')
+    # Only for what they raise: both stay in `extra`, from where subtitles are made.
     row.number(START)
     row.optional_text("subtitle_path")
     return TaskItem(
@@ -172,6 +174,7 @@ def _answer(row: StrictRecord, options: Sequence[str]) -> str | None:
     if not _is_keyed(row):
         return None
     place = row["correct_choice"]
+    # Not isinstance: `true` is an int in Python.
     if type(place) is not int or not 0 <= place < len(options):
         raise UnusableRecord(
             f'has {quoted(place)} under "correct_choice", which is no place of an option'
@@ -197,6 +200,7 @@ def _read_subtitles(
     lacking = list[str]()
     for video, clip in clips.items():
         name = _srt_name(video)
+        # A published path leads nowhere but below the folder of subtitles.
         file = inside(folder, clip.spoken)
         can_be = _NAME.fullmatch(name) and len(name.encode()) <= LONGEST_FILE_NAME
         if not can_be or name in texts:
@@ -232,7 +236,7 @@ def _cues(file: Path, clip: SubtitledClip) -> Iterator[Cue]:
             start_s, end_s, text = _cue(StrictRecord.of(row))
         except UnusableRecord as why:
             raise BadInput(f"{file}, subtitle {number}: {why}; nothing was imported") from None
-        # As is published, what has no end goes on until that of the clip.
+        # As in the published code, a subtitle without an end lasts until the clip ends.
         last_s = math.inf if clip.duration_s is None else clip.duration_s
         start_s -= clip.start_s
         end_s = last_s if end_s is None else max(start_s, end_s - clip.start_s)

@@ -46,7 +46,8 @@ TASKS = {
 """What the files call a task, dev and test apart, and what it is called here."""
 FREE_TEXT = ("scene", "summary")
 KNOWN = ("video", "duration", "question", "candidates", "answer", "scoring_points")
-"""Keys of a record that an item says in its own."""
+"""Keys of a record that have a field of their own in an item."""
+# Items of the test set have six options, for which A to D are too few.
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
 
@@ -81,6 +82,7 @@ def _item(row: StrictRecord, split: str, places: Counter[str]) -> TaskItem:
     task = TASKS[kind]
     places[task] += 1
     named = "question_id" in row
+    # Records of the dev set have no id, so theirs is the task and the place among all files.
     qid = row.text("question_id", longest=LONGEST_ID) if named else f"{task}_{places[task] - 1}"
     options = row.options()
     if bool(options) is (task in FREE_TEXT):
@@ -106,11 +108,11 @@ def _item(row: StrictRecord, split: str, places: Counter[str]) -> TaskItem:
 def as_mlvu_predictions(
     items: Sequence[TaskItem], chosen: Mapping[str, int | None]
 ) -> list[dict[str, str]]:
-    """Return what is submitted to MLVU of the items of choice that were asked, in their order.
+    """Return the predictions on the asked items of choice in the form of MLVU, in their order.
 
     Args:
-        items: of a set, of any kind.
-        chosen: by qid, the place of the option that was chosen, from 0; None where an answer names
+        items: those of a set, of any kind.
+        chosen: by qid, the place of the option that was chosen, from 0; None if an answer names
             none, which goes out as an empty option.
 
     Raises:

@@ -86,7 +86,7 @@ TAGS = {
     "content_summary": "Summary",
     "answer_refusal": "Answer Refusal",
 }
-"""What marks a round that is scored; of the other abilities every round is."""
+"""The mark of a round that is scored; other abilities have none, since every round is."""
 DIALOGUES, CHECKLISTS = "mtqa", "checklist"
 """Folders, and keys of what is kept as it was."""
 ENDING = "_CheckList"
@@ -98,13 +98,13 @@ Json = dict[str, Any]
 
 
 def round_number(key: str) -> int | None:
-    """Return the number of a round by its key; None of a key that is none."""
+    """Return the number of a round by its key; None for any other key."""
     found = _ROUND.fullmatch(key)
     return int(found[1]) if found else None
 
 
 def as_dialogue(item: DialogueItem, event: object) -> Json:
-    """Return a dialogue in their form; `event` is what it is called where it does not say."""
+    """Return a dialogue in their form; `event` is its name if it does not have one."""
     if isinstance(kept := item.extra.get(DIALOGUES), dict):
         return kept
     rounds: Json = {}
@@ -118,7 +118,7 @@ def as_dialogue(item: DialogueItem, event: object) -> Json:
 
 
 def _event_of(item: DialogueItem) -> Json:
-    """Return what an imported dialogue is called, a number where it was one."""
+    """Return the name of an imported dialogue, as a number if it was one."""
     if item.event is None:
         return {}
     return {"event_index": item.extra.get("event_index", item.event)}
@@ -161,7 +161,7 @@ def placed(item: DialogueItem, replies: Sequence[str]) -> list[str]:
 
 
 def kept_beside(beside: JsonValue, name: str) -> Json:
-    """Return what of a file belonged to no dialogue; whoever forged a set may have put anything."""
+    """Return the part of a file that belongs to no dialogue; in a forged set it may be anything."""
     found = beside.get(name) if isinstance(beside, dict) else None
     return found if isinstance(found, dict) else {}
 
@@ -213,7 +213,7 @@ class AbilityFiles:
 
 
 def read_part(file: Path) -> AbilityFiles:
-    """Return what a file of dialogues holds, and that of their checklists; BadInput of no such."""
+    """Return what a file of dialogues and that of their checklists hold; BadInput if unusable."""
     if not file.exists():
         raise BadInput(f"there is no {file}; pass the folder that holds {DIALOGUES}")
     if file.stem not in ABILITY_OF:
@@ -242,7 +242,7 @@ def _read(file: Path) -> _PublishedFile:
 
 
 def _read_video(part: AbilityFiles, video: str, held: Any) -> None:
-    """Add the dialogues about one video to a part, and why others are none."""
+    """Add the dialogues about one video to a part, and why others cannot be used."""
     dialogues, checklists = part.files
     where = f"{dialogues.file}, video {quoted(video)}"
     try:
@@ -262,6 +262,8 @@ def _read_video(part: AbilityFiles, video: str, held: Any) -> None:
                 raise UnusableRecord(
                     f'has {kind_of(value)} under "event_index"; it must be a number or a text'
                 )
+            # A number in the one published file is a text in the other, so both are compared as
+            # texts.
             event = _checked_name(str(value), '"event_index"')
             if (video, event) in part.events:
                 raise UnusableRecord(f"is the second of event {quoted(event)}")
@@ -286,7 +288,7 @@ def _read_video(part: AbilityFiles, video: str, held: Any) -> None:
 
 
 def _read_strays(part: AbilityFiles) -> None:
-    """Note what is odd among checklists of dialogues that are not there; those are kept as well."""
+    """Note what is odd among checklists without a dialogue; those are kept as well."""
     file = part.files[1].file
     for video, events in part.files[1].videos.items():
         where = f"{file}, video {quoted(video)}"
@@ -336,7 +338,7 @@ def _rounds(record: StrictRecord) -> dict[int, StrictRecord]:
 
 
 def _lists(events: Any, event: str) -> list[Any] | None:
-    """Return the checklists of a dialogue; None where the file does not name it."""
+    """Return the checklists of a dialogue; None if the file does not name it."""
     if not isinstance(events, dict) or event not in events:
         return None
     lists = events[event]
@@ -365,6 +367,8 @@ def _checks(lists: Sequence[Any]) -> dict[int, list[Check]]:
 def _pairs(row: StrictRecord) -> Iterator[Check]:
     """Yield each question with the answer of its own number; a pair without text is none."""
     keys = [found for key in row if (found := _PAIR.fullmatch(key))]
+    # By their numbers: the released scorer pairs by position, so that a key out of its order
+    # answers another question.
     for number in sorted({int(key[2]) for key in keys}):
         asked = f"Q{number}"
         answer = f"A{number}"
@@ -391,7 +395,7 @@ def _item(
     checks: Mapping[int, list[Check]],
     lists: list[Any] | None,
 ) -> DialogueItem:
-    """Return a dialogue; what it would not be written again as is kept as it was."""
+    """Return a dialogue; a record that would not be written again as it was is kept whole."""
     said = ("User", "Assistant")
     made = [
         Round(
@@ -431,7 +435,7 @@ def _equal(one: Any, other: Any) -> bool:
 
 
 def source_of(parts: Sequence[AbilityFiles]) -> Source:
-    """Return what a set was made from, with what of the files belongs to no dialogue."""
+    """Return what a set was made from, with the parts of the files that belong to no dialogue."""
     read = [one for part in parts for one in part.files]
     files: list[JsonValue] = [{"name": one.file.name, "sha256": one.digest} for one in read]
     layout: dict[str, JsonValue] = {"files": files}
@@ -507,6 +511,7 @@ def _files(place: Path) -> list[Path]:
         return [place]
     inner = place / DIALOGUES
     found = files_of(inner if inner.is_dir() else place, "*.json")
+    # Checklists may lie beside the dialogues, in one folder.
     found = [file for file in found if not file.stem.endswith(ENDING)]
     order = {stem: place for place, stem in enumerate(ABILITY_OF)}
     return sorted(found, key=lambda file: order.get(file.stem, len(order)))
@@ -515,13 +520,15 @@ def _files(place: Path) -> list[Path]:
 def _with_clips(
     items: Sequence[DialogueItem], folder: Path
 ) -> tuple[list[DialogueItem], dict[str, BenchVideo]]:
-    """Return dialogues, each about the file of its own event where there is just one, and those."""
+    """Return dialogues, each about the file of its event if there is just one, and those files."""
     refuse_no_folder(folder)
     names = [name for name in sorted(os.listdir(folder)) if not name.startswith(".")]
     films = [name for name in names if not name.lower().endswith(_NO_VIDEOS)]
     stems = Counter(os.path.splitext(name)[0] for name in films)
+    # A name that two files have may be either's, so it is taken for neither.
     files = {stem: name for name in films if stems[stem := os.path.splitext(name)[0]] == 1}
     whole = {item.video_id for item in items}
+    # Two dialogues may lead to one name: event 2 of `a_1`, and event `1_2` of `a`.
     events = Counter(f"{video}_{event}" for video, event in {(x.video_id, x.event) for x in items})
     found = list[DialogueItem]()
     known = dict[str, BenchVideo]()
@@ -546,17 +553,17 @@ class DialogueSetImport:
     kind: str
     """`dialogue`."""
     dialogues: int
-    """In it."""
+    """Dialogues in it."""
     rounds: int
-    """Of all dialogues."""
+    """Rounds of all dialogues."""
     scored: int
     """Rounds with a checklist; the others are context."""
     checks: int
     """Items of their checklists."""
     checks_yes: int
-    """Of those, expected yes."""
+    """Items among them that are expected to be yes."""
     videos: int
-    """That they are about."""
+    """Videos that they are about."""
     clips: int
     """Dialogues with a file of their own event."""
     abilities: dict[str, int]
@@ -564,7 +571,7 @@ class DialogueSetImport:
     kept: int
     """Dialogues that were written in another way than usual, whose records are kept whole."""
     strays: int
-    """Checklists of no dialogue, kept in the manifest's `source`."""
+    """Checklists without a dialogue, kept in the manifest's `source`."""
     was_there: bool
     """The folder held this set already."""
 
@@ -646,7 +653,7 @@ def _named(bench: OpenBench[DialogueItem], ability: str) -> list[_Named]:
 
 
 def _video_names(bench: OpenBench[Any]) -> dict[str, str]:
-    """Return what each video is called: of a set made here its file, without what ends the name."""
+    """Return the name of each video; in a set made here that of its file, without the ending."""
     videos = bench.manifest.videos
     if bench.manifest.source.kind != MADE:
         return {id_: id_ for id_ in videos}
@@ -714,7 +721,7 @@ def _checklists(named: Sequence[_Named], beside: JsonValue) -> Json:
 
 
 def replies_of(bench: OpenBench[DialogueItem], model: str) -> list[RoundLine]:
-    """Return what a model came to, whoever marked it; BadInput where it has no result."""
+    """Return the lines of a model, whoever marked them; BadInput if it has no result."""
     mine = results_of(bench, read_dialogues(bench), model)
     return [line for one in mine for line in one.lines]
 
@@ -725,7 +732,7 @@ def export_predictions(
     """Write one model's replies, a file an ability, into the folder `to`.
 
     A round that was not asked holds the sentence that their scripts write there, one without an
-    answer nothing. A dialogue whose video is lost is left out, as theirs is.
+    answer an empty text. A dialogue whose video is lost is left out, as in their files.
     Raises BadInput as `export_mt_video_bench`.
     """
     lines = {(line.qid, line.round): line for line in said}
@@ -755,6 +762,7 @@ def _written(
     if not files:
         raise BadInput(f"{bench.folder} holds nothing of the six abilities to write")
     refuse_within(bench.folder, to)
+    # All are looked at before any is written, so that a refusal leaves no half of a folder.
     for path in files:
         refuse_existing(to / path, force=force)
     for path, content in files.items():

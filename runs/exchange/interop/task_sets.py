@@ -65,7 +65,7 @@ LONGEST_FILE_NAME = 255
 MOST_FILES = 100
 OPTIONS = "candidates"
 MOST_OPTIONS = 26
-"""As many as there are letters to choose by."""
+"""The most options: there are no more letters to choose by."""
 MOST_TASKS = 1000
 
 
@@ -74,7 +74,7 @@ class UnusableRecord(Exception):
 
 
 class StrictRecord(dict[str, Any]):
-    """One record, read strictly: Wrong says why it cannot be used."""
+    """One record, read strictly: UnusableRecord says why it cannot be used."""
 
     @classmethod
     def of(cls, raw: Any) -> StrictRecord:
@@ -97,11 +97,11 @@ class StrictRecord(dict[str, Any]):
         return value
 
     def optional_text(self, key: str) -> str | None:
-        """Return a text; None where there is none."""
+        """Return a text; None if it is missing."""
         return None if self.get(key) is None else self.text(key)
 
     def texts(self, key: str) -> list[str]:
-        """Return a list of texts; empty where there is none."""
+        """Return a list of texts; empty if it is missing."""
         value = self.get(key)
         if value is None:
             return []
@@ -126,7 +126,7 @@ class StrictRecord(dict[str, Any]):
         return options
 
     def number(self, key: str) -> float | None:
-        """Return a number from 0 on; None where there is none."""
+        """Return a number from 0 on; None if it is missing."""
         value = self.get(key)
         if value is None:
             return None
@@ -138,6 +138,7 @@ class StrictRecord(dict[str, Any]):
             number = float(value)
         except OverflowError:
             number = math.inf
+        # A whole number beyond 2**53 may not survive as a float; it is refused, not rounded.
         if not 0 <= number < math.inf or number != value:
             raise UnusableRecord(
                 f"has {quoted(value)} under {quoted(key)}; it must be a number of seconds"
@@ -145,7 +146,7 @@ class StrictRecord(dict[str, Any]):
         return number
 
     def rest(self, known: Collection[str]) -> dict[str, JsonValue]:
-        """Return what an item does not say of it: other keys, and those that say nothing."""
+        """Return the keys that an item has no field for, and known ones that are null or empty."""
         return {key: self[key] for key in self if key not in known or self[key] in (None, [])}
 
 
@@ -170,7 +171,7 @@ class PublishedItems(NamedTuple):
 
 
 def files_of(place: Path, pattern: str) -> list[Path]:
-    """Return the published files: `place`, or those of a folder by name; BadInput of none."""
+    """Return the published files: `place`, or those of a folder by name; BadInput if none."""
     if not place.is_dir():
         return [place]
     found = sorted(file for file in place.glob(pattern) if not file.name.startswith("."))
@@ -182,7 +183,7 @@ def files_of(place: Path, pattern: str) -> list[Path]:
 
 
 def read_records(file: Path) -> PublishedRecords:
-    """Return the records of a file; BadInput where it is no list of any."""
+    """Return the records of a file; BadInput unless it is a list with any."""
     content = read_bytes(file)
     raw = parse_json(decode(content, str(file)), str(file))
     if not isinstance(raw, list):
@@ -197,6 +198,7 @@ def make_items(
 ) -> PublishedItems:
     """Return an item of each record; BadInput naming all that cannot be used."""
     made = list[TaskItem]()
+    # All are collected: nobody mends a file of thousands of records one run at a time.
     refused = dict[int, str]()
     for number, row in enumerate(records.rows, start=1):
         try:
@@ -228,11 +230,11 @@ class TaskSetImport:
     bench: str
     """Its digest."""
     kind: Kind
-    """As in the manifest."""
+    """Kind of the set, as in the manifest."""
     questions: int
     """Items in it."""
     videos: int
-    """That they are about."""
+    """Videos that they are about."""
     tasks: dict[str, int]
     """Task to number of items."""
     splits: dict[str, int]
@@ -314,8 +316,10 @@ def put_tasks(
         count=len(items),
     )
     shortcuts = probe_set(items)
+    # Names in published files may hold lone surrogates, which UTF-8 cannot write.
     card = task_card(draft, items, shortcuts).encode("utf-8", "backslashreplace")
     bench = seal(draft, {QUESTIONS: question_bytes(items), CARD: card})
+    # No reader takes a longer one, so a set that could never be opened is not written.
     if len(bench.files[MANIFEST]) > LARGEST_MANIFEST:
         raise BadInput(f"{parts[0].file} has too many videos for one set; split it")
     return TaskSetImport(

@@ -108,15 +108,15 @@ KEYS = {
     "selected answer": "selected_answer",
     "rejected answer": "rejected_answer",
 }
-"""What the published file calls a part of an item, and what we do."""
+"""Key in the published file to the field of an item."""
 _INDENT = 4
-"""As it is published."""
+"""Blanks a level, as in the published file."""
 
 
 def export_videoautobench(bench: OpenBench, to: Path, *, force: bool = False) -> int:
     """Write a bench as VideoAutoBench's file, and return how many questions it holds.
 
-    Of a run that leaves out all but the five keys of that file; an import has whatever it had.
+    From a run only the five keys of that file are written; an import has all that it had.
 
     Raises:
         BadInput: `to` is there and not `force`, or cannot be written.
@@ -151,18 +151,20 @@ def _entry(item: Item, order: list[str]) -> dict[str, JsonValue]:
 
 
 def layout_of(raw: Mapping[str, Mapping[str, Any]], content: bytes) -> dict[str, JsonValue]:
-    """Return what the items of a published file do not say of it.
+    """Return how a published file was written, as far as its items do not say it.
 
-    `keys` is the usual order of keys, `others` that of items which have another. Where the file is
-    as one of the usual writers leaves it, `indent`, `ascii` and `end` say how, and it comes out
-    again byte for byte.
+    `keys` is the usual order of keys, `others` that of items which have another. If the file is as
+    one of the usual writers leaves it, `indent`, `ascii` and `end` say how, and it comes out again
+    byte for byte.
     """
     orders = {qid: tuple(entry) for qid, entry in raw.items()}
+    # An order for each of the items would make the manifest as long as the set.
     usual = Counter(orders.values()).most_common(1)[0][0]
     layout: dict[str, JsonValue] = {"keys": list(usual)}
     if others := {qid: list(order) for qid, order in orders.items() if order != usual}:
         layout["others"] = {qid: [*order] for qid, order in others.items()}
     for form in _forms():
+        # Tried, not guessed: a form is kept only if it gives the same bytes.
         if _dumped(raw, form) == content:
             return {**layout, **form}
     return layout
@@ -178,7 +180,7 @@ def _forms() -> Iterator[dict[str, JsonValue]]:
 def _dumped(value: Any, form: Mapping[str, JsonValue]) -> bytes:
     indent = form["indent"] if isinstance(form["indent"], int) else None
     text = json.dumps(value, indent=indent, ensure_ascii=bool(form["ascii"]), allow_nan=False)
-    # Half a character, which only an escape can have written, has no UTF-8.
+    # A lone surrogate, which only an escape can have written, has no UTF-8.
     return (text + ("\n" if form["end"] else "")).encode("utf-8", "surrogatepass")
 
 
@@ -292,6 +294,7 @@ def _bench(items: list[Item], source: Source, *, licence: str | None) -> SealedB
         licence=licence,
         counts=counts_of(items),
         files={},
+        # The file says nothing of a video but its id.
         videos={item.video_id: BenchVideo() for item in items},
         count=len(items),
     )

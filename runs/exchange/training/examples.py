@@ -1,6 +1,6 @@
 """Battles as examples to train on: pairs of two answers, and chats of the best models.
 
-Each says where it is from: file and licence of the video, categories, frames as they were sent.
+Each says its source: file and licence of the video, categories, frames as they were sent.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ class RunSources:
         return categories_of(self._run)
 
     def categories_of(self, battle: Battle) -> tuple[str, ...] | None:
-        """Return the categories of a battle's question; None where it was not tagged."""
+        """Return the categories of a battle's question; None if it was not tagged."""
         found = self.categories.get(battle.id)
         return None if found is None else tuple(found)
 
@@ -85,7 +85,7 @@ class RunSources:
         }
 
     def sent(self, video: str, times: tuple[float, ...]) -> SentFrames:
-        """Return frames that were sent, at these times; without digests where one is not known."""
+        """Return frames that were sent, at these times; without digests if one is not known."""
         frames = self._frames(video)
         if frames is None:
             return SentFrames(times_s=times, digests=None if times else ())
@@ -108,7 +108,7 @@ def categories_of(run: RunReader) -> Mapping[str, Sequence[str]]:
 
 
 def there(battle: Battle, name: str) -> Any:
-    """Return a part of a decided battle; StoreError where it has none."""
+    """Return a part of a decided battle; StoreError if it is missing."""
     value = getattr(battle, name)
     if value is None:
         raise StoreError(f"battle {battle.id} is decided but has no {name}; the file is damaged")
@@ -172,7 +172,7 @@ def preferences(
 
 
 def why_no_pair(battle: Battle, choice: AnswerChoice) -> str | None:
-    """Return which of WHY_NO_PAIR holds of a battle; None where it gives a pair."""
+    """Return which of WHY_NO_PAIR holds of a battle; None if it gives a pair."""
     failed = [one.verdict in ("abstain", "failed") for one in battle.verdicts]
     if battle.verdict == "void":
         return FAILED if failed and all(failed) else VOID
@@ -184,14 +184,15 @@ def why_no_pair(battle: Battle, choice: AnswerChoice) -> str | None:
         return FAILED
     if choice.seat is None:
         return PEOPLE
+    # A pair that differs in blanks alone would teach nothing but blanks.
     is_same = (battle.answer_a or "").split() == (battle.answer_b or "").split()
     return SAME if is_same else None
 
 
 def seats_agree(battle: Battle) -> bool | None:
-    """Return whether both seatings of a battle came to one verdict; None without two of them.
+    """Return whether both seatings of a battle gave the same verdict; None without two of them.
 
-    That of a seating is what most of its judges chose; both kinds of tie are one.
+    The verdict of a seating is what most of its judges chose; ties of either kind are the same.
     """
     front, back = (
         plurality([one.verdict for one in battle.verdicts if one.seats == seats])
@@ -218,7 +219,7 @@ class BestModels:
     """The best first."""
     wanted: int
     next: LeaderboardRow | None
-    """Who comes behind them; None where nobody does."""
+    """The one behind them; None if there is none."""
 
     @property
     def is_tied(self) -> bool:
@@ -248,6 +249,7 @@ def best_of(run: RunReader, top: int) -> BestModels:
         BadInput: no model is rated, or models have no scale in common.
     """
     board = build(run.battles, run.manifest["models"], rater=rater_of(run.manifest))
+    # Ratings of groups that never met have no common zero, so they give no first places.
     if len(board.components) > 1:
         raise BadInput(
             f"the models of this run fall into {counted(len(board.components), 'group')} that "
@@ -269,7 +271,7 @@ def conversations(
 
     Args:
         run: whose battles.
-        best: whose answers.
+        best: the models with the answers.
         sources: what is known of videos and questions.
         left_out: counts answers that are in no chat, by the reason; complete at the end.
     """
@@ -290,10 +292,12 @@ def _lineages(run: RunReader, names: set[str]) -> Iterator[BattlesOf]:
     personas = run.outlines.numbers["persona"]
     has_any = texts["model_a"].among(names) | texts["model_b"].among(names)
     rows = np.flatnonzero(has_any)
+    # Video and user as one number: battles are grouped by columns, and texts are read lineage by
+    # lineage.
     lineage = texts["video"].codes[rows].astype(np.int64) * (len(PERSONAS) + 1) + personas[rows]
     order = np.argsort(lineage, kind="stable")
     _, first = np.unique(lineage[order], return_index=True)
-    # Those come first whose first decided battle does.
+    # Lineages in the order of their first decided battles, as the slots have them.
     is_decided = texts["verdict"].among(DECIDED)[rows]
     parts = np.split(order, first[1:]) if len(order) else []
     starts = [int(part[is_decided[part]].min(initial=len(rows))) for part in parts]

@@ -14,9 +14,9 @@ class SentFrames(Record):
     """The frames that an answer was made from."""
 
     times_s: tuple[float, ...]
-    """Seconds from the first frame; empty of a model that was sent none."""
+    """Seconds from the first frame; empty for a model that was sent none."""
     digests: tuple[str, ...] | None
-    """sha256 of each one's JPEG; null where the run holds no such frame at a time."""
+    """sha256 of the JPEG of each; null if the run has no frame at one of the times."""
 
 
 class Ruled(Record):
@@ -33,15 +33,15 @@ class About(PublishedRecord):
     video: str
     """Its id."""
     path: str
-    """Of the video, relative to the folder of videos."""
+    """Path of the video, relative to the folder of videos."""
     sha256: str
-    """Of the video's file."""
+    """sha256 of the video's file."""
     duration_s: float
-    """Of the video."""
+    """Length of the video, in seconds."""
     category: str | None
-    """Of the video; null if unknown."""
+    """Category of the video; null if unknown."""
     licence: str | None
-    """Of the video, as its owner states it; null if nobody did."""
+    """Licence of the video, as its owner states it; null if nobody did."""
     persona: str
     """Who asked, in words."""
     persona_index: int
@@ -76,13 +76,13 @@ class Preference(About):
     rejected_frames: SentFrames
     """Likewise."""
     verdict: Literal["a", "b"]
-    """Of the judges: `a` or `b`."""
+    """Verdict of the judges: `a` or `b`."""
     chosen_seat: Literal["a", "b"]
     """Where the chosen answer stands in the battle."""
     chosen_by: Literal["judge", "labels"]
-    """`judge`, or `labels` where people labelled it."""
+    """`judge`, or `labels` if people labelled it."""
     seats_agree: bool | None
-    """Whether both seatings came to one verdict; null if one was judged."""
+    """Whether both seatings gave the same verdict; null if only one was judged."""
     judgings: tuple[Ruled, ...]
     """`judge`, `seats` and `verdict` of each [judging](#a-judging)."""
 
@@ -121,16 +121,16 @@ class Conversation(About):
     model: str
     """Who answered."""
     rank: int
-    """By rating, 1 the best."""
+    """Rank by rating, 1 for the best."""
     rank_best: int | None
     """Best rank it may have at 95 %; null if unknown."""
     rank_worst: int | None
-    """Worst."""
+    """Worst rank, likewise."""
     messages: tuple[Message, ...]
     """Question and answer in turn, by round, each question asked alone: `role` (`user` or
     `assistant`) and `content`."""
     turns: tuple[Turn, ...]
-    """Of each question with its answer."""
+    """One for each question with its answer."""
 
 
 ROWS: dict[TrainingKind, type[Preference] | type[Conversation]] = {

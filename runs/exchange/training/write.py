@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 TrainingForm = Literal["jsonl", "parquet"]
 TOP = 3
-"""Models whose chats are exported where nobody says how many."""
+"""Models whose chats are exported by default."""
 AT_ONCE = 1000
 """Rows of a row group in Parquet."""
 REPORT_EVERY = 500
@@ -44,7 +44,7 @@ class TrainingOrder:
     what: TrainingKind
     form: TrainingForm = "jsonl"
     top: int | None = None
-    """How many models by rating; None for TOP, or where it does not matter."""
+    """How many models by rating; None for TOP, or if it does not matter."""
 
 
 @dataclass
@@ -59,7 +59,7 @@ class TrainingSummary:
     judged_twice: int = 0
     """Pairs judged from both seatings."""
     agreed: int = 0
-    """Those of them on which the seatings agree."""
+    """Pairs among them on which the seatings agree."""
     notes: tuple[str, ...] = ()
 
     def add(self, row: Preference | Conversation) -> None:
@@ -102,7 +102,7 @@ def rows_of(
 ) -> Iterator[tuple[TrainingSummary, Iterator[Preference | Conversation]]]:
     """Open a run and give its rows, made as they are asked for, and what counts them.
 
-    Raises BadInput where no run is, or where it has no models to be the best of.
+    Raises BadInput if there is no run, or if no model of it can be called the best.
     """
     with open_run(out) as run:
         summary = TrainingSummary(wanted.what)
@@ -146,6 +146,7 @@ def export_rows(
     refuse_place(out, to, force=force)
     if wanted.form == "parquet":
         need_package("pyarrow", "--format parquet needs pyarrow", "parquet")
+    # One pass: rows are counted as they are written, so memory does not grow with their number.
     with rows_of(out, wanted) as (summary, rows), whole_file(to) as file:
         told = _telling(rows, on_count)
         if wanted.form == "parquet":
@@ -172,6 +173,8 @@ def _write_parquet(
     import pyarrow.parquet as pq
 
     schema = parquet_schema(what)
+    # The schema is stated: inferred from rows, a group of nothing but nulls would have other
+    # columns.
     with pq.ParquetWriter(file, schema) as writer:
         while group := [_plain(row.to_json()) for row in islice(rows, AT_ONCE)]:
             writer.write_table(pa.Table.from_pylist(group, schema=schema))

@@ -34,12 +34,12 @@ class AbilityCount(NamedTuple):
     wanted: int
     made: int
     videos: int
-    """That have one."""
+    """Videos that have one."""
     dropped: dict[Fall, int]
 
 
 class LostVideo(NamedTuple):
-    """A video of which something is lost."""
+    """A video with a call that failed, or without frames."""
 
     video: str
     """Its path."""
@@ -60,15 +60,15 @@ class MadeDialogues:
     examiner: str
     """`provider:model`."""
     bench: str | None
-    """Its digest; None where it is not finished, or only planned."""
+    """Its digest; None if it is not finished, or only planned."""
     wanted: Mapping[Ability, int]
     made: Mapping[Ability, int]
     rounds: int = 0
-    """Of all dialogues."""
+    """Rounds of all dialogues."""
     scored: int = field(default=0, metadata=keyed("scored_rounds"))
     """Rounds of these that have a checklist."""
     videos: int = 0
-    """Of the folder that could be used."""
+    """Videos of the folder that could be used."""
     served: Mapping[Ability, int] = field(default_factory=dict)
     """Videos that have a dialogue of each ability."""
     fallen: Counter[tuple[Ability, Fall]] = field(default_factory=Counter)
@@ -85,7 +85,7 @@ class MadeDialogues:
 
     @property
     def dialogues(self) -> int:
-        """In it."""
+        """Dialogues in it."""
         return sum(self.made.values())
 
     @property
@@ -134,6 +134,7 @@ class MadeDialogues:
             served = self.served.get(ability, 0)
             of = f"{made} of {count}, {served} of {counted(self.videos, 'video')}"
             fell = self._dropped(ability)
+            # Of a video that does not serve an ability nothing was written, so nothing was dropped.
             if unserved := fell.pop("fitness", 0):
                 of += f"; {unserved} {'does' if unserved == 1 else 'do'} not serve it"
             lines.append(f"  {ability.replace('_', ' ')}: {of}")
@@ -149,12 +150,12 @@ class MadeDialogues:
 
 
 def fall_words(fallen: Mapping[Fall, int]) -> str:
-    """Return reasons and how often each was met, in words."""
+    """Return in words how often each reason was met."""
     return ", ".join(f"{FALLS[why]} ({count})" for why, count in sorted(fallen.items()))
 
 
 def reasons_of(fallen: Mapping[tuple[Ability, Fall], int]) -> Counter[Fall]:
-    """Return how often each reason was met, of all abilities."""
+    """Return how often each reason was met, over all abilities."""
     found = Counter[Fall]()
     for (_, why), count in fallen.items():
         found[why] += count
@@ -167,6 +168,7 @@ def outcome_of(
     """Return what came of an order by the dialogues that there are."""
     kinds = order.wish.kinds
     made = Counter(item.ability for item in items)
+    # Pairs in a set: a video with several dialogues of an ability counts once.
     served = Counter(ability for ability, _ in {(item.ability, item.video_id) for item in items})
     return MadeDialogues(
         folder=order.to,
@@ -188,15 +190,15 @@ class DialogueSelection(TypedDict):
     examiner: str
     """`provider:model`."""
     abilities: list[str]
-    """That were asked for."""
+    """Abilities that were asked for."""
     per_video: int
     """Dialogues of each ability that were asked for of a video."""
     turns: list[int]
     """Rounds of a dialogue, from and to."""
     seed: int
-    """Of all draws."""
+    """Seed of all draws."""
     videos: int
-    """Of the folder that could be used."""
+    """Videos of the folder that could be used."""
     dropped: dict[str, int]
     """Why dialogues were dropped, to how many: `fitness` (no part rated 5 or 6), `unwritten`,
     `rounds`, `length`, `repeated`, `asked`, `unscored`, `refers` (form), `object`, `mention`,
@@ -212,6 +214,7 @@ class DialogueSelection(TypedDict):
 
 
 def selection_of(wish: DialogueWish, tally: DialogueTally, examiner: str) -> DialogueSelection:
+    """Return what the manifest says of how the dialogues came about."""
     return {
         "maker": MAKER,
         "examiner": examiner,

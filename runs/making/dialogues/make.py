@@ -89,15 +89,15 @@ WRITTEN = 1.08
 ROUNDS = 0.96
 """Scored rounds that get as far as a checklist and are answered by who knows all."""
 FORGETFUL = 2.3
-"""Answers by who lacks the history or takes another thing to be meant, where it matters."""
+"""Answers without the history, or with another thing meant, for abilities of memory."""
 BLIND = 1.15
-"""Answers by who sees no frames, where they are looked for."""
+"""Answers without frames, for abilities that are not exempt from them."""
 GUESSED = 0.1
-"""Share of these that say anything, which is held against the checklist."""
+"""Share of these answers that say anything, and are held against the checklist."""
 RATED = 1.2
 """Clips of each video that are rated."""
 SELDOM = 0.25
-"""Of what an ability takes, where the first clips that were rated do not serve it."""
+"""Share of an ability's calls that is expected if the first clips rated do not serve it."""
 MOST_SCORED = 8
 
 
@@ -115,11 +115,13 @@ async def plan_dialogues(order: DialogueOrder, say: Say) -> MadeDialogues:
 async def make_dialogues(order: DialogueOrder, say: Say) -> tuple[MadeDialogues, DialogueTally]:
     """Return the set that was made of a folder, and how it went; equal replies give equal bytes.
 
-    Where it ended early, or calls failed, there is no set yet: the same order goes on.
+    If it ended early, or calls failed, there is no set yet: the same order goes on.
     Raises BadInput: the videos give no dialogue, or something cannot be read or written.
     """
     found = await _gathered(order, say)
     if (there := _there(order, found)) is not None:
+        # A process that was killed between putting the set and moving its calls left them in the
+        # draft.
         keep_calls(order)
         return there, DialogueTally()
     async with _ready(order, found, say, write=True) as job:
@@ -129,7 +131,7 @@ async def make_dialogues(order: DialogueOrder, say: Say) -> tuple[MadeDialogues,
             await job.run(Listeners(say, nobody), on_done)
         tally = job.tally
         tally.lost = job.open_store.journal.lost(besides="offline:*")
-        # Whatever the files are called.
+        # By content, so that neither speed nor names of files change the set.
         tally.outcomes.sort(key=lambda one: one.video.sha256)
         made = job.made(
             fallen=tally.fallen,
@@ -173,7 +175,7 @@ def _nothing(made: MadeDialogues) -> str:
 
 
 def _there(order: DialogueOrder, found: Findings) -> MadeDialogues | None:
-    """Return the set where it is there already; BadInput where something else is."""
+    """Return the set if it is there already; BadInput if something else is."""
     config = examining(order.examiner, order.config, order.wish.seed)
     bench = set_in(order.to, _origin(order, config, found.videos), order.licence)
     if bench is None:
@@ -191,6 +193,7 @@ def _there(order: DialogueOrder, found: Findings) -> MadeDialogues | None:
 def _origin(order: DialogueOrder, config: RunConfig, videos: Sequence[Video]) -> str:
     """Return the digest of all that was asked for: of whom, of what, and how much."""
     examiner = config.cast[config.examiner].identity(config.sampling.frames)
+    # By content: names and places of the files make no other set.
     made_of = sorted(video.sha256 for video in videos)
     return digest_of(["dialogues", MAKER, asdict(order.wish), examiner, made_of])
 
@@ -206,7 +209,7 @@ class DialogueJob(WritingJob[Video, VideoOutcome]):
     """Video to why it cannot be decoded."""
     lenses: Lenses = field(init=False)
     is_past: bool = False
-    """Only what is known is repeated."""
+    """Whether only what is known is repeated."""
     known: dict[str, VideoOutcome] = field(default_factory=dict)
     """What came of each video as far as it is known, and what is open."""
     tally: DialogueTally = field(default_factory=DialogueTally)
@@ -247,6 +250,8 @@ class DialogueJob(WritingJob[Video, VideoOutcome]):
         kinds: dict[str, Ability] = {str(kind): kind for kind in (*ABILITIES, TWIN)}
         for (head, role), count in self.answered.items():
             if head.startswith(start):
+                # A scope is dialogues-VIDEO-CLIP for a rating, with ability and number behind it
+                # for a dialogue.
                 video, *parts = head.removeprefix(start).split("-")
                 found[video, kinds.get(parts[-2]) if len(parts) > 1 else None, role] += count
         return found
@@ -258,7 +263,7 @@ class DialogueJob(WritingJob[Video, VideoOutcome]):
         return replace(super().plan(), at_once=at_once, known=len(self.known) - len(open_))
 
     async def play(self, video: Video, prompter: Prompter) -> VideoOutcome:
-        """Return what comes of a video; of one that is only repeated, what is open."""
+        """Return what comes of a video, or what is open if it is only repeated."""
         store = self.open_store
         examiner = self.config.model_of(self.config.examiner)
         making = Making(
@@ -296,7 +301,7 @@ class DialogueJob(WritingJob[Video, VideoOutcome]):
             self.known = {one.id: VideoOutcome(one, open=list(kinds)) for one in self.items()}
             return
         again = Generations(self.store)
-        # What is only planned to be asked again is open, too.
+        # A plan counts what would be asked again as open, without writing it down.
         failed = self.failed.scopes if self.order.retry_failed else ()
         self.generations = lambda scope: range(len(again(scope)) + (scope in failed))
         self.is_past = True

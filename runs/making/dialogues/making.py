@@ -145,11 +145,11 @@ def _round(
 
 
 FIT = 5
-"""What a clip has to be rated at least for an ability, of 6 (MT-Video-Bench)."""
+"""The least rating, of 6, with which a clip serves an ability (MT-Video-Bench)."""
 MOST_CLIPS = 6
-"""Of one video so many are rated: the whole, then others in an order that the seed draws."""
+"""The most clips of a video that are rated: the whole, then others in an order of the seed."""
 SPARE = 2
-"""So many dialogues more than were wanted are tried of one ability of one video."""
+"""Dialogues of one ability and video that are tried beyond those that were wanted."""
 
 
 @dataclass(frozen=True)
@@ -183,15 +183,15 @@ class VideoOutcome:
     repaired: Counter[Fall] = field(default_factory=Counter)
     """What was wrong with those that a repair saved."""
     failures: dict[str, str] = field(default_factory=dict)
-    """Scope of whatever a call that failed for good put an end to, and why."""
+    """Scope of whatever ended with a call that failed for good, and why."""
     unusable: str | None = None
     """Why nothing can be made: the video gives no frames."""
     is_remembered: bool = False
     """Whether its scenes and objects are known."""
     open: list[Ability] = field(default_factory=list)
-    """What is not known to the end, where only what is known was repeated."""
+    """Abilities that are not known to the end, if only what is known was repeated."""
     doubtful: set[Ability] = field(default_factory=set)
-    """Of that, what no clip serves that was rated so far."""
+    """Open abilities that no clip serves among those rated so far."""
 
 
 @dataclass(kw_only=True)
@@ -210,12 +210,12 @@ class DialogueTally(JobTally):
 
     @property
     def pieces(self) -> int:
-        """How many there are."""
+        """How many dialogues stay."""
         return len(self.items)
 
     @property
     def fallen(self) -> Counter[tuple[Ability, Fall]]:
-        """Why others do not, by ability."""
+        """Why other dialogues were dropped, by ability."""
         return sum((one.fallen for one in self.outcomes), Counter[tuple[Ability, Fall]]())
 
     @property
@@ -233,9 +233,9 @@ class Lenses(NamedTuple):
     """The ways to frames."""
 
     whole: RunFrames
-    """As contestants see them."""
+    """Frames as contestants see them."""
     scenes: RunFrames
-    """As scenes are looked at."""
+    """Frames as scenes are looked at."""
 
 
 @dataclass(frozen=True)
@@ -250,9 +250,9 @@ class Making:
     """A video to its stretches between cuts; raises UnusableVideo, or JournalMiss."""
     wish: DialogueWish
     is_past: bool = False
-    """Only what is known is repeated; what is not stays open."""
+    """Whether only what is known is repeated, and the rest stays open."""
     is_upper_bound: bool = False
-    """Whether what hangs on a failed call is made without it; else it waits for the reply."""
+    """Whether what depends on a failed call is made without it; else it waits for the reply."""
     on_failed: Callable[[str], None] = lambda _scope: None
     """Called with the scope of every call that failed for good."""
 
@@ -312,7 +312,7 @@ class Making:
 
 
 class _Waits(Exception):
-    """A call failed, and what follows hangs on its reply."""
+    """A call failed, and what follows depends on its reply."""
 
 
 @dataclass(frozen=True)
@@ -352,6 +352,7 @@ class _OneVideo:
         tries = wish.per_video + SPARE
         clips = self._clips()
         for _ in range(tries):
+            # Clips take turns, so that several dialogues are not all about the first that serves.
             for clip in clips:
                 if len(found) == wish.per_video or used.total() == tries:
                     return found
@@ -362,6 +363,8 @@ class _OneVideo:
                     continue
                 is_served = True
                 slot = f"{self._scope(clip)}-{ability}-{used[clip.id]}"
+                # A number of its own for each try on a clip, or a second dialogue would be the
+                # first one again.
                 used[clip.id] += 1
                 made = await self._dialogue(clip, ability, asked, slot)
                 if made is None or any(fault.reason == "failed" for fault in made.faults):
@@ -369,16 +372,17 @@ class _OneVideo:
                 elif made.is_done:
                     item = entry_of(self._facts(clip, ability, rated), made)
                     found.append(item)
+                    # The next dialogue is told, so that no two ask the same.
                     asked += tuple(one.user for one in item.rounds if one.is_scored)
             if not is_served:
-                # What was not rated might have served.
+                # A clip whose rating failed might have served.
                 why: Fall = "fitness" if all(self._ratings[clip.id] for clip in clips) else "failed"
                 self.outcome.fallen[ability, why] += 1
                 break
         return found
 
     def _wait(self) -> None:
-        """Make nothing after a failed call that its reply would make otherwise, or needless."""
+        """Stop after a failed call, whose reply may change what follows or make it needless."""
         if not self.making.is_upper_bound:
             raise _Waits
 
@@ -441,7 +445,8 @@ class _OneVideo:
         return [*(one for one in every if one.why == "whole"), *others][:MOST_CLIPS]
 
     async def _rated(self, clip: Clip) -> Mapping[str, int]:
-        """Return how well a clip serves each ability; nothing where that could not be had."""
+        """Return how well a clip serves each ability; empty if the call failed."""
+        # Chains of several abilities want the same rating at once; one of them asks for all.
         async with self._locks.setdefault(clip.id, asyncio.Lock()):
             if clip.id not in self._ratings:
                 self._ratings[clip.id] = await self._rate(clip)
@@ -470,9 +475,10 @@ class _OneVideo:
 
 
 def _serves(rated: Mapping[str, int], ability: Ability) -> bool:
+    # A twin asks like a refusal and has no rating of its own.
     return rated.get("answer_refusal" if ability == TWIN else ability, 0) >= FIT
 
 
 def scope_of(video: str) -> str:
-    """Return how the scopes of all calls about dialogues of a video begin."""
+    """Return the beginning of the scopes of all calls about dialogues of a video."""
     return f"dialogues-{video}"

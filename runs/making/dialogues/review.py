@@ -131,7 +131,7 @@ class ReviewOptions:
     reviewer: str | None = None
     """Who filled the sheet."""
     easy: float | None = None
-    """The score, 0 to 1, from which on a round is easy where every model reaches it."""
+    """The score, 0 to 1, that makes a round easy if every model reaches it."""
 
 
 class ReviewCounts(NamedTuple):
@@ -158,7 +158,7 @@ class Reviewed:
     bench: str
     """Its digest."""
     dialogues: int
-    """In it."""
+    """Dialogues in it."""
     rounds: int = field(metadata=keyed("scored"))
     """Rounds that are scored."""
     gone: int
@@ -217,6 +217,8 @@ def review(wish: ReviewOptions) -> Reviewed:
     easy = frozenset[Of]()
     if wish.easy is not None:
         played, easy = find_easy(bench, wish.easy)
+        # After a correction a round, and each one behind it, is another than the one that was
+        # played.
         easy = frozenset(of for of in easy if _is_as_played(of, edits))
     items = _items(bench.items, edits, easy, wish)
     if not any(one.is_scored for item in items for one in item.rounds):
@@ -250,7 +252,7 @@ def _name(given: str | None) -> str:
 
 
 def _is_as_played(of: Of, edits: Mapping[Of, Edit]) -> bool:
-    """Return whether nobody dropped a round, or corrected it or what went before it."""
+    """Return whether a round was not dropped, and neither it nor one before was corrected."""
     qid, number = of
     before = (edits.get((qid, k), Edit()) for k in range(1, number + 1))
     return edits.get(of, Edit()).decision == "keep" and not any(one.corrections for one in before)
@@ -272,7 +274,7 @@ def _items(
         if rounds != item.rounds:
             if not any(one.is_scored for one in rounds):
                 continue
-            # Records of an import that are kept whole say what no longer holds.
+            # Whole records that were kept of an import would be written again as they were.
             extra = {k: v for k, v in item.extra.items() if k not in (DIALOGUES, CHECKLISTS)}
             made = {**item.made, "reviewed": {"qid": item.qid}}
             item = item.model_copy(update={"rounds": rounds, "extra": extra, "made": made})
@@ -321,7 +323,7 @@ def _edited(one: Round, edit: Edit, reviewer: str) -> Round:
     if edit.note:
         said["note"] = edit.note
     if not said["changed"] and not edit.note:
-        return one  # dropped, and not scored anyway
+        return one  # dropped, but it was not scored anyway
     if "review" in one.made:
         said["earlier"] = one.made["review"]
     now = was | dict(edit.corrections)
@@ -339,7 +341,7 @@ def _edited(one: Round, edit: Edit, reviewer: str) -> Round:
 
 
 def _made(one: Round, checklist: Sequence[Mapping[str, str]]) -> dict[str, JsonValue]:
-    """Return how a round was made; its items that deny are found again where they are others."""
+    """Return how a round was made; if its items changed, those that deny are found again."""
     if checklist == _checklist(one)["checklist"]:
         return one.made
     found = denials(
@@ -366,6 +368,7 @@ def _counts(
         for number, one in enumerate(item.rounds, 1):
             of = item.qid, number
             edit = edits.get(of, Edit())
+            # Each round counts once: as corrected, else as dropped, else as easy.
             if edit.corrections:
                 counts["corrected"] += 1
             elif one.is_scored:
@@ -394,7 +397,7 @@ class ReviewSelection(TypedDict):
     easy_from: NotRequired[float]
     """The score from which a round is easy."""
     models: NotRequired[list[str]]
-    """That played."""
+    """Models that played."""
     earlier: NotRequired[JsonValue]
     """The same of a review before."""
 
@@ -426,6 +429,7 @@ def _sealed(
     old = bench.manifest
     asked = {item.video_id for item in items}
     videos = {id_: video for id_, video in old.videos.items() if id_ in asked}
+    # Source and kind stay: a reviewed set is still of those who made or published it.
     draft = old.model_copy(
         update={
             "generator": Generator(name="videoautoarena", version=version("videoautoarena")),
@@ -436,6 +440,7 @@ def _sealed(
             "count": len(items),
         }
     )
+    # Whoever made the set may have put any bytes into its card; a review fails over none.
     before = (bench.folder / CARD).read_text(encoding="utf-8", errors="replace")
     card = _card(draft.counts, selection["review"], before)
     files = {

@@ -32,7 +32,7 @@ from videoautoarena.runs.formats.words import unusable_too
 from videoautoarena.runs.run.rundir.reader import counted
 
 ITEMS = 5
-"""Places for items of a checklist; more where a checklist of the set is longer."""
+"""Places for items of a checklist; more if a checklist of the set is longer."""
 SHOWN = ("qid", "video", "ability", "round", "user", "reference")
 TEXTS = ("user", "reference")
 Decision = Literal["keep", "drop"]
@@ -44,7 +44,7 @@ class Edit:
 
     decision: Decision = "keep"
     corrections: Mapping[str, str] = field(default_factory=dict)
-    """By field: `user`, `reference`, `item_1`, `expected_1` and so on; only what is another."""
+    """Field (`user`, `reference`, `item_1`, `expected_1` and so on) to its new text, if changed."""
     note: str = ""
 
     @property
@@ -73,7 +73,7 @@ def _corrected(places: int) -> list[str]:
 
 
 def fields_of(asked: Round) -> dict[str, str]:
-    """Return what can be corrected of a round, by field."""
+    """Return the parts of a round that can be corrected, by field."""
     found = {"user": asked.user, "reference": asked.reference}
     for k, check in enumerate(asked.checklist, 1):
         found |= {f"item_{k}": check.text, f"expected_{k}": check.expected}
@@ -132,6 +132,7 @@ def _rows(sheet: ColumnSheet) -> Iterator[dict[str, str]]:
     columns = sheet.columns
     for place in range(len(columns["qid"].codes)):
         cells = {name: column.values[column.codes[place]] for name, column in columns.items()}
+        # Undoes the quote that kept a cell from being a formula, and line ends of spreadsheets.
         yield {name: unquote_formula(lined(cell)) for name, cell in cells.items()}
 
 
@@ -141,10 +142,11 @@ class _Reading:
     def __init__(self, bench: OpenBench[DialogueItem]) -> None:
         self.edits: dict[Of, Edit] = {}
         self._bench = bench
+        # A qid of an import may hold control characters, which stand escaped in the sheet.
         self._shown = {shown(qid).strip(): item for qid, item in bench.by_qid.items()}
 
     def take(self, row: Mapping[str, str]) -> None:
-        """Read one row; raises _Unusable where it is wrong."""
+        """Read one row; raises _Unusable if it is wrong."""
         if not any(cell.strip() for cell in row.values()):
             return  # spreadsheets leave rows of nothing behind
         item = self._item(row["qid"].strip())
@@ -238,12 +240,13 @@ class Sheeted:
 
 
 def write_sheet(folder: Path, to: Path | None = None, *, force: bool = False) -> Sheeted:
-    """Write the sheet on a set, beside it where nothing else is said.
+    """Write the sheet on a set, by default beside it.
 
     Raises:
         BadInput: no set of dialogues, or a file that is there or cannot be written.
     """
     bench = open_dialogues(folder)
+    # The real one: a folder typed as `.` has no name to add to.
     real = Path(os.path.realpath(folder))
     file = real.with_name(f"{real.name}-review.csv") if to is None else to
     if file.suffix.lower() != ".csv":
@@ -257,7 +260,7 @@ def write_sheet(folder: Path, to: Path | None = None, *, force: bool = False) ->
 
 
 def open_dialogues(folder: Path) -> OpenBench[DialogueItem]:
-    """Return a set of dialogues; BadInput of any other."""
+    """Return a set of dialogues; BadInput for a set of any other kind."""
     bench = open_bench(folder)
     if bench.manifest.kind != DIALOGUE:
         raise BadInput(f"{folder} holds no dialogues: it is a set of kind {bench.manifest.kind}")

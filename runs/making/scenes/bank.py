@@ -38,9 +38,9 @@ from videoautoarena.runs.tournament.plan import REPAIRED
 from videoautoarena.video.workers.decoders import Decoders
 
 MERGED = 0.7
-"""Scenes that are expected of a shot."""
+"""Scenes expected for each shot."""
 OBJECTS = 4
-"""Objects that are expected of a scene."""
+"""Objects expected in each scene."""
 DISTINCT = 0.65
 """Share of the frames of a stretch that are expected to be sharp and distinct."""
 
@@ -68,7 +68,7 @@ def load_of(scenes: RunFrames, others: RunFrames) -> Load:
 def known_memory(
     store: Store, video: str, *, examiner: Model, prompts: PromptSet
 ) -> SceneMemory | None:
-    """Return what is kept of a video by an examiner; None where that is not all there."""
+    """Return what is kept of a video by an examiner; None if it is not complete."""
     file = store.file(name_of(video, examiner, prompts))
     return read_body(SceneMemory, file.text) if file else None
 
@@ -76,6 +76,7 @@ def known_memory(
 def name_of(video: str, examiner: Model, prompts: PromptSet) -> str:
     """Return the name of what is kept: of this video, by this model with these prompts."""
     role: Role = "scene_captioner"
+    # Another model, setting or wording remembers other things: each has a memory of its own.
     who = [examiner.resolved, examiner.keyed(role), examiner.frame_limit(role)]
     how = [prompts.contracts, *(prompts.digests[role] for role in SCENE_SLOTS)]
     return f"{scope_of(video)}/{digest(canonical_json([who, how]))[:12]}"
@@ -89,7 +90,7 @@ class Remembering:
     examiner: Model
     store: Store
     frames: RunFrames
-    """As `scene_frames` gives them; the asker's way to bytes has to lead there for their parts."""
+    """Frames as `scene_frames` gives them; the asker has to load the bytes of their parts there."""
     on_progress: Callable[[int, int, str], None] = lambda _done, _of, _what: None
 
     async def remember(self, video: Video, shots: Sequence[Span]) -> SceneMemory:
@@ -121,7 +122,7 @@ def scene_calls(
     scenes = ceil(MERGED * count)
     again = min(scenes, count - scenes)
     looks = sum(min(MOST_SHOWN, LOOKS_A_SECOND * (end - start) + 1) for start, end in shots) / count
-    # Where captions are missing, stretches of them that hang together are shorter and more.
+    # Missing captions part the video into more and shorter stretches, hence the most below.
     windows = ceil((count - 1) / (WINDOW - 1))
     found_in = DISTINCT * min(MOST_SHOWN, looks / MERGED)
     matched = ceil(OBJECTS * (scenes - 1) / BATCH)

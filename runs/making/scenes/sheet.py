@@ -25,7 +25,7 @@ COLOURS: tuple[Colour, ...] = (
     (220, 140, 255),
     (255, 255, 120),
 )
-"""Of the boxes; an object has one of them wherever it comes back."""
+"""Colours of the boxes; an object has the same one wherever it comes back."""
 _THICK, _LETTERS = 0.006, 0.04
 """Shares of the picture's longer side."""
 
@@ -36,7 +36,7 @@ class _Boxed(NamedTuple):
 
 
 def write_scene_sheet(shown: SceneReport, memory: SceneMemory, to: Path) -> None:
-    """Write the contact sheet as a PNG; BadInput where it cannot be written."""
+    """Write the contact sheet as a PNG; BadInput if it cannot be written."""
     shots = scene_shots(shown, memory)
     lines = [
         about_video(shown.video),
@@ -89,6 +89,6 @@ def boxed(jpeg: bytes, boxes: list[_Boxed]) -> bytes:
         draw.rectangle((*place, place[0] + width, place[1] + height), fill=colour)
         draw.text((place[0] + 2, place[1]), id_, fill=(20, 22, 26), font=letters)
     out = BytesIO()
-    # Thin lines of another colour would be washed out with the colours of every second pixel.
+    # Without subsampling: with colours of every second pixel alone, thin lines are washed out.
     picture.save(out, "JPEG", quality=92, subsampling=0)
     return out.getvalue()

@@ -95,10 +95,10 @@ class SceneReport:
     calls: Path
     shots: int
     memory: SceneMemory | None = None
-    """None where it is only planned, or ended early."""
+    """None if it is only planned, or ended early."""
     plan: JobPlan | None = None
     pictures: tuple[ScenePictures, ...] = ()
-    """Of each scene those in which objects were found, one at least; only where wanted."""
+    """For each scene the frames in which objects were found, one at least; empty unless wanted."""
 
     def as_json(self, sheet: Path | None) -> dict[str, Any]:
         """Return it in the shape of `arena scenes --json`."""
@@ -124,16 +124,16 @@ class ShownScenes:
     """What `arena scenes --json` says; None is what is not remembered yet."""
 
     video: Video
-    """As a run keeps it."""
+    """The video, as a run keeps it."""
     examiner: str
     """Who wrote captions and named objects, `provider:model`."""
     shots: int
     """Number of stretches between cuts."""
     scenes: Sequence[Scene] | None
-    """Of each `number`, `start_s`, `end_s`, `caption`, `theme`, its `shots`, and `frames_s`: times
-    of the frames that were looked at for objects; None, as the next three, with `--plan`."""
+    """Each with `number`, `start_s`, `end_s`, `caption`, `theme`, its `shots`, and `frames_s`:
+    times of the frames that were looked at for objects; None, as the next three, with `--plan`."""
     objects: Sequence[SceneObject] | None
-    """Of each `id` in the order of first appearance, `name`, and `appearances`: `scene`,
+    """Each with `id` in the order of first appearance, `name`, and `appearances`: `scene`,
     `description`, `time_s` of the frame it was found in, and `box`: left, top, right and bottom as
     shares of the picture, or None."""
     clips: Sequence[Clip] | None
@@ -158,7 +158,7 @@ async def plan_show(order: ScenesOrder) -> SceneReport:
 async def show(order: ScenesOrder, say: Say, *, pictures: bool) -> tuple[SceneReport, EarlyEnd]:
     """Return what is remembered of a video, and whether that ended early; then repeat it.
 
-    Raises BadInput where there is no such video, or no frames of it can be had.
+    Raises BadInput if there is no such video, or no frames of it can be had.
     """
     async with _ready(order, write=True) as job:
         if job.memory is None:
@@ -185,7 +185,7 @@ class SceneJob(PaidJob[Video, SceneMemory]):
     shots: tuple[Span, ...]
     decoders: Decoders
     memory: SceneMemory | None = None
-    """None where not all of it is remembered yet."""
+    """None if not all of it is remembered yet."""
     on_progress: OnProgress = unheard
 
     @property
@@ -226,7 +226,7 @@ class SceneJob(PaidJob[Video, SceneMemory]):
         self.failed.keep(outcome.failures)
 
     def shown(self) -> SceneReport:
-        """Return it as nothing is remembered yet."""
+        """Return the video as it is shown before anything is remembered."""
         model = self.config.cast[self.config.examiner].model
         return SceneReport(self.order, self.video, model, calls_file(self.video), len(self.shots))
 
@@ -239,6 +239,7 @@ class SceneJob(PaidJob[Video, SceneMemory]):
                 for one in known.appearances
                 if one.scene == scene.number
             }
+            # A scene without objects has a picture all the same.
             wanted = sorted(times) or list(scene.frames_s[:1])
             frames = await self.run_frames.frames(self.video.id, [(scene.start_s, scene.end_s)])
             digests = [_at(frames, time_s - scene.start_s) for time_s in wanted]
@@ -247,7 +248,7 @@ class SceneJob(PaidJob[Video, SceneMemory]):
 
     @cached_property
     def run_frames(self) -> RunFrames:
-        """The way to frames as scenes are looked at; it knows those that it gave."""
+        """The way to frames as scenes are looked at; it knows the frames that it gave."""
         files = {self.video.id: self.order.path}
         videos = {self.video.id: self.video}
         return scene_frames(self.open_store, self.decoders, files=files, videos=videos)
@@ -264,14 +265,14 @@ def _at(frames: VideoFrames, time_s: float) -> str:
 
 @asynccontextmanager
 async def _ready(order: ScenesOrder, *, write: bool) -> AsyncIterator[SceneJob]:
-    """Yield a video that can be remembered, or planned; BadInput where it cannot be used."""
+    """Yield a video that can be remembered, or planned; BadInput if it cannot be used."""
     config = examining(order.examiner, order.config, seed=0)
     sampling = Sampling(**{**LOOKS.model_dump(), "frames": MOST_SHOWN})
     config = config.model_copy(update={"sampling": sampling})
     video = await asyncio.to_thread(read_one, order.path)
     check_caps(config, order.caps)
     if write and not calls_file(video).is_file():
-        # Only what is not refused leaves a trace.
+        # Checked before the file is made: a refused order leaves no trace.
         check_keys([config.model_of(config.examiner)])
     async with AsyncExitStack() as stack:
         decoders = await stack.enter_async_context(Decoders(FrameCache()))
@@ -291,7 +292,7 @@ async def _ready(order: ScenesOrder, *, write: bool) -> AsyncIterator[SceneJob]:
             )
             if store is not None:
                 if write:
-                    # What may be spent, and which calls are made once more, is written down first.
+                    # Caps, and which calls are made again, are written down before any call.
                     store.add_videos([video])
                     settle_caps(store, config, order.caps, write=True)
                     job.load = job.run_frames.jpegs
@@ -311,6 +312,7 @@ def _opened(video: Video, *, write: bool) -> Store | None:
     if file.is_file():
         try:
             return Store.open(file, write=write)
+        # Both say themselves what to do; nothing is damaged.
         except (RunLocked, StoreTooNew):
             raise
         except StoreError:

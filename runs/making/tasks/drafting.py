@@ -63,7 +63,7 @@ class WritingOrder(JobOrder):
     """None for the one of the configuration file, else the stand-in."""
     licence: str | None = None
     is_upper_bound: bool = False
-    """Whether fewer items will do where the examiner gives no more."""
+    """Whether fewer items will do if the examiner gives no more."""
     is_quiet: bool = False
 
     @property
@@ -136,6 +136,7 @@ class WritingJob(PaidJob[Item, Outcome]):
 
 
 def placed(entry: BenchVideo, path: str, spoken: str | None) -> BenchVideo:
+    """Return the entry of a video with the paths at which it and its subtitles lie now."""
     said = entry.subtitles
     if said is not None and spoken is not None:
         said = said.model_copy(update={"path": spoken})
@@ -154,8 +155,8 @@ def drafted(
 ) -> Iterator[tuple[Store | None, list[str]]]:
     """Yield the journal of a set, ready for these videos, and what a person should know.
 
-    None where there is none and nothing may be written. BadInput where the set was begun with other
-    subtitles, may not cost what was typed, or was made meanwhile; RunLocked.
+    None if there is none and nothing may be written. BadInput if the set was begun with other
+    subtitles, a cap cannot be kept, or it was made meanwhile; RunLocked.
     """
     store = _opened(order, config, prompts, write=write)
     notes = list[str]()
@@ -189,7 +190,7 @@ def keep_calls(order: WritingOrder) -> None:
 
 
 def _refuse_changed(store: Store, known: set[str], *, found: Findings, folder: Path) -> None:
-    """Raise BadInput, before anything is paid, where a set could not hold what was sent."""
+    """Raise BadInput, before anything is paid, if a set could not hold what was sent."""
     if any(changed_subtitles(store, known, found=found, folder=folder)):
         raise BadInput(
             f"subtitles in {safe(str(folder))} are not those that this set was begun with; put "
@@ -200,12 +201,12 @@ def _refuse_changed(store: Store, known: set[str], *, found: Findings, folder: P
 def _opened(
     order: WritingOrder, config: RunConfig, prompts: PromptSet, *, write: bool
 ) -> Store | None:
-    """Return the journal of a set, begun where there is none; None where nothing may be written."""
+    """Return the journal of a set, begun if there is none; None if nothing may be written."""
     if order.calls.is_file():
         return Store.open(order.calls, write=write)
     if not write:
         return None
-    # Only what is not refused leaves a trace.
+    # Checked before the folder is made: a refused order leaves no trace.
     settle_caps(None, config, order.caps, write=write)
     check_keys([config.model_of(config.examiner)])
     make_folder(order.draft)
@@ -218,7 +219,7 @@ def _opened(
     }
     store = Store.create(order.calls, facts)
     if not is_free(order.to):
-        # Another process put the set, and took its calls along, after this one had looked.
+        # Another process put the set and moved its calls after this one had looked for both.
         store.close()
         shutil.rmtree(order.draft, ignore_errors=True)
         raise BadInput(f"{safe(str(order.to))} was made meanwhile; repeat the command to see it")

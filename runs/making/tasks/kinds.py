@@ -25,7 +25,7 @@ class FilmOptions(NamedTuple):
     question: str
     options: list[str]
     films: list[list[Stretch]]
-    """Of each option, what is set into the ground, in its order."""
+    """What is set into the ground for each option, in its order."""
 
 
 class CutKind(NamedTuple):
@@ -34,13 +34,13 @@ class CutKind(NamedTuple):
     about: str
     """What cards say of it."""
     lengths_s: tuple[float, float]
-    """How long what is set in may last; all that is set into one film lasts as long."""
+    """How long a stretch that is set in may last; all those of one film are equally long."""
     stretches: Callable[[int], int]
-    """How many different ones it takes, where an order was drawn to have so many."""
+    """Turns the number drawn for an order into how many different stretches the kind takes."""
     build: Callable[[list[Stretch], Sequence[int], Dice], FilmOptions]
-    """Takes the stretches and, for one that is counted, the numbers that it may come in."""
+    """Takes the stretches and, if one is counted, the numbers of times that it may come."""
     is_counted: bool = False
-    """Whether films differ in how often one stretch comes."""
+    """Whether films differ in how often the same stretch comes."""
 
 
 def _build_needle(stretches: list[Stretch], _: Sequence[int], dice: Dice) -> FilmOptions:
@@ -53,6 +53,8 @@ def _build_needle(stretches: list[Stretch], _: Sequence[int], dice: Dice) -> Fil
 def _build_order(stretches: list[Stretch], _: Sequence[int], dice: Dice) -> FilmOptions:
     from videoautoarena.agents.offline.language.tasks import in_order, word_order
 
+    # Any orders at random: wrong ones made from the right one would leave it as the one most like
+    # the others, which a probe for that finds without the video.
     films = [list(order) for order in dice.shuffled(list(permutations(stretches)))[:OPTIONS]]
     options = [in_order([one.text for one in order]) for order in films]
     return FilmOptions(word_order(dice), options, films)

@@ -72,19 +72,19 @@ class Made:
     folder: Path
     """Where it lies."""
     bench: str | None
-    """Its digest; None where it is only planned."""
+    """Its digest; None if it is only planned."""
     items: int
-    """In it."""
+    """Items in it."""
     wanted: int
     """Items that were asked for."""
     cells: tuple[ItemQuota, ...]
-    """One a kind and length: `kind`, `seconds` of ground, `wanted`, `made`."""
+    """One for each kind and length: `kind`, `seconds` of ground, `wanted`, `made`."""
     videos: int
-    """Of the folder that could be used."""
+    """Videos of the folder that could be used."""
     unusable: tuple[tuple[str, str], ...]
-    """Path and reason of each other."""
+    """Path and reason of each of the other videos."""
     descriptions: int
-    """How many the items are about."""
+    """Number of descriptions that the items are about."""
     film_s: float
     """How long all films are together."""
     size_bytes: int
@@ -92,7 +92,7 @@ class Made:
     was_there: bool = False
     """The folder held this set already."""
     shortcuts: Shortcuts | None = None
-    """[What its text gives away](#what-a-set-gives-away); None where it is only planned."""
+    """[What its text gives away](#what-a-set-gives-away); None if it is only planned."""
 
     def as_json(self) -> dict[str, Any]:
         """Return it in the shape of `arena tasks make --json`."""
@@ -137,7 +137,7 @@ class Order:
     wish: ItemRequest
     licence: str | None = None
     is_upper_bound: bool = False
-    """Whether fewer items will do where the folder gives no more."""
+    """Whether fewer items will do if the folder gives no more."""
 
     @property
     def draft(self) -> Path:
@@ -155,15 +155,18 @@ async def make(order: Order, say: Say, *, is_plan: bool = False) -> Made:
         BadInput: the folder gives too few items, or something cannot be read or written.
         RunLocked: another process is making a set there.
     """
+    # The set ends with its probes, for which an extra has to be installed: before hours of
+    # encoding.
     need_probes()
     refuse_inside(order.folder, order.to)
+    # A plan, and a set that is there, write nothing and need no lock.
     is_read_only = is_plan or not is_free(order.to)
     with nullcontext() if is_read_only else _alone(order):
         return await _make(order, say, is_plan=is_plan)
 
 
 def refuse_inside(folder: Path, to: Path) -> None:
-    """Raise BadInput where a set would lie among the videos that it is made of."""
+    """Raise BadInput if a set would lie among the videos that it is made of."""
     if Path(os.path.realpath(to)).is_relative_to(os.path.realpath(folder)):
         raise BadInput(
             f"{safe(str(to))} lies in {safe(str(folder))}, and what is made would be taken for its "
@@ -227,6 +230,7 @@ def _probed(made: Made) -> Made:
 def _origin(order: Order, videos: Sequence[Video]) -> str:
     """Return the digest of all that decides which items come out."""
     made_of = sorted(video.sha256 for video in videos)
+    # Versions of what makes and encodes films are part of it: other films are another set.
     return digest_of([MAKER, FILLER, CRF, _asked(order.wish), made_of])
 
 
@@ -236,9 +240,9 @@ def is_free(place: Path) -> bool:
 
 
 def set_in(to: Path, origin: str, licence: str | None) -> str | None:
-    """Return the digest of the set that is there already; None where there is none.
+    """Return the digest of the set that is there already; None if nothing is.
 
-    Raises BadInput where something else is there.
+    Raises BadInput if something else is there.
     """
     if is_free(to):
         return None
@@ -300,6 +304,7 @@ async def _encode(
             here = safe(str(order.folder))
             raise BadInput(f"{failure}; take it out of {here} and start again") from None
         finally:
+            # A video that cannot be used ends it: nobody waits for the other films.
             for task in tasks:
                 task.cancel()
 
@@ -314,12 +319,13 @@ async def _film(
     film = await decoders.film(item.plan, files, file)
     sha256 = await asyncio.to_thread(sha256_of, file)
     encoded = Encoded(sha256=sha256, size_bytes=file.stat().st_size, film=film)
+    # Behind the film: one without a note was cut off and is encoded again.
     await asyncio.to_thread(write_whole, note, encoded.model_dump_json().encode())
     return encoded
 
 
 def _known(file: Path, note: Path) -> Encoded | None:
-    """Return what was encoded before; None where it is not whole."""
+    """Return what was encoded before; None if it is not whole."""
     try:
         encoded = Encoded.model_validate_json(note.read_bytes())
         return encoded if sha256_of(file) == encoded.sha256 else None
@@ -366,5 +372,5 @@ def _as_json(wish: ItemRequest) -> dict[str, JsonValue]:
 
 
 def _asked(wish: ItemRequest) -> dict[str, Any]:
-    """Return what was asked for; nothing of a ladder where none was."""
+    """Return what was asked for, without a word of ladders unless they were."""
     return {name: value for name, value in asdict(wish).items() if value is not False}

@@ -20,14 +20,16 @@ from videoautoarena.agents.offline.vision.looks import FITS, Values
 from videoautoarena.runs.making.tasks.sight import LOOKS_A_SECOND, Footage, Seen, Shape
 from videoautoarena.video.synth.timeline import Excerpt
 
+# Of 64 frames over 3 minutes, stand-ins that were shown a needle named it always with this margin,
+# .965 of the time without it, and .849 without margin and distance (150 items each).
 MARGIN = 0.12
-"""By how much the worst frame of a stretch fits its words better than any other frame does."""
+"""By how much the worst frame of a stretch has to fit its words better than any other frame."""
 FOREIGN = 0.45
-"""Distance of a stretch's mean histogram from that of every frame of the ground, at least."""
+"""Least distance of a stretch's mean histogram from that of every frame of the ground."""
 MOST_SOURCES = 3
-"""Of the ground of one film."""
+"""The most videos that the ground of a film is cut from."""
 STRETCHES = 8
-"""Of one description so many are tried before it is given up for a ground."""
+"""Stretches of one description that are tried before it is given up for a ground."""
 
 
 class Stretch(NamedTuple):
@@ -35,14 +37,14 @@ class Stretch(NamedTuple):
 
     footage: Footage
     row: int
-    """Where somebody looked first."""
+    """The first row of it, at the instant of a look."""
     rows: int
-    """It ends with the last of them."""
+    """How many rows it has; it ends with the last of them."""
     text: str
 
     @property
     def excerpt(self) -> Excerpt:
-        """What is set in."""
+        """The part of the video that is set in."""
         start_s = self.row / LOOKS_A_SECOND
         seconds = (self.rows - 1) / LOOKS_A_SECOND
         return Excerpt(video=self.footage.video.sha256, start_s=start_s, seconds=seconds)
@@ -58,22 +60,22 @@ class Stretch(NamedTuple):
 
 @dataclass(frozen=True)
 class Ground:
-    """What goes on in a film where nothing is set in."""
+    """The part of a film in which nothing is set in."""
 
     excerpts: tuple[Excerpt, ...]
     rate: Fraction
-    """Of its first video, which gives the film its rate."""
+    """Rate of its first video, and so of the film."""
     shape: Shape
     seen: Seen
-    """All that is seen of it, each look once."""
+    """What it looks like, each look once."""
 
     @property
     def videos(self) -> frozenset[str]:
-        """Digests of those that it is made of."""
+        """Digests of the videos that it is made of."""
         return frozenset(excerpt.video for excerpt in self.excerpts)
 
     def shortened(self, seconds: float) -> tuple[Excerpt, ...]:
-        """Return its excerpts up to there."""
+        """Return its excerpts up to a length."""
         kept = []
         left = seconds
         for excerpt in self.excerpts:
@@ -88,7 +90,7 @@ class Bank:
     """The footage of a folder, by what can be said of it."""
 
     def __init__(self, footage: Sequence[Footage]) -> None:
-        # By content: what is drawn does not hang on how files are called.
+        # By content: the names of files do not change what is drawn.
         self.footage = sorted(footage, key=lambda one: one.video.sha256)
         self._stretches: dict[tuple[Shape, int], Mapping[str, list[Stretch]]] = {}
 
@@ -115,7 +117,7 @@ def draw_ground(bank: Bank, seconds: float, dice: Dice) -> Ground:
     """Return a ground of one to three videos, which follow each other until it is long enough."""
     first = dice.one(bank.grounds)
     others = [one for one in dice.shuffled(bank.footage) if one is not first]
-    # One video at least is left for what is set in.
+    # At least one video is left over to be set in.
     most = max(1, min(MOST_SOURCES, len(bank.footage) - 1))
     sources = [first, *others[: dice.below(most)]]
     excerpts: list[Excerpt] = []
@@ -146,7 +148,7 @@ def _rows(seen: Seen, rows: Sequence[int]) -> Seen:
 def draw_stretches(
     bank: Bank, ground: Ground, dice: Dice, *, rows: int, count: int
 ) -> list[Stretch]:
-    """Return so many stretches that pass all checks, or fewer where there are no more."""
+    """Return `count` stretches that pass all checks, or fewer if there are no more."""
     picked: list[Stretch] = []
     by_text = bank.stretches(ground.shape, rows)
     for text in dice.shuffled(list(by_text)):
@@ -162,7 +164,7 @@ def draw_stretches(
 
 
 def is_foreign(stretch: Stretch, ground: Ground) -> bool:
-    """Return whether nothing of the ground is like a stretch: by source, by words, by colours."""
+    """Return whether a stretch is foreign to the ground: by source, by words and by colours."""
     if stretch.footage.video.sha256 in ground.videos:
         return False
     if not _is_below(stretch, fits(stretch.text, *ground.seen[:2]), ground.shape):

@@ -35,17 +35,18 @@ from videoautoarena.video.synth.timeline import Excerpt, FilmPlan
 from videoautoarena.video.workers.decoders import Decoders
 
 LOOKS_A_SECOND = 4
-"""Stretches begin and end where somebody looked."""
+"""Looks a second at a video; stretches begin and end with a look."""
 MOST_SHAPES = 4
-"""So many shapes of picture may a film have: the commonest of the folder's."""
+"""The most shapes of picture that films have: the commonest of the folder."""
 LONGEST_LOOK_S = 240.0
-"""A longer video is looked at in parts: there are at most 1024 frames to a sampling."""
+"""Longer videos are looked at in parts: a sampling has at most 1024 frames."""
 SHORTEST_S = 2.0
-"""A shorter video is of no use for a film."""
+"""The shortest video of which a film is cut."""
 SPARED_S = 0.1
-"""At the end of a video, where clocks may disagree on what is still shown."""
+"""Left out at the end of a video, where clocks may disagree on what is still shown."""
 SIDE_PX = 128
 CHUNK = 128
+# Times of frames are kept to a hundredth, so a frame may seem to begin half of that too late.
 ROUNDED_S = 0.0051
 SAMPLING = Sampling(frames=1024, size_px=256, policy="fps", fps=LOOKS_A_SECOND)
 
@@ -72,16 +73,16 @@ class Footage:
     cuts: NDArray[np.bool_]
     """Whether another scene begins between a row and the next, shape (rows - 1,)."""
     rate: Fraction
-    """Of a film to which it gives the rate, which a video's `fps` rounds."""
+    """Exact frames a second of a film with its rate; a video's `fps` is rounded."""
 
     @property
     def shape(self) -> Shape:
-        """Of its own picture."""
+        """The shape of its own picture."""
         return shape_of(self.video)
 
     @property
     def seconds(self) -> float:
-        """How much of it may be used."""
+        """How many seconds of it may be used."""
         return len(self.cuts) / LOOKS_A_SECOND
 
 
@@ -114,7 +115,7 @@ async def look(
             try:
                 found: Footage | str = await _footage(decoders, folder, video, shapes)
             except UnusableVideo as failure:
-                # It begins with the name, which whoever says this says himself.
+                # The message begins with the name of the file, which is printed before it anyway.
                 found = str(failure).removeprefix(f"{Path(video.path).name!a} ")
             done += 1
             on_progress(done, len(videos), "looked at")
@@ -149,8 +150,10 @@ async def _footage(
         plan = FilmPlan(ground=(Excerpt(video=video.sha256, start_s=start_s, seconds=part_s),))
         frames = await decoders.splice(plan, files, SAMPLING)
         is_last = start_s + part_s >= usable_s
+        # The look at the end of a part is the first of the next one, if there is one.
         rows = int(part_s * LOOKS_A_SECOND) + is_last
         shown = on_screen([frame.time_s for frame in frames.frames], rows)
+        # In chunks, or all pictures of a part would be in memory at once.
         for at in range(0, rows, CHUNK):
             digests = [frames.frames[place].digest for place in shown[at : at + CHUNK]]
             jpegs = await decoders.spliced_jpegs(plan, files, sampling=SAMPLING, digests=digests)
@@ -201,7 +204,9 @@ _NONE, _NOTHING = np.zeros((0, 0), np.float16), np.zeros(0, np.float32)
 
 
 def cut_to(picture: Image.Image, shape: Shape) -> Image.Image:
-    """Return the middle of a picture, of another shape: what is left where it fills a film."""
+    """Return the middle of a picture in another shape, as it is seen where it fills a film."""
+    # Filled and not boxed: with foreign pictures on black bars a stand-in that sees every needle
+    # fell from 1.00 to .88, since bars change the colours and mark what was set in.
     width = max(1, min(picture.width, round(picture.height * shape)))
     height = max(1, min(picture.height, round(picture.width / shape)))
     return cropped(picture, (width, height))

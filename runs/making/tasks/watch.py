@@ -66,7 +66,7 @@ from videoautoarena.video.sampling.cache import FrameCache
 from videoautoarena.video.workers.decoders import Decoders
 
 FALLEN = 0.1
-"""Share of the items that is expected to fall and to be written anew."""
+"""Share of the items that are expected to fall and to be written anew."""
 
 
 @dataclass(kw_only=True)
@@ -79,7 +79,7 @@ class WatchJob(WritingJob[TaskPart, PartOutcome]):
     tally: WatchTally = field(default_factory=WatchTally)
 
     def items(self) -> Sequence[TaskPart]:
-        """Return all parts: what was written of those that are known is read again."""
+        """Return all parts; what is known of them is read again from the journal."""
         return self.parts
 
     def forecast(self, part: TaskPart) -> Iterable[ExpectedCalls]:
@@ -124,11 +124,13 @@ class WatchJob(WritingJob[TaskPart, PartOutcome]):
             scope
             for part, outcome in known.known
             for scope in outcome.failures
+            # A video without frames stands under its own id: no call failed that could be made
+            # again.
             if scope != part.video.id
         }
 
     def watched(self, **more: Any) -> Watched:
-        """Return what came of it; BadInput where the examiner gives too few items."""
+        """Return what came of it; BadInput if the examiner gives too few items."""
         outcomes = self.tally.outcomes
         made = Counter(one.part.kind for one in outcomes for _ in one.items)
         wanted = Counter[str]()
@@ -181,11 +183,13 @@ async def plan_watch(order: WatchOrder, say: Say) -> Watched:
 async def watch(order: WatchOrder, say: Say) -> tuple[Watched, WatchTally]:
     """Return the set that was written of a folder, and how it went; equal replies give equal bytes.
 
-    Where it ended early, or calls failed, there is no set yet: the same order goes on.
+    If it ended early, or calls failed, there is no set yet: the same order goes on.
     Raises BadInput: the examiner gives too few items, or something cannot be read or written.
     """
     refuse_inside(order.folder, order.to)
     if any(kind in CHOICE for kind in order.wish.kinds):
+        # The set ends with its probes, for which an extra has to be installed: before anything is
+        # paid.
         need_probes()
     found = await asyncio.to_thread(gather, order.folder, say)
     if (there := _there(order, found)) is not None:
@@ -197,10 +201,11 @@ async def watch(order: WatchOrder, say: Say) -> tuple[Watched, WatchTally]:
         with job_progress(say, is_quiet=order.is_quiet) as on_done:
             await job.run(Listeners(say, nobody), on_done)
         tally = job.tally
+        # Outcomes came in as parts ended; a set has the order in which they were dealt.
         place = {part: number for number, part in enumerate(job.parts)}
         tally.outcomes.sort(key=lambda one: place[one.part])
         watched = job.watched()
-        # What calls that failed left open may be had yet.
+        # Items that failed calls left open may still come when the order is repeated.
         is_open = watched.failures and watched.is_short
         if is_open or not tally.is_whole:
             return watched, tally
@@ -242,7 +247,7 @@ def origin_of(wish: WatchWish, config: RunConfig, videos: Sequence[Video]) -> st
 
 
 def _there(order: WatchOrder, found: Findings) -> Watched | None:
-    """Return the set where it is there already; BadInput where something else is."""
+    """Return the set if it is there already; BadInput if something else is."""
     config = examining(order.examiner, order.config, order.wish.seed)
     origin = origin_of(order.wish, config, found.videos)
     bench = set_in(order.to, origin, order.licence)
@@ -295,6 +300,8 @@ async def _ready(order: WatchOrder, found: Findings, *, write: bool) -> AsyncIte
         job.run_frames = KnownFrames(store, None, files={}, sampling=config.sampling, videos=videos)
         failed = await job.look()
         if write and order.retry_failed and failed:
+            # A failure is an answer for good in its generation; in the next its calls are missing
+            # again.
             generations.add(failed)
             await job.look()
         async with Decoders(FrameCache()) as decoders:

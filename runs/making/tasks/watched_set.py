@@ -60,15 +60,15 @@ class Watched:
     examiner: str
     """`provider:model`."""
     bench: str | None
-    """Its digest; None where it is not finished, or only planned."""
+    """Its digest; None if it is not finished, or only planned."""
     wanted: int
     """Items that were asked for."""
     tasks: tuple[KindCount, ...]
-    """One a kind: `kind`, `wanted`, `made`."""
+    """One for each kind: `kind`, `wanted`, `made`."""
     videos: int
-    """That they are about."""
+    """Videos that they are about."""
     least: int = 0
-    """With fewer items there is no set."""
+    """The fewest items of which a set is made."""
     fallen: Counter[Fall] = field(default_factory=Counter)
     """Why items fell, to how many: `repeated`, `length`, `options`, `points`, `moment` (form),
     `key`, `place`, `names`, `unshown` (the second ask), `failed` (of which there was none)."""
@@ -80,11 +80,11 @@ class Watched:
     """Only with `--plan`: `lines` to `cost_usd_at_most` as in [a plan](#a-plan), `known` (parts of
     which nothing is left) and `notices`."""
     shortcuts: Shortcuts | None = None
-    """[What its text gives away](#what-a-set-gives-away); None where nothing has options."""
+    """[What its text gives away](#what-a-set-gives-away); None if nothing has options."""
 
     @property
     def items(self) -> int:
-        """In it."""
+        """Items in it."""
         return sum(one.made for one in self.tasks)
 
     @property
@@ -121,6 +121,7 @@ class Watched:
 
 
 def shortfall(watched: Watched) -> str:
+    """Return in a line how many items came of how many that were asked for, and why."""
     short = ", ".join(
         f"{made} of {wanted} {kind}" for kind, wanted, made in watched.tasks if made < wanted
     )
@@ -135,6 +136,7 @@ def shortfall(watched: Watched) -> str:
 
 
 def kind_of(entries: Sequence[TaskItem]) -> Kind:
+    """Return the kind of a set of these items."""
     kinds = {item.is_choice for item in entries}
     return "tasks" if len(kinds) > 1 else "choice" if True in kinds else "generation"
 
@@ -147,11 +149,11 @@ class WatchedSelection(TypedDict):
     examiner: str
     """`provider:model`."""
     kinds: list[str]
-    """Of items that were asked for."""
+    """Kinds of items that were asked for."""
     n: int
     """Items that were asked for."""
     seed: int
-    """Of all draws."""
+    """Seed of all draws."""
     fallen: dict[str, int]
     """Why items fell, to how many."""
     failed: int
@@ -159,6 +161,7 @@ class WatchedSelection(TypedDict):
 
 
 def selection_of(wish: WatchWish, watched: Watched) -> WatchedSelection:
+    """Return what the manifest says of how the items came about."""
     return {
         "maker": WATCHER,
         "examiner": watched.examiner,

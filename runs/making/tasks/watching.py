@@ -45,9 +45,9 @@ from videoautoarena.runs.run.rundir.frames import RunFrames
 from videoautoarena.runs.run.rundir.reader import counted
 
 ASKS = 3
-"""So often at most items of one kind are asked for of one video: again only where some fell."""
+"""The most asks for items of one kind about one video; again only if some fell."""
 MOST: Mapping[WatchedKind, int] = {"topic": 8, "plot": 8, "scene": 8, "summary": 1}
-"""Items of one kind about one video."""
+"""The most items of a kind about one video."""
 
 
 @dataclass(frozen=True)
@@ -69,12 +69,12 @@ class TaskPart(NamedTuple):
 
     @property
     def scope(self) -> str:
-        """Of its calls; those of a second ask begin with it."""
+        """Scope of its calls; those of a second ask begin with it."""
         return f"tasks-{self.kind}-{self.video.id}"
 
 
 def deal(wish: WatchWish, videos: Sequence[Video]) -> list[TaskPart]:
-    """Return how many items of each kind are wanted of each video; BadInput where n is too high.
+    """Return how many items of each kind are wanted of each video; BadInput if n is too high.
 
     Kinds take turns, and in each kind the videos do, in an order drawn by the seed.
     """
@@ -115,7 +115,7 @@ class PartOutcome:
     items: list[TaskItem] = field(default_factory=list)
     fallen: Counter[Fall] = field(default_factory=Counter)
     failures: dict[str, str] = field(default_factory=dict)
-    """Scope of each call that failed for good, and why; of a video that gives no frames its id."""
+    """Scope of each call that failed for good, or id of a video without frames, to the reason."""
 
 
 @dataclass(kw_only=True)
@@ -131,7 +131,7 @@ class WatchTally(JobTally):
 
     @property
     def fallen(self) -> Counter[Fall]:
-        """Why others do not."""
+        """Why other items were dropped, and how many."""
         return sum((one.fallen for one in self.outcomes), Counter[Fall]())
 
 
@@ -145,7 +145,7 @@ class Watching:
     seed: int
 
     async def play(self, part: TaskPart) -> PartOutcome:
-        """Return what came of a part: a call an ask, and one more an item; twice where mended."""
+        """Return what came of a part: a call an ask, one more an item, each twice if repaired."""
         outcome = PartOutcome(part)
         try:
             frames = await self.run_frames.frames(part.video.id)
@@ -168,7 +168,7 @@ class Watching:
                 outcome.failures[part.scope] = str(failure)
                 break
             await self._take(watcher, outcome, written, known)
-            # One that gives fewer than were wanted has no more to give.
+            # An examiner that gives fewer than were wanted has no more to give.
             if len(written.proposals) < lacking or len(outcome.items) == part.wanted:
                 break
         return outcome
@@ -186,6 +186,8 @@ class Watching:
         for said in written.proposals:
             draft = drafted(part.kind, said, part.video, seed=self.seed)
             fault = find_fault(draft, part.video, known)
+            # Also what is about to fall: the next ask is told of it, so that it does not come
+            # again.
             known.append(said)
             if fault is None:
                 drafts.append(draft)
