@@ -1,4 +1,4 @@
-"""What the sections of an audit look at, and how they make a finding of a share."""
+"""Holds what the sections of an audit look at, and makes findings of shares."""
 
 from __future__ import annotations
 
@@ -27,7 +27,8 @@ FAILED = 4
 _CAMPS = {"a": 0, "b": 1, **dict.fromkeys(TIES, 2), "abstain": ABSTAINED, "failed": FAILED}
 """Codes of what a judge said; ties of both kinds are one."""
 POINTS = np.array([1.0, 0.0, 0.5])
-"""What each camp gives model_a."""
+"""Points that each camp gives model_a."""
+# Greedy, so that of `openrouter:openai/gpt-5` provider and owner go at once.
 _OWNER = re.compile(r"\A.*[/:]", re.DOTALL)
 _FIRST_WORD = re.compile(r"[^\W\d_]+")
 
@@ -56,21 +57,21 @@ class AuditInput:
     """The battles of a run that count, and what is known of its judges beside them."""
 
     battles: Collection[Battle]
-    """Those of a run are read each time they are gone through."""
+    """Battles that count; those of a run are read from its file at each pass."""
     manifest: Mapping[str, Any]
     labels: Sequence[Label] = ()
     samples: Sequence[LabelSample] = ()
     trials: Sequence[Trial] = ()
     films: Mapping[str, Video] = field(default_factory=dict)
-    """By id; what is said of a battle names the file it is about."""
+    """Videos by their ids, so that findings can name the file that a battle is about."""
     shortfalls: Sequence[Shortfall] = ()
-    """Who saw fewer frames than it was to."""
+    """Models that saw fewer frames than they should have."""
     unequal_frames: Sequence[Shortfall] = ()
-    """Which contestants saw fewer frames than others, by their own limit."""
+    """Contestants that saw fewer frames than others, by their own limit."""
     is_brief: bool = False
-    """Ask for no figure but those that raise alarms or stand under every leaderboard."""
+    """Compute only the figures that raise alarms or stand under every leaderboard."""
     by_language: bool = False
-    """Ask for all figures by language, also where a question's own words have to tell it."""
+    """Compute all figures by language, even where only a question's own words tell it."""
 
     @cached_property
     def outlines(self) -> Outlines:
@@ -117,7 +118,7 @@ class AuditInput:
 
     @cached_property
     def ballots(self) -> Ballots:
-        """What every judge said of every battle, from every seating."""
+        """Every judging of every battle, from every seating."""
         place = {judge: k for k, judge in enumerate(self.judges)}
         told = self.outlines.told
         codes = self.outlines.texts["ballots"].codes
@@ -128,6 +129,7 @@ class AuditInput:
         first = (np.cumsum(size, dtype=np.int64) - size)[codes] if len(codes) else asked
         behind = np.arange(asked.sum()) - np.repeat(np.cumsum(asked) - asked, asked)
         row = np.repeat(first, asked) + behind
+        # Column by column: a tuple a row would keep the garbage collector at work.
         return Ballots(
             np.repeat(np.arange(len(codes)), asked),
             np.array([place.get(b.judge, -1) for b in every], dtype=np.int64)[row],
@@ -180,6 +182,7 @@ def finding(
     return Finding(
         *(key, *share, words, is_alarm, crosses, is_enough(share), is_even),
         told=told,
+        # Without a spread there is one video, or no case at all.
         videos=share.spread.clusters if share.spread else min(share.n, 1),
     )
 

@@ -32,7 +32,7 @@ from videoautoarena.scoring.agreement.rank_agreement import correlate_orders, co
 from videoautoarena.scoring.agreement.rater_agreement import RaterAgreement, agree
 
 WORDS = ("a", "b", "tie")
-"""What a battle comes to; ties of all kinds and splits are one word."""
+"""Outcomes of a battle; ties of all kinds and splits are one."""
 
 
 class Both(NamedTuple):
@@ -103,9 +103,9 @@ class Rejudged:
     judgings: int
     """How often it judged."""
     failed: int
-    """Of those."""
+    """Judgings that failed."""
     abstained: int
-    """Of those."""
+    """Judgings in which it abstained."""
     battles: int
     """Decided by both it and the run: the base of all that follows."""
     undecided: int
@@ -113,11 +113,11 @@ class Rejudged:
     agreement: Figure
     """Share with the same verdict, all ties being one."""
     kappa: Figure
-    """Cohen's, likewise."""
+    """Cohen's kappa, all ties being one."""
     without_ties: Figures
     """`agreement` and `kappa` where neither saw a tie."""
     longer_answer: Figure
-    """Share of those whose winner by the run is the longer answer."""
+    """Share of the battles without a tie whose winner by the run is the longer answer."""
     confusion: Confusion
     """`words`, and `run_by_judge`: counts, a row for each verdict of the run."""
     boards: RejudgedBoards
@@ -126,7 +126,7 @@ class Rejudged:
 
     @property
     def findings(self) -> list[Finding]:
-        """What there is to say of how far they agree, that of all battles first."""
+        """Findings on how far they agree; the one on all battles comes first."""
         return [*(self._agreed() if self.battles else [self._nothing()]), *self._lost()]
 
     def _nothing(self) -> Finding:
@@ -177,7 +177,7 @@ class Rejudged:
 
     @property
     def sentence(self) -> str:
-        """What it means."""
+        """The first finding as a sentence."""
         return self.findings[0].sentence
 
     def to_json(self) -> dict[str, Any]:
@@ -194,7 +194,7 @@ class RejudgeReport:
     warnings: Sequence[str]
     """Sentences that hold for every figure."""
     judges: Sequence[Rejudged]
-    """Each as below."""
+    """One for each judge, as below."""
 
     def to_json(self) -> dict[str, Any]:
         """Return it as `arena rejudge --json` prints it."""
@@ -275,6 +275,7 @@ def verdicts_anew(run: Run, trials: Sequence[Trial]) -> list[Both]:
     said: defaultdict[str, list[Judging]] = defaultdict(list)
     for trial in trials:
         said[trial.battle or ""].append(trial.judging)
+    # Only under --swap all do both seatings decide; else the second one was for the audit alone.
     audit_only = run.manifest.get("swap") != "all"
     found = []
     for battle in run.battles:
