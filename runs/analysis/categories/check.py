@@ -58,7 +58,7 @@ class CategoryCheck:
     against: str
     """A model's name, or a file of people's labels."""
     questions: int
-    """Of which both said something."""
+    """Questions of which both said something."""
     rows: tuple[Row, ...]
     """One a category, see below."""
     interval: str = BY_VIDEO
@@ -75,9 +75,9 @@ def check_rows(
     """Return precision and recall of what was said of questions against what is true of them.
 
     Args:
-        said: of each question what the classifier says.
-        truth: of each what the other side says; where that is unknown the question is passed over.
-        videos: of each what it is about; questions about one are one cluster.
+        said: what the classifier says of each question.
+        truth: what the other side says of each; where that is unknown the question is left out.
+        videos: the video of each; questions about one video are one cluster.
     """
     rows = []
     for name in QUESTION_CATEGORIES:
@@ -149,6 +149,7 @@ def write_sheet(run: Run, to: Path, *, sample: int, seed: int, force: bool = Fal
     rows = [_row(one, paths.get(one.video, one.video)) for one in drawn]
     columns = ("question", "video", "text", *QUESTION_CATEGORIES)
     text = comma_separated(columns, rows)
+    # A question that a model wrote may hold half a character, which has no UTF-8.
     write_whole(to, f"{text}\n".encode("utf-8", "backslashreplace"))
     return len(drawn)
 
@@ -194,6 +195,7 @@ def _decisions(sheet: ColumnSheet, name: str) -> list[Decision]:
 
 
 _SHORT: Mapping[str, Decision] = {
+    # Spreadsheets may turn a typed 1 into 1.0.
     **dict.fromkeys(("y", "1", "1.0", "x", "ja"), "yes"),
     **dict.fromkeys(("n", "0", "0.0", "nein"), "no"),
 }

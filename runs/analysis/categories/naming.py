@@ -1,4 +1,4 @@
-"""Names for topics, asked of a model once each through the run's journal; what it says is text."""
+"""Asks a model for the name of each topic, once, through the run's journal."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ async def name_topics(
     say: Callable[[str], None],
     trust: RunTrust = NO_TRUST,
 ) -> dict[str, str]:
-    """Return a name for each topic, by the words that stand for it; no two have one name.
+    """Return a name for each topic, by the words that stand for it; no two names are equal.
 
     One model call a topic, two where a reply is mended, none where the run's journal has it. What
     could not be named is left out and said. BadInput for a model that cannot be, or where calls
@@ -113,6 +113,7 @@ def _plain(text: str) -> str:
     seen = "".join(
         " " if char.isspace() else char
         for char in text
+        # Category C are controls, among them marks that would turn the text around a name.
         if char.isspace() or unicodedata.category(char)[0] not in "C"
     )
     return " ".join(seen.split())[:LONGEST].strip()

@@ -1,4 +1,4 @@
-"""Tagging the questions of a run: one call of a classifier each, through the run's own journal.
+"""Tags the questions of a run: one call of a classifier each, through the run's own journal.
 
 No call shares a key with one of the run, and no battle changes.
 """
@@ -44,17 +44,17 @@ from videoautoarena.runs.run.rundir.opener import stored_prompts
 from videoautoarena.runs.run.rundir.reader import counted
 
 PROMPT_FILE = "tags/"
-"""What the names of prompts begin with that came into a run after it was played."""
+"""Start of the names of prompts that came into a run after it was played."""
 
 
 @dataclass(frozen=True)
 class TagOrder(JobOrder):
-    """What was typed."""
+    """What tagging is asked for."""
 
     classifier: str | None = None
     """None: the run's examiner."""
     sample: int | None = None
-    """So many questions, drawn at random; None for all."""
+    """Number of questions to draw at random; None for all."""
     seed: int = 0
     """Seed of that draw: a larger one holds the smaller."""
 
@@ -92,7 +92,7 @@ class TagPlan(JobPlan):
     classifier: str
     """Its name in the cast."""
     questions: int
-    """Those that are wanted; equal ones about one video are one."""
+    """Questions that are wanted; equal ones about one video count once."""
 
     @property
     def calls(self) -> int:
@@ -101,12 +101,12 @@ class TagPlan(JobPlan):
 
     @property
     def cost_usd(self) -> float | None:
-        """Expected; None without a price."""
+        """Expected cost; None without a price."""
         return self.usd
 
     @property
     def cost_usd_at_most(self) -> float | None:
-        """Likewise."""
+        """Highest cost; None without a price."""
         return self.most_usd
 
     def headlines(self) -> Iterator[str]:
@@ -286,6 +286,7 @@ def _open(
             continue
         seen[asked.video] = frames
         sent = thinned(frames, min(FRAMES, model.frame_limit("classifier"))).frames
+        # All that is sent is in the id: another prompt, setting or choice of frames is asked anew.
         put = [*judge, prompts.digests["classifier"], [(one.time_s, one.digest) for one in sent]]
         first = f"{asked.id}:{model.alias}:{digest(canonical_json(put))[:16]}"
         if first not in latest:

@@ -63,12 +63,12 @@ _SAMPLE_FIRST = "draw battles with arena labels sample and import the labels"
 
 
 class People(NamedTuple):
-    """What people said, as far as it may stand for the battles they were not asked about."""
+    """Labels of people, as far as they may stand for battles that nobody labelled."""
 
     points: Mapping[str, float]
-    """What they give model a of a battle, by its id."""
+    """Points that they give model a, by the id of the battle."""
     chance: Mapping[str, float]
-    """How likely each battle was to be labelled; those it leaves out are not spoken for."""
+    """How likely each battle was to be drawn for labels; battles that are missing are left out."""
     labellers: int
     is_assumed: bool
     warnings: Sequence[str]
@@ -159,7 +159,7 @@ def build_labelled(
 ) -> Leaderboard:
     """Return the leaderboard on the scale of those who labelled.
 
-    Beside that, rows say how many `labels` a model has, and settings how the labels were used.
+    Its rows also say how many `labels` a model has, its settings how the labels were used.
 
     Args:
         battles: those that count, in slot order; the decided ones that no label may stand for are
@@ -230,7 +230,7 @@ def _rate(judged: JudgedBattles, names: Sequence[str], method: RatingMethod) -> 
 
 
 def _explained(labels: LabelUse) -> Iterator[str]:
-    """One sentence for each group of models that battles join."""
+    """Yield a sentence on labels for each group of models that battles join."""
     people = "1 person" if labels.labellers == 1 else f"{labels.labellers} people"
     for group in labels.groups:
         line = (
@@ -306,7 +306,7 @@ def slices_in(run: Run, by: str, method: RatingMethod = USUAL, *, behaviour: boo
 def slices_by(
     run: Run, traits: Sequence[str], method: RatingMethod = USUAL, *, behaviour: bool = True
 ) -> dict[str, Slices]:
-    """Return the same by each of several traits, for which every battle is read once."""
+    """Return the slices by each of several traits, reading every battle once."""
     from videoautoarena.runs.analysis.leaderboard.slices import known_of, parts_of, slices_of_parts
 
     both = run.manifest.get("swap") == "all"
@@ -360,6 +360,7 @@ def _embedder(model: str, folder: Path) -> Embed:
 def _of_run(board: Leaderboard, run: Run) -> Leaderboard:
     """Return a board that says who saw too few frames or none, and what ended the run early."""
     every = (*run.unequal_frames, *run.shortfalls)
+    # Of a model in both lists the shortfall is told, which nobody chose.
     short = {one.model: one for one in every if one.role == "contestant"}
     rows = []
     for row in board.models:
@@ -376,7 +377,7 @@ def _of_run(board: Leaderboard, run: Run) -> Leaderboard:
 
 
 def _facts(run: Run) -> tuple[CallFact, ...]:
-    """Return what is so of the calls of the models that are rated."""
+    """Return the facts about calls of the models that are rated."""
     return tuple(one for one in run.call_facts if one.role == "contestant")
 
 

@@ -1,4 +1,4 @@
-"""Each trait of simulated questions beside that of real ones, and whether they differ."""
+"""Compares each trait of simulated questions with that of real ones."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ from videoautoarena.scoring.questions.two_samples import UnitSample, compare_sam
 from videoautoarena.scoring.texts.traits import FORMS
 
 SURE = 0.01
-"""How likely questions of one population are told apart by any trait, about: with few videos a test
-is somewhat too sure, and stays well below 5 in 100 at this level."""
+"""About how likely questions of one population are told apart by any trait. With few videos a test
+is somewhat too sure; at this level it stays well below 5 in 100."""
 MOST_VALUES = 40
-"""Of a trait whose values a file names; rarer ones are one value."""
+"""Values of a trait that are kept apart, where a file names them; rarer ones are one value."""
 RARER = "rarer ones"
 
 
@@ -34,7 +34,8 @@ class Value(NamedTuple):
     simulated: Figure
     real: Figure
     p: float | None
-    """That it differs, with the error held over the values of its trait; None: too rare."""
+    """p-value of a difference, with the error held over the values of its trait; None if too
+    rare."""
 
 
 @dataclass(frozen=True)
@@ -46,14 +47,14 @@ class TraitComparison:
     meaning: str
     """What was measured."""
     p: float | None
-    """That it differs, taken alone, with the error held over its values; None where there is too
-    little to tell."""
+    """p-value of a difference in this trait alone, with the error held over its values; None where
+    there is too little to tell."""
     held_p: float | None
-    """The same with the error held over all traits (Holm)."""
+    """`p` with the error held over all traits (Holm)."""
     differs: bool
-    """Whether that is at most `level`."""
+    """Whether `held_p` is at most `level`."""
     unknown: tuple[int, int]
-    """Simulated and real questions that are left out, since nobody can tell it of them."""
+    """Simulated and real questions that are left out, since the trait is unknown of them."""
     values: tuple[Value, ...]
     """Each `value` (a share, or the `mean`) as the figures `simulated` and `real`, with its own
     `p`, None where it is too rare."""
@@ -66,7 +67,7 @@ class _Columns(NamedTuple):
     simulated: Floats
     real: Floats
     ranked: int = 0
-    """How many of the first are tested by their ranks, which no outlier moves."""
+    """How many of the first columns are tested by ranks, which no outlier moves."""
 
 
 class _Trait(NamedTuple):
@@ -133,7 +134,7 @@ def _compare(
 
 
 def _figure(column: Floats, cluster: Ints) -> Figure:
-    """A share of noughts and ones, else a mean."""
+    """Return a share of zeros and ones, of other figures the mean."""
     binary = bool(((column == 0.0) | (column == 1.0)).all())
     return figure_of((measure_share if binary else measure_mean)(column, cluster))
 
@@ -149,12 +150,14 @@ def _shares(simulated: Sequence[Any], real: Sequence[Any]) -> _Columns:
 def _spread(
     simulated: Sequence[float], real: Sequence[float], bin_names: Callable[[Floats], Iterator[str]]
 ) -> _Columns:
-    """The mean, and how many lie in each quarter of both sides together."""
+    """Return the mean, and how many values lie in each quarter of both sides together."""
     sides = [np.array(side, dtype=np.float64) for side in (simulated, real)]
     both = np.concatenate(sides)
     edges = np.empty(0)
     if len(both):
+        # A quantile that occurs, so that bins of whole numbers have whole edges.
         quarters = np.quantile(both, [0.25, 0.5, 0.75], method="inverted_cdf")
+        # No edge at the maximum, above which nothing lies.
         edges = np.unique(quarters[quarters < both.max()])
     names = ["mean", *bin_names(edges)] if len(edges) else ["mean"]
 
@@ -193,7 +196,7 @@ def _forms(simulated: Sequence[Any], real: Sequence[Any]) -> _Columns:
 
 
 def _names(simulated: Sequence[Any], real: Sequence[Any]) -> _Columns:
-    """Each value of sets of labels, the most frequent on either side first."""
+    """Return a column for each label, the most frequent on either side first."""
     ours, theirs = ([_set(one) for one in side] for side in (simulated, real))
     times: dict[str, tuple[int, int]] = {}
     for k, side in enumerate((ours, theirs)):
@@ -205,6 +208,7 @@ def _names(simulated: Sequence[Any], real: Sequence[Any]) -> _Columns:
     share = {name: max(a / sizes[0], b / sizes[1]) for name, (a, b) in times.items()}
     order = sorted(times, key=lambda name: (name == NONE, -share[name], name))
     if len(order) > MOST_VALUES:
+        # Two places are left for NONE and for the rarer ones.
         kept = set(order[: MOST_VALUES - 2]) | {NONE}
         ours, theirs = (
             [{one if one in kept else RARER for one in labels} for labels in side]

@@ -1,4 +1,4 @@
-"""What is measured of a question, whoever asked it.
+"""Measures traits of a question, whoever asked it.
 
 Length, form, category, vagueness and language, by the same rules on both sides.
 
@@ -33,13 +33,13 @@ class Question:
     """A question, measured."""
 
     cluster: str
-    """What it shares with others that are not independent of it: its video."""
+    """Key that it shares with questions that are not independent of it: its video."""
     length: int
     """Words and signs."""
     form: str | None
-    """One of FORMS; None, as the next three, where nobody can tell."""
+    """One of FORMS; None where unknown, like the next three."""
     categories: Categories | None
-    """Holds NONE where there is no other."""
+    """Its categories; NONE alone if it is of no other."""
     vagueness: float | None
     """0 to 1."""
     language: str | None
@@ -109,7 +109,7 @@ def real_questions(
     """Return the questions of a file, measured.
 
     Args:
-        given: of the file. One without a video is independent of all others.
+        given: the questions of the file. One without a video is independent of all others.
         own: take the categories that the file states; else words tell.
         classified: take these instead, by text; one that is not there is unknown.
     """
@@ -148,6 +148,7 @@ def measure_vagueness(question: str) -> float | None:
     that name nothing particular ("thing", "video", "happen"). What is left are words that say which
     thing, colour, place, number or moment is meant.
     """
+    # A typographic apostrophe, as phones write it, would cut a contraction in two.
     words = _WORD.findall(question.casefold().replace("’", "'"))
     return sum(word in GENERAL for word in words) / len(words) if words else None
 

@@ -43,7 +43,7 @@ from videoautoarena.video.workers.decoders import Decoders
 
 
 class Leave(NamedTuple):
-    """What a judge may do that has to be asked for."""
+    """What a judge may do only with leave."""
 
     offline: bool = False
     """Judge real models' answers though it is the offline judge."""
@@ -109,7 +109,7 @@ class TrialCase:
     """Its own among all cases of its kind; from it follow the ids of its trials."""
     kind: TrialKind
     name: str
-    """Of the attack, the constant answer or the kind of known truth; else empty."""
+    """Name of the attack, the constant answer or the kind of known truth; else empty."""
     video: str
     """Id of the run's video that it is about."""
     frames: Frames
@@ -149,7 +149,7 @@ class Material:
     files: Mapping[str, Path]
     """Video id to where it lies now."""
     judges: tuple[Model, ...]
-    """Those that will be on trial."""
+    """Judges that will be on trial."""
     count: int | None
     """Cases of each kind at most; None for all."""
     notes: list[str] = field(default_factory=list)
@@ -182,6 +182,7 @@ class Seating(NamedTuple):
         frames = [(frame.time_s, frame.digest) for frame in case.frames.frames]
         judge = [model.resolved, model.keyed("judge"), model.frame_limit("judge")]
         said = case.case.texts(self.seats)
+        # Only where there is one, so that trials of runs without languages keep their ids.
         if case.case.language is not None:
             said["language"] = case.case.language
         content = digest(canonical_json([judge, said, frames]))
@@ -198,6 +199,7 @@ class Seating(NamedTuple):
             video=case.video,
             model=self.model.resolved,
             right=case.right,
+            # The battle holds these texts, and the run all frames that are not spliced.
             texts={} if case.kind in _OWN_TEXTS else case.case.texts(),
             frames=case.frames.frames if case.load else (),
             contracts=contracts,
