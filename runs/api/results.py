@@ -152,7 +152,7 @@ class Leaderboard(ReportedBoard):
 
     A row holds `model`; `rating` in Elo points, mean 1000, with the bounds `low` and `high` of its
     95 % interval; `rank`, `rank_best` and `rank_worst`; `battles`, `wins`, `losses`, `ties`,
-    `win_rate` from 0 to 1, `forfeits` and `flags`. Figures that there is nothing to say from are
+    `win_rate` from 0 to 1, `forfeits` and `flags`. Figures without any battle behind them are
     None. `docs/records.md` lists every key.
     """
 
@@ -168,7 +168,7 @@ class Leaderboard(ReportedBoard):
 
     @property
     def facts(self) -> list[Json]:
-        """What is so of the models' calls: `fact`, `model`, `count`, `of` and `sentence` each."""
+        """Facts about the models' calls: `fact`, `model`, `count`, `of` and `sentence` of each."""
         return list(copy.deepcopy(self._json.get("facts", [])))
 
     def _report(self) -> Report:
@@ -211,7 +211,7 @@ class Pairs(ReportedBoard):
 
 
 class Audit(ReportedBoard):
-    """What a run says of its judges.
+    """What a run says about its judges.
 
     A row holds the `key` of a figure, its `value` with the bounds `low` and `high` of its 95 %
     interval, the number `n` of cases behind it, the `sentence` that says what it means, and whether
@@ -253,12 +253,12 @@ class Status(Result):
 
     @property
     def settled(self) -> int:
-        """How many of them have ended, in whatever way."""
+        """How many of these slots have ended, in whatever way."""
         return self._found.settled
 
     @property
     def decided(self) -> int:
-        """How many of them enter the ratings."""
+        """How many of these battles enter the ratings."""
         return self._found.decided
 
     @property
@@ -496,7 +496,7 @@ class Labels(Reported):
 
 
 class Categories(ReportedBoard):
-    """How many questions are of each category, what became of their battles, and who leads there.
+    """How many questions are of each category, how their battles ended, and who leads there.
 
     A row is a `category`: `questions` of it, `unknown` ones, their `share` with a 95 % interval
     that knows which questions share a video, decided `battles` and `both_bad_share` of them. A
@@ -534,9 +534,9 @@ def _of(group: Json | None) -> Json:
 class Profile(Reported):
     """What one model gets wrong more often than others, and where it wins.
 
-    A row holds a `theme` of weaknesses, of how many answers `n` it was written, the `share` of
-    those that were looked at with its 95 % interval, the same of all others, their `difference`,
-    and the `mark` `more` or `less` where that is sure.
+    A row holds a `theme` of weaknesses, the number `n` of answers that show it, their `share` of
+    those that were looked at with its 95 % interval, the same of all others, the `difference`, and
+    the `mark` `more` or `less` where that is sure.
     """
 
     _found: KnownProfile
@@ -604,7 +604,7 @@ class Realism(ReportedBoard):
 
     @property
     def as_played(self) -> Leaderboard | None:
-        """The leaderboard of the run; None where none can be made by the real mix beside it."""
+        """The leaderboard of the run; None if there is no board by the real mix beside it."""
         boards = self._found.boards
         return None if boards is None else Leaderboard(boards.as_played)
 

@@ -29,7 +29,7 @@ POSTS = tuple(
 
 @dataclass(frozen=True)
 class LabellerTasks:
-    """What one labeller has to do."""
+    """The tasks of one labeller."""
 
     labeller: str
     battle: BattleTask
@@ -66,7 +66,7 @@ class UndoRequest(BaseModel):
 
 
 class _Refused(Exception):
-    """Why a request cannot be answered, as a status and a word."""
+    """Why a request cannot be answered, as a status and a sentence."""
 
     def __init__(self, status: int, why: str) -> None:
         super().__init__(why)
@@ -117,6 +117,7 @@ class _Endpoint:
                 await task.vote(QuestionVote.model_validate_json(body))
         except (ValidationError, NoRanking):
             raise _Refused(400, "this is no vote") from None
+        # Answered with what is out now, so that a second tab or a double click only draws it anew.
         except StaleVote:
             return self._state(request, status=409)
         except StoreError as wrong:
