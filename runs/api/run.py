@@ -257,7 +257,7 @@ class Run:
             return Setup(setup_of(run))
 
     def facts(self) -> dict[str, VideoFacts]:
-        """Return what `videos.csv` said of the videos when the run began, by video id; else nothing.
+        """Return what `videos.csv` said of the videos when the run began, by video id.
 
         Text is as in the file, on one line, without control characters; missing facts are None.
         """

@@ -1,4 +1,4 @@
-"""All pictures of a run or a task set, and their files."""
+"""Draws all pictures of a run or a set into files."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class DrawnPicture(NamedTuple):
 
 
 class MissingPicture(NamedTuple):
-    """A picture that there is no data for."""
+    """A picture without data."""
 
     name: str
     why: str
@@ -59,7 +59,7 @@ class MissingPicture(NamedTuple):
 
 @dataclass(frozen=True)
 class Album:
-    """What was drawn."""
+    """The pictures that were drawn, and those that could not be."""
 
     pictures: Sequence[DrawnPicture]
     """`file`, and what it `shows`."""
@@ -95,7 +95,7 @@ class PictureOptions:
     """Draw neither title nor notes."""
 
     def of(self, makers: Mapping[str, _Maker]) -> dict[str, _Maker]:
-        """Return those that are wanted."""
+        """Return the makers of the pictures that are wanted."""
         return {name: make for name, make in makers.items() if not self.only or name in self.only}
 
 
@@ -158,7 +158,7 @@ def _of_dialogues(opened: OpenBench[Any], wish: PictureOptions) -> Makers:
 
 
 def _parts(scores: TaskScores) -> dict[str, TaskBoard]:
-    """Return the boards by what the names of their files end in: harmless, and unlike."""
+    """Return the boards by the endings of their file names, harmless and all different."""
     found: dict[str, TaskBoard] = {}
     for place, board in enumerate(scores.boards, start=1):
         plain = re.sub(r"[^a-z0-9]+", "-", (board.split or "").casefold())[:40].strip("-")
@@ -256,15 +256,15 @@ PICTURES: dict[str, Callable[[Path], Picture | str]] = {
     "judge": _judge,
     "categories": _categories,
 }
-"""Makes each from the folder of a run, or says why there is none."""
+"""Functions from the folder of a run to each picture, or to why there is none."""
 SET_PICTURES: dict[str, Callable[[TaskScores, TaskBoard], Picture | str]] = {
     "tasks": tasks,
     "positions": positions,
     "sweep": sweep,
 }
-"""Makes each from the scores on a part of a set, likewise."""
+"""Functions from the scores on a part of a set, likewise."""
 DIALOGUE_PICTURES: dict[str, Callable[[DialogueScores], Picture | str]] = {
     "abilities": abilities,
     "parts": by_part,
 }
-"""Makes each from the scores on a set of dialogues, likewise."""
+"""Functions from the scores on a set of dialogues, likewise."""

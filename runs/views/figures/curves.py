@@ -1,4 +1,4 @@
-"""Figures in percent against a course, a line each: the one way to draw them."""
+"""Draws figures in percent against a course, a line for each model."""
 
 from __future__ import annotations
 
@@ -49,13 +49,13 @@ class CurvePoint:
 
 @dataclass(frozen=True)
 class CurvePanel:
-    """What figures are held against."""
+    """A panel: figures against one quantity."""
 
     label: str
     curves: Mapping[str, Sequence[CurvePoint]]
-    """By what the key calls them."""
+    """Points of each curve by its name in the key."""
     ticks: Mapping[float, str] | None = None
-    """Where figures stand below, which grow by a factor; None: at round ones, evenly."""
+    """Texts below a logarithmic scale by their places; None: a linear scale with round figures."""
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""Figures of a run: its leaderboard, pairs, slices, what style is worth, and its judge."""
+"""Makes the pictures of a run: leaderboard, pairs, slices, effects of style, and its judge."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ from videoautoarena.scoring.fitting.bradley_terry import MEAN
 _FEW = 10
 """Battles of a pair below which a share hardly says anything."""
 _REACH = 200.0
-"""Points from the mean at which a colour is full, at least."""
+"""Points from the mean at which a colour is full; more where ratings reach further."""
 
 
 def _caption(board: Leaderboard, title: str, *legend: str, leads: bool = False) -> Caption:
@@ -86,7 +86,7 @@ def ladder(board: Leaderboard) -> Picture:
 
 
 def _lines(table: Table, *, groups: int) -> tuple[dict[int, int], dict[int, str]]:
-    """Return the row of each line, and what stands above each group where there are several."""
+    """Return the row of each line, and the headings of groups if there are several."""
     lines: dict[int, int] = {}
     headings: dict[int, str] = {}
     group = None
@@ -232,13 +232,13 @@ def _caption_of_slices(sliced: Slices, title: str, *legend: str) -> Caption:
 
 
 def _rows(part: Slice) -> dict[str, LeaderboardRow]:
-    """Return what a slice says of the models of its largest group."""
+    """Return the rows of a slice for the models of its largest group."""
     group = set(part.board.components[0]) if part.board.components else set()
     return {row.model: row for row in part.board.models if row.model in group}
 
 
 def _models(table: Table, known: set[str]) -> list[str]:
-    """Return models in the order of the table of slices, at whose foot no models stand."""
+    """Return models in the order of the table of slices, without the rows at its foot."""
     return [row["model"] for row in table.rows[: min(table.feet)] if row["model"] in known]
 
 

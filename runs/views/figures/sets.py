@@ -1,4 +1,4 @@
-"""Figures of frozen sets: tasks with a right answer, and dialogues."""
+"""Makes the pictures of frozen sets: tasks with a right answer, and dialogues."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class ModelFigures(NamedTuple):
 
     name: str
     figures: Mapping[int, ScoreFigure]
-    """By the place of the model."""
+    """Figures by the place of the model."""
     dashed: float | None = None
     axis: Axis = _PERCENT
 
@@ -173,7 +173,7 @@ def _picture(
 
 
 def positions(scores: TaskScores, board: TaskBoard) -> Picture | str:
-    """Return where in a video each model finds a needle, or why nothing says it."""
+    """Return where in a video each model finds needles, or why there is nothing to draw."""
     found = [
         (name, row.positions)
         for name, row in zip(_named(board.watched), board.watched, strict=True)
@@ -218,7 +218,7 @@ def positions(scores: TaskScores, board: TaskBoard) -> Picture | str:
 
 
 def _needles(model: str, of: Positions) -> list[dict[str, Any]]:
-    """Return what a model found by position and length, and over all of either."""
+    """Return the needles that a model found by position and length, and over all of either."""
     lengths = [*(FORMATS["length"].cell([seconds]) for seconds in of.lengths), _ALL]
     cells = [[*row, last] for row, last in zip(of.cells, of.by_position, strict=True)]
     return [
@@ -230,7 +230,7 @@ def _needles(model: str, of: Positions) -> list[dict[str, Any]]:
 
 
 def sweep(scores: TaskScores, board: TaskBoard) -> Picture | str:
-    """Return what more frames bring each model, or why nothing says it."""
+    """Return the accuracy of each model by budget, or why there is nothing to draw."""
     if not board.sweeps:
         return "no model was played with several numbers of frames"
     rows: list[dict[str, Any]] = [

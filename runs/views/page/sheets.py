@@ -21,7 +21,7 @@ from videoautoarena.video.workers.decoders import Decoders
 WIDTH_PX = 160
 COLUMNS = 16
 FEW = 16
-"""Frames of a list that are all on the sheet, if it is no longer than this."""
+"""Longest list of seen frames that are all on the sheet."""
 
 
 @dataclass(frozen=True)
@@ -55,7 +55,7 @@ def worth_a_thumbnail(total: int, seen: Collection[Sequence[int]], thumbs: int) 
 
 
 class ThumbnailStudio:
-    """Draws sheets of a run's videos; keeps them in the frame cache, decodes what that has lost.
+    """Draws sheets of a run's videos; keeps them in the frame cache, and decodes lost frames again.
 
     Use it with `async with`. Its workers start when a frame has to be decoded, not before.
     """
@@ -108,6 +108,6 @@ class ThumbnailStudio:
 
 
 def _name(sampling: Sampling, frames: Frames, places: Sequence[int]) -> str:
-    """Return what names a sheet: it is drawn anew where any of these has changed."""
+    """Return the name of a sheet in the cache; it is drawn anew if any part of it has changed."""
     shown = [frames.frames[place].digest for place in places]
     return canonical_json(["sheet", 1, WIDTH_PX, COLUMNS, sampling.model_dump(), shown])

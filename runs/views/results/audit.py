@@ -1,4 +1,4 @@
-"""What a run says of its judges as a report, and how far other judges agree with it."""
+"""Makes the reports of a run's judges, of other judges beside them, and of people's labels."""
 
 from __future__ import annotations
 
@@ -172,7 +172,7 @@ _PEOPLE_NOTE = remark(
 
 
 def people_section(report: Report) -> Section:
-    """Return what people say of a run as a part of its page."""
+    """Return what people say about a run as a part of its page."""
     said = report.sentence("labels.agreement") or report.above[0]
     tables = tuple(
         one for one in report.tables if one.name in ("labellers", "sources") and one.rows
@@ -234,7 +234,7 @@ def _head(tally: Table) -> Iterator[Sentence]:
 
 
 MOST_TURNED = 5
-"""Pairs that are named."""
+"""Pairs that are named at most."""
 COLUMNS = (
     Column("place_a", "A", "count"),
     Column("place_b", "B", "count"),

@@ -1,4 +1,4 @@
-"""The categories of a run as a report: how many, which occur together, who leads in each."""
+"""Makes the report of a run's categories: how many, which occur together, who leads in each."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def categories_report(found: CategoryReport) -> Report:
 
 
 def _count_table(found: CategoryReport) -> Table:
-    """One row a category: how many questions, with an interval, and what became of the battles."""
+    """Return a row for each category: questions with an interval, and how battles ended."""
     groups = {group.name: group for group in found.groups}
     columns = (
         Column("category", "category"),
@@ -77,7 +77,7 @@ def _count_table(found: CategoryReport) -> Table:
 
 
 def _pair_table(found: CategoryReport) -> Table:
-    """The categories that most often stand together, the most frequent first."""
+    """Return the categories that occur together most often, the most frequent first."""
     names = [one.category for one in found.counts[:-1]]
     pairs: list[dict[str, Any]] = [
         {"one": names[i], "other": names[k], "both": count}
@@ -92,7 +92,7 @@ def _pair_table(found: CategoryReport) -> Table:
 
 
 def _place_table(by: str, groups: Sequence[Group]) -> Table:
-    """Models across, best first over all; groups down."""
+    """Return places with models across, best first over all, and groups down."""
     names = [place.model for place in groups[0].places]
     columns = (
         Column("group", f"place by {by}", "name"),

@@ -1,4 +1,4 @@
-"""What frozen sets are worth as reports: checks of a bench, shortcuts of tasks, what changed."""
+"""Makes the reports on the worth of sets: checks of a bench, shortcuts of tasks, changes."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from videoautoarena.runs.views.results.report import (
 from videoautoarena.runs.views.results.sets import bounds_of, figure_fields
 
 NAMED = 20
-"""Changes of each kind that are named for a person; JSON names all."""
+"""Changes of each kind that a person is shown; JSON has them all."""
 PROBES_NOTE = remark(
     "A probe picks an option by text alone; beside it stands what chance earns. Found: it earns "
     "more than drawn keys would give it (one-sided, p < .001). Balanced too exactly: it earns "
@@ -122,7 +122,7 @@ def _task(split: str | None, task: str) -> str:
 
 
 def _text_table(found: SetProbes) -> Table:
-    """Return what each probe earns by text alone, a row a task."""
+    """Return what each probe earns by text alone, a row for each task."""
     parts = [part for part in found.text.parts if part.keyed]
     names = list(dict.fromkeys(one.probe for part in parts for one in part.results))
     rows = []

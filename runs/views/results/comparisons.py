@@ -1,4 +1,4 @@
-"""Two models held against each other on a set as a report, whatever the kind of set."""
+"""Makes the report of two models compared on a set, whatever its kind."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _HIGHER = ("a_higher", "level", "b_higher")
 
 
 def comparison_report(found: Any) -> Report:
-    """Return both averages and their difference, and who is better in a sentence a difference."""
+    """Return both averages, their difference, and who is better in a sentence for each."""
     if isinstance(found, BenchComparison):
         a, b = found.models
         on = {"n": found.questions, "videos": found.videos, "better": found.better, **found.items}
@@ -76,7 +76,7 @@ def _of_tasks(found: TaskComparison) -> Report:
 
 
 def _of_dialogues(found: DialogueComparison) -> Report:
-    """Return the report; who is better is said of the six abilities together alone."""
+    """Return the report; who is better is said only over the six abilities together."""
     rows = []
     for gap in (found.overall, *found.abilities):
         if gap is not None:
@@ -122,7 +122,7 @@ def _report(
 def _leads_table(
     names: tuple[str, str], rows: Sequence[dict[str, Any]], *, is_marked: bool
 ) -> Table:
-    """Return each difference as one of who is ahead; without a chance where nothing says it."""
+    """Return each difference from the side of who is ahead; its chance is None if unknown."""
     fields = []
     for row in rows:
         value = row["value"] or 0.0

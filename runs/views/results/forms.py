@@ -35,11 +35,11 @@ _UNBOUND = 10_000
 _BAR = 13
 """Columns of an interval that is drawn."""
 _LEAST_NAME, _MOST_NAME = 8, 32
-"""Columns that a name keeps, if it is that long, before others go; and that it takes at most."""
+"""Columns that a longer name keeps before others are dropped; and that it takes at most."""
 _LONG_HEAD = 10
 """A longer head of a column stands in two lines."""
 _FOLDED = ("name", "text", "flags")
-"""What may stand in several lines of a terminal; figures never do."""
+"""Kinds of cells that may take several lines on a terminal; figures never do."""
 _ASCII = str.maketrans({"–": "-", "−": "-", "±": "~", "’": "'", "…": "~"})
 
 
@@ -55,7 +55,7 @@ class ReportView:
     def __rich_console__(
         self, console: Console, options: ConsoleOptions
     ) -> Iterator[RenderableType]:
-        """Yield what has to be read first, the tables, and what is said of them."""
+        """Yield what has to be read first, the tables, and the sentences below them."""
         terminal = TerminalSize(console, options)
         for one in self.report.above:
             yield terminal.text(one.text)
@@ -77,7 +77,13 @@ def as_text(report: Report, *, notes: bool = False, details: bool = False) -> st
     """Return a report as it is printed into a pipe."""
     text = io.StringIO()
     console = Console(
-        file=text, width=PIPED, color_system=None, highlight=False, emoji=False, markup=False
+        # Nothing in a name is read: no markup, no `:emoji:`, and no colours.
+        file=text,
+        width=PIPED,
+        color_system=None,
+        highlight=False,
+        emoji=False,
+        markup=False,
     )
     console.print(ReportView(report, notes=notes, details=details))
     return text.getvalue().removesuffix("\n")
@@ -117,7 +123,7 @@ class PastedTable(NamedTuple):
     table: Table
     details: bool
     above: Sequence[str] = ()
-    """Sentences that must be read before it, a paragraph each."""
+    """Sentences to be read before it, a paragraph each."""
     notes: Sequence[str] = ()
     """Sentences that belong to it wherever it is pasted."""
 
@@ -134,7 +140,7 @@ class PastedTable(NamedTuple):
         return [list(map(escaped, row)) for row in (heads, *cells)]
 
     def aligned(self, figure: str, other: str) -> list[str]:
-        """Return how each column stands: figures on the right."""
+        """Return how each column is aligned: figures to the right."""
         return [figure if column.format.is_figure else other for column in self.columns]
 
 
@@ -147,6 +153,7 @@ def _markdown(pasted: PastedTable) -> str:
     return "\n".join([*above, *lines, *(["", notes] if notes else [])])
 
 
+# GitHub also reads `@` as a mention, `#` as an issue and `$` as a formula.
 _SPECIAL = frozenset("\\`*_[]<>|#~&$@")
 
 
@@ -234,7 +241,7 @@ _MARKUPS = {"markdown": _markdown, "latex": _latex, "html": _html}
 
 
 class TerminalSize(NamedTuple):
-    """What a table is drawn on."""
+    """The terminal that a table is drawn on."""
 
     console: Console
     options: ConsoleOptions
@@ -253,7 +260,7 @@ class TerminalSize(NamedTuple):
 
 
 def _parts(terminal: TerminalSize, table: Table, *, details: bool) -> Iterator[RenderableType]:
-    """Yield a table; where details are asked for, its own ones in another one below."""
+    """Yield a table; if details are asked for, its detail columns follow in a second one."""
     usual = [column for column in table.columns if not column.is_detail]
     if table.is_list:
         yield Text(safe(table.caption), style="bold")
@@ -286,7 +293,7 @@ def _item(terminal: TerminalSize, text: str) -> Iterator[Text]:
 def _spared(
     terminal: TerminalSize, table: Table, columns: Sequence[Column]
 ) -> Iterator[RenderableType]:
-    """Yield a table of as many columns as there is room for, and which others there are.
+    """Yield a table of as many columns as fit, and the names of those that were dropped.
 
     rich would take the room that is lacking from the names, until nothing is left of them.
     """
@@ -403,7 +410,7 @@ def _axis(table: Table) -> Axis:
 
 
 def _axis_title(axis: Axis) -> str:
-    """Return both ends of the scale of the bars, called an axis as far as there is room."""
+    """Return both ends of the scale of the bars, called an axis if there is room."""
     low = short_points(axis.low)
     high = short_points(axis.high)
     spoken = f"{low} to {high}"

@@ -1,4 +1,4 @@
-"""Scores on preferences as reports: against both references, and against each anchor."""
+"""Makes the reports of scores on preferences: against both references, and each anchor."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ OF = {
     "decided": "decided against both references",
     "all": "of the bench; void or missing counts as not won",
 }
-"""Which questions are the whole."""
+"""Words for the questions that are the whole."""
 CSV_FIELDS = (
     "slice", "model", "judge", "vs_selected", "vs_rejected", "average", "low", "high", "n",
     "void", "missing",
@@ -88,6 +88,7 @@ def printed(row: Board) -> tuple[float | None, ...]:
 
 
 def _cents(value: Decimal) -> Decimal:
+    # Half up as in published tables; `round` would take half to the even digit.
     return value.quantize(_CENT, ROUND_HALF_UP)
 
 
@@ -97,7 +98,7 @@ def _odd(row: Board, end: str) -> int:
 
 
 def _row_fields(row: Board) -> dict[str, Any]:
-    """Return the fields of a model; `judged` those of the questions decided."""
+    """Return the fields of a model, with its figures as they are printed."""
     odd = {end: _odd(row, end) for end in ("void", "missing")}
     if "score" in row:
         return {**row, **odd, "shown": row["score"]}
@@ -188,7 +189,7 @@ def _shared_notes(board: Board, of: str = "") -> Iterator[Sentence]:
 
 
 def _flagged(board: Board) -> Iterator[Sentence]:
-    """Yield which models stand on few videos, and who saw no frame."""
+    """Yield which models have few videos, and which models and judges saw no frame."""
     rows = board["models"]
     if few := [row["model"] for row in rows if FEW in row["flags"]]:
         yield few_videos(few, of=len(rows))
@@ -229,7 +230,7 @@ def _decided_sentences(decided: Table, tally: Table) -> Iterator[Sentence]:
 
 
 def _slices_table(board: Board, name: str, title: str) -> Iterator[Table]:
-    """Yield a row a model, as the board has them: its figure in each slice and on how many."""
+    """Yield a row for each model: its figure in each slice, and the number of questions."""
     if "slices" not in board:
         return
     rows: list[dict[str, Any]] = [{"model": row["model"]} for row in board["models"]]
@@ -256,7 +257,7 @@ def _slices_table(board: Board, name: str, title: str) -> Iterator[Table]:
 
 
 def _data_table(boards: list[Board], fields: tuple[str, ...]) -> Table:
-    """Return all digits, and a row a slice."""
+    """Return the scores with all digits, a row for each model and slice."""
     rows = tuple(
         {**{key: board.get(key) for key in ("judge", "anchor")}, "slice": part["slice"], **row}
         for board in boards
@@ -284,6 +285,7 @@ def _anchored_report(board: Board, above: tuple[Sentence, ...], data: Table) -> 
     place = sum((row["shown"] or 0.0) >= 50.0 for row in models.rows)
     anchor: dict[str, Any] = {
         "model": f"{board['anchor']} (anchor)",
+        # The anchor wins half of the games against itself, and is the zero of the ratings.
         "shown": 50.0,
         "rating": 1000.0,
     }

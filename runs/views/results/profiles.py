@@ -1,4 +1,4 @@
-"""What models get wrong as a report: a line a model, or one model in full."""
+"""Makes the report of what models get wrong: a line for each model, or one model in full."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _LEVEL = Verbatim("95 %")
 
 
 def profiles_report(found: Profiles) -> Report:
-    """Return a row a model: what it gets wrong most often, and more or less often than others."""
+    """Return a row for each model: what it gets wrong more or less often than others."""
     columns = (
         MODEL,
         Column("looked_at", "answers", "count"),
