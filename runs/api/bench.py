@@ -30,6 +30,8 @@ def open_bench(path: str | os.PathLike[str]) -> Bench:
     Raises:
         BadInput: there is no bench, or something in it is not as it was frozen.
     """
+    # Imported where it is used, as everywhere in this room: `import videoautoarena` loads nothing
+    # else.
     from videoautoarena.runs.bench.format.reader import open_bench as opened
 
     return Bench(opened(Path(path)))

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 class RatingOptions(TypedDict, total=False):
     """How battles are rated: the fields of `RatingMethod`, which says what each means."""
 
+    # Written out for editors and type checkers; a test holds the names to the options of the
+    # command line.
     ties: Ties
     fit: Fit | None
     style: bool

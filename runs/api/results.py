@@ -69,6 +69,7 @@ class Result(ABC):
 
     def __init__(self, found: Any) -> None:
         self._found = found
+        # Made once; what is handed out are copies, so that nobody's change reaches anybody else.
         self._json: Json = plain(found)
 
     def to_json(self) -> Json:
@@ -169,6 +170,7 @@ class Leaderboard(ReportedBoard):
     @property
     def facts(self) -> list[Json]:
         """Facts about the models' calls: `fact`, `model`, `count`, `of` and `sentence` of each."""
+        # Absent of battles from a file, of which no call is known.
         return list(copy.deepcopy(self._json.get("facts", [])))
 
     def _report(self) -> Report:
@@ -331,6 +333,7 @@ def html_table(
 ) -> str:
     """Return texts as an HTML table with notes below."""
     columns = tuple(Column(head, head) for head in heads)
+    # Through the one writer of HTML, which escapes every cell.
     table = Table(
         "texts", caption, columns, tuple(dict(zip(heads, row, strict=True)) for row in rows)
     )
@@ -400,6 +403,7 @@ class Frames(Sequence["Frame"]):
 def _picture(frame: Frame, jpeg: bytes) -> str:
     from videoautoarena.video.synth.contact_sheet import thumbnail
 
+    # A notebook keeps its output in its file: thumbnails, not frames.
     small = b64encode(thumbnail(jpeg, longer_px=THUMBNAIL_PX)).decode("ascii")
     when = f"{frame.time_s:.2f} s"
     return f'<img src="data:image/jpeg;base64,{small}" alt="{when}" title="{when}">'

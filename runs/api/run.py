@@ -173,6 +173,7 @@ class Run:
         `void`) and every judging. `to_json()` is what `arena battles --json` prints.
         """
         with self._opened() as run:
+            # A list, since the file is closed behind it.
             return Records(list(run.battles), "battles", shown=_LISTED)
 
     def audit(self) -> Audit:

@@ -66,6 +66,7 @@ def draw_sample(
             cannot be written.
         RunLocked: a process is running it.
     """
+    # Before anything is drawn, since a draw stays recorded whatever becomes of its file.
     form = _form(to, folder)
     with Store.open(run_file(folder), write=True) as store:
         run = Run(folder, store)
@@ -177,6 +178,7 @@ def _draw(
         hint = f"pass --n {whole}" if whole else "play more first"
         raise BadInput(f"{counted(whole, 'decided battle')} left to draw{already}; {hint}")
     rest = {part: len(ids) for part, ids in left.items() if ids}
+    # A part without a draw has no chance at all, so that no label could ever speak for it.
     if number < len(rest):
         raise BadInput(
             f"--n {number} is too few for --by {by}: {len(rest)} of them have battles "

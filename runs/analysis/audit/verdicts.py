@@ -150,6 +150,8 @@ def _named(found: Counter[str]) -> tuple[str, dict[str, Any]]:
         most["other"] = more
     told: dict[str, Any] = {}
     for k, (name, times) in enumerate(most.items()):
+        # In places of their own, since a reason may hold braces or figures that are no place and no
+        # figure.
         told |= {f"name_{k}": name, f"times_{k}": times}
     each = ", ".join(f"{{name_{k}}} {{times_{k}}}" for k in range(len(most)))
     return f" ({each})" if each else "", told

@@ -159,6 +159,7 @@ class TaggingJob(RunJob[Wanted, QuestionTag]):
                 question=asked.text,
                 scope=f"{TAG_SCOPE}{asked.id}:{model.alias}",
             )
+        # A tag all the same: the question was asked, and is asked again only on demand.
         except CallFailed as why:
             is_failed = True
             found = Classification(dict.fromkeys(QUESTION_CATEGORIES, "unknown"), str(why))

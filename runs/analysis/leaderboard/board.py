@@ -177,6 +177,7 @@ def build_labelled(
     of = battles.outlines if isinstance(battles, BattlesOf) else Outlines.of(battles)
     decided = of.texts["verdict"].among(DECIDED)
     has_chance = np.array([id_ in people.chance for id_ in of.ids()], dtype=np.bool_)
+    # Forfeits and voids stay, since they are only counted.
     spoken_for = some_of(battles, ~decided | has_chance)
     ids = list(of.where(decided & has_chance).ids())
     found: list[tuple[JudgedBattles, LabelRatings, RatedBouts]] = []

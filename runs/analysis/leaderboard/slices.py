@@ -320,6 +320,7 @@ def build_slices(
 class SliceBattles:
     """Which battles stand in one slice."""
 
+    # An array: of a million battles each stands in a slice of every trait.
     rows: array[int] = field(default_factory=lambda: array("i"))
     """Their places among all, ascending."""
     verdicts: list[str] = field(default_factory=list)

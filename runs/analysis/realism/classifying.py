@@ -91,6 +91,7 @@ class ClassifyingJob(RunJob[str, Categories | None]):
 
 
 def _scope(model: Model, text: str) -> str:
+    # By the text alone: no frame goes with it, so equal questions about two videos are one.
     return f"{_REAL}{digest(canonical_json(text))[:16]}:{model.alias}"
 
 

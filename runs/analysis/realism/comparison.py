@@ -113,6 +113,7 @@ def _compare(
     known = [[q for q in side if trait.of(q) is not None] for side in (simulated, real)]
     unknown = (len(simulated) - len(known[0]), len(real) - len(known[1]))
     columns = trait.columns(*([trait.of(q) for q in side] for side in known))
+    # Numbered together: a video that both sides ask about is one cluster.
     cluster = number_names([q.cluster for side in known for q in side])
     ours = cluster[: len(known[0])]
     theirs = cluster[len(known[0]) :]

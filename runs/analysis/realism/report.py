@@ -159,6 +159,8 @@ def _compare(
     said = None if classified is None else classified.categories
     tags = categories_of(run, None if classified is None else classified.classifier)
     own = said is None and _takes_own(given, wish.categories, tagged=tags is not None)
+    # Without categories of the file words tell both sides, so that no difference lies in the
+    # telling.
     if said is None and (wish.categories == "words" or not (own or wish.categories == "file")):
         tags = None
     paths = {video.id: video.path for video in run.store.videos()}

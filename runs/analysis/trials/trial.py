@@ -92,6 +92,7 @@ def entry_in(name: str, config: RunConfig, file: ArenaFile) -> CastEntry:
         return known
     found = entry_of(name, file)
     frames = config.sampling.frames
+    # One name for two models would put the trials of both under it.
     if known is not None and known.identity(frames) != found.identity(frames):
         raise BadInput(f"{name} is another model in this run; give it another name in arena.toml")
     return found
@@ -226,6 +227,8 @@ def open_seatings(
         if known is None:
             wanted.append(Wanted(seating, 0))
         elif retry_failed and known.judging.verdict == "failed":
+            # A failed call is kept and fails again under its key, so another try has a generation
+            # of its own.
             wanted.append(Wanted(seating, generation_of(known.id)[1] + 1))
     return wanted
 

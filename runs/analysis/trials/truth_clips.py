@@ -159,7 +159,9 @@ def _plan_card(stage: Stage) -> Pair:
 def _timed(kind: Kind, stage: Stage, piece: SplicePart) -> Pair:
     """Return clips with the piece at one of two times, and answers that name its middle."""
     early = 0.05 + 0.25 * stage.chance("early")
+    # So far apart that the two times differ by a quarter of the clip at least, pieces included.
     late = early + 0.35 + (0.6 - early) * stage.chance("late")
+    # Else the first claim would always be the earlier time.
     places = (early, late) if stage.chance("first") < 0.5 else (late, early)
     offsets = [place * stage.ground_s for place in places]
     words = stage.words
@@ -213,6 +215,7 @@ def _flat(stage: Stage) -> Card:
 def _spread(stage: Stage, count: int) -> list[float]:
     """Return where so many pieces are set in, in seconds of the ground, well apart."""
     return [
+        # Each in the middle third of its part, so that neighbours lie well apart.
         (place + 0.35 + 0.3 * stage.chance("place", count, place)) / count * stage.ground_s
         for place in range(count)
     ]

@@ -110,6 +110,7 @@ def draw_run(folder: Path, wish: PictureOptions) -> Album:
             cannot be written.
     """
     makers = {name: partial(make, folder) for name, make in wish.of(PICTURES).items()}
+    # Refused before anything is drawn, which takes seconds.
     files = _files(makers, wish)
     with open_run(folder) as run:
         if not run.outlines.texts["verdict"].among(DECIDED).any():
@@ -163,6 +164,7 @@ def _parts(scores: TaskScores) -> dict[str, TaskBoard]:
     for place, board in enumerate(scores.boards, start=1):
         plain = re.sub(r"[^a-z0-9]+", "-", (board.split or "").casefold())[:40].strip("-")
         ending = f"-{plain or place}" if len(scores.boards) > 1 else ""
+        # Two splits may have one name once it is harmless.
         while ending in found:
             ending += f"-{place}"
         found[ending] = board
@@ -187,6 +189,7 @@ def _drawn(makers: Makers, files: Mapping[Path, tuple[str, Form]], wish: Picture
         for file, (name, form) in files.items()
         if name in drawn
     }
+    # Only now: where drawing fails, nothing is left behind.
     make_folder(wish.to)
     for file, content in contents.items():
         write_whole(file, content)

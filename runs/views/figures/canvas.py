@@ -112,6 +112,7 @@ def render(picture: Picture, form: Form, *, bare: bool = False) -> bytes:
         # A character that no font here has is shown as a box.
         warnings.filterwarnings("ignore", message="Glyph ", category=UserWarning)
         stream = io.BytesIO()
+        # Drawn anew for each form, since their fonts differ.
         figure = picture.draw(bare)
         # Agg draws less than 2**16 dots to a side, and fails beyond.
         dpi = min(_DPI, _MOST_DOTS / max(figure.get_size_inches()))
@@ -245,6 +246,7 @@ class FigureSheet:
         foot = _set(said, width, SMALL, GREY, "normal")
         self.top = PAD + sum(inches(line.size) for line in above) + PAD * bool(above)
         self.height = self.top + body + sum(inches(line.size) for line in foot) + PAD
+        # Not through pyplot, which keeps every figure alive and may open a window.
         self.figure = Figure(figsize=(width, self.height))
         self._write(above, top=PAD)
         self._write(foot, top=self.top + body)

@@ -231,11 +231,13 @@ def _mark(axes: Axes, line: int, dot: Dot) -> None:
     """Draw a figure and its interval, with an arrow where that goes on beyond the scale."""
     ends = axes.get_xlim()
     if dot.low is None or dot.high is None:
+        # From end to end: without an interval nothing bounds the figure.
         axes.plot(ends, [line, line], ":", color=_OPEN, linewidth=0.8)
     else:
         inside = _INSIDE * (ends[1] - ends[0])
         first = ends[0] + inside
         last = ends[1] - inside
+        # The usual ends of a line project, and would make every interval longer than it is.
         axes.plot([max(dot.low, first), min(dot.high, last)], [line, line], color=dot.colour,
                   linewidth=1.2, solid_capstyle="butt")  # fmt: skip
         for is_cut, end, arrow in ((dot.low < first, first, "<"), (dot.high > last, last, ">")):

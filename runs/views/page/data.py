@@ -262,6 +262,8 @@ class PageData:
         """Return the battles at the places from `number` times CHUNK on; none beyond the last."""
         wanted = self.index.id[number * CHUNK : (number + 1) * CHUNK]
         with open_run(self.folder) as run:
+            # Read from the file when it is asked for: texts of all battles would not fit into
+            # memory.
             found = (run.store.battle(id_) for id_ in wanted)
             return [self._battle(battle) for battle in found if battle is not None]
 
@@ -363,6 +365,7 @@ def _run_page(
         board.settings, warnings=tuple(cautions if note is None else [*cautions, note])
     )
     without = sum(told["verdicts"].get(of, 0) for of in ("void", "forfeit_a", "forfeit_b"))
+    # A set, since a file that was set aside may stand in both lists.
     aside = {file["path"] for file in (*told["quarantine"], *told["skipped"])}
     report = run_page(
         RunRecords(

@@ -127,6 +127,7 @@ async def write_report(
     data = PageData.read(order.folder, LISTED if order.split else MOST_BATTLES)
     with open_run(order.folder) as run:
         sheets, missing = await draw_sheets(run, data, order, on_progress)
+        # Whole or not at all: an earlier report stays where this one fails.
         with whole_file(order.to) as file:
             size = _write(file, run, data, sheets, _siblings(order.to) if order.split else None)
     pictures = sum(len(sheet.webp) for sheet in sheets.values())
@@ -216,6 +217,7 @@ def plain_table(summary: Mapping[str, Any]) -> str:
     table = summary["tables"]["leaderboard"]
     lead = html.escape(as_text(words["lead"], words["short"]))
     columns = [of for of in table["columns"] if of["kind"] != "bar" and not of["is_detail"]]
+    # HTML needs no end tags for cells and rows.
     head = "".join(f"<th>{html.escape(of['title'])}" for of in columns)
     rows = "".join(
         "<tr>" + "".join(f"<td>{html.escape(row['cells'][of['key']])}" for of in columns)

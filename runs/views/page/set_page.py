@@ -200,6 +200,7 @@ def _dialogues_page(opened: OpenBench[DialogueItem]) -> SetPage:
     results = marked_by(opened, read_dialogues(opened), None)
     scores = score_dialogues(opened, results)
     place = {(row.model, row.judge): k for k, row in enumerate(scores.models)}
+    # In the order of the board, so that the replies that are shown are those of the best.
     results.sort(key=lambda one: place[one.model, one.judge])
     report = dialogues_report(scores)
     beside = histories_report(list(_histories(opened, results)))

@@ -224,6 +224,7 @@ def realism_report(found: Realism, *, most: int | None = SHOWN) -> Report:
         if weak:
             sentences.append(Sentence((Verbatim(f"{weak[0].upper()}{weak[1:]}."),)))
         sentences += _mix_sentences(tally, lacks)
+    # What was said above in a sentence of its own is no note as well.
     sentences += notes_of(line for line in found.warnings if line != weak)
     return Report(tuple(tables), tuple(sentences), data=data)
 

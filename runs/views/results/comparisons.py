@@ -128,6 +128,7 @@ def _leads_table(
         value = row["value"] or 0.0
         better = row["better"]
         order = names[::-1] if value < 0 else names
+        # Turned round with the difference, so that they belong to the one who is ahead.
         bounds = sorted(
             0.0 if row[end] is None else (-1 if value < 0 else 1) * row[end]
             for end in ("low", "high")

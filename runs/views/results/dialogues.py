@@ -161,6 +161,7 @@ def _models_table(scores: DialogueScores) -> Table:
         place = there.index("answer_refusal") + 1 if "answer_refusal" in there else len(there)
         there[place:place] = [TWIN, "over_refusal"]
     others = [one for one in there if one not in ("answer_refusal", TWIN, "over_refusal")]
+    # From the last ability on; refusals stay, since they mean little without their twin.
     spare = {one: k for k, one in enumerate(reversed(others), 1)}
     refused = max((row.over_refusal.n for row in scores.models if row.over_refusal), default=0)
     counts: dict[str, int] = {**dict(scores.abilities.items()), "over_refusal": refused}

@@ -213,6 +213,7 @@ def _in_latex(text: str) -> str:
 
 def _html(pasted: PastedTable) -> str:
     """Return an HTML table, its notes below; no text of it is read as markup."""
+    # In place, since where this is pasted there is no style sheet of ours.
     aligned = pasted.aligned(' style="text-align: right"', "")
     rows = pasted.rows(_in_html)
     heads, *others = (
@@ -253,6 +254,7 @@ class TerminalSize(NamedTuple):
     def text(self, text: str) -> Text:
         """Return text that is safe and that the terminal has the signs for."""
         shown = safe(text, lines=True)
+        # A Text, since rich reads markup in strings.
         return Text(shown.translate(_ASCII) if self.options.ascii_only else shown)
 
     def measure(self, part: RenderableType) -> Measurement:
@@ -339,6 +341,7 @@ def _portions(
         if k:
             yield Text("")
         grid = _grid(terminal, table, [names, *portion], gap=1)
+        # The same in every portion, so that names stand below one another.
         grid.columns[0].width = left
         yield grid
 

@@ -102,6 +102,7 @@ def leaderboard_report(board: Leaderboard) -> Report:
         headline = sentence(said, tally.quotes(), key="lead")
     else:
         group = board.models[: len(board.components[0])]
+        # A model without a shortfall saw all that others saw, or more.
         seen = {row.model: row.frames["most"] if row.frames else math.inf for row in group}
         most = max(seen.values(), default=0)
         headline = lead_words(
@@ -345,6 +346,7 @@ MEANING = (
 def spoken_tables(board: Leaderboard) -> Iterator[Table]:
     """Yield the tables of extras that were asked for."""
     settings = board.settings
+    # The largest group alone is told of in sentences; JSON has them all.
     for found in (settings.terms or ())[:1]:
         yield terms_table(found)
     if settings.elo is not None:

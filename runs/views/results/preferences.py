@@ -71,6 +71,7 @@ def preference_reports(scores: Scores) -> list[Report]:
     reports = [_scores_report(scores.board, above)] if scores.board["models"] else []
     data = _data_table(scores.anchored, ANCHOR_FIELDS)
     for board in scores.anchored:
+        # What the judge is like stands once, above whichever report is the first.
         reports.append(_anchored_report(board, above if not reports else (), data))
     return reports
 
@@ -147,6 +148,7 @@ def _scores_report(board: Board, above: tuple[Sentence, ...]) -> Report:
             "model": row["model"],
             "missing": max(row[side]["missing"] for side in ("selected", "rejected")),
             "void": _odd(row, "void"),
+            # Each item is judged against both of its references.
             "judgings": 2 * board["items"] - _odd(row, "missing"),
             "n": row["decided"]["n"],
             "average": printed(row["decided"])[-1],
@@ -282,6 +284,7 @@ def _anchored_report(board: Board, above: tuple[Sentence, ...], data: Table) -> 
         Column("verdicts", ">> > = < <<", "degrees", _DEGREES, spare=3),
     ]
     models = _models_table(board, "anchor", "Games against the anchor", columns)
+    # Among the models, behind all that win half of the games or more.
     place = sum((row["shown"] or 0.0) >= 50.0 for row in models.rows)
     anchor: dict[str, Any] = {
         "model": f"{board['anchor']} (anchor)",

@@ -56,6 +56,7 @@ def findings_said(found: Sequence[Finding]) -> tuple[Table, list[Sentence]]:
                 figure = dict(zip(names, part.fields, strict=True))
                 rows.append({"finding": one.key, "place": part.name, **figure})
     table = spoken_table("findings", rows, finding="text", place="text", **kinds)
+    # Rows stand in the order in which the sentences name them, so each place takes the next one.
     places = iter(range(len(rows)))
     return table, [Sentence(tuple(_parts(one, table, places)), key=one.key) for one in found]
 

@@ -329,6 +329,7 @@ def sentence(
     """
     given: dict[str, Part | Iterable[Part]] = {**(quotes or {}), **parts}
     found: list[Part] = []
+    # Split by a pattern with one group, so that every second part stood in brackets.
     for k, words in enumerate(_GROUP.split(template)):
         is_optional = k % 2 == 1
         if not is_optional or all(_is_something(given[of[1]]) for of in _PLACE.finditer(words)):

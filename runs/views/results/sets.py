@@ -111,6 +111,7 @@ def played_fields(row: Any, judges: int, ends: Iterable[str]) -> dict[str, Any]:
     if judges > 1 and row.judge is not None:
         seen.append(f"judge {row.judge}")
     odd = [f"{n:,} {end}" for end, n in odd_ends(row.counts, ends, row.missing).items() if n]
+    # A sweep or another history has put it into the name of the player already.
     told = (one for one in seen if one and f"({one})" not in row.model)
     return {"model": row.model, "seen": ", ".join(told), "odd": odd}
 

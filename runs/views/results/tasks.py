@@ -155,6 +155,7 @@ def _models_table(board: TaskBoard) -> Table:
     spare = len(tasks)
     each = []
     for k, one in enumerate(tasks.values() if several else ()):
+        # The most of any model: others may lack items that they were not asked.
         n = max(
             of.figure.n
             for row in board.models
