@@ -292,6 +292,7 @@ class Records(Sequence[T], Generic[T]):
     def __getitem__(self, place: slice) -> Records[T]: ...
     def __getitem__(self, place: int | slice) -> T | Records[T]:
         if isinstance(place, slice):
+            # A part shows itself as the whole does.
             return Records(self._records[place], self._name, shown=self._shown)
         return self._records[place]
 

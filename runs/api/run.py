@@ -354,6 +354,7 @@ class Run:
 
     def close(self) -> None:
         """End its use; nothing else is held open."""
+        # Nothing is open; later calls are refused, so that `with` means what it says.
         self._is_closed = True
 
     def __enter__(self) -> Self:

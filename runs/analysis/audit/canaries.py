@@ -234,6 +234,7 @@ def _finding(canary: _Canary, gaps: _CanaryGaps) -> Finding:
     """Return the gap to the one of `upper` that the canary is least surely below."""
     row = gaps.names.index(canary.name)
     columns = [k for k in (gaps.names.index(name) for name in canary.upper) if k != row]
+    # To a model that no battles join it with there is no gap.
     columns = [k for k in columns if np.isfinite(gaps.points[row, k])]
     if not columns:
         words = "{model} met none of the models it should rank below."

@@ -71,6 +71,7 @@ def measure_echoes(board: Leaderboard, echoes: Iterable[Echo]) -> list[Echoes]:
     ratings = {row.model: row.rating or 0.0 for row in board.models if row.model in group}
     kinds: dict[str, list[Echo]] = {kind: [] for kind in KINDS}
     for echo in echoes:
+        # Only models of one scale have a gap.
         if {echo.battle.model_a, echo.battle.model_b} <= set(ratings):
             kinds[echo.kind].append(echo)
     return [_measured(kind, found, ratings) for kind, found in kinds.items() if len(found) >= LEAST]

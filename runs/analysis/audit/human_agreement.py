@@ -219,6 +219,7 @@ def calibrate(
                 gap=round(float(np.abs(gap).mean()), 1),
                 agreed=figure_of(part.agreement().share),
                 better=figure_of(agree(above, part.people, part.video).share),
+                # Bradley and Terry's chance that the better-rated wins.
                 expected=round(float((1 / (1 + np.exp(-np.abs(gap) / SCALE))).mean()), 6),
             )
         )

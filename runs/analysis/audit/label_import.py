@@ -109,6 +109,7 @@ class _LabelReading:
 
     def take(self, row: Mapping[str, Any]) -> None:
         """Read one row; raise _UnusableLabel where it is wrong."""
+        # Nobody has filled it in yet.
         if is_gap(row.get("verdict")):
             self.blank += 1
             return

@@ -282,6 +282,7 @@ def verdicts_anew(run: Run, trials: Sequence[Trial]) -> list[Both]:
         if judgings := sorted(said.get(battle.id, ()), key=lambda j: j.seats):
             verdict, reason = settle_verdict(judgings, audit_only=audit_only)
             changed = {"verdict": verdict, "reason": reason, "verdicts": tuple(judgings)}
+            # A whole record, so that all that rates battles takes it.
             found.append(Both(battle, battle.model_copy(update=changed)))
     return found
 

@@ -118,6 +118,7 @@ def report_of(run: Run, classifier: str | None = None) -> CategoryReport:
         of = "" if classifier is None else f" by {classifier}"
         known = f"it is by {there}" if of and there else f"first: arena categories tag {run.folder}"
         raise BadInput(f"no question of {run.folder} is tagged{of}; {known}")
+    # Read once: what follows goes through them for every category.
     battles = list(run.battles)
     asked = [one for one in questions_of(battles) if one.id in tags]
     found = [tags[one.id] for one in asked]
@@ -127,6 +128,7 @@ def report_of(run: Run, classifier: str | None = None) -> CategoryReport:
         if battle.question is not None
         and (one := asked_of(battle.video, battle.question)).id in tags
     }
+    # All of them are by one classifier.
     some = next(iter(tags.values()))
     return CategoryReport(
         classifier=some.classifier,
@@ -202,6 +204,8 @@ def places_of(plain: Leaderboard, styled: Leaderboard) -> Iterable[Place]:
     adjusted = {row.model: row for row in styled.models}
     for row in plain.models:
         controlled = adjusted[row.model]
+        # There the adjusted board is the plain one, and "moved 0 places" would claim that style
+        # moves nobody.
         is_refused = UNCONTROLLED in controlled.flags
         before = place(row.model)
         after = None if is_refused else other(row.model)

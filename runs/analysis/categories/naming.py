@@ -44,6 +44,7 @@ class NamingJob(RunJob[str, str]):
     async def play(self, item: str, prompter: Prompter) -> str:
         """Return what a model says of a topic."""
         questions = self.topics[item]
+        # All that is asked is in it, so that other questions under the same words are asked anew.
         scope = f"{TAG_SCOPE}topic:{digest(canonical_json([item, *questions]))[:16]}"
         return await name_topic(prompter, self.model, questions=questions, scope=scope)
 

@@ -56,6 +56,7 @@ def classifier_of(tags: Collection[QuestionTag]) -> str | None:
     Of two that read equally many it is the one that began earlier; None if there are no tags.
     """
     read = Counter(tag.classifier for tag in tags if tag.reason is None)
+    # `max` keeps the first of equals, and tags stand in the order in which they were made.
     return max(read, key=read.__getitem__, default=None)
 
 

@@ -258,6 +258,7 @@ def _refuse_few(judged: JudgedBattles, names: Sequence[str]) -> None:
 
 
 def _refuse_further(method: RatingMethod) -> None:
+    # Whatever else a method learns is refused until labels can be rated by it.
     if replace(method, anchor=None, simultaneous=False, pairs=False, seed=0) != USUAL:
         raise WrongArgument(
             "--labels combines with --anchor, --simultaneous, --pairs and --format "

@@ -178,6 +178,7 @@ def _play(question: PowerQuestion, advance: Callable[[int], object]) -> Tourname
         patience=_GROWTH / 3.0 - 1.0 / 3.0,
     )
     at = _schedule(question.end)
+    # A seed of its own for each, so that more tournaments hold the earlier ones.
     running = [
         play(ladder, course, seed=[question.seed, k], at=at) for k in range(question.tournaments)
     ]

@@ -93,6 +93,7 @@ def asked_once(battles: Sequence[Battle], measured: Mapping[str, Question]) -> l
     seen = set[tuple[str, int, int, str | None]]()
     found = []
     for battle in battles:
+        # Equal words of two users are two questions.
         key = (battle.video, battle.persona, battle.round, battle.question)
         if battle.id in measured and key not in seen:
             seen.add(key)

@@ -141,6 +141,7 @@ async def truth_cases(material: Material) -> list[TrialCase]:
     turns: Counter[Kind] = Counter()
     waiting = deque(KINDS if makings.videos else ())
     while waiting and len(cases) < wanted:
+        # No more pairs than are still needed, since clips take seconds each.
         lacking = -(-(wanted - len(cases)) // CASES_OF_A_PAIR)
         batch = [waiting.popleft() for _ in range(min(lacking, len(waiting)))]
         pairs = (makings.pair(kind, turns[kind]) for kind in batch)
@@ -172,6 +173,7 @@ def makings_of(material: Material) -> Makings:
     videos = material.run.store.videos()
     limits = [model.frame_limit("judge") for model in material.judges]
     return Makings(
+        # By content, so that a renamed file changes no case.
         videos=sorted(videos, key=lambda video: derive(seed, "truth", video.sha256)),
         # One that is not at hand keeps its place: its clips may be in the cache.
         files={video.sha256: material.files.get(video.id, Path(video.path)) for video in videos},

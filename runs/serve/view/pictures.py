@@ -93,6 +93,8 @@ class Pictures:
         """Return a video of the run by its whole id, and the folder it lies in."""
         with open_run(self._folder) as run:
             video = next((one for one in run.store.videos() if one.id == id_), None)
+            # Only a folder that was named on this machine: the file of a run is not believed where
+            # it leads.
             folder = videos_folder(run.store, self._films) or NO_FOLDER
         return FoundVideo(video, folder) if video else None
 

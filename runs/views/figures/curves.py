@@ -107,18 +107,22 @@ def _draw_curve(axes: Axes, points: Sequence[CurvePoint], colour: str, mark: str
 
 def _frame(axes: Axes, curves: Curves, course: CurvePanel, wide: float) -> None:
     low, high = curves.axis
+    # Shares end at 0 and 100; two more keep the marks there whole.
     axes.set_ylim(max(low - _OVER, -2.0), min(high + _OVER, 102.0))
     if course.ticks is None:
         axes.set_xlim(left=0.0)
         axes.locator_params(axis="x", nbins=6)
     else:
         known = sorted(course.ticks)
+        # Settings grow by factors: on an even scale the small ones would lie on each other.
         axes.set_xscale("log")
+        # A margin in proportion to the span, for a single setting as well.
         reach = max(known[-1] / known[0], 2.0) ** 0.08
         axes.set_xlim(known[0] / reach, known[-1] * reach)
         ticks = _ticks(axes, course.ticks, wide)
         axes.xaxis.set_major_locator(FixedLocator(ticks))
         axes.xaxis.set_major_formatter(FixedFormatter([course.ticks[at] for at in ticks]))
+        # Else matplotlib labels the minor ticks of a short log scale, too.
         axes.xaxis.set_minor_locator(NullLocator())
     axes.grid(axis="y", color=PALE, linewidth=0.4)
     axes.set_axisbelow(True)

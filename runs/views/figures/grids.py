@@ -116,6 +116,7 @@ class ShadedGrids:
         panel = max(least, _NARROWEST) * across + apart
         width, beside = columns_that_fit(len(self.grids), left, PAD, panel)
         room = (width - left - PAD + BETWEEN) / beside - BETWEEN - apart
+        # Figures are written where all of them fit; else a key says what the colours mean.
         is_written = room / across >= least
         wide = min((room - _KEY * (not is_written)) / across, _WIDEST)
         high = min(wide, _HIGHEST) if len(self.rows) >= across else _HIGHEST
@@ -214,6 +215,7 @@ class GridAxes(NamedTuple):
         how: Any = {"edgecolors": "white", "linewidth": 0.5}
         self.axes.pcolormesh(self.across, self.down, self.colours, **how)
         self.axes.set_xlim(0, self.across[-1])
+        # Rows run down, as in a table.
         self.axes.set_ylim(self.down[-1], 0)
 
     def name(self, rows: Sequence[str], *, sizes: Sequence[float], is_turned: bool) -> None:

@@ -116,6 +116,7 @@ def style(board: Leaderboard) -> Picture | str:
     known = [k for k, row in enumerate(table.rows) if row.get("points") is not None]
     bounds = [DrawnInterval(*table.values(k, table.column("points"))) for k in known]
     worth = {line: signed(table.cell(k, table.column("points"))) for line, k in enumerate(known)}
+    # With zero on it: no effect.
     axis = axis_of([*bounds, DrawnInterval(0.0, None, None)])
     dots = Dots(
         len(known),
@@ -201,8 +202,10 @@ def panels(sliced: Slices) -> Picture:
     missing = ["Left out: who never met the largest group."] * (rated > len(every))
     caption = _caption_of_slices(sliced, f"Ratings by {by}", *missing)
     table = caption.report.tables[0]
+    # The first row at the foot counts battles.
     foot = min(table.feet)
     models = _models(table, {row.model for row in every})
+    # One axis for all panels, so that equal gaps look equal.
     axis = axis_of(DrawnInterval(row.rating or 0.0, row.low, row.high) for row in every)
 
     def panel(k: int, part: Slice) -> Panel:
@@ -272,6 +275,7 @@ def by_category(sliced: Slices) -> Picture:
     )
     table = Table("gaps", caption.title, columns, tuple(rows.values()))
     cells = cells_of(table, dict(enumerate(rows)), "gap", "battles", few=SOLID_BATTLES)
+    # As far to either side, so that the middle of the colours is the mean.
     reach = max([_REACH, *(abs(cell.value) for cell in cells.values())])
     grids = ShadedGrids(
         [part.name for part in parts],

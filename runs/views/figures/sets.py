@@ -29,6 +29,7 @@ _FEW = 10
 _ALL = "all"
 POSITIONS = tuple(f"{100 * k // PARTS}–{100 * (k + 1) // PARTS} %" for k in range(PARTS))
 """Where in a video a needle may lie."""
+# A row or column without a name is a gap, which parts what is over all from its parts.
 _ROWS = (*POSITIONS, "", _ALL)
 
 
@@ -237,6 +238,7 @@ def sweep(scores: TaskScores, board: TaskBoard) -> Picture | str:
         {
             "model": of.model,
             "frames": one.frames,
+            # What cost nothing has no place on a scale that grows by factors.
             "usd": one.usd or None,
             **one.accuracy.model_dump(include={"value", "low", "high"}),
             "is_ringed": one.frames == of.cheapest,

@@ -478,6 +478,7 @@ def own_traits(run: Run) -> list[str]:
     kinds = {
         name: {facts.cell(video, name.removeprefix(COLUMN)) for video in facts.videos} - {None}
         for name in columns
+        # The run takes it for its own categories, and these are slices already.
         if name != f"{COLUMN}category"
     }
     return [name for name in columns if 1 < len(kinds.get(name, ())) <= MOST_KINDS][:MOST_COLUMNS]

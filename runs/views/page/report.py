@@ -175,6 +175,7 @@ def _write(
         _empty(beside)
     for name, text in _blocks(run, data, sheets):
         if beside is None:
+            # As they come, with one part in memory at a time.
             file.write(f"{block(name, text)}\n".encode())
         else:
             # A script, since a page opened from disk may not fetch the files beside it.

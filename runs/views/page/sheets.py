@@ -68,6 +68,8 @@ class ThumbnailStudio:
         self._thumbs = thumbs
         self._cache = FrameCache()
         self._sampling = RunConfig.of_manifest(run.manifest).sampling
+        # Only a folder that was named on this machine: the file of a run is not believed where it
+        # leads.
         self._folder = videos_folder(run.store, films) or NO_FOLDER
         self._decoders = Decoders(self._cache)
 
@@ -87,11 +89,13 @@ class ThumbnailStudio:
         if not places:
             return None
         name = _name(self._sampling, frames, places)
+        # At least a pixel, which a very wide picture would not have.
         height = max(1, round(frames.height_px * WIDTH_PX / frames.width_px))
         if kept := self._cache.sheet(video.sha256, name):
             return ThumbnailSheet(kept, height, places)
         try:
             jpegs = await self._jpegs(video, frames, places)
+            # In a thread, so that a server answers others while a sheet is drawn.
             drawn = await asyncio.to_thread(tile, jpegs, width_px=WIDTH_PX, columns=COLUMNS)
         except (UnusableVideo, OSError) as failure:
             is_known = self._folder is not NO_FOLDER

@@ -48,6 +48,7 @@ def audit_report(found: AuditReport) -> Report:
         listing("alarms", "Alarms", alarms or [_NO_ALARM]),
         *(
             listing(group, group, (f"{'ALARM: ' * one[1]}{one[2]}" for one in mine))
+            # Findings come section by section, as groupby needs them.
             for group, mine in groupby(each, lambda one: one[0])
         ),
     )
@@ -59,6 +60,7 @@ def audit_report(found: AuditReport) -> Report:
     )
     return Report(
         (*lists, table, tally),
+        # A terminal shows them in the lists; a page finds them by their keys.
         tuple(Sentence(one.parts, one.key, "page") for one in said),
         above=(
             sentence(
@@ -111,6 +113,7 @@ def rejudged_reports(found: Views) -> Iterator[Report]:
             Table("boards", "Both leaderboards of the same battles", columns, rows),
         )
         yield Report((*(both if judge.battles else ()), table), (), above=(*notes, *said))
+        # Said once, above the first judge.
         notes = ()
 
 

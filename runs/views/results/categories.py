@@ -78,6 +78,7 @@ def _count_table(found: CategoryReport) -> Table:
 
 def _pair_table(found: CategoryReport) -> Table:
     """Return the categories that occur together most often, the most frequent first."""
+    # The last counts those of none, which stand together with nothing.
     names = [one.category for one in found.counts[:-1]]
     pairs: list[dict[str, Any]] = [
         {"one": names[i], "other": names[k], "both": count}
@@ -234,6 +235,7 @@ def _trait_rows(traits: Sequence[TraitComparison], most: int | None) -> Iterator
     for one in traits:
         kept = one.values
         if most is not None and len(kept) > most:
+            # One line is left to say how many more there are.
             kept = kept[: most - 1]
         rows = [_value_fields(one, value) for value in kept] or [_trait_fields(one)]
         if left := len(one.values) - len(kept):

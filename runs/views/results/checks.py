@@ -38,6 +38,7 @@ PROBES_NOTE = remark(
 
 def validity_report(found: Any) -> Report:
     """Return what speaks for and against a bench, alarms first."""
+    # Stable: behind the alarms figures keep their order.
     figures = sorted(found.figures, key=lambda one: not one.is_alarm)
     sentences = [
         Sentence(("ALARM: " * one.is_alarm, *said.parts))

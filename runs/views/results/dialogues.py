@@ -327,6 +327,8 @@ def _of_means(scores: DialogueScores, means: Table, tally: Table) -> Iterator[Se
         said = "{Name} is the hardest ability, {low} on average; {other} the easiest, {high}.{also}"
         if len(found) == 1:
             said = "All dialogues are of one ability, {name}.{also}"
+        # Compared as they are printed: a hardest and an easiest at one figure would read as a
+        # mistake.
         elif low.seen == high.seen:
             said = "All abilities are at {low} on average.{also}"
         yield sentence(
@@ -464,5 +466,6 @@ def dialogue_sections(
         yield Section("parts", "Turns, length, scenes", told, tuple(parts), notes=(_PARTS_NOTE,))
     if beside.sentences:
         words = [part for one in beside.sentences for part in (*one.parts, " ")]
+        # Without the blank behind the last one.
         says = Sentence(tuple(words[:-1]))
         yield Section("history", "History", says, beside.tables, notes=(_HISTORY_NOTE,))

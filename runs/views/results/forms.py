@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
 PIPED = 80
 """Columns of what is printed into a pipe."""
+# Wide enough for rich to measure any table without folding it.
 _UNBOUND = 10_000
 _BAR = 13
 """Columns of an interval that is drawn."""
@@ -361,6 +362,7 @@ def _grid(
 ) -> Grid:
     """Return a table of some columns; `is_tall` puts an interval below its figure."""
     if gap is None:
+        # A blank more between columns where there is room for it.
         airy = _grid(terminal, table, columns, gap=1, is_tall=is_tall)
         if terminal.measure(airy).maximum <= terminal.width:
             return airy

@@ -132,8 +132,10 @@ def models_table(board: Leaderboard) -> Table:
     shared = set.intersection(*rated) & said if rated else set[str]()
     groups = {name: k for k, group in enumerate(board.components, 1) for name in group}
     rows = tuple(row_fields(row, groups.get(row.model), shared) for row in board.models)
+    # A line parts groups that never met.
     first = {group[0] for group in board.components[1:]}
     hidden = set[str]()
+    # A column without a single flag would take room from the names.
     if not any(row["own_flags"] for row in rows):
         hidden.add("own_flags")
     if not board.models or board.models[0].behaviour is None:

@@ -213,4 +213,5 @@ def _lists(profile: Profile, rows: Iterable[ThemeRow]) -> Iterator[Table]:
 
 
 def _list(name: str, caption: str, items: Sequence[str]) -> Table:
+    # Words of a model: one line each, and cut.
     return listing(name, caption, (one_line(item, _QUOTE) for item in items))

@@ -127,6 +127,7 @@ def is_needed(warning: str) -> bool:
     return is_fact(warning) or any(word in warning for word in _ALWAYS)
 
 
+# By their words, since warnings are sentences whoever makes them.
 _ALWAYS = (
     "rates stand-ins",
     "also competed",

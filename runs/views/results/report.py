@@ -512,6 +512,8 @@ def _whole_json(table: Table) -> dict[str, Any]:
     columns = tuple(
         column
         for column in table.columns
+        # A page writes an interval below its figure, so a column of intervals alone would repeat
+        # it.
         if "with_" in column.kind or not column.kind.endswith("_interval")
     )
     found = table_json(replace(table, columns=columns))

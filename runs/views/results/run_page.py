@@ -93,6 +93,7 @@ def run_page(shown: RunRecords) -> Report:
     tally = _tally_table(shown)
     keys = ("model", "wins", "ties", "losses", "battles")
     counts: dict[str, Kind] = dict.fromkeys(keys[1:], "count")
+    # Counts, since the win rate of a row is a mean over opponents.
     records = ({key: getattr(row, key) for key in keys} for row in shown.board.models)
     standing = spoken_table("standing", records, model="name", **counts)
     models = board.tables[0]
@@ -262,6 +263,7 @@ def _playing_sentences(shown: RunRecords, rounds: Table, tally: Table) -> Iterat
         )
     else:
         first, last = (rounds.quote(k, "difficulty") for k in (graded[0], graded[-1]))
+        # As printed, so that nothing rises from 3.1 to 3.1.
         way = "rose" if last.seen > first.seen else "fell" if last.seen < first.seen else "stayed"
         yield _said(
             "rounds",

@@ -18,6 +18,7 @@ from videoautoarena.runs.views.results.report import (
 
 SHOWN_CLIPS = 24
 """Clips that are named at most."""
+# Characters of a reason: some servers answer with a whole page.
 _FAILURE = 300
 
 

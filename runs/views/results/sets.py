@@ -33,6 +33,7 @@ from videoautoarena.runs.views.results.report import (
     tally_table,
 )
 
+# On a narrow terminal it is the last column to go.
 RANK = Column("rank", "rank", "places", ("rank_best", "rank_worst"), spare=99)
 RANKS = ("rank", "rank_best", "rank_worst")
 SHARES, MARKS = Axis(0.0, 100.0), Axis(2.0, 10.0)
@@ -71,6 +72,7 @@ def headline_of(lead: SetLead | None, tally: Table, *, nobody: str) -> Sentence:
         return sentence(
             "{model} is the only model with a score.", key="lead", model=ModelName(lead.first[0])
         )
+    # Where not all models played all videos, only what they share tells them apart.
     unit = "shared video" if lead.videos < lead.seen else "video"
     return lead_words(lead, tally, models=lead.models, unit=unit, rated="scored")
 

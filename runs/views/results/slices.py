@@ -156,6 +156,7 @@ def _models(sliced: Slices) -> list[str]:
             if row.rating is not None:
                 held[0] += row.rating * row.battles
                 held[1] += row.battles
+    # A model that no slice rates comes out at 0 and stands last.
     return sorted(weight, key=lambda name: -(weight[name][0] / (weight[name][1] or 1)))
 
 

@@ -148,6 +148,7 @@ def _report(scores: TaskScores, board: TaskBoard, data: Table) -> Report:
 
 def _models_table(board: TaskBoard) -> Table:
     tasks = {(one.task, one.kind): one for row in board.models for one in row.tasks}
+    # The column of an only task would repeat the mean.
     several = len(tasks) > 1
     is_choice = any(row.m_avg for row in board.models)
     main, interval = ("m_avg", "percent_interval") if is_choice else ("g_avg", "mark_interval")
@@ -188,6 +189,7 @@ def _models_table(board: TaskBoard) -> Table:
     ]
     if board.chance is not None:
         of_tasks = {f"task_{k}": one.chance for k, one in enumerate(tasks.values())}
+        # What guessing gives, as a row to be read against every column.
         rows.append({"model": CHANCE, "m_avg": board.chance, **of_tasks})
     caption = f"Scores of {counted(len(board.models), 'model')} on tasks"
     return Table("tasks", caption, tuple(columns), tuple(rows))
