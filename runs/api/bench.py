@@ -182,7 +182,7 @@ class Scores(SetBoard):
 
     @property
     def anchored(self) -> list[Json]:
-        """The boards of what was held against anchors, as JSON-ready values."""
+        """The boards of games against anchors, as JSON-ready values."""
         return list(self.to_json().get("anchored", []))
 
     @property

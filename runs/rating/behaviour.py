@@ -121,7 +121,7 @@ def measure_behaviour(
 def _told(
     battles: Iterable[RateableBattle],
 ) -> Iterator[tuple[RateableBattle, Answers, str | None]]:
-    """Give each battle with its answers and the seat whose answer is a borrowed one."""
+    """Yield each battle with its answers and the seat whose answer is borrowed, if one is."""
     fields, outlines = (getattr(battles, name, None) for name in ("fields", "outlines"))
     if fields is None or outlines is None:
         for battle in battles:

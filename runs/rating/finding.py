@@ -90,7 +90,7 @@ class Finding:
     high: float
     """Upper end."""
     n: int
-    """Battles, judgings or pairs it stands on."""
+    """Number of battles, judgings or pairs behind it."""
     words: str
     """What it means, without a number or name: these stand in `{places}`.
 
@@ -103,7 +103,7 @@ class Finding:
     crosses: Crosses | None = field(default=None, compare=False)
     """Whether it is surely beyond its threshold; None of a figure that has none."""
     is_enough: bool = True
-    """Whether it stands on cases enough, of more than one video, to raise an alarm."""
+    """Whether it has enough cases, from more than one video, to raise an alarm."""
     is_even: bool = False
     """Whether a fair judge sits on its threshold, so that chance alone crosses it."""
     check: FindingCheck | None = field(default=None, metadata=SPREAD)
@@ -170,7 +170,7 @@ def raise_alarms(findings: Iterable[Finding]) -> list[Finding]:
 
 
 def alarms(findings: Iterable[Finding]) -> list[str]:
-    """Return the sentences of those that must be known."""
+    """Return the sentences of the findings that raise an alarm."""
     return [finding.sentence for finding in findings if finding.is_alarm]
 
 

@@ -76,7 +76,7 @@ ENDLESS = (
     "plain maximum likelihood, as in the paper whose preset this run began with, gives {} no "
     "finite rating; ratings are bias-reduced (Firth)"
 )
-"""Notes on a board that nobody asked to be fitted so."""
+"""Notes on a board whose fit follows from the preset of its run."""
 MOVED = "than in earlier versions"
 """Words of the note that says how far the zero of the scale has moved."""
 _FELT = 5.0
@@ -96,9 +96,9 @@ class Bouts:
     points: Floats
     """Points of a: 1, 0.5 or 0."""
     video: Ints | None
-    """Which battles share one; None where nobody knows."""
+    """Number of the video of each battle; None if videos are unknown."""
     style: Floats | None = None
-    """Shape (battles, features): how the answers differ; None where nobody asked."""
+    """Shape (battles, features): how the answers differ; None without style control."""
     features: Sequence[str] = ()
     weight: Floats | None = None
     """Shape (battles,), how much each counts, 1 on average; None where all count alike."""
@@ -108,7 +108,7 @@ class Control(NamedTuple):
     """Position and style beside the strengths of one component."""
 
     fit: ComponentFit
-    """With these terms, whether or not the ratings are of it."""
+    """The fit with these terms, whether or not ratings are taken from it."""
     found: Identification
 
 
@@ -126,9 +126,9 @@ class RatedBouts:
     """Size of one unit of each style covariate; 0 for those that never differ."""
     elo: Floats | None
     pieces: list[int]
-    """Videos of each component, or battles where nobody knows the videos."""
+    """Videos of each component, or battles if videos are unknown."""
     remark: str | None = None
-    """Why they were fitted so, where nobody asked for it."""
+    """Why this fit was chosen, if the user named none."""
     controls: Sequence[Control] = ()
     """One for each component; empty if neither position nor style is to be taken out."""
 
@@ -168,7 +168,7 @@ def rate_as_in_paper(bouts: Bouts, method: RatingMethod) -> RatedBouts:
 
 
 def rater_of(manifest: Mapping[str, Any]) -> Callable[[Bouts, RatingMethod], RatedBouts]:
-    """Return what rates the battles of a run where nobody names a fit."""
+    """Return the function that rates the battles of a run, unless a method names a fit."""
     # A file of battles is rated without opening a store, which costs more to import.
     from videoautoarena.runs.run.rundir.reader import is_as_in_paper
 

@@ -103,7 +103,7 @@ class LeaderboardRow:
         return found
 
     def to_json(self) -> dict[str, Any]:
-        """Return it as JSON-ready values, without what nobody asked for."""
+        """Return it as JSON-ready values, without figures that were not asked for."""
         found = fields_json(self)
         return found if self.frames is None else found | {"frames": found["frames"] or None}
 
@@ -149,7 +149,7 @@ class TermControl(NamedTuple):
 
 @dataclass(frozen=True)
 class FittedTerms:
-    """What was fitted beside the strengths of a group of models; None where nobody asked."""
+    """What was fitted beside the strengths of a group of models; None where not asked for."""
 
     seat: Term | None = field(metadata=LEFT_OUT)
     """What being read first is worth: `points`, `low`, `high`."""

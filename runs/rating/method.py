@@ -42,7 +42,7 @@ class RateableBattle(Protocol):
 
     @property
     def model_a(self) -> str | None:
-        """The model in the first seat; None where nobody was drawn."""
+        """The model in the first seat; None if none was drawn."""
 
     @property
     def model_b(self) -> str | None:

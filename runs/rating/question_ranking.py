@@ -47,7 +47,7 @@ class QuestionRanking:
 
 
 def rank_sources(cast: Sequence[CastVote[RankingVote]]) -> QuestionRanking | None:
-    """Return the shares of each source, clustered by video; None where nobody ranked anything."""
+    """Return the shares of each source, clustered by video; None without any ranking."""
     if not cast:
         return None
     standing = [one.vote for one in cast if not one.is_superseded]

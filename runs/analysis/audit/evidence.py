@@ -48,7 +48,7 @@ class Ballots:
 
     @property
     def has_voted(self) -> Mask:
-        """Which of them say who is better, or that nobody is."""
+        """Which judgings gave a verdict, ties among them."""
         return self.camp < ABSTAINED
 
 
@@ -174,10 +174,10 @@ def finding(
     is_alarm: bool = False,
     **told: Told,
 ) -> Finding:
-    """Return a share as a finding; `words` and `told` are as there.
+    """Return a share as a finding; `words`, `told` and `is_even` are as in `Finding`.
 
-    `crosses` is for figures that are one of many, among which `raise_alarms` chooses, and `is_even`
-    as there; `is_alarm` is for one that stands alone.
+    `crosses` is for figures whose alarms `raise_alarms` decides together; `is_alarm` is for one
+    that raises an alarm whatever the others say.
     """
     return Finding(
         *(key, *share, words, is_alarm, crosses, is_enough(share), is_even),
@@ -188,20 +188,20 @@ def finding(
 
 
 def is_enough(share: Share) -> bool:
-    """Return whether a share stands on cases enough, of more than one video, for an alarm."""
+    """Return whether a share has enough cases, from more than one video, for an alarm."""
     return share.n >= ENOUGH and share.spread is not None
 
 
 def above(share: Share, most: float) -> Crosses:
-    """Return what says whether a share is surely above a threshold."""
+    """Return a function that says whether a share is surely above a threshold."""
     return lambda level: share.at(level).low > most
 
 
 def below(share: Share, least: float) -> Crosses:
-    """Return what says whether a share is surely below a threshold."""
+    """Return a function that says whether a share is surely below a threshold."""
     return lambda level: share.at(level).high < least
 
 
 def unknown(key: str, words: str, **told: Told) -> Finding:
-    """Return what an audit says where there is nothing to say a figure from."""
+    """Return a finding without a figure, which says why there is none."""
     return Finding(key, math.nan, math.nan, math.nan, 0, words, told=told)

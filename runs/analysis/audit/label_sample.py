@@ -85,7 +85,7 @@ def draw_sample(
 
 
 def write_rest(folder: Path, to: Path) -> DrawnSample:
-    """Write to a file what earlier draws took and nobody has labelled; draw nothing.
+    """Write battles of earlier draws that have no label to a file; draw nothing.
 
     Raises:
         BadInput: nothing was drawn, everything has a label, or the file cannot be written.
@@ -155,7 +155,7 @@ def _taking_turns(strata: Sequence[LabelSample]) -> list[str]:
 
 
 def shuffle(ids: Sequence[str], seed: int, draws: int) -> list[str]:
-    """Return the order in which battles are drawn, after so many draws before."""
+    """Return the order in which battles are drawn; `draws` is the number of earlier draws."""
     return sorted(ids, key=lambda id_: derive(seed, "sample", draws, id_))
 
 

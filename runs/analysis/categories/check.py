@@ -42,7 +42,7 @@ class Row(NamedTuple):
     both: int
     """Questions that both call yes."""
     unknown: int
-    """Questions of which the classifier could not be read, where the other side says yes or no."""
+    """Questions the classifier has no readable answer to, where the other side says yes or no."""
     precision: Figure
     """Share of the claims that are true."""
     recall: Figure
@@ -51,7 +51,7 @@ class Row(NamedTuple):
 
 @dataclass(frozen=True)
 class CategoryCheck:
-    """How far a classifier agrees with somebody else."""
+    """How far a classifier agrees with another model or with people."""
 
     classifier: str
     """Whose tags were checked."""
@@ -109,7 +109,7 @@ def _share(hits: Sequence[tuple[bool, str]]) -> Figure:
 def check_against(
     run: Run, against: str, truth: Mapping[str, Said], classifier: str | None = None
 ) -> CategoryCheck:
-    """Return how the run's tags agree with what somebody else says of its questions, by their id.
+    """Return how the run's tags agree with what others say of its questions, by question id.
 
     BadInput where the run has no tags, or both sides have no question in common.
     """

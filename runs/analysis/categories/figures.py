@@ -77,7 +77,7 @@ class Count(NamedTuple):
     category: str
     questions: int
     unknown: int
-    """Questions of which it could not be read."""
+    """Questions for which this category could not be read."""
     share: Figure
     """Share of the questions that could be read; its interval knows which of them share a video."""
 
@@ -93,7 +93,7 @@ class CategoryReport:
     questions: int
     """Questions of the run, equal ones about one video counted once."""
     tagged: int
-    """Questions among these of which something could be read."""
+    """Questions among these with a readable tag."""
     counts: tuple[Count, ...]
     """For each category, then `none of these`: `category`, `questions`, `unknown`, and `share` of
     those that could be read."""

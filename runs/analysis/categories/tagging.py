@@ -110,7 +110,7 @@ class TagPlan(JobPlan):
         return self.most_usd
 
     def headlines(self) -> Iterator[str]:
-        """Yield how much there is to be asked."""
+        """Yield how many questions and calls there are."""
         yield (
             f"{counted(self.questions, 'question')}{self.known_words}: "
             f"{counted(self.calls, 'call')} of {safe(self.classifier)}{self.cost_words()}"
@@ -196,7 +196,7 @@ def tag_plan(plan: JobPlan, config: RunConfig, classifier: str, *, left: int) ->
 
 
 async def plan_tagging(out: Path, order: TagOrder) -> TagPlan:
-    """Return what tagging would take; nobody is called, and nothing is written."""
+    """Return what tagging would take; calls no model and writes nothing."""
     async with _ready(out, order, write=False) as job:
         return job.plan()
 
@@ -246,7 +246,7 @@ def classifying(config: RunConfig, order: TagOrder) -> tuple[RunConfig, list[str
 
 
 def draw(questions: Sequence[Asked], count: int | None, seed: int) -> list[Asked]:
-    """Return so many questions drawn by a seed, in slot order; None for all."""
+    """Return `count` questions drawn by a seed, in slot order; all with None."""
     if count is None:
         return list(questions)
     order = sorted(questions, key=lambda one: digest(canonical_json(["tag", seed, one.id])))
@@ -272,7 +272,7 @@ def _open(
     *,
     retry_failed: bool,
 ) -> list[Wanted]:
-    """Return the questions without a tag of this classifier, and on demand those that failed."""
+    """Return the questions without a tag of this classifier and, on demand, failed ones."""
     latest: dict[str, tuple[int, QuestionTag]] = {}
     for tag in store.evidence.tags():
         first, generation = generation_of(tag.id)

@@ -320,7 +320,7 @@ class BoardAgreement:
     only_b: Sequence[str]
     """Names on B alone."""
     figures: Sequence[Finding]
-    """[Findings](#a-finding) on so many models or pairs; keys are `agree.spearman`, `kendall`,
+    """[Findings](#a-finding), with `n` models or pairs; keys are `agree.spearman`, `kendall`,
     `pearson`, `confidence`, `arena_hard`, `separability_a`, `separability_b` and `brier`."""
     turned: Sequence[TurnedPair]
     """Pairs both boards separate and order differently: `above_on_a`, `above_on_b`."""

@@ -63,7 +63,7 @@ _SAMPLE_FIRST = "draw battles with arena labels sample and import the labels"
 
 
 class People(NamedTuple):
-    """Labels of people, as far as they may stand for battles that nobody labelled."""
+    """Labels of people, as far as they may stand for battles without a label."""
 
     points: Mapping[str, float]
     """Points that they give model a, by the id of the battle."""

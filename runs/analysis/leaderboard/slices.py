@@ -248,7 +248,7 @@ class Slices:
 
     @property
     def effects(self) -> tuple[SliceEffects, ...]:
-        """What position and style are worth in each slice; empty where nobody asked."""
+        """What position and style are worth in each slice; empty if not asked for."""
         return tuple(effects for part in self.parts for effects in _effects(part))
 
     def to_json(self) -> dict[str, Any]:
@@ -262,7 +262,7 @@ class Slices:
 
 
 def _effects(part: Slice) -> Iterator[SliceEffects]:
-    """Yield what is known of position and style in a slice, where anybody asked."""
+    """Yield what is known of position and style in a slice, if asked for."""
     settings = part.board.settings
     for terms in (settings.terms or ())[:1]:
         if terms.control is None:

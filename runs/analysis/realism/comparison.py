@@ -61,7 +61,7 @@ class TraitComparison:
 
 
 class _Columns(NamedTuple):
-    """A trait as columns of figures, rows being questions of which it is known."""
+    """A trait as columns of figures, a row for each question whose trait is known."""
 
     names: Sequence[str]
     simulated: Floats

@@ -138,7 +138,7 @@ def _told(text: str, language: str | None) -> Categories | None:
 
 
 def _reads(known: Collection[str], language: str | None) -> bool:
-    """Whether words are read; a language that nobody told may be one of those."""
+    """Return whether words of a language are read; an unknown language may be one of those."""
     return language is None or language in known
 
 

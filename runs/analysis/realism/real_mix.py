@@ -53,7 +53,7 @@ class Lacking(NamedTuple):
     form: str
     questions: int
     real: float | None
-    """Share of all real questions of which the cells are known."""
+    """Share of all real questions whose cells are known."""
 
 
 @dataclass(frozen=True)
@@ -63,7 +63,7 @@ class Mix:
     cap: float
     """The largest weight that was allowed, 1 being the average."""
     heaviest: float
-    """The largest weight there is."""
+    """The largest weight that was given."""
     capped: int
     """Battles at the cap."""
     miss: float
@@ -73,7 +73,7 @@ class Mix:
     effective_battles: float
     """Number of equally weighted battles that they are worth (Kish)."""
     unknown: int
-    """Decided battles left out, since nobody can tell the category or form of their questions."""
+    """Decided battles left out, since category or form of their questions is unknown."""
     unasked: int
     """Decided battles left out, since hardly any real user asks from their cells."""
     cells: tuple[Cell, ...]

@@ -67,7 +67,7 @@ class Side(NamedTuple):
 
     questions: int
     videos: int
-    """Independent pieces: videos, and questions of which nobody says the video."""
+    """Independent pieces: videos, and questions without a video."""
     categories: ToldBy
 
 
@@ -91,7 +91,7 @@ class Realism:
     classifier: str | None
     """Who told the categories of both sides; None without `--classifier`."""
     shared_videos: int
-    """Videos of which there are questions on both sides."""
+    """Videos with questions on both sides."""
     level: float
     """0.01: about how likely questions of one population are told apart by any trait."""
     permutations: int

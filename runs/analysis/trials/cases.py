@@ -205,7 +205,7 @@ def is_complete(battle: Battle) -> bool:
 
 
 def has_texts(battle: Battle) -> bool:
-    """Return whether there is all that a judge is shown."""
+    """Return whether a battle has every text that a judge is shown."""
     return all((battle.persona_text, battle.question, battle.answer_a, battle.answer_b))
 
 

@@ -1,4 +1,4 @@
-"""Trials of judges: what they take, and holding those that a run lacks."""
+"""Plans trials of judges, and holds those that a run lacks."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ from videoautoarena.runs.tournament.plan import REPAIRED
 
 NO_LEAVE = Leave()
 CASES = 100
-"""Cases of each kind, where nobody says how many."""
+"""Cases of each kind, if no number is given."""
 MAKERS: dict[TrialKind, CaseMaker] = {
     "repeat": repeat_cases,
     "attack": attack_cases,
@@ -87,7 +87,7 @@ class TrialPlan(JobPlan):
     """Judgings of each kind, including those that the run has."""
 
     def headlines(self) -> Iterator[str]:
-        """Yield how much there is to be asked."""
+        """Yield how many judgings and calls there are."""
         kinds = ", ".join(f"{count:,} {kind}" for kind, count in self.kinds.items())
         yield (
             f"trials of {safe(', '.join(self.judges))}: {kinds or 'no case fits'}; "
@@ -149,7 +149,7 @@ class TrialJob(RunJob[Wanted, Trial]):
 
 
 async def plan_trials(out: Path, order: TrialOrder) -> TrialPlan:
-    """Return what these trials would take; nobody is called, and nothing is written."""
+    """Return what these trials would take; calls no model and writes nothing."""
     async with _ready(out, order, listeners=None) as job:
         return job.plan()
 

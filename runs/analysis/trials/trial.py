@@ -219,7 +219,7 @@ class Wanted(NamedTuple):
 def open_seatings(
     store: Store, seatings: Iterable[Seating], *, retry_failed: bool = False
 ) -> list[Wanted]:
-    """Return the judgings that the run has no trial of, and on demand those that failed."""
+    """Return the judgings that the run has no trial of and, on demand, failed ones."""
     latest = {generation_of(t.id)[0]: t for t in standing_trials(store.evidence.trials())}
     wanted = []
     for seating in seatings:

@@ -124,7 +124,7 @@ class Stage:
         return min(LONGEST_S, self.ground.duration_s)
 
     def piece_s(self, pieces: int) -> float:
-        """Return how long each of so many pieces lasts, in seconds; or UnusableVideo."""
+        """Return how long each of `pieces` lasts, in seconds; raise UnusableVideo if none fits."""
         if self.ground.duration_s < SHORTEST_S:
             raise UnusableVideo(f"lasts less than {SHORTEST_S:g} s")
         room = self.fewest - 1 - SEEN_FRAMES * pieces
@@ -213,7 +213,7 @@ def _flat(stage: Stage) -> Card:
 
 
 def _spread(stage: Stage, count: int) -> list[float]:
-    """Return where so many pieces are set in, in seconds of the ground, well apart."""
+    """Return where `count` pieces are set in, in seconds of the ground, well apart."""
     return [
         # Each in the middle third of its part, so that neighbours lie well apart.
         (place + 0.35 + 0.3 * stage.chance("place", count, place)) / count * stage.ground_s

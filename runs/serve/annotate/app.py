@@ -36,7 +36,7 @@ class LabellerTasks:
     ranking: RankingTask
 
     def of(self, name: str) -> BattleTask | RankingTask | None:
-        """Return a task by its name; None where there is no such task."""
+        """Return a task by its name; None for an unknown name."""
         if name == "battle":
             return self.battle
         return self.ranking if name == "ranking" else None

@@ -60,7 +60,7 @@ class Connection(H11Protocol):
         return is_open and self.conn.their_state is not h11.SEND_BODY
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        """Take the place of the one that owes a request for longest, where there is no other."""
+        """Take the place of the connection that owes a request for longest, if none is free."""
         # First uvicorn's own, which adds this connection to those that are counted below.
         super().connection_made(transport)
         self._since = self.loop.time()

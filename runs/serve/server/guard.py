@@ -207,7 +207,7 @@ class Guard:
         return None
 
     def _opened(self, request: _Request) -> Refusal | None:
-        """Return the way to the page for whoever brings a token, or why it opens nothing.
+        """Return a redirect to the page for a request with a token, or why it opens nothing.
 
         Looking ahead, as with HEAD, uses up no token.
         """
@@ -271,7 +271,7 @@ CLOSE = ("Connection", "close")
 
 
 class _Request:
-    """What is asked, as far as it decides who is answered."""
+    """The parts of a request that decide whether it is answered."""
 
     def __init__(self, scope: MutableMapping[str, Any]) -> None:
         self.method: str = scope["method"]

@@ -87,11 +87,11 @@ async def serve(guard: Guard, listener: socket.socket, on_ready: Callable[[], No
     class Server(uvicorn.Server):
         @contextmanager
         def capture_signals(self) -> Iterator[None]:
-            """Leave signals alone: they are heard below, and raised at nobody afterwards."""
+            """Leave signals alone: they are handled below and not raised again afterwards."""
             yield
 
         async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-            """End at once what nobody waits for: streams have no end of their own."""
+            """Abort all connections at once, since streams have no end of their own."""
             await guard.end(FINISHING_S)
             for connection in list(self.server_state.connections):
                 connection.transport.abort()

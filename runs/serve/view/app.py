@@ -128,7 +128,7 @@ class OneRun:
         return self._shown if name is None else None
 
     async def runs(self) -> list[Row] | None:
-        """Return None: there is nothing to choose."""
+        """Return None: one run leaves no choice."""
         return None
 
     async def prepare(self) -> None:

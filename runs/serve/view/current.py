@@ -43,7 +43,7 @@ class RunData:
 
 
 class Current:
-    """The latest data of one run; whoever asks while it is read gets what was there before."""
+    """The latest data of one run; requests during a reading get the data from before."""
 
     def __init__(self, folder: Path, lay_out: LayOut) -> None:
         """Take the run's folder, and what adds to its videos where their thumbnails lie."""

@@ -92,7 +92,7 @@ class Texts(NamedTuple):
         return max(widest(list(self.of.values()), self.size), 0.1)
 
     def write(self, axes: Axes, at: float, *, align: str) -> None:
-        """Write texts that begin or end so many inches from the left of the axes."""
+        """Write texts that begin or end `at` inches from the left of the axes."""
         if self.is_figure and align == "left":
             at += self.width
             align = "right"

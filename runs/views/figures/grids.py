@@ -78,7 +78,7 @@ def cells_of(
 
 @dataclass(frozen=True)
 class ShadedGrid:
-    """Cells by row and column; those that are lacking are grey."""
+    """Cells by row and column; places without one are grey, unless they are `blank`."""
 
     cells: Mapping[Place, GridCell]
     columns: Sequence[str]

@@ -293,7 +293,7 @@ def by_category(sliced: Slices) -> Picture:
 
 
 def judge(board: Leaderboard, found: Sequence[Echoes]) -> Picture:
-    """Return the picture of `measure_echoes`; there is at least one."""
+    """Return the picture of how often a judge agrees; `found` is not empty."""
     legend = "Share of battles with the same verdict (a, b or tie); equally many battles per point."
     caption = _caption(board, "How often the judge agrees", legend)
     rows = tuple({"kind": of.kind, "n": of.n} for of in found)

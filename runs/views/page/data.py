@@ -139,7 +139,7 @@ class BetterChances:
 
 @dataclass(frozen=True)
 class SlicePart:
-    """One slice of a run, as far as small multiples draw it."""
+    """The figures of one slice of a run that small multiples draw."""
 
     slice: str
     battles: int

@@ -259,7 +259,7 @@ def _histories(
 def _dialogues(
     items: Sequence[DialogueItem], results: Sequence[DialogueResult]
 ) -> Iterator[PageDialogue]:
-    """Yield the first dialogues of each ability in turn, as many as there is room for."""
+    """Yield dialogues of each ability in turn, up to MOST_BYTES together."""
     said = [{(line.qid, line.round): line for line in one.lines} for one in results]
     each = [[item for item in items if item.ability == ability] for ability in ALL]
     in_turn = [item for some in zip_longest(*each) for item in some if item is not None]

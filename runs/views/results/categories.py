@@ -136,7 +136,7 @@ def _sentences(found: CategoryReport) -> Iterator[Sentence]:
 
 
 def check_report(found: CategoryCheck) -> Report:
-    """Return how far a classifier agrees with somebody else, by category."""
+    """Return how far a classifier agrees with another model or with people, by category."""
     columns = (
         Column("category", "category"),
         Column("truths", "they say yes", "count"),

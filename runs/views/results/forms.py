@@ -50,7 +50,7 @@ class ReportView:
 
     report: Report
     notes: bool = False
-    """Say all there is to say."""
+    """Show all notes."""
     details: bool = False
 
     def __rich_console__(

@@ -112,7 +112,7 @@ class Table:
         return [one for value in values for one in (value[:3] if is_whole(value) else [value])]
 
     def cell(self, row: int, column: Column) -> str:
-        """Return the text of a cell, which may hold whatever somebody called a model."""
+        """Return the text of a cell; names in it are not made safe."""
         return self.format(row, column).cell(self.values(row, column))
 
     def _is_at_foot(self, row: int, column: Column) -> bool:
@@ -188,7 +188,7 @@ class Quote:
 
     @property
     def is_nothing(self) -> bool:
-        """Whether there is nothing to say, or nothing to count."""
+        """Whether the figure is missing or zero."""
         return is_nothing(self.value) or self.value == 0 or self.text == NOTHING
 
     @property
