@@ -128,6 +128,7 @@ class Bench:
         from videoautoarena.runs.bench.kinds.scorings import scoring_of
         from videoautoarena.runs.bench.score.anchor_score import WantedScores
 
+        # Checked here, since nothing checks types in a notebook.
         _refuse("of", of, ("judged", "decided", "all"))
         wanted = WantedScores(
             of=of, by=by, judge=judge, anchor=anchor, as_published=as_published, margin=margin

@@ -198,6 +198,7 @@ class Run:
         from videoautoarena.runs.api.results import Profile
         from videoautoarena.runs.rating.profile import profile_of
 
+        # Profiles of all: each model is compared with the others.
         return Profile(profile_of(self._profiles(embeddings), model))
 
     def profiles(self, *, embeddings: str | None = None) -> Profiles:

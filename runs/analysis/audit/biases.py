@@ -89,6 +89,7 @@ def _one_seating(given: AuditInput) -> Finding:
 def _first_read(given: AuditInput) -> Finding:
     """Return how often the answer read first won, of the judgings that chose one."""
     ballots = given.ballots
+    # Ties and abstentions say nothing about seats.
     chosen = ballots.camp < 2
     if not chosen.any():
         return unknown(

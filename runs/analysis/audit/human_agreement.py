@@ -182,6 +182,7 @@ def _pairs_of(ratings: Ints) -> tuple[Ints, Ints, Ints]:
         for row, words in enumerate(ratings)
         for one, two in combinations(words[words != MISSING].tolist(), 2)
     ]
+    # Reshaped, since without a pair the array would have one dimension.
     first, second, where = np.array(pairs, dtype=np.int64).reshape(-1, 3).T
     return first, second, where
 

@@ -81,6 +81,7 @@ def draw_sample(
         order = sorted(ids, key=lambda id_: derive(seed, "labels", len(before), id_))
         _write(to, form, order, run)
         sampled = {id_ for sample in (*before, *samples) for id_ in sample.drawn}
+    # Battles of earlier draws may have been superseded since.
     return DrawnSample(len(ids), len(order), len(sampled & {b.id for b in battles}), len(battles))
 
 

@@ -117,6 +117,7 @@ def audit_in(run: Run) -> AuditReport:
         {judge: given.model_of(judge) for judge in given.judges},
         count_verdicts(given.outlines.texts["verdict"].counts()),
         rates_stand_ins(run.manifest),
+        # Once each: a judge of the run may be on trial, too.
         list(dict.fromkeys([*state_of(run), *on_trial])),
         with_checks(find_all(given)),
         [one for one in run.call_facts if "audit" in one.fact.surfaces],

@@ -374,6 +374,7 @@ def agree_boards(a: GivenBoard, b: GivenBoard) -> BoardAgreement:
     only_a = [name for name in a.entries if name not in b.entries]
     only_b = [name for name in b.entries if name not in a.entries]
     ratings = [[board.entries[name].rating for name in shared] for board in (a, b)]
+    # Equal ratings share a place.
     places = [[1 + sum(other > own for other in column) for own in column] for column in ratings]
     found = compare_boards(*boards)
     notes = [f"{name}: {note}" for name, board in (("A", a), ("B", b)) for note in board.notes]
@@ -437,6 +438,7 @@ def agree_boards(a: GivenBoard, b: GivenBoard) -> BoardAgreement:
                     "Brier score {figure:coefficient} of A's probabilities against B's order, over "
                     "{n:pair}: zero is best, {chance:coefficient} is chance",
                     "Brier score: needs intervals on A and an order on B",
+                    # What even chances for every pair would score.
                     chance=0.25,
                 ),
             ],

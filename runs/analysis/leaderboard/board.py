@@ -183,6 +183,7 @@ def build_labelled(
     found: list[tuple[JudgedBattles, LabelRatings, RatedBouts]] = []
 
     def on_labels(bouts: Bouts, method: RatingMethod) -> RatedBouts:
+        # Battles of a run always have a video.
         assert bouts.video is not None
         said = np.array([people.points.get(id_, np.nan) for id_ in ids], dtype=np.float64)
         chance = np.array([people.chance[id_] for id_ in ids], dtype=np.float64)

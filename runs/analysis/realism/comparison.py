@@ -89,6 +89,7 @@ def compare_questions(
         seed: of the permutations.
     """
     found = [_compare(trait, simulated, real, rounds=rounds, seed=seed) for trait in _TRAITS]
+    # A trait that could not be tested takes no part in the error of the others.
     tested = [k for k, one in enumerate(found) if one.p is not None]
     held = hold_error([found[k].p or 0.0 for k in tested])
     for k, p in zip(tested, held, strict=True):

@@ -139,6 +139,7 @@ def draw_set(folder: Path, wish: PictureOptions) -> Album:
             f"--only: a set of kind {opened.manifest.kind} has no picture {odd[0]}; there are "
             f"{', '.join(there)}"
         )
+    # A set holds nothing but what was sealed.
     refuse_within(folder, wish.to)
     makers = _of_dialogues(opened, wish) if is_spoken else _of_tasks(opened, wish)
     return _drawn(makers, _files(makers, wish), wish)

@@ -182,6 +182,7 @@ class Caption:
     def _is_said(self, one: Sentence) -> bool:
         if one.role in ("more", "detail", "page") or one.key in _OF_TABLES:
             return False
+        # That stands above the figure, as a banner.
         return one.text.removesuffix(".") != STAND_INS
 
 
@@ -237,6 +238,7 @@ class FigureSheet:
     ) -> None:
         self.width = width
         title = caption.title
+        # Kept on a bare figure, too: nobody may take stand-ins for models.
         banner = STAND_INS if caption.stand_ins else ""
         above = [
             *_set([] if bare else title.split(), width, LARGE, INK, "bold"),

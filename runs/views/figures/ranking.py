@@ -179,6 +179,7 @@ def _of_pairs(board: Leaderboard, caption: Caption, name: str, shows: str) -> Pi
     cells = cells_of(table, dict(enumerate(rows)), name, "battles", few=_FEW if is_share else 0)
     grids = ShadedGrids(
         pairs.models,
+        # No model meets itself.
         [ShadedGrid(cells, pairs.models, {(k, k) for k in range(len(pairs.models))})],
         AROUND if is_share else UPWARD,
         0.0,

@@ -202,6 +202,7 @@ def positions(scores: TaskScores, board: TaskBoard) -> Picture | str:
             for k, row in enumerate(of, first)
         }
         cells = cells_of(table, places, "value", "n", few=_FEW)
+        # The corner, all positions at all lengths, is the figure of the board.
         grids.append(ShadedGrid(cells, across, {(len(_ROWS) - 1, len(across) - 1)}, name))
         first += len(of)
     body = ShadedGrids(

@@ -88,6 +88,7 @@ _SLICE_ROW = (
     *("model", "rating", "low", "high", "battles", "wins", "ties", "rank_best", "rank_worst"),
     "flags",
 )
+# Of a status only these: others, such as the next command, name folders of this machine.
 _STATUS = (
     *("slots", "settled", "decided", "verdicts", "void_reasons", "forfeits", "skipped"),
     *("quarantine", "damage", "cost_usd", "unknown_cost", "cost_usd_a_battle", "cache", "lost"),
@@ -444,6 +445,7 @@ def _run_page(
         siblings=None,
         words=page_words(report, short_names([*(row.model for row in board.models), *setup.cast])),
         tables=report.to_json()["tables"],
+        # The very text that `arena leaderboard --format csv` prints.
         csv=csv_text(report.data_table),
         sections={one.id: one for one in sections},
     )

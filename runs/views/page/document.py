@@ -70,6 +70,7 @@ def document(
         plain: HTML that is shown where no script runs, with every text in it escaped.
     """
     found = assets(page)
+    # Beside the data, so that a new standard changes no script.
     titles = [[name, standard.words.capitalize()] for name, standard in STANDARDS.items()]
     inline = "" if summary is None else block("summary", safe_json(summary), "application/json")
     slots = {
@@ -107,16 +108,20 @@ def policy(page: Page, place: Place = "served") -> str:
     # Opened from disk a page has no origin that every browser takes for 'self'.
     beside = " 'self' file:" if place == "split" else ""
     parts = [
+        # Whatever is not named below is refused.
         "default-src 'none'",
         f"script-src {_hash(found.script)}{beside}",
         f"style-src {_hash(found.style)}",
+        # Thumbnails come as text, of which the script makes blobs.
         f"img-src blob:{server}",
         "base-uri 'none'",
         "form-action 'none'",
+        # Where a browser knows it, no text can become markup, even by a mistake of ours.
         "require-trusted-types-for 'script'",
         f"trusted-types {SIBLINGS if place == 'split' else chr(39) + 'none' + chr(39)}",
     ]
     if place == "served":
+        # A page opened from disk asks nobody for anything.
         parts += ["connect-src 'self'", "media-src 'self'"]
     return "; ".join(parts)
 

@@ -45,6 +45,7 @@ def audit_report(found: AuditReport) -> Report:
     alarms = [text for _, is_alarm, text in each if is_alarm]
     lists = (
         listing("facts", FACTS_TITLE, (f"{line}." for line in fact_lines(found.facts))),
+        # Said even if there is none: an empty list would read as a check that was not made.
         listing("alarms", "Alarms", alarms or [_NO_ALARM]),
         *(
             listing(group, group, (f"{'ALARM: ' * one[1]}{one[2]}" for one in mine))

@@ -60,6 +60,7 @@ def _count_table(found: CategoryReport) -> Table:
         Column("battles", "battles", "count"),
         Column("both_bad", "both bad", "share_with_interval"),
     )
+    # A category that no question is of has no group.
     none = Group("", 0, UNKNOWN, is_thin=False, places=())
     rows = tuple(
         {

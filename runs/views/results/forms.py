@@ -374,6 +374,7 @@ def _grid(
             terminal.text(_head(table, column)),
             justify="right" if column.format.is_figure else "left",
             no_wrap=column.kind not in _FOLDED,
+            # Folded: an ellipsis would hide which model a row is about.
             overflow="fold",
             min_width=min(longest, _LEAST_NAME) or None,
         )

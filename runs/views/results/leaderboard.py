@@ -118,6 +118,7 @@ def leaderboard_report(board: Leaderboard) -> Report:
         *_behaviour_sentences(board.models),
         totals_sentence(tally),
         *audit_sentences(board.audit or ()),
+        # The headline says already that few videos rank nobody.
         *notes_of(board.settings.warnings, told=(TOO_FEW, too_few("battle"))),
         headline,
     )
@@ -159,6 +160,7 @@ def row_fields(
     row: LeaderboardRow, group: int | None, shared: Collection[str] = ()
 ) -> dict[str, Any]:
     """Return the fields of a model by their keys; `own_flags` leaves out flags that all share."""
+    # Without the group in front, and the figures and flags behind, which are added below.
     names = ROW_FIELDS[1 : -len(FIGURES) - 2]
     found: dict[str, Any] = {"group": group, **{name: getattr(row, name) for name in names}}
     for name in FIGURES:
@@ -445,6 +447,7 @@ def control_sentence(found: FittedTerms, table: Table, *, role: Role = "said") -
         return None
     asked = {"Style": found.style, "Position bias": found.seat}
     terms = [name for name, of in asked.items() if of is not None]
+    # The last row holds the control.
     width, times = (table.quote(len(table.rows) - 1, of) for of in ("half_width", "inflation"))
     why: list[tuple[Part, ...]] = []
     if control.half_width is None:

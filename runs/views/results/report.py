@@ -448,6 +448,7 @@ class Report:
             ],
             "tables": {
                 name: table_json(one)
+                # Each once, though a table may be in the report and be quoted as well.
                 for name, one in {of.name: of for of in (*self.tables, *self._quoted())}.items()
             },
         }

@@ -358,6 +358,7 @@ def spending_section(report: Report, each_usd: float | None) -> Section:
 
 def missing_section(report: Report, status: Row) -> Section:
     """Return what a run left out, and why: battles without a verdict, files not used, damage."""
+    # What is under `link` are filters: the page leads to the list of these battles.
     battles: list[Row] = [
         {"what": "Void", "why": reason, "battles": n, "link": {"verdict": "void"}}
         for reason, n in status["void_reasons"].items()
