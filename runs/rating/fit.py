@@ -483,7 +483,7 @@ def _interval(rated: RatedBouts) -> str:
 
 
 def _terms(rated: RatedBouts, component: int) -> FittedTerms:
-    """What was fitted beside the strengths of a component, in rating points."""
+    """Return what was fitted beside the strengths of a component, in rating points."""
     control = rated.controls[component] if rated.controls else None
     seat, style = (None, None) if control is None else _effects(rated, control.fit)
     return FittedTerms(
@@ -497,7 +497,7 @@ def _terms(rated: RatedBouts, component: int) -> FittedTerms:
 def _effects(
     rated: RatedBouts, fit: ComponentFit
 ) -> tuple[Term | None, dict[str, Term | None] | None]:
-    """What position and style are worth in one component."""
+    """Return what position and style are worth in one component."""
     assert fit.terms is not None
     worth = worth_of(fit.terms.gamma, half_widths(fit.errors, fit.spread.effective))
     seat = worth.pop(0) if rated.method.seats else None

@@ -263,8 +263,7 @@ class PageData:
         """Return the battles at the places from `number` times CHUNK on; none beyond the last."""
         wanted = self.index.id[number * CHUNK : (number + 1) * CHUNK]
         with open_run(self.folder) as run:
-            # Read from the file when it is asked for: texts of all battles would not fit into
-            # memory.
+            # Read when it is asked for, so that no page keeps the texts of all battles in memory.
             found = (run.store.battle(id_) for id_ in wanted)
             return [self._battle(battle) for battle in found if battle is not None]
 

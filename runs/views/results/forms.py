@@ -77,14 +77,9 @@ class ReportView:
 def as_text(report: Report, *, notes: bool = False, details: bool = False) -> str:
     """Return a report as it is printed into a pipe."""
     text = io.StringIO()
+    # Nothing in a name is read: no markup, no `:emoji:`, and no colours.
     console = Console(
-        # Nothing in a name is read: no markup, no `:emoji:`, and no colours.
-        file=text,
-        width=PIPED,
-        color_system=None,
-        highlight=False,
-        emoji=False,
-        markup=False,
+        file=text, width=PIPED, color_system=None, highlight=False, emoji=False, markup=False
     )
     console.print(ReportView(report, notes=notes, details=details))
     return text.getvalue().removesuffix("\n")
