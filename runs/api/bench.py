@@ -96,6 +96,7 @@ class Bench:
             return [*results.read_tasks(self._opened)]
         if self._holds_dialogues:
             return [*results.read_dialogues(self._opened)]
+        # Rulings on both references, then games against an anchor.
         return [*results.read_results(self._opened), *results.read_anchored(self._opened)]
 
     def score(

@@ -531,6 +531,7 @@ class Categories(ReportedBoard):
 
 
 def _of(group: Json | None) -> Json:
+    # A category without a battle has no group.
     if group is None:
         return {"battles": 0, "both_bad_share": None}
     return {"battles": group["battles"], "both_bad_share": group["both_bad_share"]}
@@ -630,4 +631,5 @@ class Realism(ReportedBoard):
     def to_markup(self, form: Markup) -> str:
         from videoautoarena.runs.views.results.categories import realism_report
 
+        # In full: only a terminal is spared the rarer values of a trait.
         return marked_up(realism_report(self._found, most=None), form, notes=True)

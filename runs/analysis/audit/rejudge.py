@@ -231,6 +231,7 @@ def _compare(run: Run, judge: str, trials: Sequence[Trial]) -> Rejudged:
     found = agreement_of(shared)
     clear = [pair for pair in shared if "tie" not in (word_of(pair.battle), word_of(pair.other))]
     without = agreement_of(clear)
+    # In characters, as in the audit of length.
     lengths = [(len(p.battle.answer_a or ""), len(p.battle.answer_b or "")) for p in clear]
     kept = [(p.battle, "a" if a > b else "b") for p, (a, b) in zip(clear, lengths, strict=True)
             if a != b]  # fmt: skip
@@ -240,6 +241,7 @@ def _compare(run: Run, judge: str, trials: Sequence[Trial]) -> Rejudged:
         {row.model: row for row in build([pair[k] for pair in shared], roster).models
          if row.rating is not None} for k in (0, 1)
     )  # fmt: skip
+    # Only models with a rating on both boards have an order on both.
     rated = [name for name in one if name in two]
     ratings = [
         np.array([board[name].rating for name in rated], dtype=np.float64) for board in (one, two)

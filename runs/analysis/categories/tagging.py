@@ -258,6 +258,7 @@ def prompts_with(store: Store, role: Role, *, keep: bool = True) -> PromptSet:
     """Return the run's prompts with that of a role that came later; it stays as first used."""
     own = stored_prompts(store, missing=PromptSet.load(categories=True))
     kept = store.file(f"{PROMPT_FILE}{role}")
+    # The prompt that was used first stays, so that all tags of a run answer the same words.
     if kept is None and keep:
         store.put_file(f"{PROMPT_FILE}{role}", own.texts[role])
     texts = dict(own.texts) | ({role: kept.text} if kept else {})

@@ -165,6 +165,7 @@ def _compare(
         tags = None
     paths = {video.id: video.path for video in run.store.videos()}
     measured = simulated_questions(battles, paths, tags)
+    # Questions, not battles: one that several pairs fought over counts once.
     simulated = asked_once(battles, measured)
     real = real_questions(given, own=own, classified=said)
     if not simulated:

@@ -205,6 +205,7 @@ def _frame(axes: Axes, panel: Panel, lines: int, *, wide: float, several: bool) 
         axes.axvline(panel.middle, color=GREY, linewidth=0.5)
     if panel.dashed is not None:
         axes.axvline(panel.dashed, color=GREY, linewidth=0.7, linestyle=(0, (3, 2)))
+    # A letter is about .6 of its size wide.
     most = max(int(wide * 72 / (0.6 * SMALL)), 5)
     for up, text in enumerate((panel.count, panel.title and shown(panel.title, most))):
         if text:

@@ -79,6 +79,7 @@ def ladder(board: Leaderboard) -> Picture:
             Texts(texts("interval", rated)),
         ],
         headings=headings,
+        # Below ten videos nobody is ranked, and so nobody is out for good.
         grey="cannot be best" if any(lead.is_ranked for lead in board.leads) else "so far below",
         hollow="one-sided",
     )

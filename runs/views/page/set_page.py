@@ -267,6 +267,8 @@ def _dialogues(
     for item in in_turn:
         shown = _dialogue(item, said)
         written = json.dumps(fields_json(shown), ensure_ascii=False)
+        # Counted as written, since texts are most of a dialogue, and those of some languages are
+        # three bytes a letter.
         room -= len(written.encode("utf-8", "replace"))
         if room < 0:
             return

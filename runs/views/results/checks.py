@@ -165,6 +165,7 @@ def _asked_table(probes: Iterable[AskedProbe]) -> Table:
     rows = defaultdict[tuple[str, str], dict[str, Any]](dict)
     for one in probes:
         task = _task(one.split, one.task)
+        # One row for a model and a task, whatever views of the video it was asked with.
         rows[task, one.model] |= {"task": task, "model": one.model, "chance": one.chance}
         rows[task, one.model] |= {one.view: one.accuracy, f"{one.view}_n": one.n}
     columns = (
@@ -212,6 +213,7 @@ def diff_report(found: dict[str, Any]) -> Report:
     benches = tuple({**one, "bench": one["bench"][:12]} for one in found["benches"])
     rows = []
     for what in ("questions", "videos"):
+        # Unchanged ones are counted, all others listed.
         many = {k: n if isinstance(n, int) else len(n) for k, n in found[what].items()}
         rows.append({"what": what, **many})
     rows.append({"what": "settings", "changed": len(found["settings"])})

@@ -101,6 +101,7 @@ def _report(
         Column("of", "of", "text"),
         *(Column(key, name, average) for key, name in zip("ab", names, strict=True)),
         Column("value", "difference", gap, ("value", "low", "high")),
+        # Dialogues are not counted one by one.
         *[Column("items", "higher-level-lower", "record", _HIGHER, spare=1)] * ("level" in rows[0]),
         Column("n", f"{of}s", "count", spare=2),
     )

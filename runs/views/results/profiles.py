@@ -97,6 +97,7 @@ def _short(row: ThemeRow) -> str:
 
 def profile_report(profile: Profile) -> Report:
     """Return what a model gets wrong and where it wins."""
+    # A theme that it never shows is told only where others surely show it more often.
     shown = [row for row in profile.themes if row.n or row.mark]
     tally = tally_table(
         {

@@ -268,6 +268,7 @@ Role = Literal["said", "counted", "alarm", "note", "more", "detail", "page"]
 BOUNDS = ("_low", "_high")
 """Endings of the fields with the bounds of an interval, behind the name of the figure."""
 _DIGIT = re.compile(r"\d")
+# `{name}`, `{name:noun}` or `{name|one|many}`; what stands in brackets may be left out.
 _PLACE = re.compile(r"\{(\w+)(?::([a-z ]+)|\|([^|}]*)\|([^}]*))?\}")
 _GROUP = re.compile(r"\[([^]]*)\]")
 

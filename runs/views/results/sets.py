@@ -228,6 +228,7 @@ def sweeps_table(sweeps: Iterable[Sweep]) -> Table:
                 "model": one.model,
                 "frames": one.cheapest,
                 "accuracy": cheap.accuracy.value,
+                # Dollars are told only where settings were compared by them.
                 "usd": cheap.usd if one.by == "dollars" else None,
                 "best": one.best,
                 "best_accuracy": best.accuracy.value,
@@ -303,6 +304,7 @@ def ladder_sentences(ladders: Sequence[LengthLadder], table: Table) -> Iterator[
         said = list[tuple[Part, ...]]()
         for k in range(start, start + len(one.rungs)):
             quotes = table.quotes(k)
+            # The shortest length has nothing to change from.
             change = (" [", quotes["change"], "]") if k > start else ()
             said.append((quotes["seconds"], " ", quotes["accuracy"], *change))
         yield sentence(

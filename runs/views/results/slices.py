@@ -76,6 +76,7 @@ def slices_report(sliced: Slices) -> Report:
         about = {"slice": part.name, f"slice_{share}": _shared(part, share)}
         about |= effects.get(part.name, {})
         rows += [about | row_fields(row, groups.get(row.model)) for row in part.board.models]
+    # The same effects were asked for in all slices.
     of_effects = next(iter(effects.values()), {})
     fields = ("slice", f"slice_{share}", *of_effects, *ROW_FIELDS)
     columns = (Column("slice", "slice"), MODEL)
@@ -220,6 +221,7 @@ def _feet(sliced: Slices) -> dict[str, tuple[Kind, list[Any]]]:
 
 def _share(sliced: Slices) -> str:
     """Return the key of the share that is shown with a slice."""
+    # A tie by one standard is neither good nor bad, so both-bad shares say nothing there.
     return "agreement" if sliced.by == "standard" else "both_bad_share"
 
 
