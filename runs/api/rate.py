@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 class RatingOptions(TypedDict, total=False):
     """How battles are rated: the fields of `RatingMethod`, which says what each means."""
 
+    # Written out for editors and type checkers; a test holds the names to the options of the
+    # command line.
     ties: Ties
     fit: Fit | None
     style: bool
@@ -37,7 +39,7 @@ class RatingOptions(TypedDict, total=False):
 def rate(
     battles: str | os.PathLike[str] | Iterable[Any], **options: Unpack[RatingOptions]
 ) -> Leaderboard:
-    """Return the leaderboard of anybody's battles, as `arena rate` does; calls no model.
+    """Return the leaderboard of anybody's battles, as `arena rate` prints it; calls no model.
 
     Args:
         battles: a CSV, JSON lines or Parquet file; a table of pandas or Arrow; or an iterable of
@@ -46,7 +48,7 @@ def rate(
             `tie`, `tie (bothbad)`, or `a`, `b`, 1, 0, .5. Battles of one `video` are not taken
             for independent.
         options: how battles are rated, by the names of `RatingOptions`; `reweight` and `without`
-            are of a run alone.
+            work for runs only.
 
     Returns:
         A Leaderboard. Ratings are Elo points with mean 1000.

@@ -1,4 +1,4 @@
-"""Two words on one battle: a judge's from both seats, again, or beside a person's."""
+"""Pairs of words on one battle: a judge's from both seats, asked again, or beside a person's."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from videoautoarena.scoring.fitting.counts import Floats
 from videoautoarena.scoring.intervals.proportions import Share, measure_share
 
 LEAST = 20
-"""Pairs of words that are measured at least."""
+"""Pairs of words of a kind, below which nothing is measured."""
 _A_POINT = 15
 _MOST_POINTS = 5
 SWAPPED = "seats swapped"
@@ -66,11 +66,12 @@ def find_echoes(
 
 
 def measure_echoes(board: RatedLeaderboard, echoes: Iterable[Echo]) -> list[Echoes]:
-    """Return what came of each kind with enough words about models of the largest group."""
+    """Return the shares of each kind with enough pairs about models of the largest group."""
     group = board.components[0] if board.components else ()
     ratings = {row.model: row.rating or 0.0 for row in board.models if row.model in group}
     kinds: dict[str, list[Echo]] = {kind: [] for kind in KINDS}
     for echo in echoes:
+        # Only models of one scale have a gap.
         if {echo.battle.model_a, echo.battle.model_b} <= set(ratings):
             kinds[echo.kind].append(echo)
     return [_measured(kind, found, ratings) for kind, found in kinds.items() if len(found) >= LEAST]
@@ -91,6 +92,7 @@ def _measured(kind: str, echoes: Sequence[Echo], ratings: Mapping[str, float]) -
     hits = np.array([echo.is_same for echo in echoes], dtype=np.float64)
     videos = number_names([echo.battle.video for echo in echoes])
     points = min(max(len(echoes) // _A_POINT, 1), _MOST_POINTS)
+    # Equally many pairs a point, so that no interval is much wider than the others.
     parts = np.array_split(order, points)
     return Echoes(
         kind,

@@ -1,4 +1,4 @@
-"""What a question is about: as a run was tagged, or told by its words where it was not.
+"""Tells what a question is about: by the tags of a run, or by its words where there are none.
 
 Categories do not exclude each other: a question may stand in several, and in none.
 """
@@ -22,7 +22,7 @@ class Classified(NamedTuple):
     """What a classifier said of real questions."""
 
     classifier: str
-    """Its name, by which the run is tagged, too."""
+    """Its name; the run is tagged by it, too."""
     categories: Mapping[str, Categories | None]
     """By the text of a question; None where nothing could be read."""
 
@@ -36,7 +36,7 @@ GENERAL = frozenset(" ".join(line for of in _WORDS["general"].values() for line 
 
 
 def told_categories(question: str) -> Categories:
-    """Return the categories that a question's words stand for, as they are shown; in READ alone."""
+    """Return the categories that a question's words stand for; only languages of READ are known."""
     plain = " ".join(question.casefold().split())
     return frozenset(name for name, rule in _TOLD.items() if rule.search(plain))
 
@@ -46,8 +46,8 @@ def categories_of(
 ) -> Mapping[str, Categories | None] | None:
     """Return the categories of each battle's question, by its id, as the run was tagged.
 
-    Nobody named: by the classifier who read most of it. A battle that is not there is one of
-    whose question nobody could tell; None at all that the run has no tags.
+    Without a name, the classifier that read most of it counts. A battle is left out if its
+    question has no readable tag; None means that the run has no tags at all.
     """
     tagged = question_categories(run, classifier)
     if not tagged:

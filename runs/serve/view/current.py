@@ -1,4 +1,4 @@
-"""A run's data as its page asks for it: read again as the run grows, at a small share of a core."""
+"""Keeps the data of a run for its page: read again as it grows, at a small share of a core."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from videoautoarena.runs.serve.server.serve import aside
 from videoautoarena.runs.views.page.data import PageData
 
 LEAST_S = 3.0
-"""Between two readings of a run that grows."""
+"""Seconds between two readings of a growing run, at least."""
 SHARE = 10
-"""So many times what reading cost a core is waited before the run is read again."""
+"""Multiple of the CPU time of a reading that passes before the next one."""
 LayOut = Callable[[RunReader, dict[str, dict[str, Any]]], None]
 Stamp = tuple[tuple[int, int, int] | None, ...]
-"""Inode, size and time of change of a run's file and of its log; no log where it is empty."""
+"""Inode, size and time of change of a run's file and of its log; None for an empty log."""
 
 
 @dataclass(frozen=True)
@@ -43,10 +43,10 @@ class RunData:
 
 
 class Current:
-    """The latest data of one run; whoever asks while it is read gets what was there before."""
+    """The latest data of one run; requests during a reading get the data from before."""
 
     def __init__(self, folder: Path, lay_out: LayOut) -> None:
-        """Take the run's folder, and what says of its videos where their thumbnails lie."""
+        """Take the run's folder, and what adds to its videos where their thumbnails lie."""
         self.folder = folder
         self._lay_out = lay_out
         self._data: RunData | None = None
@@ -54,11 +54,12 @@ class Current:
         self._lock = asyncio.Lock()
 
     async def data(self, *, newest: bool = False) -> RunData:
-        """Return the run's data; those of a while ago, unless the `newest` are asked for."""
+        """Return the run's data, which may be somewhat old unless the `newest` are asked for."""
         known = self._data
         if known is None or newest or not (self._lock.locked() or time.monotonic() < self._due_s):
             async with self._lock:
                 known = self._data
+                # Before reading, so that whatever is written meanwhile is read the next time.
                 stamp = stamp_of(self.folder)
                 if known is None or known.stamp != stamp:
                     known = self._data = await self._read(stamp)
@@ -72,6 +73,8 @@ class Current:
         return data
 
     def _read_aside(self, stamp: Stamp) -> tuple[RunData, float]:
+        # CPU time of this thread: while a run is played it waits for the cores, which is no cost of
+        # reading.
         began = time.thread_time()
         page = PageData.read(self.folder)
         with open_run(self.folder) as run:
@@ -81,7 +84,7 @@ class Current:
 
 
 def stamp_of(folder: Path) -> Stamp:
-    """Return what changes whenever somebody writes to the run in a folder; nothing is opened."""
+    """Return a stamp that changes whenever the run in a folder is written to; opens nothing."""
     file = real_file(run_file(folder))
     seen: list[tuple[int, int, int] | None] = [None, None]
     for place, path in enumerate((file, wal_of(file))):
