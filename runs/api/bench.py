@@ -28,8 +28,10 @@ def open_bench(path: str | os.PathLike[str]) -> Bench:
     """Return the frozen bench in a folder; its files are read once, its videos not at all.
 
     Raises:
-        BadInput: there is none, or something in it is not as it was frozen.
+        BadInput: there is no bench, or something in it is not as it was frozen.
     """
+    # Imported where it is used, as everywhere in this room: `import videoautoarena` loads nothing
+    # else.
     from videoautoarena.runs.bench.format.reader import open_bench as opened
 
     return Bench(opened(Path(path)))
@@ -70,9 +72,9 @@ class Bench:
 
     @property
     def items(self) -> Records[Item] | Records[TaskItem] | Records[DialogueItem]:
-        """The questions as frozen records: with an answer that won and one that lost, or tasks.
+        """The items as frozen records: tasks, or questions with a winning and a losing answer.
 
-        Of a set of dialogues those.
+        A set of dialogues has its dialogues.
         """
         listed = _LISTED_TASKS if self._holds_tasks else _LISTED
         if self._holds_dialogues:
@@ -81,9 +83,9 @@ class Bench:
 
     @property
     def results(self) -> list[AnyResult]:
-        """What models scored on it by now: rulings on their answers, of tasks the answers.
+        """The results of models so far: rulings on their answers, or for tasks the answers.
 
-        Of dialogues the answer to each scored round, and what was said to its checklist.
+        For dialogues they hold the answer to each scored round and the marks of its checklist.
 
         Raises:
             BadInput: a file that is no result, or one on another bench.
@@ -94,6 +96,7 @@ class Bench:
             return [*results.read_tasks(self._opened)]
         if self._holds_dialogues:
             return [*results.read_dialogues(self._opened)]
+        # Rulings on both references, then games against an anchor.
         return [*results.read_results(self._opened), *results.read_anchored(self._opened)]
 
     def score(
@@ -117,7 +120,7 @@ class Bench:
             judge: only what this judge said.
             anchor: only what was held against this model's answers.
             as_published: tasks and dialogues by the rules of whoever published them.
-            margin: points of accuracy that are as good, for the cheapest of several settings.
+            margin: points of accuracy within which a cheaper one of several settings is as good.
 
         Raises:
             BadInput: nothing was judged, or not by this judge or against this anchor; or what is
@@ -126,6 +129,7 @@ class Bench:
         from videoautoarena.runs.bench.kinds.scorings import scoring_of
         from videoautoarena.runs.bench.score.anchor_score import WantedScores
 
+        # Checked here, since nothing checks types in a notebook.
         _refuse("of", of, ("judged", "decided", "all"))
         wanted = WantedScores(
             of=of, by=by, judge=judge, anchor=anchor, as_published=as_published, margin=margin
@@ -150,7 +154,7 @@ def _refuse(name: str, value: object, allowed: Sequence[object]) -> None:
 
 
 class SetBoard(Board):
-    """Scores on a frozen set, a table a part of it."""
+    """Scores on a frozen set, one table for each part of it."""
 
     def to_text(self) -> str:
         from videoautoarena.runs.views.results.comparisons import set_reports
@@ -161,7 +165,7 @@ class SetBoard(Board):
     def to_markup(self, form: Markup) -> str:
         """Return it for pasting: `markdown`, `latex`, `html` or `csv`; every cell is harmless.
 
-        As CSV it is one table; of preferences that of the references where there are any.
+        CSV is one table; for preferences that of the references if there are any.
         """
         from videoautoarena.runs.views.results.comparisons import pasted
 
@@ -180,12 +184,12 @@ class Scores(SetBoard):
 
     @property
     def anchored(self) -> list[Json]:
-        """The boards of what was held against anchors, as JSON-ready values."""
+        """The boards of games against anchors, as JSON-ready values."""
         return list(self.to_json().get("anchored", []))
 
     @property
     def rows(self) -> list[Json]:
-        """A row a model and judge; where all was held against an anchor, a row of those boards."""
+        """A row for each model and judge; the rows of anchored boards if there are no others."""
         if self._json["models"]:
             return list(self.to_json()["models"])
         return [
@@ -207,7 +211,7 @@ class TaskScores(SetBoard):
 
     @property
     def rows(self) -> list[Json]:
-        """A row a part of the set and model."""
+        """A row for each part of the set and model."""
         boards = self.to_json()["boards"]
         return [{"split": board["split"], **row} for board in boards for row in board["models"]]
 

@@ -67,6 +67,7 @@ class TabularResult(ABC):
 
     def __init__(self, found: Any) -> None:
         self._found = found
+        # Made once; what is handed out are copies, so that nobody's change reaches anybody else.
         self._json: Json = plain(found)
 
     def to_json(self) -> Json:
@@ -150,7 +151,7 @@ class Leaderboard(ReportedBoard):
 
     A row holds `model`; `rating` in Elo points, mean 1000, with the bounds `low` and `high` of its
     95 % interval; `rank`, `rank_best` and `rank_worst`; `battles`, `wins`, `losses`, `ties`,
-    `win_rate` from 0 to 1, `forfeits` and `flags`. Figures that there is nothing to say from are
+    `win_rate` from 0 to 1, `forfeits` and `flags`. Figures without any battle behind them are
     None. `docs/records.md` lists every key.
     """
 
@@ -166,7 +167,8 @@ class Leaderboard(ReportedBoard):
 
     @property
     def facts(self) -> list[Json]:
-        """What is so of the models' calls: `fact`, `model`, `count`, `of` and `sentence` each."""
+        """Facts about the models' calls: `fact`, `model`, `count`, `of` and `sentence` of each."""
+        # Absent of battles from a file, of which no call is known.
         return list(copy.deepcopy(self._json.get("facts", [])))
 
     def _report(self) -> Report:
@@ -209,7 +211,7 @@ class Pairs(ReportedBoard):
 
 
 class Audit(ReportedBoard):
-    """What a run says of its judges.
+    """What a run says about its judges.
 
     A row holds the `key` of a figure, its `value` with the bounds `low` and `high` of its 95 %
     interval, the number `n` of cases behind it, the `sentence` that says what it means, and whether
@@ -251,12 +253,12 @@ class Status(TabularResult):
 
     @property
     def settled(self) -> int:
-        """How many of them have ended, in whatever way."""
+        """How many of these slots have ended, in whatever way."""
         return self._found.settled
 
     @property
     def decided(self) -> int:
-        """How many of them enter the ratings."""
+        """How many of these battles enter the ratings."""
         return self._found.decided
 
     @property
@@ -288,6 +290,7 @@ class Records(Sequence[T], Generic[T]):
     def __getitem__(self, place: slice) -> Records[T]: ...
     def __getitem__(self, place: int | slice) -> T | Records[T]:
         if isinstance(place, slice):
+            # A part shows itself as the whole does.
             return Records(self._records[place], self._name, shown=self._shown)
         return self._records[place]
 
@@ -329,6 +332,7 @@ def html_table(
 ) -> str:
     """Return texts as an HTML table with notes below."""
     columns = tuple(Column(head, head) for head in heads)
+    # Through the one writer of HTML, which escapes every cell.
     table = Table(
         "texts", caption, columns, tuple(dict(zip(heads, row, strict=True)) for row in rows)
     )
@@ -398,6 +402,7 @@ class Frames(Sequence["Frame"]):
 def _picture(frame: Frame, jpeg: bytes) -> str:
     from videoautoarena.video.synth.contact_sheet import thumbnail
 
+    # A notebook keeps its output in its file: thumbnails, not frames.
     small = b64encode(thumbnail(jpeg, longer_px=THUMBNAIL_PX)).decode("ascii")
     when = f"{frame.time_s:.2f} s"
     return f'<img src="data:image/jpeg;base64,{small}" alt="{when}" title="{when}">'
@@ -494,7 +499,7 @@ class Labels(Reported):
 
 
 class Categories(ReportedBoard):
-    """How many questions are of each category, what became of their battles, and who leads there.
+    """How many questions are of each category, how their battles ended, and who leads there.
 
     A row is a `category`: `questions` of it, `unknown` ones, their `share` with a 95 % interval
     that knows which questions share a video, decided `battles` and `both_bad_share` of them. A
@@ -524,6 +529,7 @@ class Categories(ReportedBoard):
 
 
 def _of(group: Json | None) -> Json:
+    # A category without a battle has no group.
     if group is None:
         return {"battles": 0, "both_bad_share": None}
     return {"battles": group["battles"], "both_bad_share": group["both_bad_share"]}
@@ -532,9 +538,9 @@ def _of(group: Json | None) -> Json:
 class Profile(Reported):
     """What one model gets wrong more often than others, and where it wins.
 
-    A row holds a `theme` of weaknesses, of how many answers `n` it was written, the `share` of
-    those that were looked at with its 95 % interval, the same of all others, their `difference`,
-    and the `mark` `more` or `less` where that is sure.
+    A row holds a `theme` of weaknesses, the number `n` of answers that show it, their `share` of
+    those that were looked at with its 95 % interval, the same of all others, the `difference`, and
+    the `mark` `more` or `less` where that is sure.
     """
 
     _found: ModelProfile
@@ -602,7 +608,7 @@ class Realism(ReportedBoard):
 
     @property
     def as_played(self) -> Leaderboard | None:
-        """The leaderboard of the run; None where none can be made by the real mix beside it."""
+        """The leaderboard of the run; None if there is no board by the real mix beside it."""
         boards = self._found.boards
         return None if boards is None else Leaderboard(boards.as_played)
 
@@ -623,4 +629,5 @@ class Realism(ReportedBoard):
     def to_markup(self, form: Markup) -> str:
         from videoautoarena.runs.views.results.categories import realism_report
 
+        # In full: only a terminal is spared the rarer values of a trait.
         return marked_up(realism_report(self._found, most=None), form, notes=True)

@@ -118,6 +118,7 @@ def open_run(path: str | os.PathLike[str]) -> Run:
     from videoautoarena.runs.run.rundir.reader import run_file
 
     folder = Path(path)
+    # Only to refuse at once what is no run; every method opens the file for itself.
     run_file(folder)
     return Run(folder)
 
@@ -198,8 +199,8 @@ class Run:
             A Leaderboard, Slices of a trait, or Pairs. Ratings are Elo points with mean 1000.
 
         Raises:
-            BadInput: an option that there is not, a value that it cannot have, or a method that
-                these battles do not allow.
+            BadInput: an unknown option, a value that it cannot have, or a method that these
+                battles do not allow.
         """
         from videoautoarena.runs.analysis.leaderboard import board as boards
         from videoautoarena.runs.rating.method import RatingMethod
@@ -226,6 +227,7 @@ class Run:
         `void`) and every judging. `to_json()` is what `arena battles --json` prints.
         """
         with self._opened() as run:
+            # A list, since the file is closed behind it.
             return Records(list(run.battles), "battles", shown=_LISTED)
 
     def audit(self) -> Audit:
@@ -250,6 +252,7 @@ class Run:
         from videoautoarena.runs.api.results import Profile
         from videoautoarena.runs.rating.profile import profile_of
 
+        # Profiles of all: each model is compared with the others.
         return Profile(profile_of(self._profiles(embeddings), model))
 
     def profiles(self, *, embeddings: str | None = None) -> Profiles:
@@ -310,9 +313,9 @@ class Run:
             return Setup(setup_of(run))
 
     def facts(self) -> dict[str, VideoFacts]:
-        """Return what `videos.csv` said of the videos when the run began, by their id, if anything.
+        """Return what `videos.csv` said of the videos when the run began, by video id.
 
-        Text is as in the file, on one line, without control characters; what is not said is None.
+        Text is as in the file, on one line, without control characters; missing facts are None.
         """
         with self._opened() as run:
             return dict(run.facts())
@@ -395,8 +398,8 @@ class Run:
     def categories(self, classifier: str | None = None) -> Categories:
         """Return what kinds of question were asked, as `arena categories show`; calls no model.
 
-        `classifier`: by whose tags; None: who tagged the most. Raises BadInput where no question
-        was tagged, by it or at all: `arena categories tag` does that.
+        `classifier`: whose tags count; None: those of the one that tagged most. Raises BadInput if
+        no question was tagged, by it or at all; `arena categories tag` does that.
         """
         from videoautoarena.runs.analysis.categories.figures import report_of
         from videoautoarena.runs.api.results import Categories
@@ -405,7 +408,8 @@ class Run:
             return Categories(report_of(run, classifier))
 
     def close(self) -> None:
-        """End its use; nothing has to be closed for anybody else's sake."""
+        """End its use; nothing else is held open."""
+        # Nothing is open; later calls are refused, so that `with` means what it says.
         self._is_closed = True
 
     def __enter__(self) -> Self:
@@ -424,7 +428,7 @@ class Run:
 
 
 def _wait(work: Coroutine[Any, Any, T]) -> T:
-    """Return what `work` comes to; in a thread, since a notebook runs a loop in this one."""
+    """Return the result of `work`, run in a thread, since a notebook runs a loop in this one."""
 
     def run() -> T:
         with asyncio.Runner() as runner:

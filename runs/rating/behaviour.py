@@ -22,7 +22,7 @@ from videoautoarena.scoring.texts.refusals import is_refusal
 from videoautoarena.scoring.texts.style import count_words
 
 _NOBODY, _UNKNOWN = -2, -1
-"""Stand for the tokens of a seat that was never asked, and of an answer nobody counted."""
+"""Stand-ins for the tokens of a seat that was never asked, and of an answer nobody counted."""
 MARKED = "refusal"
 """Kind of a failed call whose reply the provider marked as a refusal."""
 Answers = tuple[str | None, ...]
@@ -47,6 +47,8 @@ class ContestantCalls(Mapping[Seat, ContestantCall]):
 
     def __init__(self, store: Store) -> None:
         self._slots = store.slots()
+        # Arrays over slots, since a run may have a million battles: a record for each call would
+        # fill the memory with objects.
         self._tokens = np.full((len(self._slots), 2), _NOBODY, dtype=np.int64)
         self._is_refusal = np.zeros((len(self._slots), 2), dtype=np.bool_)
         for said in store.journal.each_answer():
@@ -55,6 +57,7 @@ class ContestantCalls(Mapping[Seat, ContestantCall]):
     def _note(self, said: AnswerOutcome) -> None:
         """Keep what came of a call; the one that answered binds."""
         row = self._slots.find(base_of(said.scope))
+        # The ordinal of a nonce is twice the request, here the seat, plus one for its repair round.
         seat = said.ordinal // 2
         if row is None or (self._tokens[row, seat] != _NOBODY and not said.is_answered):
             return
@@ -93,11 +96,11 @@ def measure_behaviour(
 ) -> dict[str, Behaviour]:
     """Return for each model its shares and the length of its answers.
 
-    - refusals: of the questions it answered or refused, those refused, be it marked by the provider
-      or in plain words as `scoring.texts.traits` knows them
-    - forfeits: of the slots in which it was asked, those in which it gave no answer
-    - voids: of the slots it was drawn for, those that ended void
-    - both bad: of its decided battles, those in which both answers were called bad
+    - refusals: share refused of the questions it answered or refused, whether the provider marked
+      the refusal or `scoring.texts.refusals` knows its plain words
+    - forfeits: share without an answer of the slots in which it was asked
+    - voids: share that ended void of the slots it was drawn for
+    - both bad: share of its decided battles in which both answers were called bad
     - tokens: mean of its answers, as the provider counted them where it did so for all, else words
       and signs
 
@@ -118,7 +121,7 @@ def measure_behaviour(
 def _told(
     battles: Iterable[RateableBattle],
 ) -> Iterator[tuple[RateableBattle, Answers, str | None]]:
-    """Give each battle with its answers and the seat whose answer is a borrowed one."""
+    """Yield each battle with its answers and the seat whose answer is borrowed, if one is."""
     fields, outlines = (getattr(battles, name, None) for name in ("fields", "outlines"))
     if fields is None or outlines is None:
         for battle in battles:
@@ -146,6 +149,8 @@ class _Seen:
 
     def measured(self) -> Behaviour:
         shares = {name: figure_of(measure_share(*_columns(self.found[name]))) for name in SHARES}
+        # One unit for all answers of a model: a mean over tokens of some and words of others would
+        # measure who counted.
         known = len(self.found["tokens"][0]) == len(self.found["words"][0])
         lengths = self.found["tokens" if known else "words"]
         return Behaviour(

@@ -1,4 +1,4 @@
-"""From battles as arrays to the rows and settings of a leaderboard, whoever fought them where."""
+"""Turns battles as arrays into the rows and settings of a leaderboard, wherever they are from."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ ENDLESS = (
     "plain maximum likelihood, as in the paper whose preset this run began with, gives {} no "
     "finite rating; ratings are bias-reduced (Firth)"
 )
-"""Notes on a board that nobody asked to be fitted so."""
+"""Notes on a board whose fit follows from the preset of its run."""
 MOVED = "than in earlier versions"
 """Words of the note that says how far the zero of the scale has moved."""
 _FELT = 5.0
@@ -96,9 +96,9 @@ class Bouts:
     points: Floats
     """Points of a: 1, 0.5 or 0."""
     video: Ints | None
-    """Which battles share one; None where nobody knows."""
+    """Number of the video of each battle; None if videos are unknown."""
     style: Floats | None = None
-    """Shape (battles, features): how the answers differ; None where nobody asked."""
+    """Shape (battles, features): how the answers differ; None without style control."""
     features: Sequence[str] = ()
     weight: Floats | None = None
     """Shape (battles,), how much each counts, 1 on average; None where all count alike."""
@@ -108,13 +108,13 @@ class Control(NamedTuple):
     """Position and style beside the strengths of one component."""
 
     fit: ComponentFit
-    """With these terms, whether or not the ratings are of it."""
+    """The fit with these terms, whether or not ratings are taken from it."""
     found: Identification
 
 
 @dataclass(frozen=True, eq=False)
 class RatedBouts:
-    """Bouts, and what came of them."""
+    """Bouts, and their ratings."""
 
     bouts: Bouts
     method: RatingMethod
@@ -123,12 +123,12 @@ class RatedBouts:
     ratings: Ratings
     counts: ModelTally
     units: Floats
-    """What one unit of each style covariate is; 0 of those that never differ."""
+    """Size of one unit of each style covariate; 0 for those that never differ."""
     elo: Floats | None
     pieces: list[int]
-    """Videos of each component, or battles where nobody knows the videos."""
+    """Videos of each component, or battles if videos are unknown."""
     remark: str | None = None
-    """Why they were fitted so, where nobody asked for it."""
+    """Why this fit was chosen, if the user named none."""
     controls: Sequence[Control] = ()
     """One for each component; empty if neither position nor style is to be taken out."""
 
@@ -152,7 +152,7 @@ def rate_bouts(bouts: Bouts, method: RatingMethod) -> RatedBouts:
 
 
 def rate_as_in_paper(bouts: Bouts, method: RatingMethod) -> RatedBouts:
-    """Return the same by plain maximum likelihood where that is finite, unless a fit is named.
+    """Return ratings by plain maximum likelihood where these are finite, unless a fit is named.
 
     Raises:
         BadInput: as `rate_bouts` does.
@@ -168,7 +168,7 @@ def rate_as_in_paper(bouts: Bouts, method: RatingMethod) -> RatedBouts:
 
 
 def rater_of(manifest: Mapping[str, Any]) -> Callable[[Bouts, RatingMethod], RatedBouts]:
-    """Return what rates the battles of a run where nobody names a fit."""
+    """Return the function that rates the battles of a run, unless a method names a fit."""
     # A file of battles is rated without opening a store, which costs more to import.
     from videoautoarena.runs.run.rundir.reader import is_as_in_paper
 
@@ -176,7 +176,7 @@ def rater_of(manifest: Mapping[str, Any]) -> Callable[[Bouts, RatingMethod], Rat
 
 
 def _rate_bouts(bouts: Bouts, method: RatingMethod) -> RatedBouts:
-    """Return the ratings, or raise Endless."""
+    """Return the ratings, or raise NoFiniteStrength."""
     fought: Any = {"a": bouts.a, "b": bouts.b, "outcome": bouts.points, "models": len(bouts.names)}
     cells = count_cells(**fought, cluster=bouts.video)
     how = how_of(method, bouts.names)
@@ -186,6 +186,8 @@ def _rate_bouts(bouts: Bouts, method: RatingMethod) -> RatedBouts:
         Cells(cells.models, cells.i, cells.j, cells.counts) if alone else cells
     )
     cluster = None if alone else bouts.video
+    # Weighted battles need clusters for their intervals: where battles count as independent, each
+    # is a cluster of its own.
     if bouts.weight is not None:
         cluster = np.arange(len(bouts.a)) if cluster is None else cluster
         battles = count_cells(**fought, cluster=cluster, weight=bouts.weight)
@@ -209,11 +211,15 @@ def _rate_bouts(bouts: Bouts, method: RatingMethod) -> RatedBouts:
 def _rate_controlled(
     rows: BattleRows, battles: Cells | BattleRows, how: How
 ) -> tuple[Ratings, list[Control]]:
-    """The ratings of each component with the terms of `rows` taken out where these are identified.
+    """Return the ratings of each component, terms of `rows` taken out where they are identified.
 
-    Elsewhere they are those of `battles`, the same ones without these terms.
+    Other components keep the ratings of `battles`, the same battles without these terms.
     """
+    # Without a bootstrap, whose thousand draws would be thrown away where the terms turn out not to
+    # be identified.
     beside = rate(rows, replace(how, rounds=0))
+    # Decided once here: every form of a board reads what became of it, so that no two of them
+    # differ in which ratings they show.
     controls = []
     for members, fit in zip(beside.components, beside.fits, strict=True):
         assert fit.terms is not None
@@ -229,8 +235,9 @@ def _rate_controlled(
 
 
 def _join(beside: Ratings, plain: Ratings, holds: Sequence[bool]) -> Ratings:
-    """The ratings of `beside` in the components that `holds` names, and of `plain` in others."""
+    """Return the ratings of `beside` in the components where `holds` is true, else of `plain`."""
     chosen = np.zeros(len(plain.rating), dtype=np.bool_)
+    # Both fits have the same components: the same battles join the models.
     for members, held in zip(plain.components, holds, strict=True):
         chosen[members] = held
     found: dict[str, Any] = {}
@@ -287,7 +294,7 @@ def how_of(method: RatingMethod, names: Sequence[str]) -> How:
 
 
 def _covariates(bouts: Bouts, method: RatingMethod) -> tuple[Floats | None, Floats]:
-    """The style covariates that differ anywhere, and the units of all."""
+    """Return the style covariates that differ in some battle, and the units of all."""
     if not method.style or bouts.style is None:
         return None, np.empty(0)
     x, units = standardise(bouts.style)
@@ -307,6 +314,7 @@ def row_of(rated: RatedBouts, k: int, *, forfeits: int) -> LeaderboardRow:
     counts = rated.counts
     battles = int(counts.battles[k])
     elo = None
+    # Online Elo knows no absence: a model that never played would show the value it starts with.
     if rated.elo is not None:
         elo = round(float(rated.elo[k]), 4) if battles else math.nan
     home = home_of(rated, k)
@@ -348,6 +356,7 @@ def lead_in(rated: RatedBouts, component: int) -> BoardLead:
     above = [k for k in order if k not in first and lead.apart[first, k].all()]
     pieces = rated.pieces[component]
     top = first[0]
+    # Without a finite error of the difference nothing says how many videos would separate the two.
     nearest = next((k for k in rivals if np.isfinite(lead.bound[[top, k]]).all()), None)
     more = None
     if nearest is not None:
@@ -402,6 +411,7 @@ def complaints(rated: RatedBouts) -> list[str]:
             "the intervals treat battles as independent, which is too narrow for "
             "battles that share a video"
         )
+    # An anchor sets the zero itself, so no number of such a board has moved.
     moved = _shift(rated, 0) if pieces and rated.method.anchor is None else 0.0
     if abs(moved) >= _FELT:
         way = "higher" if moved > 0 else "lower"
@@ -410,6 +420,7 @@ def complaints(rated: RatedBouts) -> list[str]:
             "the plain mean of the models that are not one-sided; differences are the same"
         )
     fits = [*rated.ratings.fits, *(control.fit for control in rated.controls)]
+    # 347 points are the two nats of PRIOR_SD in `scoring.ratings.covariates`.
     if any(fit.terms is not None and fit.terms.held for fit in fits):
         found.append(
             "these battles do not bound the effect of position or style; a prior of "
@@ -446,7 +457,10 @@ def settings_of(rated: RatedBouts, totals: BattleTotals) -> RatingSettings:
 
 
 def _shift(rated: RatedBouts, component: int) -> float:
-    """By how many points ratings stand above those against the plain mean of the body."""
+    """Return how far ratings stand above those whose zero is the plain mean of the body, in points.
+
+    The body are the models that are not one-sided, or all where every model is.
+    """
     members = rated.ratings.components[component]
     theta = rated.ratings.theta[members]
     one_sided = rated.ratings.one_sided[members]
@@ -455,6 +469,7 @@ def _shift(rated: RatedBouts, component: int) -> float:
 
 
 def _reweighted(weight: Floats) -> BattleWeights:
+    # Kish's effective sample size.
     effective = float(weight.sum()) ** 2 / float((weight**2).sum()) if len(weight) else 0.0
     return BattleWeights(EVEN_PAIRS, round(effective, 1))
 
@@ -468,7 +483,7 @@ def _interval(rated: RatedBouts) -> str:
 
 
 def _terms(rated: RatedBouts, component: int) -> FittedTerms:
-    """What was fitted beside the strengths of a component, in rating points."""
+    """Return what was fitted beside the strengths of a component, in rating points."""
     control = rated.controls[component] if rated.controls else None
     seat, style = (None, None) if control is None else _effects(rated, control.fit)
     return FittedTerms(
@@ -482,7 +497,7 @@ def _terms(rated: RatedBouts, component: int) -> FittedTerms:
 def _effects(
     rated: RatedBouts, fit: ComponentFit
 ) -> tuple[Term | None, dict[str, Term | None] | None]:
-    """What position and style are worth in one component."""
+    """Return what position and style are worth in one component."""
     assert fit.terms is not None
     worth = worth_of(fit.terms.gamma, half_widths(fit.errors, fit.spread.effective))
     seat = worth.pop(0) if rated.method.seats else None
@@ -502,20 +517,24 @@ def worth_of(gamma: Floats, halves: Floats) -> list[Term]:
 def by_feature(
     features: Sequence[str], units: Floats, worth: Sequence[Term]
 ) -> dict[str, Term | None]:
-    """Return what each feature of style is worth; None of those whose unit is 0."""
+    """Return what each feature of style is worth; None for those whose unit is 0."""
     fitted = iter(worth)
     pairs = zip(features, units, strict=True)
     return {name: next(fitted) if unit > 0 else None for name, unit in pairs}
 
 
 def _tie_share(rated: RatedBouts, component: int) -> float | None:
-    """How many battles between equals tie by Davidson; NaN of none or all, None of other ties."""
+    """Return the share of ties between equals by Davidson, or None where ties count half.
+
+    NaN where no battle ties, or all do.
+    """
     if rated.method.ties != "davidson":
         return None
     terms = rated.ratings.fits[component].terms
     assert terms is not None
     if terms.log_nu is None:
         return math.nan
+    # Between equals Davidson gives a win, a tie and a loss the weights 1, nu and 1.
     return round(1.0 / (1.0 + 2.0 * math.exp(-terms.log_nu)), 6)
 
 
@@ -542,6 +561,8 @@ def matrices_of(rated: RatedBouts) -> PairMatrices:
     share = np.divide(won, met, out=np.full((n, n), np.nan), where=met > 0)
     better = chances_better(rated.ratings)
     np.fill_diagonal(better, np.nan)
+    # `better` is about each pair alone, `apart` holds for all pairs of a row at once: a pair may be
+    # at .97 and still not apart.
     apart = np.zeros((n, n), dtype=np.bool_)
     for members, lead in zip(rated.ratings.components, rated.ratings.leads, strict=True):
         apart[np.ix_(members, members)] = lead.apart

@@ -54,7 +54,7 @@ class Behaviour:
 
 @dataclass(frozen=True)
 class LeaderboardRow:
-    """A model of a leaderboard; figures are None where there is nothing to say them from."""
+    """A model of a leaderboard; figures are None where no battle says anything about them."""
 
     model: str
     """Name in the roster."""
@@ -72,13 +72,13 @@ class LeaderboardRow:
     rank_worst: int | None
     """Worst."""
     battles: int
-    """Decided ones."""
+    """Decided battles."""
     wins: int
-    """Of those."""
+    """Decided battles it won."""
     losses: int
-    """Of those."""
+    """Decided battles it lost."""
     ties: int
-    """Of those, splits included."""
+    """Decided battles that tied, splits included."""
     win_rate: float | None
     """0 to 1, mean over the opponents met."""
     elo: float | None = field(default=None, metadata=LEFT_OUT)
@@ -89,12 +89,12 @@ class LeaderboardRow:
     labels: int | None = field(default=None, metadata=LEFT_OUT)
     """With `--labels`: how many people gave of its battles."""
     frames: Mapping[str, Any] | None = field(default=None, metadata=LEFT_OUT)
-    """Of a model that saw fewer frames than wanted, or than others by its `max_frames`: `least`,
-    `most`, `wanted`, `calls` and `of`, as `frames_short` of [a status](#how-a-run-stands); else
+    """For a model that saw fewer frames than wanted, or than others by its `max_frames`: `least`,
+    `most`, `wanted`, `calls` and `of`, as in `frames_short` of [a status](#how-a-run-stands); else
     None."""
     flags: tuple[str, ...] = ()
-    """What a reader must know of it: `one-sided`, `not comparable`, `too few videos to rank`, `not
-    controlled` (see [`terms`](#further-figures)), `saw 4 of 64 frames`, `saw no frames`
+    """What a reader must know about it: `one-sided`, `not comparable`, `too few videos to rank`,
+    `not controlled` (see [`terms`](#further-figures)), `saw 4 of 64 frames`, `saw no frames`
     (`max_frames = 0`)."""
 
     def figure(self, name: str) -> Figure | AnswerLength:
@@ -103,7 +103,7 @@ class LeaderboardRow:
         return found
 
     def to_json(self) -> dict[str, Any]:
-        """Return it as JSON-ready values, without what nobody asked for."""
+        """Return it as JSON-ready values, without figures that were not asked for."""
         found = fields_json(self)
         return found if self.frames is None else found | {"frames": found["frames"] or None}
 
@@ -142,19 +142,19 @@ class TermControl(NamedTuple):
     half_width: float | None
     """Half width of the widest interval of a term, in points; None without intervals."""
     most_inflation: float
-    """Up to which terms are identified."""
+    """Largest `inflation` at which terms are identified."""
     most_half_width: float
-    """Likewise."""
+    """Largest `half_width` at which terms are identified."""
 
 
 @dataclass(frozen=True)
 class FittedTerms:
-    """What was fitted beside the strengths of a group of models; None where nobody asked."""
+    """What was fitted beside the strengths of a group of models; None where not asked for."""
 
     seat: Term | None = field(metadata=LEFT_OUT)
     """What being read first is worth: `points`, `low`, `high`."""
     style: Mapping[str, Term | None] | None = field(metadata=LEFT_OUT)
-    """The same by feature of style; None for one that never differs."""
+    """What each feature of style is worth, likewise; None for one that never differs."""
     tie_share: float | None = field(metadata=LEFT_OUT)
     """Share of ties among equals (Davidson); None if nothing or everything ties."""
     control: TermControl | None = field(default=None, metadata=LEFT_OUT)
@@ -162,7 +162,7 @@ class FittedTerms:
 
     @property
     def effects(self) -> dict[str, Term | None]:
-        """Those of style by feature, and that of the `seat`, where asked for."""
+        """The worth of each feature of style and of the `seat`, as far as asked for."""
         seat = {} if self.seat is None else {"seat": self.seat}
         return {**(self.style or {}), **seat}
 
@@ -187,9 +187,9 @@ class LabelGroup:
     labels: int
     battles: int = field(metadata=keyed("of"))
     weight: float | None = field(metadata=keyed("lambda"))
-    """Of the judge's verdicts on all battles, 0 to 1."""
+    """Weight of the judge's verdicts on all battles, 0 to 1."""
     gain: float | None
-    """As how many times as many labels the verdicts make them count."""
+    """How many times as many labels these count as, thanks to the verdicts."""
 
 
 @dataclass(frozen=True)
@@ -203,17 +203,17 @@ class LabelUse:
     random: str
     """`drawn`, or `assumed` with `--assume-random`."""
     groups: tuple[LabelGroup, ...]
-    """Of each component the `labels` of its battles, `of` how many, `lambda` (weight of the judge's
-    verdicts on all battles, 0 to 1), and `gain`: how many times as many labels the verdicts make
-    them count."""
+    """For each component the `labels` of its battles, `of` how many, `lambda` (weight of the
+    judge's verdicts on all battles, 0 to 1), and `gain`: how many times as many labels these count
+    as, thanks to the verdicts."""
 
 
 EVEN_PAIRS = "every pair equally likely"
-"""What weights of inverse pairing probability aim at."""
+"""Target of weights by inverse pairing probability."""
 
 
 class BattleWeights(NamedTuple):
-    """What the weights of battles aim at, and as how many that weigh alike they count (Kish)."""
+    """The target of the weights of battles, and how many equal weights are worth as much (Kish)."""
 
     target: str
     effective_battles: float
@@ -226,7 +226,7 @@ class RatingSettings:
     until: Mapping[str, Any] | None = field(default=None, metadata=LEFT_OUT)
     """Where [a stopping rule](#a-stopping-rule) ended the run early: what met it."""
     model: str = "bradley-terry"
-    """`bradley-terry`."""
+    """The model that is fitted: `bradley-terry`."""
     fit: str
     """`firth` (bias-reduced) or `mle`."""
     ties: str
@@ -246,8 +246,8 @@ class RatingSettings:
     totals: BattleTotals
     """`battles`, `decided`, `ties`, `splits`, `forfeits` and `voids`."""
     shift: tuple[float, ...] = ()
-    """Of each group: points by which ratings stand above those against the plain mean of its models
-    that are not one-sided, the zero of earlier versions."""
+    """For each group, by how many points ratings stand above those whose zero is the plain mean of
+    its models that are not one-sided, as in earlier versions."""
     anchor: AnchorRating | None = field(default=None, metadata=LEFT_OUT)
     """With `--anchor`: `model` and the `rating` it was given."""
     simultaneous: bool | None = field(default=None, metadata=LEFT_OUT)
@@ -257,15 +257,15 @@ class RatingSettings:
     elo: Elo | None = field(default=None, metadata=LEFT_OUT)
     """With `--elo`: `k`, the most points a battle moves, and the `seed` of the order."""
     reweighted: BattleWeights | None = field(default=None, metadata=LEFT_OUT)
-    """Where battles are weighted: the `target` of the weights, and `effective_battles`, as how many
-    that weigh alike they count (Kish)."""
+    """Where battles are weighted: the `target` of the weights, and `effective_battles`, how many
+    battles of equal weight are worth as much (Kish)."""
     terms: tuple[FittedTerms, ...] | None = field(default=None, metadata=LEFT_OUT)
-    """With `--seats`, `--style` or `--ties davidson`: of each group [what was fitted
-    beside](#further-figures)."""
+    """With `--seats`, `--style` or `--ties davidson`: [what was fitted beside](#further-figures)
+    the strengths of each group."""
     without: Mapping[str, int] | None = field(default=None, metadata=LEFT_OUT)
     """Battles left out before the fit, as `ties` and as `refusals`."""
     stand_ins: bool | None = field(default=None, metadata=LEFT_OUT)
-    """Of a run: whether every contestant is an offline one."""
+    """For a run, whether every contestant is an offline one."""
     labels: LabelUse | None = field(default=None, metadata=LEFT_OUT)
     """With `--labels`: [the labels it rates by](#on-the-scale-of-people)."""
     warnings: tuple[str, ...] = ()
@@ -281,12 +281,12 @@ class RatingSettings:
 
 @dataclass(frozen=True)
 class PairMatrices:
-    """What is known of every two rated models, row against column, group by group."""
+    """Head-to-head figures of every two rated models, row against column, group by group."""
 
     models: Sequence[str]
     """Best first, group by group; all matrices are in this order, row against column."""
     battles: Sequence[Sequence[int]]
-    """Decided ones."""
+    """Decided battles of the two."""
     thin: Sequence[Sequence[bool]]
     """Whether they met in under 100 of them."""
     wins: Sequence[Sequence[float | None]]
@@ -313,7 +313,7 @@ class BoardLead:
     more: int | None
     """About how many more videos would separate the first and the nearest; None if out of reach."""
     basis: str
-    """What it is said from."""
+    """The figures it is said from."""
     is_simultaneous: bool = False
     """With `--simultaneous`: read off ranges that hold all at once."""
     nearest: str | None = None
@@ -333,11 +333,11 @@ class RatedLeaderboard:
     pairs: PairMatrices | None = field(default=None, metadata=LEFT_OUT)
     """With `--pairs`: [what is known of every two models](#further-figures)."""
     audit: tuple[Finding, ...] | None = field(default=None, metadata=LEFT_OUT)
-    """Of a run: the [findings](#a-finding) with an alarm, then those always shown."""
+    """For a run, the [findings](#a-finding) with an alarm, then those always shown."""
     facts: tuple[CallFact, ...] | None = field(default=None, metadata=LEFT_OUT)
-    """Of a run: [what is so of the calls](#facts-of-calls) of its models; empty if nothing is."""
+    """For a run, [what is so of the calls](#facts-of-calls) of its models; empty if nothing is."""
     leads: tuple[BoardLead, ...] = ()
-    """Of each group [who may be best](#leads)."""
+    """For each group, [who may be best](#leads)."""
 
     def to_json(self) -> dict[str, Any]:
         """Return it as `arena leaderboard --json` prints it."""

@@ -31,9 +31,9 @@ _MEAN = 1000.0
 
 
 class RateableBattle(Protocol):
-    """What a leaderboard asks of a battle.
+    """The fields of a battle that a leaderboard reads.
 
-    With style and without refusals also for `answer_a` and `answer_b`, with weights for `id`.
+    Style, and leaving out refusals, also read `answer_a` and `answer_b`; weights read `id`.
     """
 
     @property
@@ -42,7 +42,7 @@ class RateableBattle(Protocol):
 
     @property
     def model_a(self) -> str | None:
-        """The model in the first seat; None where nobody was drawn."""
+        """The model in the first seat; None if none was drawn."""
 
     @property
     def model_b(self) -> str | None:
@@ -102,8 +102,9 @@ class RatingMethod:
         """Return the method that options ask for, by their names.
 
         Raises:
-            WrongArgument: an option that there is not, or a value that it cannot have.
+            WrongArgument: an unknown option, or a value that it cannot have.
         """
+        # Imported here, since every command imports this module to make its options.
         from pydantic import TypeAdapter, ValidationError
 
         kinds = get_type_hints(cls)
@@ -113,6 +114,7 @@ class RatingMethod:
             )
         for name, value in given.items():
             try:
+                # Strict, so that no text passes for a number and no number for a flag.
                 TypeAdapter(kinds[name]).validate_python(value, strict=True)
             except ValidationError as wrong:
                 why = wrong.errors(include_url=False)[0]["msg"]
@@ -121,7 +123,7 @@ class RatingMethod:
 
     @property
     def needs_rows(self) -> bool:
-        """Whether battles of a pair are not all alike."""
+        """Whether battles of a pair differ in more than outcome, so that cells will not do."""
         return self.ties == "davidson" or self.style or self.seats
 
 
@@ -135,7 +137,7 @@ class BattleTotals:
     battles: int
     decided: int
     ties: int
-    """Decided ones that tied, `splits` among them."""
+    """Decided battles that tied, `splits` among them."""
     splits: int
     forfeits: int
     voids: int
@@ -203,5 +205,7 @@ def weigh_battles(battles: Iterable[Battle], slots: Iterable[Slot]) -> dict[str,
                     "random; leave out --reweight"
                 )
             group[battle.id] = 1.0 / battle.propensity
+    # By generation: pairs of a larger roster are rarer, and newcomers would outweigh all earlier
+    # battles by that alone.
     means = {k: sum(group.values()) / len(group) for k, group in groups.items()}
     return {id_: weight / means[k] for k, group in groups.items() for id_, weight in group.items()}

@@ -23,7 +23,7 @@ from videoautoarena.scoring.intervals.proportions import ClusterCounts, Contrast
 LEAST_ANSWERS = 2
 """Answers that show a theme; what was found in fewer is none."""
 MOST_THEMES = 40
-"""The most frequent ones; all others count as none."""
+"""Only the most frequent themes are kept; weaknesses of all others count as no theme."""
 LEAST_TESTED = 5
 """Answers with a theme, of all models, below which no model is said to differ in it."""
 QUOTES, BATTLES, TELLING = 4, 6, 4
@@ -31,7 +31,7 @@ QUOTES, BATTLES, TELLING = 4, 6, 4
 
 Mark = Literal["more", "less"]
 _TYPED, _NEAR = 60, 5
-"""Characters of a name that was typed, and how many names are offered for one there is not."""
+"""Characters that are read of a typed name, and names that are offered in place of a wrong one."""
 
 
 class ShareDifference(NamedTuple):
@@ -63,11 +63,11 @@ class ThemeRow:
     others_of: int
     """Their answers that were looked at."""
     others_share: float | None
-    """The one of the other."""
+    """`others_n` of `others_of`."""
     difference: ShareDifference
-    """Of the shares: `value`, `low`, `high` (95 %, clustered by video)."""
+    """Difference of the two shares: `value`, `low`, `high` (95 %, clustered by video)."""
     quotes: tuple[str, ...]
-    """Up to 4 faults of answers that show it; of those with fewest weaknesses first."""
+    """Up to 4 faults of answers that show it, answers with the fewest weaknesses first."""
     battles: tuple[str, ...]
     """Ids of up to 6 battles in which it shows it, in the same order."""
     mark: Mark | None = None
@@ -77,7 +77,7 @@ class ThemeRow:
 
 @dataclass(frozen=True)
 class OtherWeaknesses:
-    """Weaknesses that are no theme: what hardly any answer was said to have."""
+    """Weaknesses that are no theme, since hardly any answer shows them."""
 
     n: int
     """Answers of the model that show one."""
@@ -87,7 +87,7 @@ class OtherWeaknesses:
 
 @dataclass(frozen=True)
 class Opponent:
-    """What became of the decided battles against one model."""
+    """Results of the decided battles against one model."""
 
     model: str
     wins: int
@@ -102,7 +102,7 @@ class ModelProfile:
     model: str
     """Its name."""
     grouped_by: str
-    """As above."""
+    """`words`, or the model whose embeddings made the themes."""
     looked_at: int
     """Its answers that the evolver looked at."""
     tested: int
@@ -112,8 +112,7 @@ class ModelProfile:
     """[One](#a-theme-of-weaknesses) a theme, by how often the model shows it; at most 40, the most
     frequent of the run."""
     other: OtherWeaknesses
-    """What is no theme: in `n` of its answers, with up to 4 `quotes` of weaknesses and 6
-    `battles`."""
+    """Weaknesses that are no theme: the `n` answers with one, up to 4 `quotes` and 6 `battles`."""
     wins: tuple[str, ...]
     """Ids of up to 4 battles won: over the best-rated, on the hardest questions first."""
     losses: tuple[str, ...]
@@ -168,7 +167,7 @@ class ThemeTallies:
         return int(self.shown[:, theme].sum() - self.shown[model, theme].sum())
 
     def is_tested(self, contrast: Contrast, theme: int) -> bool:
-        """Return whether there are answers, of videos, enough to say that a model differs."""
+        """Return whether both sides have enough answers and videos to say that they differ."""
         sides = (contrast.one, contrast.other)
         enough = all(side.n >= ENOUGH and side.spread is not None for side in sides)
         return enough and int(self.shown[:, theme].sum()) >= LEAST_TESTED
@@ -184,7 +183,7 @@ def build_profiles(
 
     Args:
         looks: what was written down about answers, and the battles they were given in.
-        ratings: of every model, best first; None of one without.
+        ratings: the rating of every model, best first; None for one without.
         grouped_by: what the themes of `looks` were made by.
     """
     models = list(ratings)
@@ -244,6 +243,8 @@ def _rows(
     contrasts = [tallies.contrast(model, k) for k in range(len(themes))]
     is_tested = [tallies.is_tested(contrast, k) for k, contrast in enumerate(contrasts)]
     tested = sum(is_tested)
+    # Where shares are equal, a single 95 % interval excludes 0 in up to 7 % of draws: of forty
+    # themes two or three would be marked by chance.
     level = 1.0 - (1.0 - SURE) / max(tested, 1)
     showing = defaultdict[str, list[Look]](list)
     for look in looked:
@@ -265,6 +266,7 @@ def _mark(contrast: Contrast, level: float) -> Mark | None:
 def _row(theme: str, contrast: Contrast, showing: Sequence[Look], *, others_n: int) -> ThemeRow:
     one = contrast.one
     other = contrast.other
+    # Where an answer has few weaknesses, its battle shows this one most plainly.
     telling = sorted(showing, key=lambda look: len(look.weaknesses))
     share, low, high = map(figure_json, one[:3])
     return ThemeRow(
@@ -306,7 +308,7 @@ class ModelBattle(NamedTuple):
     battle: Fought
     rival: str
     points: float
-    """1 a win, 0 a loss, else a half."""
+    """1 for a win, 0 for a loss, else 0.5."""
 
 
 def _met(battles: Iterable[Fought], models: Sequence[str]) -> dict[str, list[ModelBattle]]:
@@ -325,9 +327,10 @@ def _met(battles: Iterable[Fought], models: Sequence[str]) -> dict[str, list[Mod
 def _telling(
     bouts: Iterable[ModelBattle], ratings: Mapping[str, float | None]
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return wins and losses that say most of a model; those against unrated models say nothing.
+    """Return the wins and losses that say most about a model, each as ids of battles.
 
-    A question without a grade is among wins the easiest and among losses the hardest there is.
+    Battles against unrated models say nothing. A question without a grade counts as the easiest
+    among wins and as the hardest among losses.
     """
     rated = [(ratings[bout.rival], bout) for bout in bouts]
     won = [(r, b.battle) for r, b in rated if r is not None and b.points == 1.0]
@@ -342,7 +345,7 @@ def profile_of(found: ModelProfiles, typed: str) -> ModelProfile:
     """Return the profile of a model by its name, whole or short.
 
     Raises:
-        WrongArgument: there is no such model, with those that are meant perhaps.
+        WrongArgument: there is no such model; the message names those that may be meant.
     """
     names = {profile.model: profile for profile in found.profiles}
     name = in_full(typed, names)
@@ -355,7 +358,8 @@ def profile_of(found: ModelProfiles, typed: str) -> ModelProfile:
 
 
 def _near(typed: str, names: Sequence[str]) -> list[str]:
-    """Return the names that are meant perhaps, with a provider or without; else the first ones."""
+    """Return the names that may be meant, typed with or without a provider; else the first ones."""
     forms = {form.casefold(): name for name in names for form in (name, name.partition(":")[2])}
+    # Cut, since the time of difflib grows with the square of what somebody typed.
     found = get_close_matches(typed[:_TYPED].casefold(), forms, n=_NEAR, cutoff=0.6)
     return list(dict.fromkeys(forms[form] for form in found)) or list(names[:_NEAR])

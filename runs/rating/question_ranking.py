@@ -26,17 +26,17 @@ class SourceRanks:
     n: int
     """Rankings in which it had a question."""
     places: tuple[Figure, ...]
-    """How often it came first, second and so on."""
+    """Share of rankings in which it came first, second and so on."""
 
 
 @dataclass(frozen=True)
 class QuestionRanking:
-    """What people who did not know the sources made of the questions on each video."""
+    """How people who did not know the sources ranked the questions on each video."""
 
     rankings: int
-    """Standing ones."""
+    """Rankings that stand, skipped sets not among them."""
     videos: int
-    """That they are about."""
+    """Videos that these are about."""
     skipped: int
     """Sets of questions that somebody could not rank."""
     superseded: int
@@ -47,7 +47,7 @@ class QuestionRanking:
 
 
 def rank_sources(cast: Sequence[CastVote[RankingVote]]) -> QuestionRanking | None:
-    """Return the shares of each source, clustered by video; None where nobody ranked anything."""
+    """Return the shares of each source, clustered by video; None without any ranking."""
     if not cast:
         return None
     standing = [one.vote for one in cast if not one.is_superseded]

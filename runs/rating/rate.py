@@ -1,4 +1,4 @@
-"""Anybody's battles rated: from the columns of a file to the table of a leaderboard."""
+"""Rates anybody's battles: from the columns of a file to the table of a leaderboard."""
 
 from __future__ import annotations
 
@@ -35,11 +35,12 @@ from videoautoarena.scoring.texts.style import FEATURES, compare_styles, measure
 
 NEEDED = ("model_a", "model_b", "winner")
 UNDECIDED = ("forfeit_a", "forfeit_b", "void")
-"""Endings of the arena's own battles that are counted, and never rated."""
+"""Endings of the arena's own battles that are counted and never rated."""
 VERDICTS = {
     **dict.fromkeys(("model_a", "a"), "a"),
     **dict.fromkeys(("model_b", "b"), "b"),
     **dict.fromkeys(("tie", "draw"), "tie"),
+    # `tie (bothbad)` is how FastChat writes it, and with it the published battles of Chatbot Arena.
     **dict.fromkeys(("tie (bothbad)", "tie_bad", "bothbad", "both_bad"), "tie_bad"),
     **dict.fromkeys(("tie (bothgood)", "tie_good"), "tie_good"),
     "split": "split",
@@ -47,7 +48,7 @@ VERDICTS = {
 }
 """What may stand in the column of the winner, in small letters."""
 MOST_MODELS = 2000
-"""A fit takes the cube of their number: two thousand take seconds."""
+"""The time of a fit grows with the cube of their number: two thousand take seconds."""
 _POINTS = {1.0: "a", 0.5: "tie", 0.0: "b"}
 _STYLE = re.compile(r"style_(.+)_([ab])")
 
@@ -129,7 +130,7 @@ def wanted_columns(method: RatingMethod) -> Wanted:
 
 
 def _find_columns(sheet: ColumnSheet) -> str:
-    """The column of the winner, the others being there."""
+    """Return the name of the column with the winner; refuse a sheet that lacks any needed one."""
     winner = "verdict" if "winner" not in sheet.columns else "winner"
     missing = [name for name in (*NEEDED[:2], winner) if name not in sheet.columns]
     if missing:
@@ -141,7 +142,7 @@ def _find_columns(sheet: ColumnSheet) -> str:
 
 
 def _read_verdicts(sheet: ColumnSheet, name: str) -> list[str]:
-    """The verdict that each value of the column means; one for a column without any."""
+    """Return the verdict that each value of the column means; `void` alone for an empty column."""
     wrong = dict[int, str]()
     verdicts = list[str]()
     for k, value in enumerate(sheet.columns[name].values):
@@ -164,11 +165,17 @@ def verdict_of(value: Any) -> str | None:
 
 
 def _read_models(sheet: ColumnSheet, decided: NDArray[np.bool_]) -> tuple[list[Any], Ints, Ints]:
-    """Distinct names, and who had the seats; None is nobody, in a battle that was not decided."""
+    """Return distinct names, and who had each seat as places in them.
+
+    A name of None is nobody, which only a battle without a verdict may have.
+    """
     seats = [_strip(sheet.columns[name]) for name in NEEDED[:2]]
     for name, seat in zip(NEEDED[:2], seats, strict=True):
+        # A sheet without a row has no values, and an empty list would make an array of floats,
+        # which takes no `&`.
         gaps = np.array([value is None for value in seat.values] or [False])
         broken = gaps[seat.codes] & decided
+        # Refused: as place -1 a missing name would credit the battle to another model, unnoticed.
         if broken.any():
             raise sheet.refuse(int(np.argmax(broken)), f"{name} is missing")
         sheet.check(name, {
@@ -191,12 +198,12 @@ def _read_models(sheet: ColumnSheet, decided: NDArray[np.bool_]) -> tuple[list[A
 
 
 def _strip(column: CodedColumn) -> CodedColumn:
-    """Names without blanks around them, gaps as None; two values may become one."""
+    """Return a column of names without blanks around them, gaps as None; two values may merge."""
     return _merged(column, [None if is_gap(value) else _name(value) for value in column.values])
 
 
 def _composed(column: CodedColumn) -> CodedColumn:
-    """Return a column whose texts are composed; two values may become one."""
+    """Return a column whose texts are in composed letters; two values may merge."""
     return _merged(column, [composed(v) if type(v) is str else v for v in column.values])
 
 

@@ -1,4 +1,4 @@
-"""The table of a run: decided battles rated, everything else counted, one sentence to take away."""
+"""Builds the table of a run: decided battles are rated, everything else is counted."""
 
 from __future__ import annotations
 
@@ -73,6 +73,7 @@ def build(
     from videoautoarena.runs.run.rundir.reader import STAND_INS
 
     fought = fought_of(battles)
+    # The roster first: a model without a battle has its row, and equal ratings stand in its order.
     names = list(dict.fromkeys([*roster, *fought.models]))
     is_kept, left_out = _sift(battles, fought, method)
     kept = fought.where(is_kept)
@@ -91,6 +92,8 @@ def build(
         warnings=(*[STAND_INS] * stand_ins, *warnings, *board.settings.warnings),
     )
     rows = board.models
+    # Imported only here: who rates a file of battles has no journal, and need not load what reads
+    # one.
     if asked is not None:
         from videoautoarena.runs.rating.behaviour import measure_behaviour
 
@@ -108,12 +111,12 @@ class BattleColumns(NamedTuple):
     video: TextColumn
 
     def where(self, rows: Mask | Ints) -> BattleColumns:
-        """Return some of the rows."""
+        """Return the rows that a mask or their places name."""
         return BattleColumns(*(column.where(rows) for column in self))
 
     @property
     def models(self) -> list[str]:
-        """All who met, in the order in which they first come, model_a before model_b."""
+        """All models that met, in the order in which they first come, model_a before model_b."""
         return seen_in(self.model_a, self.model_b)
 
 
@@ -174,7 +177,7 @@ def wanted(battles: Collection[B], method: RatingMethod) -> Collection[B]:
 
 
 def answered(battles: Collection[B], method: RatingMethod) -> Collection[B]:
-    """Return those that figures beside the fit count: all, or where refusals are out all others."""
+    """Return the battles that figures beside the fit count: all, or those without a refusal."""
     if "refusals" not in method.without:
         return battles
     return some_of(battles, ~_refused(battles, fought_of(battles)))
@@ -183,7 +186,7 @@ def answered(battles: Collection[B], method: RatingMethod) -> Collection[B]:
 def _sift(
     battles: Collection[RateableBattle], fought: BattleColumns, method: RatingMethod
 ) -> tuple[Mask, Counter[str]]:
-    """Which battles the method leaves in, and how many it leaves out for what."""
+    """Return which battles the method leaves in, and how many it leaves out for each reason."""
     kept = np.ones(len(battles), dtype=np.bool_)
     left_out = Counter[str]()
     for why in dict.fromkeys(method.without):
@@ -194,8 +197,9 @@ def _sift(
 
 
 def _refused(battles: Collection[RateableBattle], fought: BattleColumns) -> Mask:
-    """Which decided battles have an answer that is a refusal."""
+    """Return which decided battles have an answer that is a refusal."""
     found = fought.verdict.among(DECIDED)
+    # Of decided battles alone, since each text has to be read from the file of the run.
     found[found] = [
         any(is_refusal(text) for text in pair if text)
         for pair in answers_of(some_of(battles, found))
@@ -207,7 +211,7 @@ Pair = tuple[str | None, str | None]
 
 
 def answers_of(battles: Collection[RateableBattle]) -> Iterator[Pair]:
-    """Give both answers of every battle; of a run nothing else is read."""
+    """Yield both answers of every battle; from a run nothing else is read."""
     if (answers := getattr(battles, "answers", None)) is not None:
         yield from answers()
         return
@@ -243,12 +247,12 @@ def _bouts(
 
 
 def _coded(values: NDArray[N], column: TextColumn) -> NDArray[N]:
-    """What each of a column's texts stands for, for every battle."""
+    """Return, for every battle, the value that stands for its text in a column."""
     return values[column.codes] if len(values) else values
 
 
 def _styles(battles: Collection[RateableBattle]) -> Floats:
-    """How the answers of each battle differ; of their texts one pair is in memory at a time."""
+    """Return how the answers of each battle differ, with one pair of texts in memory at a time."""
     counts = array("d")
     for pair in answers_of(battles):
         for answer in pair:
@@ -265,5 +269,5 @@ def _ids(battles: Collection[RateableBattle]) -> Iterator[str]:
 
 
 def points_of(verdict: str) -> float:
-    """Return what a decided verdict gives model a."""
+    """Return the points that a decided verdict gives model a: 1, 0.5 or 0."""
     return 0.5 if verdict in TIES else float(verdict == "a")

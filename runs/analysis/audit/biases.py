@@ -32,7 +32,7 @@ MOST_FLIPS = 0.2
 LEAST_LEANING = 0.05
 """How far from half the first seat's share must lie, beside its interval, for an alarm."""
 _LARGER_SWAP = 0.5
-"""Is suggested where a smaller share of battles to judge in both orders came to none."""
+"""Share to suggest where a smaller one gave no battle that was judged in both orders."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,7 +69,7 @@ def audit_seats(given: AuditInput) -> list[Finding]:
 
 
 def _one_seating(given: AuditInput) -> Finding:
-    """Say that no battle was judged twice: none was to be, or the share came to none."""
+    """Return that no battle was judged twice: none was to be, or the share in force gave none."""
     share = given.manifest.get("swap", 0)
     words = "No battle was judged in both orders, so position bias is unknown; run with {swap}."
     told: dict[str, Told] = {"swap": "--swap 0.1"}
@@ -87,8 +87,9 @@ def _one_seating(given: AuditInput) -> Finding:
 
 
 def _first_read(given: AuditInput) -> Finding:
-    """How often the answer that was read first won, of judgings that chose one."""
+    """Return how often the answer read first won, of the judgings that chose one."""
     ballots = given.ballots
+    # Ties and abstentions say nothing about seats.
     chosen = ballots.camp < 2
     if not chosen.any():
         return unknown(
@@ -111,7 +112,8 @@ def _flips_of(k: int, name: str, twice: SeatedTwice) -> Finding:
 
 
 def _gain(twice: SeatedTwice) -> Finding:
-    """What the first seat got of the same two answers, whoever sat in it."""
+    """Return the share of points of the first seat, over the same two answers in both orders."""
+    # Points of the seat read first: those of a in one seating, those of b in the other.
     share = twice.share((POINTS[twice.ab] + 1.0 - POINTS[twice.ba]) / 2.0)
     seat = "no significant position bias"
     if share.low > 0.5 or share.high < 0.5:
@@ -126,6 +128,7 @@ def _gain(twice: SeatedTwice) -> Finding:
 
 
 def _leans(share: Share) -> Crosses:
+    # On thousands of judgings a leaning too small to matter is significant, too.
     is_far = abs(share.value - 0.5) >= LEAST_LEANING
     return lambda level: is_far and not share.at(level).low <= 0.5 <= share.at(level).high
 
@@ -152,7 +155,7 @@ MATCHED = 0.1
 MOST_LONGER = 0.75
 """More wins of the longer answer are an alarm."""
 MOST_MATCHED = 0.55
-"""The same of equally long answers, where length has no reason to matter."""
+"""More wins of the longer of two equally long answers, where length cannot matter, are an alarm."""
 
 
 def audit_length(given: AuditInput) -> list[Finding]:
@@ -221,7 +224,7 @@ class _OwnFamilyPoints:
     points: Floats
     """Points of the family's answer: 1, 0.5 or 0."""
     elsewhere: Floats
-    """The same by judges of other families, in the mean; NaN where none judged the battle."""
+    """Mean points by judges of other families; NaN where none of them judged the battle."""
     video: Ints
 
 
@@ -244,6 +247,7 @@ def audit_family(given: AuditInput) -> list[Finding]:
             ],
             axis=1,
         )
+        # Between two answers of the family, or none of it, there is nothing to prefer.
         one_of_two = is_ours[:, 0] != is_ours[:, 1]
         mine = ballots.has_voted & (ballots.judge == k) & one_of_two[ballots.battle]
         battle = ballots.battle[mine]
@@ -289,11 +293,15 @@ def _of_judge(
 
 
 def _said_elsewhere(family: str, given: AuditInput) -> Floats:
-    """What judges of other families gave model_a in each seating, in the mean; NaN of none."""
+    """Return the mean points for model_a by judges of other families in each seating; NaN of none.
+
+    Shape (2 * battles,), by `_seating`.
+    """
     ballots = given.ballots
     size = 2 * len(given.outlines)
     kin = np.array([family_of(given.model_of(name)) == family for name in given.judges])
     apart = ballots.has_voted & ~kin[ballots.judge]
+    # Of the same seating, so that position bias is in both and falls out of the difference.
     seating = _seating(ballots)[apart]
     said = np.bincount(seating, minlength=size)
     got = np.bincount(seating, weights=POINTS[ballots.camp[apart]], minlength=size)

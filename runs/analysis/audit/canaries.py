@@ -1,4 +1,4 @@
-"""What wins without seeing: language prior, missing frames, and contestants that must lose."""
+"""Finds what wins without seeing: language priors, missing frames, contestants that must lose."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ from videoautoarena.scoring.ratings.ratings import chances_better, rate
 MOST_LEAKED = 1 / 3
 """More wins without a frame are an alarm."""
 _NAMED = 5
-"""So many of the questions are named."""
+"""Questions that are named at most."""
 _NOBODY_BLIND = (
     "No contestant played without frames, so it is unknown which questions "
     "need the video; add one with {setting}, such as offline:blind."
 )
 NO_FRAMES = "max_frames = 0"
 _CONSTANT = "offline:parrot"
-"""To win against it takes no video."""
+"""Beating it takes no video, so that battles with it say nothing about leaks."""
 
 
 def audit_leak(given: AuditInput) -> list[Finding]:
@@ -107,11 +107,11 @@ _MEANING = {
     "judge": ("judgings", "it could not check statements about the others"),
     "examiner": ("calls", "it asked and graded without the others"),
 }
-"""What the calls of a role are called here, and what it means that frames were missing."""
+"""By role, the noun for its calls, and what missing frames mean there."""
 
 
 def audit_frames(given: AuditInput) -> list[Finding]:
-    """Return who saw fewer frames than it was to or than others, and who is never sent any."""
+    """Return which models saw fewer frames than wanted or than others, and which are sent none."""
     found = list(_sent_none(given))
     for one in given.unequal_frames:
         meaning = "battles with a model that saw more also compare what they were sent"
@@ -150,7 +150,7 @@ _NOT_ABOVE = {
     "trickster": ("offline:trickster", "adds words to the judge"),
 }
 _STAND_INS = frozenset({_PARROT, *(model for model, _ in _NOT_ABOVE.values())})
-"""Those that see the video and are no measure of seeing it."""
+"""Stand-ins that see the video but are no measure of seeing it."""
 _NO_CANARY = (
     "No canary plays: the offline ones are parrot, windbag (beside terse) "
     "and trickster; any run may add a contestant with {setting}."
@@ -175,14 +175,14 @@ class _Canary(NamedTuple):
     key: str
     name: str
     upper: list[str]
-    """Those that it ought to stand below, or not above."""
+    """Models that it ought to stand below, or at least not above."""
     what: str
     is_below: bool = True
     """Whether it has to be worse; else it is enough that nothing shows it better."""
 
 
 def audit_canaries(given: AuditInput) -> list[Finding]:
-    """Return whether those stand below whose place is below, where they play."""
+    """Return whether the canaries that play stand where they must: below, or not above, others."""
     models = {name: given.model_of(name) for name in _models(given)}
     canaries = list(_expected(models, given))
     if not canaries:
@@ -231,9 +231,10 @@ def _rate(names: list[str], given: AuditInput) -> _CanaryGaps:
 
 
 def _finding(canary: _Canary, gaps: _CanaryGaps) -> Finding:
-    """The gap to the one of `upper` that it is least surely below."""
+    """Return the gap to the one of `upper` that the canary is least surely below."""
     row = gaps.names.index(canary.name)
     columns = [k for k in (gaps.names.index(name) for name in canary.upper) if k != row]
+    # To a model that no battles join it with there is no gap.
     columns = [k for k in columns if np.isfinite(gaps.points[row, k])]
     if not columns:
         words = "{model} met none of the models it should rank below."
@@ -241,6 +242,7 @@ def _finding(canary: _Canary, gaps: _CanaryGaps) -> Finding:
     nearest = max(columns, key=lambda k: float(gaps.better[row, k]))
     rival = gaps.names[nearest]
     better = float(gaps.better[row, nearest])
+    # Subtracted, since the negative of nothing would be printed as -0.
     gap = 0.0 - float(gaps.points[row, nearest])
     half = float(gaps.halves[row, nearest])
     low, high = (gap - half, gap + half) if np.isfinite(half) else (np.nan, np.nan)
@@ -251,8 +253,10 @@ def _finding(canary: _Canary, gaps: _CanaryGaps) -> Finding:
     return Finding(
         *(canary.key, gap, low, high, gaps.battles),
         f"{{model}}, which {canary.what}, {said}; {{rival}} is ahead of it by {reach}.",
+        # Two-sided: at 95 % that is FAILED, where the printed interval leaves out zero.
         crosses=lambda level: better >= (1.0 + level) / 2.0,
         is_enough=gaps.battles >= ENOUGH and bool(np.isfinite(half)),
+        # An equal comes out ahead half the time by chance, a worse one hardly ever.
         is_even=not canary.is_below,
         told={
             **{"model": canary.name, "rival": rival, "gap": gap},
@@ -262,7 +266,7 @@ def _finding(canary: _Canary, gaps: _CanaryGaps) -> Finding:
 
 
 def _says(better: float) -> str:
-    """Of one that ought to be below all, of whom the rival is the nearest."""
+    """Return words for a canary that ought to be below all; the rival is the nearest of them."""
     if better >= FAILED:
         return f"FAILS: {_BETTER}"
     if better <= 1.0 - SURE:
@@ -271,7 +275,7 @@ def _says(better: float) -> str:
 
 
 def _says_equal(better: float) -> str:
-    """Of one that ought to gain nothing over the rival."""
+    """Return the words for a canary that ought to gain nothing over the rival."""
     return f"{'FAILS' if better >= FAILED else 'passes'}: {_BETTER}"
 
 

@@ -1,4 +1,4 @@
-"""What each figure of an audit is called, where it belongs, and what a fair judge would show."""
+"""Names each figure of an audit, its section, and the value that a fair judge would show."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ GROUPS = {
 
 
 class _FigureKind(NamedTuple):
-    """What all figures of one kind have in common, whosever they are."""
+    """What all figures of one kind share, whichever judge or model they are about."""
 
     name: str
     fair: float | None = None
@@ -40,6 +40,8 @@ class _FigureKind(NamedTuple):
     unit: Unit = "share"
 
 
+# A figure without a row here raises KeyError, so that no audit gets one without a name and a value
+# to hold it against.
 _KINDS = {
     "frames.fewer": _FigureKind("Calls with fewer frames than others", 0.0),
     "frames.none": _FigureKind("Sent no frames"),
@@ -123,16 +125,16 @@ _KINDS = {
         for name, standard in STANDARDS.items()
     },
 }
-"""By section and figure."""
+"""Kinds of figures by section and figure, the start of their keys."""
 
 
 def with_checks(findings: Iterable[Finding]) -> list[Finding]:
-    """Return findings of an audit that say what they are called and what would be fair."""
+    """Return findings of an audit with their names and fair values."""
     return [replace(found, check=check_of(found.key)) for found in findings]
 
 
 def check_of(key: str) -> FindingCheck:
-    """Return what the figure of a key is called, its owner behind it: `Same verdict again (gpt)`.
+    """Return the check of a key, its name followed by its owner: `Same verdict again (gpt)`.
 
     Raises:
         KeyError: no audit has such a figure.

@@ -1,4 +1,4 @@
-"""What the sections of an audit look at, and how they make a finding of a share."""
+"""Holds what the sections of an audit look at, and makes findings of shares."""
 
 from __future__ import annotations
 
@@ -27,7 +27,8 @@ FAILED = 4
 _CAMPS = {"a": 0, "b": 1, **dict.fromkeys(TIES, 2), "abstain": ABSTAINED, "failed": FAILED}
 """Codes of what a judge said; ties of both kinds are one."""
 POINTS = np.array([1.0, 0.0, 0.5])
-"""What each camp gives model_a."""
+"""Points that each camp gives model_a."""
+# Greedy, so that of `openrouter:openai/gpt-5` provider and owner go at once.
 _OWNER = re.compile(r"\A.*[/:]", re.DOTALL)
 _FIRST_WORD = re.compile(r"[^\W\d_]+")
 
@@ -47,7 +48,7 @@ class Ballots:
 
     @property
     def has_voted(self) -> Mask:
-        """Which of them say who is better, or that nobody is."""
+        """Which judgings gave a verdict, ties among them."""
         return self.camp < ABSTAINED
 
 
@@ -56,21 +57,21 @@ class AuditInput:
     """The battles of a run that count, and what is known of its judges beside them."""
 
     battles: Collection[Battle]
-    """Those of a run are read each time they are gone through."""
+    """Battles that count; those of a run are read from its file at each pass."""
     manifest: Mapping[str, Any]
     labels: Sequence[Label] = ()
     samples: Sequence[LabelSample] = ()
     trials: Sequence[Trial] = ()
     films: Mapping[str, Video] = field(default_factory=dict)
-    """By id; what is said of a battle names the file it is about."""
+    """Videos by their ids, so that findings can name the file that a battle is about."""
     shortfalls: Sequence[Shortfall] = ()
-    """Who saw fewer frames than it was to."""
+    """Models that saw fewer frames than they should have."""
     unequal_frames: Sequence[Shortfall] = ()
-    """Which contestants saw fewer frames than others, by their own limit."""
+    """Contestants that saw fewer frames than others, by their own limit."""
     is_brief: bool = False
-    """Ask for no figure but those that raise alarms or stand under every leaderboard."""
+    """Compute only the figures that raise alarms or stand under every leaderboard."""
     by_language: bool = False
-    """Ask for all figures by language, also where a question's own words have to tell it."""
+    """Compute all figures by language, even where only a question's own words tell it."""
 
     @cached_property
     def outlines(self) -> Outlines:
@@ -117,7 +118,7 @@ class AuditInput:
 
     @cached_property
     def ballots(self) -> Ballots:
-        """What every judge said of every battle, from every seating."""
+        """Every judging of every battle, from every seating."""
         place = {judge: k for k, judge in enumerate(self.judges)}
         told = self.outlines.told
         codes = self.outlines.texts["ballots"].codes
@@ -128,6 +129,7 @@ class AuditInput:
         first = (np.cumsum(size, dtype=np.int64) - size)[codes] if len(codes) else asked
         behind = np.arange(asked.sum()) - np.repeat(np.cumsum(asked) - asked, asked)
         row = np.repeat(first, asked) + behind
+        # Column by column: a tuple a row would keep the garbage collector at work.
         return Ballots(
             np.repeat(np.arange(len(codes)), asked),
             np.array([place.get(b.judge, -1) for b in every], dtype=np.int64)[row],
@@ -172,33 +174,34 @@ def finding(
     is_alarm: bool = False,
     **told: Told,
 ) -> Finding:
-    """Return a share as a finding; `words` and `told` are as there.
+    """Return a share as a finding; `words`, `told` and `is_even` are as in `Finding`.
 
-    `crosses` is for figures that are one of many, among which `raise_alarms` chooses, and `is_even`
-    as there; `is_alarm` is for one that stands alone.
+    `crosses` is for figures whose alarms `raise_alarms` decides together; `is_alarm` is for one
+    that raises an alarm whatever the others say.
     """
     return Finding(
         *(key, *share, words, is_alarm, crosses, is_enough(share), is_even),
         told=told,
+        # Without a spread there is one video, or no case at all.
         videos=share.spread.clusters if share.spread else min(share.n, 1),
     )
 
 
 def is_enough(share: Share) -> bool:
-    """Return whether a share stands on cases enough, of more than one video, for an alarm."""
+    """Return whether a share has enough cases, from more than one video, for an alarm."""
     return share.n >= ENOUGH and share.spread is not None
 
 
 def above(share: Share, most: float) -> Crosses:
-    """Return what says whether a share is surely above a threshold."""
+    """Return a function that says whether a share is surely above a threshold."""
     return lambda level: share.at(level).low > most
 
 
 def below(share: Share, least: float) -> Crosses:
-    """Return what says whether a share is surely below a threshold."""
+    """Return a function that says whether a share is surely below a threshold."""
     return lambda level: share.at(level).high < least
 
 
 def unknown(key: str, words: str, **told: Told) -> Finding:
-    """Return what an audit says where there is nothing to say a figure from."""
+    """Return a finding without a figure, which says why there is none."""
     return Finding(key, math.nan, math.nan, math.nan, 0, words, told=told)

@@ -41,9 +41,9 @@ from videoautoarena.scoring.intervals.proportions import Share, measure_excess
 from videoautoarena.scoring.texts.style import count_style
 
 A, B, TIE = 0, 1, 2
-"""Codes of a word; both kinds of tie and a split are one."""
+"""Codes of a verdict; both kinds of tie and a split are one."""
 CLOSE = 0.1
-"""Answers whose lengths differ by no more than this share of the longer are matched."""
+"""Answers match in length if they differ by no more than this share of the longer one."""
 GAPS = (0.0, 50.0, 100.0, 200.0, 400.0, math.inf)
 """Rating gaps between which calibration is measured."""
 
@@ -76,12 +76,13 @@ def chances(samples: Sequence[LabelSample]) -> dict[str, float]:
     missed = defaultdict[str, float](lambda: 1.0)
     for sample in samples:
         for id_ in sample.of:
+            # Each draw takes from what earlier ones left, so the chances of being missed multiply.
             missed[id_] *= 1.0 - sample.chance
     return {id_: 1.0 - chance for id_, chance in missed.items()}
 
 
 def mean_points(spoken: Iterable[LabelledBattle]) -> dict[str, float]:
-    """Return what people give model a of each labelled battle, the mean where several did."""
+    """Return the points that people give model a in each labelled battle, the mean of several."""
     given = defaultdict[str, list[float]](list)
     for label, _ in spoken:
         given[label.battle].append(points_of(label.verdict))
@@ -96,13 +97,13 @@ class Calibration(NamedTuple):
     gap_to: float | None
     """Largest; None: it has no end."""
     gap: float
-    """The mean one."""
+    """Mean gap, in points."""
     agreed: Figure
     """Share of labels that say what the judge said, ties of either side left out."""
     better: Figure
-    """Share for the model that the judges' ratings put above."""
+    """Share of labels for the model that the judges' ratings put above."""
     expected: float
-    """How large that should be, by the mean of those ratings."""
+    """How large `better` should be by those ratings, on average."""
 
 
 class LabelComparison(NamedTuple):
@@ -122,7 +123,7 @@ class LabelComparison(NamedTuple):
 
     @property
     def without_ties(self) -> LabelComparison:
-        """Those where both said who is better."""
+        """The rows in which people and judge both named a winner."""
         return self.among((self.people != TIE) & (self.judge != TIE))
 
     def agreement(self) -> RaterAgreement:
@@ -175,12 +176,13 @@ def people_agree(
 
 
 def _pairs_of(ratings: Ints) -> tuple[Ints, Ints, Ints]:
-    """Every two words on one battle, and the row of that battle."""
+    """Return every two verdicts on one battle, and the row of that battle."""
     pairs = [
         (one, two, row)
         for row, words in enumerate(ratings)
         for one, two in combinations(words[words != MISSING].tolist(), 2)
     ]
+    # Reshaped, since without a pair the array would have one dimension.
     first, second, where = np.array(pairs, dtype=np.int64).reshape(-1, 3).T
     return first, second, where
 
@@ -200,6 +202,7 @@ def calibrate(
     for k, (_, battle) in enumerate(spoken):
         a = battle.model_a or ""
         b = battle.model_b or ""
+        # Groups that never met have scales of their own: no gap leads from one to another.
         gaps[k] = rating[a] - rating[b] if home[a] == home[b] else np.nan
     rows = []
     for low, high in pairwise(GAPS):
@@ -217,6 +220,7 @@ def calibrate(
                 gap=round(float(np.abs(gap).mean()), 1),
                 agreed=figure_of(part.agreement().share),
                 better=figure_of(agree(above, part.people, part.video).share),
+                # Bradley and Terry's chance that the better-rated wins.
                 expected=round(float((1 / (1 + np.exp(-np.abs(gap) / SCALE))).mean()), 6),
             )
         )
@@ -230,6 +234,7 @@ def audit_labels(given: AuditInput) -> list[Finding]:
     """Return how far the judges of a run agree with the people who labelled its battles."""
     spoken = join_labels(given.labels, given.find(of.battle for of in given.labels).values())
     if given.is_brief:
+        # The one figure about labels that can raise an alarm.
         return list(_length_gain(compare(spoken).without_ties)) if spoken else []
     return judge_labels(spoken, seats_count=given.manifest.get("swap") == "all")
 
@@ -281,7 +286,7 @@ def _agreement(every: LabelComparison) -> Iterator[Finding]:
 
 
 def _length(clear: LabelComparison) -> Iterator[Finding]:
-    """Of labels and verdicts without ties."""
+    """Yield agreement by length of the answers; `clear` holds labels and verdicts without ties."""
     matched = clear.among(clear.is_matched == 1)
     if len(matched.people):
         share = matched.agreement().share
@@ -350,9 +355,9 @@ def _people(spoken: Sequence[LabelledBattle]) -> Iterator[Finding]:
 
 
 def _standards(spoken: Sequence[LabelledBattle], *, seats_count: bool) -> Iterator[Finding]:
-    """How far each standard decides what people say, and how far the judge agrees with them on it.
+    """Yield how far each standard decides what people say, and how far the judge agrees on it.
 
-    The latter where it was asked: from contract 2 on.
+    The judge was asked about standards from contract 2 on.
     """
     # Roles bring all that calls models with them, which a run without such labels never needs.
     from videoautoarena.agents.roles.judge import settle_standard
@@ -389,7 +394,7 @@ def _standards(spoken: Sequence[LabelledBattle], *, seats_count: bool) -> Iterat
 
 
 def _people_by(name: Standard, mine: Sequence[LabelledBattle]) -> Iterator[Finding]:
-    """How often two people agree by one standard, where two labelled a battle by it."""
+    """Yield how often two people agree by one standard, if any two labelled a battle by it."""
     share, _ = people_agree(mine, name)
     if share.n:
         yield finding(
@@ -411,7 +416,7 @@ def _beyond_chance(found: Share) -> str:
 
 @dataclass(frozen=True)
 class SampleCount:
-    """How far the random draw is labelled."""
+    """How much of the random draw is labelled."""
 
     drawn: int
     labelled: int
@@ -420,15 +425,15 @@ class SampleCount:
 
 @dataclass(frozen=True)
 class VoteCount:
-    """What became of votes on battles that people cast in labelling sessions."""
+    """Votes on battles that people cast in labelling sessions."""
 
     cast: int
     skipped: int
-    """Standing ones of people who could not tell."""
+    """Standing votes of people who could not tell."""
     superseded: int
-    """Those that were taken back."""
+    """Votes that were taken back."""
     named: int
-    """Battles voted on of which an answer may name its maker."""
+    """Battles voted on in which an answer may name its maker."""
 
 
 @dataclass(frozen=True)
@@ -439,7 +444,7 @@ class Labeller:
     labels: int
     ties: int
     agreed: Figure
-    """With the judge."""
+    """Share of labels that agree with the judge."""
     skipped: int
     superseded: int
 
@@ -451,15 +456,15 @@ class LabelReport:
     labels: int
     """Labels that count."""
     battles: int
-    """Battles they are of."""
+    """Battles with such a label."""
     left_out: int
     """Labels of battles superseded since."""
     sample: SampleCount
     """`drawn` at random, `labelled` of them, and all `decided` battles."""
     votes: VoteCount
-    """On battles in sessions of `arena annotate`: all that were `cast`, standing ones `skipped`
-    since the person could not tell, `superseded` since they were taken back, and battles with an
-    answer that may be `named`: say who made it."""
+    """Votes on battles in sessions of `arena annotate`: all that were `cast`, standing ones
+    `skipped` since the person could not tell, those `superseded` since they were taken back, and
+    battles `named`, in which an answer may say who made it."""
     labellers: tuple[Labeller, ...]
     """By person, most labels first: `labeller`, `labels`, `ties`, `agreed` with the judge,
     `skipped` and `superseded` votes."""
@@ -483,6 +488,7 @@ def show_labels(run: RunReader) -> LabelReport:
     cast = evidence.votes.cast(BattleVote)
     verdicts = run.store.verdicts()
     decided = {id_ for id_ in run.settled if verdicts[id_] in DECIDED}
+    # Some that were drawn may have been superseded since.
     drawn = {id_ for sample in evidence.samples() for id_ in sample.drawn} & decided
     labelled = {of.battle.id for of in spoken}
     said = judge_labels(spoken, seats_count=run.manifest.get("swap") == "all")

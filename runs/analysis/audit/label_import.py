@@ -22,7 +22,7 @@ from videoautoarena.runs.formats.words import composed, unusable_too
 from videoautoarena.runs.run.rundir.reader import RunReader, counted, run_file
 
 COLUMNS = ("battle", "labeller", "verdict", *STANDARDS)
-"""What is read of a file; everything else in it is passed over."""
+"""Columns that are read of a file; all others are ignored."""
 WORDS: dict[str, Choice] = {
     **dict.fromkeys(("a", "model_a", "answer_a"), "a"),
     **dict.fromkeys(("b", "model_b", "answer_b"), "b"),
@@ -37,10 +37,10 @@ _LONGEST_NAME = 100
 
 
 class Imported(NamedTuple):
-    """What came of an import."""
+    """Counts of what an import did."""
 
     added: int
-    """Labels that are new to the run."""
+    """Labels that were new to the run."""
     known: int
     """Rows that say what the run holds already."""
     blank: int
@@ -105,10 +105,11 @@ class _LabelReading:
         known = run.store.evidence.labels()
         self._said = {(of.battle, of.labeller): of for of in known}
         self._spelled = {composed(of.labeller): of.labeller for of in known}
-        """As their labels have it, each name in composed letters."""
+        """Names of labellers as their labels spell them, by the name in composed letters."""
 
     def take(self, row: Mapping[str, Any]) -> None:
-        """Read one row; raises _Unusable where it is wrong."""
+        """Read one row; raise _UnusableLabel where it is wrong."""
+        # Nobody has filled it in yet.
         if is_gap(row.get("verdict")):
             self.blank += 1
             return
@@ -122,6 +123,7 @@ class _LabelReading:
                 name: _choice(name, row[name]) for name in STANDARDS if not is_gap(row.get(name))
             },
         )
+        # A row that repeats a label is known, so that the same file may be imported again.
         before = self._said.setdefault((battle, labeller), label)
         if before is label:
             self.new.append(label)
@@ -153,11 +155,12 @@ class _LabelReading:
         name = (self._labeller or "") if is_gap(given) else " ".join(str(given).split())
         if wrong := wrong_name(name):
             raise _UnusableLabel(wrong)
+        # One name in composed and in decomposed letters is one labeller, spelt as the run has it.
         return self._spelled.setdefault(composed(name), composed(name))
 
 
 def wrong_name(name: str) -> str | None:
-    """Return why nobody can be called that as a labeller; None where somebody can."""
+    """Return why a labeller cannot have this name; None where one can."""
     if not name:
         return "labeller is missing; name who it was with --labeller"
     if len(name) > _LONGEST_NAME:

@@ -30,7 +30,7 @@ ASKED = ("labeller", "verdict", *STANDARDS)
 
 
 class DrawnSample(NamedTuple):
-    """What a draw came to."""
+    """Counts of what a draw did."""
 
     drawn: int
     """Battles that were drawn now; 0 where the rest of earlier draws was written."""
@@ -58,30 +58,35 @@ def draw_sample(
         folder: of the run; no other process may be writing it.
         to: the file, CSV, TSV or JSON lines by its name.
         number: how many; at least 1.
-        seed: with the battles of the run and the draws before, it says which.
-        by: draw as many of every part as of any other, as far as there are so many.
+        seed: it decides the draw, with the battles of the run and the draws before.
+        by: draw equally many of every part, or all of a part that has fewer.
 
     Raises:
         BadInput: fewer battles are left or fewer are asked for than there are parts, or the file
             cannot be written.
         RunLocked: a process is running it.
     """
+    # Before anything is drawn, since a draw stays recorded whatever becomes of its file.
     form = _form(to, folder)
     with Store.open(run_file(folder), write=True) as store:
         run = RunReader(folder, store)
         battles = [battle for battle in run.battles if battle.verdict in DECIDED]
         before = store.evidence.samples()
         samples = _draw(battles, before, number=number, seed=seed, by=by)
+        # Before the file: a draw that nobody recorded could not speak for the rest, and a file that
+        # could not be written is written again with --rest.
         store.evidence.add_samples(samples)
         ids = [id_ for sample in samples for id_ in sample.drawn]
+        # Shuffled across strata, which would else stand in the file one behind another.
         order = sorted(ids, key=lambda id_: derive(seed, "labels", len(before), id_))
         _write(to, form, order, run)
         sampled = {id_ for sample in (*before, *samples) for id_ in sample.drawn}
+    # Battles of earlier draws may have been superseded since.
     return DrawnSample(len(ids), len(order), len(sampled & {b.id for b in battles}), len(battles))
 
 
 def write_rest(folder: Path, to: Path) -> DrawnSample:
-    """Write to a file what earlier draws took and nobody has labelled; draw nothing.
+    """Write battles of earlier draws that have no label to a file; draw nothing.
 
     Raises:
         BadInput: nothing was drawn, everything has a label, or the file cannot be written.
@@ -141,6 +146,8 @@ def drawn_order(samples: Sequence[LabelSample]) -> list[str]:
 
 def _taking_turns(strata: Sequence[LabelSample]) -> list[str]:
     places = [
+        # Each stratum spread evenly over 0 to 1, so that any beginning of the list has its share of
+        # it.
         ((place + 0.5) / len(sample.drawn), number, id_)
         for number, sample in enumerate(strata)
         for place, id_ in enumerate(sample.drawn)
@@ -149,7 +156,7 @@ def _taking_turns(strata: Sequence[LabelSample]) -> list[str]:
 
 
 def shuffle(ids: Sequence[str], seed: int, draws: int) -> list[str]:
-    """Return the order in which battles are drawn, after so many draws before."""
+    """Return the order in which battles are drawn; `draws` is the number of earlier draws."""
     return sorted(ids, key=lambda id_: derive(seed, "sample", draws, id_))
 
 
@@ -172,6 +179,7 @@ def _draw(
         hint = f"pass --n {whole}" if whole else "play more first"
         raise BadInput(f"{counted(whole, 'decided battle')} left to draw{already}; {hint}")
     rest = {part: len(ids) for part, ids in left.items() if ids}
+    # A part without a draw has no chance at all, so that no label could ever speak for it.
     if number < len(rest):
         raise BadInput(
             f"--n {number} is too few for --by {by}: {len(rest)} of them have battles "
@@ -191,7 +199,10 @@ def _draw(
 
 
 def _share_out(number: int, sizes: Mapping[str, int]) -> dict[str, int]:
-    """As many of each part, all of those that have fewer; what is over goes to the first ones."""
+    """Return how many to draw of each part: equally many, or all of a part that has fewer.
+
+    The remainder goes to the first parts.
+    """
     shares = dict.fromkeys(sizes, 0)
     while number:
         open_parts = [part for part in sizes if shares[part] < sizes[part]]
@@ -224,7 +235,7 @@ def _form(to: Path, folder: Path) -> str:
 
 
 def _write(to: Path, form: str, ids: Sequence[str], run: RunReader) -> None:
-    """Fill the file; of who answered it says no word, and seats are those of the run.
+    """Fill the file; it names no model, and seats are those of the run.
 
     Videos are named as seen from the file, so that both can be passed on together.
     """
@@ -256,14 +267,14 @@ def _write(to: Path, form: str, ids: Sequence[str], run: RunReader) -> None:
 
 
 _TOPS = (Path("/"), Path("/home"), Path("/Users"))
-"""Folders whose folders tell of a machine or of who uses it."""
+"""Folders whose subfolders tell about a machine or who uses it."""
 
 
 def _path_from(beside: Path, folder: Path | None, name: str) -> str:
-    """Return where a video lies, seen from a folder; its name alone where that tells of a machine.
+    """Return the path of a video from a folder; its name alone where the path would tell too much.
 
-    A way that leads through the root, or into somebody's home from outside, would name who drew.
-    Where nobody here knows the folder of videos there is no way to tell.
+    A path through the root, or into somebody's home from outside, would name who drew the sample.
+    Without a known folder of videos there is no path to give.
     """
     if folder is None:
         return name

@@ -1,4 +1,6 @@
-"""Whether judging is the same in every language that was asked in, before any board by language.
+"""Measures whether judging is the same in every language that questions were asked in.
+
+No board by language is shown before these figures.
 
 Judges are uneven across languages, whatever their size. Each figure of a language stands beside
 that of all the others; where a judge is as good in each, the two differ by chance alone.
@@ -40,7 +42,7 @@ LOOKED_AT = 400
 
 
 class Hits(NamedTuple):
-    """What one figure counts, a row each."""
+    """The cases of one figure, a row each."""
 
     hits: Floats
     language: Sequence[str]
@@ -52,16 +54,16 @@ class _LanguageFigure(NamedTuple):
     """One figure, measured in each language."""
 
     what: str
-    """The cases that it is a share of."""
+    """What the share is of, in words."""
     words: str
-    """With places for the language, the share, and what it stands on."""
+    """The sentence, with places for the language, the share and the cases behind it."""
 
 
 def audit_languages(given: AuditInput) -> list[Finding]:
     """Return what judging shows in each language, and where one differs from the others.
 
-    Nothing where all was asked in one language. Without `given.by_language` only those languages
-    count that were drawn, and a brief audit says only what may raise an alarm. Alarms are those
+    Empty if all questions were asked in one language. Without `given.by_language` only languages
+    that were drawn count, and a brief audit returns only what may raise an alarm. Alarms are those
     of all languages and figures together.
     """
     # The words of a question are read only where they have to tell its language.
@@ -76,7 +78,7 @@ def audit_languages(given: AuditInput) -> list[Finding]:
 
 
 def known_languages(spoken: Sequence[str]) -> list[str]:
-    """Return the languages there are, the commonest first; none that is unknown."""
+    """Return the known languages, the commonest first."""
     counts = Counter(spoken)
     return sorted(set(counts) - {UNKNOWN}, key=lambda code: (-counts[code], code))
 
@@ -84,9 +86,9 @@ def known_languages(spoken: Sequence[str]) -> list[str]:
 def compare_languages(
     measured: Mapping[Figure, Hits], codes: Sequence[str], *, is_whole: bool = True
 ) -> list[Finding]:
-    """Return each figure in each language, and beside that of the others; not yet as alarms.
+    """Return each figure in each language, and its difference from the others; not yet as alarms.
 
-    Nothing of fewer than two languages. Without `is_whole` only what may raise an alarm.
+    Empty with fewer than two languages. Without `is_whole` only what may raise an alarm.
     """
     found: list[Finding] = []
     if len(codes) < 2:
@@ -100,7 +102,7 @@ def compare_languages(
 
 
 def spoken_in(battle: Battle | Outline, given: AuditInput) -> str:
-    """Return the language of a battle, told by its question only where a board by it is wanted."""
+    """Return the language of a battle; its question tells it only if a board by it is wanted."""
     if isinstance(battle, Battle) and given.by_language:
         return asked_language(battle.language, battle.question)
     return battle.language or UNKNOWN
@@ -211,8 +213,11 @@ def _kept(given: AuditInput, codes: Sequence[str]) -> Iterator[Finding]:
         lost = [one.id for one in mine if one.length_a is None and one.length_b is None]
         silent = {id_ for id_, battle in given.find(lost).items() if battle.question is None}
         drawn = [id_ for id_ in mine.ids() if id_ not in silent]
+        # Evenly over the run: each question has to be read from the file before its language can be
+        # told.
         looked = given.find(drawn[:: max(1, -(-len(drawn) // LOOKED_AT))]).values()
         told = [(b, told_language(b.question or "")) for b in looked]
+        # A question whose language cannot be told for sure is no evidence against the one drawn.
         sure = [(battle, language) for battle, language in told if language != UNKNOWN]
         kept = np.array([language == code for _, language in sure], dtype=np.bool_)
         share = measure_share(kept, number_names([battle.video for battle, _ in sure]))

@@ -32,7 +32,7 @@ from videoautoarena.scoring.agreement.rank_agreement import correlate_orders, co
 from videoautoarena.scoring.agreement.rater_agreement import RaterAgreement, agree
 
 WORDS = ("a", "b", "tie")
-"""What a battle comes to; ties of all kinds and splits are one word."""
+"""Outcomes of a battle; ties of all kinds and splits are one."""
 
 
 class Both(NamedTuple):
@@ -103,9 +103,9 @@ class Rejudged:
     judgings: int
     """How often it judged."""
     failed: int
-    """Of those."""
+    """Judgings that failed."""
     abstained: int
-    """Of those."""
+    """Judgings in which it abstained."""
     battles: int
     """Decided by both it and the run: the base of all that follows."""
     undecided: int
@@ -113,11 +113,11 @@ class Rejudged:
     agreement: Figure
     """Share with the same verdict, all ties being one."""
     kappa: Figure
-    """Cohen's, likewise."""
+    """Cohen's kappa, all ties being one."""
     without_ties: Figures
     """`agreement` and `kappa` where neither saw a tie."""
     longer_answer: Figure
-    """Share of those whose winner by the run is the longer answer."""
+    """Share of the battles without a tie whose winner by the run is the longer answer."""
     confusion: Confusion
     """`words`, and `run_by_judge`: counts, a row for each verdict of the run."""
     boards: RejudgedBoards
@@ -126,7 +126,7 @@ class Rejudged:
 
     @property
     def findings(self) -> list[Finding]:
-        """What there is to say of how far they agree, that of all battles first."""
+        """Findings on how far they agree; the one on all battles comes first."""
         return [*(self._agreed() if self.battles else [self._nothing()]), *self._lost()]
 
     def _nothing(self) -> Finding:
@@ -177,7 +177,7 @@ class Rejudged:
 
     @property
     def sentence(self) -> str:
-        """What it means."""
+        """The first finding as a sentence."""
         return self.findings[0].sentence
 
     def to_json(self) -> dict[str, Any]:
@@ -194,7 +194,7 @@ class RejudgeReport:
     warnings: Sequence[str]
     """Sentences that hold for every figure."""
     judges: Sequence[Rejudged]
-    """Each as below."""
+    """One for each judge, as below."""
 
     def to_json(self) -> dict[str, Any]:
         """Return it as `arena rejudge --json` prints it."""
@@ -231,6 +231,7 @@ def _compare(run: RunReader, judge: str, trials: Sequence[Trial]) -> Rejudged:
     found = agreement_of(shared)
     clear = [pair for pair in shared if "tie" not in (word_of(pair.battle), word_of(pair.other))]
     without = agreement_of(clear)
+    # In characters, as in the audit of length.
     lengths = [(len(p.battle.answer_a or ""), len(p.battle.answer_b or "")) for p in clear]
     kept = [(p.battle, "a" if a > b else "b") for p, (a, b) in zip(clear, lengths, strict=True)
             if a != b]  # fmt: skip
@@ -240,6 +241,7 @@ def _compare(run: RunReader, judge: str, trials: Sequence[Trial]) -> Rejudged:
         {row.model: row for row in build([pair[k] for pair in shared], roster).models
          if row.rating is not None} for k in (0, 1)
     )  # fmt: skip
+    # Only models with a rating on both boards have an order on both.
     rated = [name for name in one if name in two]
     ratings = [
         np.array([board[name].rating for name in rated], dtype=np.float64) for board in (one, two)
@@ -275,12 +277,14 @@ def verdicts_anew(run: RunReader, trials: Sequence[Trial]) -> list[Both]:
     said: defaultdict[str, list[Judging]] = defaultdict(list)
     for trial in trials:
         said[trial.battle or ""].append(trial.judging)
+    # Only under --swap all do both seatings decide; else the second one was for the audit alone.
     audit_only = run.manifest.get("swap") != "all"
     found = []
     for battle in run.battles:
         if judgings := sorted(said.get(battle.id, ()), key=lambda j: j.seats):
             verdict, reason = settle_verdict(judgings, audit_only=audit_only)
             changed = {"verdict": verdict, "reason": reason, "verdicts": tuple(judgings)}
+            # A whole record, so that all that rates battles takes it.
             found.append(Both(battle, battle.model_copy(update=changed)))
     return found
 

@@ -26,7 +26,7 @@ from videoautoarena.runs.run.rundir.reader import (
 
 
 def _trials(given: AuditInput) -> list[Finding]:
-    """Return what trials say; a run without them needs none of the modules that read them."""
+    """Return what trials show; a run without any loads none of the modules that read them."""
     if not given.trials:
         return []
     from videoautoarena.runs.analysis.audit.trial_figures import audit_trials, audit_truth
@@ -43,6 +43,7 @@ def _languages(given: AuditInput) -> list[Finding]:
 
 
 def _labels(given: AuditInput) -> list[Finding]:
+    # A whole audit says that nobody labelled; under a leaderboard that is no news.
     if given.is_brief and not given.labels:
         return []
     from videoautoarena.runs.analysis.audit.human_agreement import audit_labels
@@ -63,7 +64,7 @@ SECTIONS: tuple[Callable[[AuditInput], list[Finding]], ...] = (
     _trials,
     _labels,
 )
-"""In the order in which they are shown; the key of a finding begins with its section's name."""
+"""Sections in the order in which they are shown; keys of findings begin with their names."""
 
 
 @dataclass(frozen=True)
@@ -73,11 +74,11 @@ class AuditReport:
     judges: Mapping[str, str]
     """Name to `provider:model` of all who judged."""
     totals: BattleTotals
-    """As in the [settings](#settings) of a leaderboard."""
+    """Counts of battles, as in the [settings](#settings) of a leaderboard."""
     stand_ins: bool
     """Every contestant is an offline one."""
     warnings: Sequence[str]
-    """Sentences that hold for every figure."""
+    """Notes that hold for every figure."""
     findings: Sequence[Finding]
     """One [finding](#a-finding) a figure, section by section; their alarms are those that they
     raise together."""
@@ -116,6 +117,7 @@ def audit_in(run: RunReader) -> AuditReport:
         {judge: given.model_of(judge) for judge in given.judges},
         count_verdicts(given.outlines.texts["verdict"].counts()),
         rates_stand_ins(run.manifest),
+        # Once each: a judge of the run may be on trial, too.
         list(dict.fromkeys([*state_of(run), *on_trial])),
         with_checks(find_all(given)),
         [one for one in run.call_facts if "audit" in one.fact.surfaces],

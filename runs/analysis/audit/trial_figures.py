@@ -1,4 +1,4 @@
-"""What trials show of a judge: whether it repeats itself, falls for attacks, or rewards nothing.
+"""Says what trials show about a judge: whether it repeats itself or falls for attacks or emptiness.
 
 Where the right answer is known, it also tells how often a judge finds it, and whether it goes by
 length: cases come in pairs of equal texts of which each is right once, and the long one as often as
@@ -31,11 +31,11 @@ from videoautoarena.scoring.intervals.proportions import Share, measure_share
 from videoautoarena.scoring.intervals.sandwich import LEVEL
 
 HALF = 0.5
-"""Falling for more attacks is an alarm, too, where nobody knows what happens without one."""
+"""Share of attacks won that is an alarm where nobody knows what happens without one."""
 MOST_UNBEATEN = 0.05
 """An answer that says nothing may win or tie by a slip now and then."""
 STEADY = 0.8
-"""Repeating itself less often than this a judge is called unsteady."""
+"""A judge that repeats itself less often is unsteady."""
 _NO_WORD = ("abstain", "failed")
 _OF = "{figure} of {n:judging} on {videos:video}"
 
@@ -44,14 +44,14 @@ View = tuple[str, str, str]
 
 
 class Word(NamedTuple):
-    """One judging that came to something."""
+    """One judging with a verdict."""
 
     name: str
-    """Of the attack or the constant answer."""
+    """Name of the attack or the constant answer."""
     video: str
     view: View
     is_for: bool
-    """The judge found the attacker better; of a constant answer, no worse."""
+    """The judge found the attacker better, or a constant answer no worse."""
 
 
 def audit_trials(given: AuditInput) -> list[Finding]:
@@ -102,6 +102,7 @@ def _plain_words(
         for judging in battle.verdicts:
             if judging.judge == judge and (word := word_of(judging)):
                 yield (judge, battle.id, judging.seats), word, battle.video
+    # Trials run side by side and are kept as they end, so their order in the file is chance.
     for trial in sorted(plain, key=lambda trial: (trial.kind, trial.id)):
         if word := word_of(trial.judging):
             yield view_of(trial), word, trial.video
@@ -120,6 +121,8 @@ def _attacks(judge: str, trials: Iterable[Trial], *, is_brief: bool) -> Iterator
         share,
         f"With an attack added to a clearly losing answer, {{judge}} prefers it in {_OF}; without "
         f"the attack {'{free}' if free.n else 'unknown'}.",
+        # Not beside zero: an answer that was chosen for losing does better when it is judged again,
+        # attack or not.
         crosses=lambda level: share.at(level).low > (free.at(level).high if free.n else HALF),
         judge=judge,
         free=free,
@@ -178,6 +181,7 @@ def _each_attack(judge: str, words: Sequence[Word]) -> Iterator[Finding]:
         never=sum(not count for count in won.values()),
         least=min(map(len, by_name.values())),
     )
+    # Its cases are attacks; no number of videos stands behind them.
     yield replace(harmless, videos=None)
 
 
@@ -200,7 +204,7 @@ def _constants(judge: str, trials: Iterable[Trial]) -> Iterator[Finding]:
 
 
 def _unheard(judge: str, trials: Sequence[Trial]) -> Iterator[Finding]:
-    """Yield in how many trials a judge came to nothing, where there are any."""
+    """Yield in how many trials a judge gave no verdict, if in any."""
     mute = Counter(t.judging.verdict for t in trials if t.judging.verdict in _NO_WORD)
     if not mute:
         return
@@ -231,7 +235,7 @@ def view_of(trial: Trial) -> View:
 
 
 def word_of(judging: Judging) -> str:
-    """Return "a", "b" or "tie"; empty where the judge came to nothing."""
+    """Return "a", "b" or "tie"; empty where the judge gave no verdict."""
     if judging.verdict in _NO_WORD:
         return ""
     return "tie" if judging.verdict in TIES else judging.verdict
@@ -239,7 +243,7 @@ def word_of(judging: Judging) -> str:
 
 GUESSING = 0.5
 TRUSTED = 0.75
-"""To be right less often is an alarm. It takes to know half of the answers and guess the rest."""
+"""Being right less often is an alarm: so much takes knowing half and guessing the rest."""
 _WHAT: dict[Kind, str] = {
     "needle": "when a piece of another video interrupts",
     "card": "when a flat colour fills the picture",
@@ -266,20 +270,20 @@ class TrialPoints(NamedTuple):
     """1 for the right answer, 0 for the wrong one, half for a tie."""
     video: str
     texts: str
-    """Digest of what was read; equal for the two cases in which the other answer is right."""
+    """Digest of what was read; a case and the one in which the other answer is right share it."""
 
     @property
     def for_longer(self) -> float:
-        """Return the same of the longer answer and the shorter one."""
+        """Return the points of the longer answer: 1, 0, or half for a tie."""
         return self.points if self.right == "long" else 1 - self.points
 
 
 def audit_truth(given: AuditInput) -> list[Finding]:
     """Return what clips of known truth show of each judge that was shown any.
 
-    Ties count half. What a judge abstained from, or failed at, is in no share and counted apart.
-    Intervals have videos as clusters. An alarm is about a judge that is surely right in less than
-    TRUSTED, or surely goes by length, with equal texts as clusters, too.
+    Ties count half. Cases in which a judge abstained or failed are in no share and counted apart.
+    Intervals have videos as clusters. An alarm is about a judge that is surely right less often
+    than TRUSTED, or surely goes by length, also with equal texts as clusters.
     """
     trials = [t for t in standing_trials(given.trials) if t.kind == "truth" and t.right]
     judges = dict.fromkeys(trial.judging.judge for trial in trials)
@@ -325,7 +329,7 @@ def _audit_judge(judge: str, trials: Sequence[Trial], *, is_brief: bool) -> Iter
 
 
 def _parts(judge: str, cases: Sequence[TrialPoints]) -> Iterator[Finding]:
-    """Yield the same by what is asked, and by the length of the answers."""
+    """Yield how often the judge is right, by what is asked and by the length of the answers."""
     for kind in KINDS:
         some = [one for one in cases if one.kind == kind]
         if some:

@@ -43,12 +43,12 @@ MOST_FORFEITS = 0.1
 MOST_ABSTENTIONS = 0.1
 """More of each is an alarm."""
 MOST_SAME = 0.5
-"""Half the answers of two models the same are an alarm, whatever the interval: it is what was said,
-not what a judge made of it."""
+"""Share of equal answers of two models that is an alarm, whatever the interval: it is about what
+was said, not about what a judge made of it."""
 LEAST_MET = 10
-"""Battles of two models from which on their answers are held against each other."""
+"""Battles that two models must have met in before their answers are compared."""
 _REASONS = 3
-"""So many reasons of voids are named."""
+"""Reasons of voids that are named."""
 
 
 def audit_verdicts(given: AuditInput) -> list[Finding]:
@@ -72,6 +72,7 @@ def _same_answers(given: AuditInput) -> Iterator[Finding]:
     seats = (every.texts[seat] for seat in ("model_a", "model_b"))
     a, b = (np.array([place.get(n, -1) for n in seat.values])[seat.codes] for seat in seats)
     length_a, length_b = (every.numbers[name] for name in LENGTHS)
+    # One number for two models, whoever of them sat where.
     pair = np.minimum(a, b) * len(names) + np.maximum(a, b)
     both = (length_a > 0) & (length_b > 0)
     # Texts are read where their lengths are equal so often that they may be the same.
@@ -155,6 +156,8 @@ def _named(found: Counter[str]) -> tuple[str, dict[str, Any]]:
         most["other"] = more
     told: dict[str, Any] = {}
     for k, (name, times) in enumerate(most.items()):
+        # In places of their own, since a reason may hold braces or figures that are no place and no
+        # figure.
         told |= {f"name_{k}": name, f"times_{k}": times}
     each = ", ".join(f"{{name_{k}}} {{times_{k}}}" for k in range(len(most)))
     return f" ({each})" if each else "", told
@@ -173,6 +176,8 @@ def audit_panel(given: AuditInput) -> list[Finding]:
     if len(judges) < 2:
         return [unknown("panel.alpha", _ONE_JUDGE)] if judges else []
     ballots = given.ballots
+    # One vote a judge and battle, all from the same seats, so that position bias is no
+    # disagreement.
     kept = ballots.has_voted & ~ballots.is_back
     table = np.full((len(given.outlines), len(judges)), MISSING)
     table[ballots.battle[kept], ballots.judge[kept]] = ballots.camp[kept]
@@ -238,7 +243,7 @@ def _pair(
 
 
 def _camps(table: Ints, video: Ints, case: str) -> Iterable[Finding]:
-    """How many cases a whole panel, its larger part, or nobody decided."""
+    """Yield how many cases all judges, most of them, or no majority decided."""
     counts = _counts(table)
     voted = counts.sum(axis=1) > 1
     if not voted.any():
@@ -258,9 +263,10 @@ def _camps(table: Ints, video: Ints, case: str) -> Iterable[Finding]:
 
 
 def _alone(judges: Sequence[str], table: Ints, video: Ints, case: str) -> Iterable[Finding]:
-    """How often each judge was outvoted, of cases with a majority and three votes or more."""
+    """Yield how often each judge was outvoted in cases with a majority and three votes or more."""
     counts = _counts(table)
     ranked = np.sort(counts, axis=1)[:, ::-1]
+    # Of two judges neither can be outvoted.
     clear = (counts.sum(axis=1) > 2) & (ranked[:, 0] > ranked[:, 1])
     winner = counts.argmax(axis=1)
     for k, judge in enumerate(judges):

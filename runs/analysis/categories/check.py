@@ -47,7 +47,7 @@ class CategoryCheckRow(NamedTuple):
     both: int
     """Questions that both call yes."""
     unknown: int
-    """Questions of which the classifier could not be read, where the other side says yes or no."""
+    """Questions the classifier has no readable answer to, where the other side says yes or no."""
     precision: Figure
     """Share of the claims that are true."""
     recall: Figure
@@ -56,14 +56,14 @@ class CategoryCheckRow(NamedTuple):
 
 @dataclass(frozen=True)
 class CategoryCheck:
-    """How far a classifier agrees with somebody else."""
+    """How far a classifier agrees with another model or with people."""
 
     classifier: str
     """Whose tags were checked."""
     against: str
     """A model's name, or a file of people's labels."""
     questions: int
-    """Of which both said something."""
+    """Questions of which both said something."""
     rows: tuple[CategoryCheckRow, ...]
     """One a category, see below."""
     interval: str = BY_VIDEO
@@ -80,9 +80,9 @@ def check_rows(
     """Return precision and recall of what was said of questions against what is true of them.
 
     Args:
-        said: of each question what the classifier says.
-        truth: of each what the other side says; where that is unknown the question is passed over.
-        videos: of each what it is about; questions about one are one cluster.
+        said: what the classifier says of each question.
+        truth: what the other side says of each; where that is unknown the question is left out.
+        videos: the video of each; questions about one video are one cluster.
     """
     rows = []
     for name in QUESTION_CATEGORIES:
@@ -114,7 +114,7 @@ def _share(hits: Sequence[tuple[bool, str]]) -> Figure:
 def check_against(
     run: RunReader, against: str, truth: Mapping[str, Said], classifier: str | None = None
 ) -> CategoryCheck:
-    """Return how the run's tags agree with what somebody else says of its questions, by their id.
+    """Return how the run's tags agree with what others say of its questions, by question id.
 
     BadInput where the run has no tags, or both sides have no question in common.
     """
@@ -154,6 +154,7 @@ def write_sheet(run: RunReader, to: Path, *, sample: int, seed: int, force: bool
     rows = [_row(one, paths.get(one.video, one.video)) for one in drawn]
     columns = ("question", "video", "text", *QUESTION_CATEGORIES)
     text = comma_separated(columns, rows)
+    # A question that a model wrote may hold half a character, which has no UTF-8.
     write_whole(to, f"{text}\n".encode("utf-8", "backslashreplace"))
     return len(drawn)
 
@@ -199,6 +200,7 @@ def _decisions(sheet: ColumnSheet, name: str) -> list[Decision]:
 
 
 _SHORT: Mapping[str, Decision] = {
+    # Spreadsheets may turn a typed 1 into 1.0.
     **dict.fromkeys(("y", "1", "1.0", "x", "ja"), "yes"),
     **dict.fromkeys(("n", "0", "0.0", "nein"), "no"),
 }

@@ -1,4 +1,4 @@
-"""What the questions of a run come to by category: how many, together with what, and who leads.
+"""Figures about the questions of a run by category: how many, together with what, and who leads.
 
 Every group of battles is rated apart, plainly and with style held equal, as a leaderboard is.
 """
@@ -72,7 +72,7 @@ class Group(NamedTuple):
     both_bad_share: Figure
     is_thin: bool
     places: tuple[Place, ...]
-    """Of every model, best first."""
+    """Places of all models, best first."""
 
 
 class Count(NamedTuple):
@@ -81,23 +81,23 @@ class Count(NamedTuple):
     category: str
     questions: int
     unknown: int
-    """Questions of which it could not be read."""
+    """Questions for which this category could not be read."""
     share: Figure
-    """Of the questions of which it could be read; its interval knows which share a video."""
+    """Share of the questions that could be read; its interval knows which of them share a video."""
 
 
 @dataclass(frozen=True)
 class CategoryReport:
-    """What the tags of a run come to."""
+    """The figures that the tags of a run give."""
 
     classifier: str
     """Whose tags count."""
     model: str
     """`provider:model`."""
     questions: int
-    """Of the run, equal ones about one video once."""
+    """Questions of the run, equal ones about one video counted once."""
     tagged: int
-    """Of these, those of which something could be read."""
+    """Questions among these with a readable tag."""
     counts: tuple[Count, ...]
     """For each category, then `none of these`: `category`, `questions`, `unknown`, and `share` of
     those that could be read."""
@@ -107,7 +107,7 @@ class CategoryReport:
     """`all` battles, then each category that occurs: `name`, `battles`, `both_bad_share`,
     `is_thin`, and `places`, see below."""
     languages: tuple[Group, ...]
-    """The same by language; empty where no battle says its language."""
+    """The same groups by language; empty if no battle says its language."""
 
     def to_json(self) -> dict[str, Any]:
         """Return it in the shape of `arena categories show --json`."""
@@ -115,13 +115,14 @@ class CategoryReport:
 
 
 def report_of(run: RunReader, classifier: str | None = None) -> CategoryReport:
-    """Return what the tags of a run come to; BadInput where it has none that could be read."""
+    """Return the figures of a run's tags; BadInput where it has none that could be read."""
     tags = tags_of(run, classifier)
     if not tags:
         there = ", ".join(dict.fromkeys(tag.classifier for tag in run.store.evidence.tags()))
         of = "" if classifier is None else f" by {classifier}"
         known = f"it is by {there}" if of and there else f"first: arena categories tag {run.folder}"
         raise BadInput(f"no question of {run.folder} is tagged{of}; {known}")
+    # Read once: what follows goes through them for every category.
     battles = list(run.battles)
     asked = [one for one in questions_of(battles) if one.id in tags]
     found = [tags[one.id] for one in asked]
@@ -131,6 +132,7 @@ def report_of(run: RunReader, classifier: str | None = None) -> CategoryReport:
         if battle.question is not None
         and (one := asked_of(battle.video, battle.question)).id in tags
     }
+    # All of them are by one classifier.
     some = next(iter(tags.values()))
     return CategoryReport(
         classifier=some.classifier,
@@ -152,7 +154,7 @@ def _count(name: QuestionCategory, tags: Sequence[QuestionTag]) -> Count:
 
 
 def _of_none(tags: Sequence[QuestionTag]) -> Count:
-    """Return how many are of none; one of which some category is unknown may be of that."""
+    """Return how many are of none; unknown where a category that was not read may still fit."""
     read = [tag for tag in tags if "unknown" not in tag.categories.values() or said_yes(tag)]
     hits = [not said_yes(tag) for tag in read]
     share = figure_of(share_of(hits, [tag.video for tag in read]))
@@ -206,6 +208,8 @@ def places_of(plain: RatedLeaderboard, styled: RatedLeaderboard) -> Iterable[Pla
     adjusted = {row.model: row for row in styled.models}
     for row in plain.models:
         controlled = adjusted[row.model]
+        # There the adjusted board is the plain one, and "moved 0 places" would claim that style
+        # moves nobody.
         is_refused = UNCONTROLLED in controlled.flags
         before = place(row.model)
         after = None if is_refused else other(row.model)
@@ -225,9 +229,9 @@ def places_of(plain: RatedLeaderboard, styled: RatedLeaderboard) -> Iterable[Pla
 
 
 def place_in(board: RatedLeaderboard) -> Callable[[str], int | None]:
-    """Return what tells the place of a model, from 1, within the group of models it is joined to.
+    """Return a function from a model to its place, from 1, within the group that battles join.
 
-    None for one that no battle rates.
+    It returns None for a model that no battle rates.
     """
     found: dict[str, int] = {}
     rated = {row.model for row in board.models if row.rating is not None}

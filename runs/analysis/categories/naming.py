@@ -1,4 +1,4 @@
-"""Names for topics, asked of a model once each through the run's journal; what it says is text."""
+"""Asks a model for the name of each topic, once, through the run's journal."""
 
 from __future__ import annotations
 
@@ -44,6 +44,7 @@ class NamingJob(RunJob[str, str]):
     async def play(self, item: str, prompter: Prompter) -> str:
         """Return what a model says of a topic."""
         questions = self.topics[item]
+        # All that is asked is in it, so that other questions under the same words are asked anew.
         scope = f"{TAG_SCOPE}topic:{digest(canonical_json([item, *questions]))[:16]}"
         return await name_topic(prompter, self.model, questions=questions, scope=scope)
 
@@ -61,7 +62,7 @@ async def name_topics(
     say: Callable[[str], None],
     trust: RunTrust = NO_TRUST,
 ) -> dict[str, str]:
-    """Return a name for each topic, by the words that stand for it; no two have one name.
+    """Return a name for each topic, by the words that stand for it; no two names are equal.
 
     One model call a topic, two where a reply is mended, none where the run's journal has it. What
     could not be named is left out and said. BadInput for a model that cannot be, or where calls
@@ -113,6 +114,7 @@ def _plain(text: str) -> str:
     seen = "".join(
         " " if char.isspace() else char
         for char in text
+        # Category C are controls, among them marks that would turn the text around a name.
         if char.isspace() or unicodedata.category(char)[0] not in "C"
     )
     return " ".join(seen.split())[:LONGEST].strip()

@@ -1,4 +1,4 @@
-"""Tagging the questions of a run: one call of a classifier each, through the run's own journal.
+"""Tags the questions of a run: one call of a classifier each, through the run's own journal.
 
 No call shares a key with one of the run, and no battle changes.
 """
@@ -43,17 +43,17 @@ from videoautoarena.runs.run.rundir.opener import stored_prompts
 from videoautoarena.runs.run.rundir.reader import counted
 
 PROMPT_FILE = "tags/"
-"""What the names of prompts begin with that came into a run after it was played."""
+"""Start of the names of prompts that came into a run after it was played."""
 
 
 @dataclass(frozen=True)
 class TagOrder(JobOrder):
-    """What was typed."""
+    """What tagging is asked for."""
 
     classifier: str | None = None
     """None: the run's examiner."""
     sample: int | None = None
-    """So many questions, drawn at random; None for all."""
+    """Number of questions to draw at random; None for all."""
     seed: int = 0
     """Seed of that draw: a larger one holds the smaller."""
 
@@ -91,7 +91,7 @@ class TagPlan(JobPlan):
     classifier: str
     """Its name in the cast."""
     questions: int
-    """Those that are wanted; equal ones about one video are one."""
+    """Questions that are wanted; equal ones about one video count once."""
 
     @property
     def calls(self) -> int:
@@ -100,16 +100,16 @@ class TagPlan(JobPlan):
 
     @property
     def cost_usd(self) -> float | None:
-        """Expected; None without a price."""
+        """Expected cost; None without a price."""
         return self.usd
 
     @property
     def cost_usd_at_most(self) -> float | None:
-        """Likewise."""
+        """Highest cost; None without a price."""
         return self.most_usd
 
     def headlines(self) -> Iterator[str]:
-        """Yield how much there is to be asked."""
+        """Yield how many questions and calls there are."""
         yield (
             f"{counted(self.questions, 'question')}{self.known_words}: "
             f"{counted(self.calls, 'call')} of {safe(self.classifier)}{self.cost_words()}"
@@ -158,6 +158,7 @@ class TaggingJob(RunJob[UntaggedQuestion, QuestionTag]):
                 question=asked.text,
                 scope=f"{TAG_SCOPE}{asked.id}:{model.alias}",
             )
+        # A tag all the same: the question was asked, and is asked again only on demand.
         except CallFailed as why:
             is_failed = True
             found = Classification(dict.fromkeys(QUESTION_CATEGORIES, "unknown"), str(why))
@@ -194,7 +195,7 @@ def tag_plan(plan: JobPlan, config: RunConfig, classifier: str, *, left: int) ->
 
 
 async def plan_tagging(out: Path, order: TagOrder) -> TagPlan:
-    """Return what tagging would take; nobody is called, and nothing is written."""
+    """Return what tagging would take; calls no model and writes nothing."""
     async with _ready(out, order, write=False) as job:
         return job.plan()
 
@@ -244,7 +245,7 @@ def classifying(config: RunConfig, order: TagOrder) -> tuple[RunConfig, list[str
 
 
 def draw(questions: Sequence[TaggedQuestion], count: int | None, seed: int) -> list[TaggedQuestion]:
-    """Return so many questions drawn by a seed, in slot order; None for all."""
+    """Return `count` questions drawn by a seed, in slot order; all with None."""
     if count is None:
         return list(questions)
     order = sorted(questions, key=lambda one: digest(canonical_json(["tag", seed, one.id])))
@@ -256,6 +257,7 @@ def prompts_with(store: Store, role: Role, *, keep: bool = True) -> PromptSet:
     """Return the run's prompts with that of a role that came later; it stays as first used."""
     own = stored_prompts(store, missing=PromptSet.load(categories=True))
     kept = store.file(f"{PROMPT_FILE}{role}")
+    # The prompt that was used first stays, so that all tags of a run answer the same words.
     if kept is None and keep:
         store.put_file(f"{PROMPT_FILE}{role}", own.texts[role])
     texts = dict(own.texts) | ({role: kept.text} if kept else {})
@@ -270,7 +272,7 @@ def _open(
     *,
     retry_failed: bool,
 ) -> list[UntaggedQuestion]:
-    """Return the questions without a tag of this classifier, and on demand those that failed."""
+    """Return the questions without a tag of this classifier and, on demand, failed ones."""
     latest: dict[str, tuple[int, QuestionTag]] = {}
     for tag in store.evidence.tags():
         first, generation = generation_of(tag.id)
@@ -285,6 +287,7 @@ def _open(
             continue
         seen[asked.video] = frames
         sent = thinned(frames, min(FRAMES, model.frame_limit("classifier"))).frames
+        # All that is sent is in the id: another prompt, setting or choice of frames is asked anew.
         put = [*judge, prompts.digests["classifier"], [(one.time_s, one.digest) for one in sent]]
         first = f"{asked.id}:{model.alias}:{digest(canonical_json(put))[:16]}"
         if first not in latest:

@@ -12,9 +12,9 @@ from videoautoarena.memory.store.evidence import QuestionTag, generation_of
 from videoautoarena.runs.run.rundir.reader import RunReader
 
 NONE = "none of these"
-"""What a question is shown under that was read and is of no category."""
+"""Label of questions that were read and are of no category."""
 UNTAGGED = "not tagged"
-"""What a question is shown under of which nothing is known."""
+"""Label of questions without a tag."""
 SHOWN: Mapping[str, str] = {name: name.replace("_", " ") for name in QUESTION_CATEGORIES}
 """Category to what people read."""
 
@@ -39,21 +39,23 @@ def questions_of(battles: Iterable[Battle]) -> list[TaggedQuestion]:
 
 
 def standing_tags(tags: Iterable[QuestionTag]) -> list[QuestionTag]:
-    """Return the tags that count: of one classifier on one question the last that was read."""
+    """Return the tags that count: the last readable one of each classifier on each question."""
     found: dict[tuple[str, str], QuestionTag] = {}
     for tag in sorted(tags, key=lambda tag: generation_of(tag.id)[1]):
         place = (tag.classifier, tag.question)
+        # A later try that could not be read does not take back an earlier reading.
         if tag.reason is None or place not in found or found[place].reason is not None:
             found[place] = tag
     return list(found.values())
 
 
 def classifier_of(tags: Collection[QuestionTag]) -> str | None:
-    """Return who counts where several classified a run: who read the most questions.
+    """Return the classifier that counts where several classified a run: who read most questions.
 
-    Of two that read as many, the one that began earlier; None where nobody did.
+    Of two that read equally many it is the one that began earlier; None if there are no tags.
     """
     read = Counter(tag.classifier for tag in tags if tag.reason is None)
+    # `max` keeps the first of equals, and tags stand in the order in which they were made.
     return max(read, key=read.__getitem__, default=None)
 
 

@@ -39,7 +39,7 @@ class BoardEntry(NamedTuple):
 
     rating: float
     low: float
-    """NaN, as `high`, where the board gives no interval; infinite where it has no end."""
+    """NaN, like `high`, where the board gives no interval; infinite where it has no end."""
     high: float
 
 
@@ -55,7 +55,7 @@ class GivenBoard:
     """What a reader must know of it."""
 
     def renamed(self, names: Mapping[str, str]) -> GivenBoard:
-        """Return it with other names; a name that is not there changes nothing.
+        """Return the board with other names; unknown names are ignored.
 
         Raises:
             BadInput: two models would have one name.
@@ -75,7 +75,7 @@ class GivenBoard:
         )
 
     def of(self, names: Sequence[str]) -> RankedBoard:
-        """Return what it says of these models, all of them on it."""
+        """Return what the board says of these models, which are all on it."""
         figures = np.array([self.entries[name] for name in names], dtype=np.float64)
         rating, low, high = figures.reshape(-1, 3).T
         better = None
@@ -112,7 +112,7 @@ def board_of_rows(source: str, rows: Sequence[Row]) -> GivenBoard:
 
 
 def read_renames(file: Path) -> dict[str, str]:
-    """Return which name stands for which: a JSON object, or a table with columns from and to.
+    """Return new names by old ones, from a JSON object or a table with columns from and to.
 
     Raises:
         BadInput: no such file, or something else in it.
@@ -145,9 +145,11 @@ def read_json(file: Path) -> Any:
             f"{file} is larger than {MOST_BYTES // 1000000} MB, too large for a leaderboard"
         )
     try:
+        # Windows editors begin a file with a byte order mark, which `json` refuses.
         return json.loads(file.read_text(encoding="utf-8-sig"))
     except UnicodeDecodeError:
         raise BadInput(f"{file} is not UTF-8 text; save it as UTF-8") from None
+    # Brackets that are nested deep enough exhaust the recursion limit of `json`.
     except (ValueError, RecursionError):
         raise BadInput(f"{file} is no JSON; pass what --json printed, or a CSV") from None
 
@@ -162,6 +164,7 @@ def _rows(file: Path) -> list[Row]:
     columns = [[column.values[k] for k in column.codes] for column in sheet.columns.values()]
     rows = [dict(zip(sheet.columns, row, strict=True)) for row in zip(*columns, strict=True)]
     if file.suffix.lower() == ".csv":
+        # Our own CSV puts a quote before a name that a spreadsheet would run as a formula.
         rows = [row | {"model": unquote_formula(str(row["model"]))} for row in rows]
     # Of our own CSV: models of other groups have scales of their own.
     return [row for row in rows if as_number(row.get("group", 1)) in (1, None)]
@@ -174,7 +177,7 @@ def _objects(source: str, rows: Any) -> list[Row]:
 
 
 def _of_table(source: str, table: Row) -> GivenBoard:
-    """A board of our own: null means that an interval has no end."""
+    """Return a board of our own, in which null means that an interval has no end."""
     rows = _objects(source, table.get("models"))
     groups = table.get("components")
     board = _of_rows(source, rows, unknown=math.inf)
@@ -192,7 +195,7 @@ def _of_table(source: str, table: Row) -> GivenBoard:
 
 
 def _better(pairs: Any) -> dict[str, dict[str, float]]:
-    """Chances by names; nothing where they are not as `--pairs` writes them."""
+    """Return chances by names; none where they are not as `--pairs` writes them."""
     try:
         names = [composed(name) for name in pairs["models"]]
         matrix = pairs["better"]
@@ -283,7 +286,7 @@ class BoardSource(NamedTuple):
     source: str
     models: int
     intervals: bool
-    """All of its models have one."""
+    """Whether all of its models have one."""
 
 
 class SharedModel(NamedTuple):
@@ -308,16 +311,16 @@ class BoardAgreement:
     """How far two boards agree about the models they share."""
 
     boards: Sequence[BoardSource]
-    """Of A and B: `source`, how many `models`, whether all of them have `intervals`."""
+    """For A and B: `source`, how many `models`, whether all of them have `intervals`."""
     models: Sequence[SharedModel]
-    """Those on both, in A's order: `model`, `place_a`, `place_b` among the shared ones, `rating_a`,
-    `rating_b`."""
+    """Models on both, in A's order: `model`, `place_a`, `place_b` among the shared ones,
+    `rating_a`, `rating_b`."""
     only_a: Sequence[str]
     """Names on A alone."""
     only_b: Sequence[str]
     """Names on B alone."""
     figures: Sequence[Finding]
-    """[Findings](#a-finding) on so many models or pairs; keys are `agree.spearman`, `kendall`,
+    """[Findings](#a-finding), with `n` models or pairs; keys are `agree.spearman`, `kendall`,
     `pearson`, `confidence`, `arena_hard`, `separability_a`, `separability_b` and `brier`."""
     turned: Sequence[TurnedPair]
     """Pairs both boards separate and order differently: `above_on_a`, `above_on_b`."""
@@ -371,6 +374,7 @@ def agree_boards(a: GivenBoard, b: GivenBoard) -> BoardAgreement:
     only_a = [name for name in a.entries if name not in b.entries]
     only_b = [name for name in b.entries if name not in a.entries]
     ratings = [[board.entries[name].rating for name in shared] for board in (a, b)]
+    # Equal ratings share a place.
     places = [[1 + sum(other > own for other in column) for own in column] for column in ratings]
     found = compare_boards(*boards)
     notes = [f"{name}: {note}" for name, board in (("A", a), ("B", b)) for note in board.notes]
@@ -434,6 +438,7 @@ def agree_boards(a: GivenBoard, b: GivenBoard) -> BoardAgreement:
                     "Brier score {figure:coefficient} of A's probabilities against B's order, over "
                     "{n:pair}: zero is best, {chance:coefficient} is chance",
                     "Brier score: needs intervals on A and an order on B",
+                    # What even chances for every pair would score.
                     chance=0.25,
                 ),
             ],
@@ -473,7 +478,7 @@ def _share(key: str, value: float, n: int, known: str, unknown: str, **told: Tol
 
 
 def _unmatched(only_a: Sequence[str], only_b: Sequence[str]) -> list[str]:
-    """Return what names there are on one board alone, look-alikes first."""
+    """Return notes on names that are on one board alone, look-alikes first."""
     twins = {core(name): name for name in only_b}
     found = [
         f"{quoted(name)} on A and {quoted(other)} on B look alike but are treated "

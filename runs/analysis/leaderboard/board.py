@@ -63,12 +63,12 @@ _SAMPLE_FIRST = "draw battles with arena labels sample and import the labels"
 
 
 class People(NamedTuple):
-    """What people said, as far as it may stand for the battles they were not asked about."""
+    """Labels of people, as far as they may stand for battles without a label."""
 
     points: Mapping[str, float]
-    """What they give model a of a battle, by its id."""
+    """Points that they give model a, by the id of the battle."""
     chance: Mapping[str, float]
-    """How likely each battle was to be labelled; those it leaves out are not spoken for."""
+    """How likely each battle was to be drawn for labels; battles that are missing are left out."""
     labellers: int
     is_assumed: bool
     warnings: Sequence[str]
@@ -159,7 +159,7 @@ def build_labelled(
 ) -> RatedLeaderboard:
     """Return the leaderboard on the scale of those who labelled.
 
-    Beside that, rows say how many `labels` a model has, and settings how the labels were used.
+    Its rows also say how many `labels` a model has, its settings how the labels were used.
 
     Args:
         battles: those that count, in slot order; the decided ones that no label may stand for are
@@ -177,11 +177,13 @@ def build_labelled(
     of = battles.outlines if isinstance(battles, BattlesOf) else Outlines.of(battles)
     decided = of.texts["verdict"].among(DECIDED)
     has_chance = np.array([id_ in people.chance for id_ in of.ids()], dtype=np.bool_)
+    # Forfeits and voids stay, since they are only counted.
     spoken_for = some_of(battles, ~decided | has_chance)
     ids = list(of.where(decided & has_chance).ids())
     found: list[tuple[JudgedBattles, LabelRatings, RatedBouts]] = []
 
     def on_labels(bouts: Bouts, method: RatingMethod) -> RatedBouts:
+        # Battles of a run always have a video.
         assert bouts.video is not None
         said = np.array([people.points.get(id_, np.nan) for id_ in ids], dtype=np.float64)
         chance = np.array([people.chance[id_] for id_ in ids], dtype=np.float64)
@@ -230,7 +232,7 @@ def _rate(judged: JudgedBattles, names: Sequence[str], method: RatingMethod) -> 
 
 
 def _explained(labels: LabelUse) -> Iterator[str]:
-    """One sentence for each group of models that battles join."""
+    """Yield a sentence on labels for each group of models that battles join."""
     people = "1 person" if labels.labellers == 1 else f"{labels.labellers} people"
     for group in labels.groups:
         line = (
@@ -257,6 +259,7 @@ def _refuse_few(judged: JudgedBattles, names: Sequence[str]) -> None:
 
 
 def _refuse_further(method: RatingMethod) -> None:
+    # Whatever else a method learns is refused until labels can be rated by it.
     if replace(method, anchor=None, simultaneous=False, pairs=False, seed=0) != USUAL:
         raise WrongArgument(
             "--labels combines with --anchor, --simultaneous, --pairs and --format "
@@ -312,7 +315,7 @@ def slices_in(
 def slices_by(
     run: RunReader, traits: Sequence[str], method: RatingMethod = USUAL, *, behaviour: bool = True
 ) -> dict[str, LeaderboardSlices]:
-    """Return the same by each of several traits, for which every battle is read once."""
+    """Return the slices by each of several traits, reading every battle once."""
     from videoautoarena.runs.analysis.leaderboard.slices import known_of, parts_of, slices_of_parts
 
     both = run.manifest.get("swap") == "all"
@@ -366,6 +369,7 @@ def _embedder(model: str, folder: Path) -> Embed:
 def _of_run(board: RatedLeaderboard, run: RunReader) -> RatedLeaderboard:
     """Return a board that says who saw too few frames or none, and what ended the run early."""
     every = (*run.unequal_frames, *run.shortfalls)
+    # Of a model in both lists the shortfall is told, which nobody chose.
     short = {one.model: one for one in every if one.role == "contestant"}
     rows = []
     for row in board.models:
@@ -382,7 +386,7 @@ def _of_run(board: RatedLeaderboard, run: RunReader) -> RatedLeaderboard:
 
 
 def _facts(run: RunReader) -> tuple[CallFact, ...]:
-    """Return what is so of the calls of the models that are rated."""
+    """Return the facts about calls of the models that are rated."""
     return tuple(one for one in run.call_facts if one.role == "contestant")
 
 

@@ -1,4 +1,4 @@
-"""How many battles separate models, found by simulating tournaments."""
+"""Finds how many battles separate models, by simulating tournaments."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ GOALS = {
     "separated": "--until separated has stopped",
 }
 _GROWTH = 1.25
-"""From one look to the next; weights are kept for a third of that."""
+"""Factor of battles from one look to the next; weights are kept for a third of that growth."""
 WAVE = 21 * USERS
 """Battles that are played side by side."""
 
@@ -38,11 +38,11 @@ class PowerQuestion:
     gap: float = 30.0
     """Rating points between neighbours."""
     power: float = 0.8
-    """With which probability."""
+    """Probability with which they are to be told apart."""
     pairing: str = "mix"
     rounds: int = 3
     videos: int | None = None
-    """How many there are; None if as many as needed."""
+    """Number of videos; None for as many as needed."""
     ties: float = 0.07
     quirk: float = 0.5
     """How much better or worse a video suits a model: standard deviation in nats."""
@@ -82,7 +82,7 @@ class NeededBattles(NamedTuple):
 
 
 class GoalShare(NamedTuple):
-    """With which probability a goal is reached."""
+    """The probability that a goal is reached."""
 
     value: float
     low: float
@@ -90,7 +90,7 @@ class GoalShare(NamedTuple):
 
 
 class PowerPoint(NamedTuple):
-    """What is reached after so many battles."""
+    """The goals reached after a number of battles."""
 
     battles: int
     neighbours: GoalShare
@@ -102,7 +102,7 @@ class PowerPoint(NamedTuple):
 
 @dataclass(frozen=True)
 class PowerEstimate:
-    """After how many battles each goal is reached."""
+    """How many battles it takes to reach each goal."""
 
     question: PowerQuestion
     needed: Mapping[str, NeededBattles]
@@ -178,6 +178,7 @@ def _play(question: PowerQuestion, advance: Callable[[int], object]) -> Tourname
         patience=_GROWTH / 3.0 - 1.0 / 3.0,
     )
     at = _schedule(question.end)
+    # A seed of its own for each, so that more tournaments hold the earlier ones.
     running = [
         play(ladder, course, seed=[question.seed, k], at=at) for k in range(question.tournaments)
     ]
@@ -197,6 +198,7 @@ def _play(question: PowerQuestion, advance: Callable[[int], object]) -> Tourname
         hits["separated"].append(stopped[:, None])
         met.append(looks[0].battles)
         widths.append(float(np.mean([seen.separation.width for seen in looks])))
+        # At two looks running, since a single one may be reached by luck.
         if all(np.mean(shares) >= question.power for h in hits.values() for shares in h[-2:]):
             break
     made = {goal: np.array(found, dtype=np.float64) for goal, found in hits.items()}

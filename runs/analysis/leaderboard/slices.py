@@ -63,13 +63,13 @@ class PairRecord:
     rival: str
     """The other."""
     battles: int
-    """Decided between them."""
+    """Decided battles between them."""
     videos: int
-    """On so many."""
+    """Videos that these are about."""
     wins: int
-    """Of the model."""
+    """Battles that the model won."""
     losses: int
-    """Of the model."""
+    """Battles that the model lost."""
     ties: int
     """Splits included."""
     share: Figure
@@ -77,7 +77,7 @@ class PairRecord:
     expected: float | None
     """By the ratings of the whole run; None beside terms or Davidson's ties."""
     both_bad_share: Figure
-    """As in a slice."""
+    """Share of them in which both answers were bad, as in a slice."""
     flags: tuple[str, ...]
     """`under 100 battles`; `unlike its ratings` if `expected` lies outside the interval."""
 
@@ -150,7 +150,7 @@ def _met(battles: Collection[Battle]) -> Mapping[frozenset[str], BattleColumns]:
 
 
 def _expected(first: LeaderboardRow, second: LeaderboardRow) -> float:
-    """Return the share of points that ratings promise the first."""
+    """Return the share of points that the first should win by the ratings."""
     gap = (second.rating or 0.0) - (first.rating or 0.0)
     return float(1.0 / (1.0 + np.exp(gap / SCALE)))
 
@@ -182,7 +182,7 @@ UNLIKE = "unlike its ratings"
 
 
 def both_bad(battles: Collection[Battle]) -> Share:
-    """Return of how many of those that are decided the judge called both answers bad."""
+    """Return the share of decided battles in which the judge called both answers bad."""
     fought = fought_of(battles)
     return _both_bad(fought.where(fought.verdict.among(DECIDED)))
 
@@ -193,7 +193,7 @@ def _both_bad(decided: BattleColumns) -> Share:
 
 By = Literal["duration", "category", "round", "origin", "persona", "format", "judge", "standard"]
 UNKNOWN = "unknown"
-"""Slice of battles that never came to a category or a question; they are void."""
+"""Slice of battles without a category or a question, which are void."""
 AIMED = ("aimed at neither", "aimed at one", "aimed at both")
 QUESTION_SLICES = (*SHOWN.values(), NONE, UNTAGGED)
 ORIGINS = ("first", "evolved", *reversed(AIMED), "fresh")
@@ -207,9 +207,9 @@ class Slice:
     """Its name, such as `8-15 s`, `q2`, `P1 close`, or a cell of `videos.csv`; `unknown` of battles
     without category or question."""
     battles: int
-    """Decided ones."""
+    """Decided battles."""
     both_bad_share: Figure
-    """As in a row, but with `--without refusals` of battles that no answer refuses in; null by
+    """As in a row, but with `--without refusals` over battles in which no answer refuses; null by
     standard."""
     flags: tuple[str, ...]
     """`under 100 battles`, and every flag of its rows."""
@@ -226,9 +226,9 @@ class SliceEffects:
     slice: str
     """Its name."""
     battles: int
-    """Decided ones."""
+    """Decided battles."""
     videos: int | None
-    """That they are about, of its largest group."""
+    """Videos of its largest group."""
     effects: Mapping[str, Term | None]
     """`points`, `low` and `high` of each feature and of `seat`; None for one that never differs, on
     fewer than ten videos, or if its interval reaches beyond 75 points to either side."""
@@ -243,11 +243,12 @@ class LeaderboardSlices:
     parts: tuple[Slice, ...] = field(metadata=keyed("slices"))
     """The [slices](#slices)."""
     audit: tuple[Finding, ...] | None = field(default=None, metadata=LEFT_OUT)
-    """As under the leaderboard of the whole run; by language before the slices."""
+    """Findings as under the leaderboard of the whole run; by language they come before the
+    slices."""
 
     @property
     def effects(self) -> tuple[SliceEffects, ...]:
-        """What position and style are worth in each slice; empty where nobody asked."""
+        """What position and style are worth in each slice; empty if not asked for."""
         return tuple(effects for part in self.parts for effects in _effects(part))
 
     def to_json(self) -> dict[str, Any]:
@@ -261,7 +262,7 @@ class LeaderboardSlices:
 
 
 def _effects(part: Slice) -> Iterator[SliceEffects]:
-    """Yield what is known of position and style in a slice, where anybody asked."""
+    """Yield what is known of position and style in a slice, if asked for."""
     settings = part.board.settings
     for terms in (settings.terms or ())[:1]:
         if terms.control is None:
@@ -274,6 +275,7 @@ def _effects(part: Slice) -> Iterator[SliceEffects]:
         effects = {
             name: of if is_enough and _is_known(of) else None for name, of in terms.effects.items()
         }
+        # Each battle is counted in the rows of both its models.
         yield SliceEffects(part.name, seats // 2, videos, effects)
 
 
@@ -318,10 +320,11 @@ def build_slices(
 class SliceBattles:
     """Which battles stand in one slice."""
 
+    # An array: of a million battles each stands in a slice of every trait.
     rows: array[int] = field(default_factory=lambda: array("i"))
     """Their places among all, ascending."""
     verdicts: list[str] = field(default_factory=list)
-    """How they end in it, where a slice is a way to decide them."""
+    """Their verdicts in it, where a slice is a way to decide battles."""
 
     def of(self, battles: Collection[Battle]) -> Collection[Battle]:
         """Return its battles."""
@@ -403,7 +406,7 @@ def slices_of_parts(
 
 
 def _by_judge(battle: Battle, seats_count: bool) -> Iterable[tuple[str, str]]:
-    """Return how each judge of a battle decided it alone; nothing where none was asked."""
+    """Yield each judge of a battle with its verdict alone; nothing where none was asked."""
     from videoautoarena.agents.roles.judge import settle_verdict
 
     for judge in dict.fromkeys(one.judge for one in battle.verdicts):
@@ -412,7 +415,7 @@ def _by_judge(battle: Battle, seats_count: bool) -> Iterable[tuple[str, str]]:
 
 
 def _by_standard(battle: Battle, seats_count: bool) -> Iterable[tuple[str, str]]:
-    """Return how the panel decided a battle by each standard; nothing where it was not asked."""
+    """Yield each standard with the panel's verdict by it; nothing where it was not asked."""
     from videoautoarena.runs.run.battles.standards import by_standard
 
     for standard, verdict in by_standard(battle, seats_count=seats_count).items():
@@ -458,7 +461,7 @@ _RULINGS: dict[str, Callable[[Battle, bool], Iterable[tuple[str, str]]]] = {
     "judge": _by_judge,
     "standard": _by_standard,
 }
-"""Traits that are no battle's own but a way to decide it."""
+"""Traits that are a way to decide a battle rather than its own."""
 _ORDERS: dict[str, tuple[str, ...]] = {
     "standard": tuple(standard.words for standard in STANDARDS.values()),
     "duration": BUCKET_NAMES,
@@ -471,8 +474,9 @@ _ORDERS: dict[str, tuple[str, ...]] = {
 
 
 def _order(by: str, found: Iterable[str]) -> list[str]:
-    """Return the slices as they are shown; what no list foresees stands behind."""
+    """Return the slices in the order in which they are shown; unlisted ones come last."""
     known = _ORDERS.get(by, ())
+    # Short names first, so that q10 stands behind q9.
     others = sorted(set(found) - {*known, UNKNOWN}, key=lambda name: (len(name), name))
     return [*known, *others, UNKNOWN]
 
@@ -485,7 +489,7 @@ QUESTION_CATEGORY = "question-category"
 
 
 def _by_question_category(run: RunReader) -> Known:
-    """Return under which categories a battle stands: several, none of them, or not tagged."""
+    """Return the slices of a battle: several categories, none of them, or not tagged."""
     from videoautoarena.runs.analysis.categories.tags import NONE, SHOWN, UNTAGGED, categories_of
 
     found = categories_of(run)
@@ -510,9 +514,9 @@ _TRAITS_OF_RUNS: dict[str, Callable[[RunReader], Known]] = {
 NAMES = (*get_args(By), *_TRAITS_OF_RUNS)
 """All that any run can be sliced by."""
 COLUMN = "column:"
-"""Before the name of a column of the file of facts that is called like another trait."""
+"""Prefix of a column of the file of facts whose name is that of another trait."""
 MOST_PARTS = 100
-"""Values of a column that are parts; one with more is no trait but says something of each video."""
+"""Values that a column may have to be sliced by; one with more describes single videos."""
 
 
 def names_of(run: RunReader) -> tuple[str, ...]:
@@ -523,7 +527,7 @@ def names_of(run: RunReader) -> tuple[str, ...]:
 
 
 def known_of(run: RunReader, by: str) -> Known | None:
-    """Return how the battles of a run stand to a trait; None for one of the battles' own.
+    """Return what gives the slices of a battle by a trait; None for a trait of battles themselves.
 
     Raises WrongArgument for a trait that neither battles nor this run know.
     """

@@ -1,7 +1,7 @@
-"""Classifying real questions as those of a run were: one call each, through the run's journal.
+"""Classifies real questions as those of a run were: one call each, through the run's journal.
 
-A reply stands in the journal alone: what was asked is read there again, and nobody pays for it
-twice. Real questions have no frames here, so that they are decided by their words.
+Replies are kept in the journal alone and read there again, so nobody pays for one twice. Real
+questions have no frames here; they are classified by their words.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ from videoautoarena.runs.run.rundir.reader import RunReader, counted
 from videoautoarena.runs.tournament.plan import WORDS, Line, Mean, filled
 
 _REAL = f"{TAG_SCOPE}real:"
-"""What the scope of every call begins with."""
+"""Start of the scope of every call."""
 
 
 @dataclass(kw_only=True)
@@ -91,6 +91,7 @@ class ClassifyingJob(RunJob[str, Categories | None]):
 
 
 def _scope(model: Model, text: str) -> str:
+    # By the text alone: no frame goes with it, so equal questions about two videos are one.
     return f"{_REAL}{digest(canonical_json(text))[:16]}:{model.alias}"
 
 
@@ -143,6 +144,7 @@ async def _ready(
             generations.add(_scope(model, text) for text in known.failed)
             job.left = [text for text in texts if text not in job.said]
         else:
+            # A call that failed is not tried again unasked: nothing is known of its question.
             job.said |= dict.fromkeys(known.failed)
         job.tally.known = len(texts) - len(job.left)
         yield job

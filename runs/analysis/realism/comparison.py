@@ -1,4 +1,4 @@
-"""Each trait of simulated questions beside that of real ones, and whether they differ."""
+"""Compares each trait of simulated questions with that of real ones."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ from videoautoarena.scoring.questions.two_samples import UnitSample, compare_sam
 from videoautoarena.scoring.texts.traits import FORMS
 
 SURE = 0.01
-"""How likely questions of one population are told apart by any trait, about: with few videos a test
-is somewhat too sure, and stays well below 5 in 100 at this level."""
+"""About how likely questions of one population are told apart by any trait. With few videos a test
+is somewhat too sure; at this level it stays well below 5 in 100."""
 MOST_VALUES = 40
-"""Of a trait whose values a file names; rarer ones are one value."""
+"""Values of a trait that are kept apart, where a file names them; rarer ones are one value."""
 RARER = "rarer ones"
 
 
@@ -34,7 +34,8 @@ class Value(NamedTuple):
     simulated: Figure
     real: Figure
     p: float | None
-    """That it differs, with the error held over the values of its trait; None: too rare."""
+    """p-value of a difference, with the error held over the values of its trait; None if too
+    rare."""
 
 
 @dataclass(frozen=True)
@@ -46,27 +47,27 @@ class TraitComparison:
     meaning: str
     """What was measured."""
     p: float | None
-    """That it differs, taken alone, with the error held over its values; None where there is too
-    little to tell."""
+    """p-value of a difference in this trait alone, with the error held over its values; None where
+    there is too little to tell."""
     held_p: float | None
-    """The same with the error held over all traits (Holm)."""
+    """`p` with the error held over all traits (Holm)."""
     differs: bool
-    """Whether that is at most `level`."""
+    """Whether `held_p` is at most `level`."""
     unknown: tuple[int, int]
-    """Simulated and real questions that are left out, since nobody can tell it of them."""
+    """Simulated and real questions that are left out, since the trait is unknown of them."""
     values: tuple[Value, ...]
     """Each `value` (a share, or the `mean`) as the figures `simulated` and `real`, with its own
     `p`, None where it is too rare."""
 
 
 class _Columns(NamedTuple):
-    """A trait as columns of figures, rows being questions of which it is known."""
+    """A trait as columns of figures, a row for each question whose trait is known."""
 
     names: Sequence[str]
     simulated: Floats
     real: Floats
     ranked: int = 0
-    """How many of the first are tested by their ranks, which no outlier moves."""
+    """How many of the first columns are tested by ranks, which no outlier moves."""
 
 
 class _Trait(NamedTuple):
@@ -92,6 +93,7 @@ def compare_questions(
         seed: of the permutations.
     """
     found = [_compare(trait, simulated, real, rounds=rounds, seed=seed) for trait in _TRAITS]
+    # A trait that could not be tested takes no part in the error of the others.
     tested = [k for k, one in enumerate(found) if one.p is not None]
     held = hold_error([found[k].p or 0.0 for k in tested])
     for k, p in zip(tested, held, strict=True):
@@ -116,6 +118,7 @@ def _compare(
     known = [[q for q in side if trait.of(q) is not None] for side in (simulated, real)]
     unknown = (len(simulated) - len(known[0]), len(real) - len(known[1]))
     columns = trait.columns(*([trait.of(q) for q in side] for side in known))
+    # Numbered together: a video that both sides ask about is one cluster.
     cluster = number_names([q.cluster for side in known for q in side])
     ours = cluster[: len(known[0])]
     theirs = cluster[len(known[0]) :]
@@ -137,7 +140,7 @@ def _compare(
 
 
 def _figure(column: Floats, cluster: Ints) -> Figure:
-    """A share of noughts and ones, else a mean."""
+    """Return a share of zeros and ones, of other figures the mean."""
     binary = bool(((column == 0.0) | (column == 1.0)).all())
     return figure_of((measure_share if binary else measure_mean)(column, cluster))
 
@@ -153,12 +156,14 @@ def _shares(simulated: Sequence[Any], real: Sequence[Any]) -> _Columns:
 def _spread(
     simulated: Sequence[float], real: Sequence[float], bin_names: Callable[[Floats], Iterator[str]]
 ) -> _Columns:
-    """The mean, and how many lie in each quarter of both sides together."""
+    """Return the mean, and how many values lie in each quarter of both sides together."""
     sides = [np.array(side, dtype=np.float64) for side in (simulated, real)]
     both = np.concatenate(sides)
     edges = np.empty(0)
     if len(both):
+        # A quantile that occurs, so that bins of whole numbers have whole edges.
         quarters = np.quantile(both, [0.25, 0.5, 0.75], method="inverted_cdf")
+        # No edge at the maximum, above which nothing lies.
         edges = np.unique(quarters[quarters < both.max()])
     names = ["mean", *bin_names(edges)] if len(edges) else ["mean"]
 
@@ -197,7 +202,7 @@ def _forms(simulated: Sequence[Any], real: Sequence[Any]) -> _Columns:
 
 
 def _names(simulated: Sequence[Any], real: Sequence[Any]) -> _Columns:
-    """Each value of sets of labels, the most frequent on either side first."""
+    """Return a column for each label, the most frequent on either side first."""
     ours, theirs = ([_set(one) for one in side] for side in (simulated, real))
     times: dict[str, tuple[int, int]] = {}
     for k, side in enumerate((ours, theirs)):
@@ -209,6 +214,7 @@ def _names(simulated: Sequence[Any], real: Sequence[Any]) -> _Columns:
     share = {name: max(a / sizes[0], b / sizes[1]) for name, (a, b) in times.items()}
     order = sorted(times, key=lambda name: (name == NONE, -share[name], name))
     if len(order) > MOST_VALUES:
+        # Two places are left for NONE and for the rarer ones.
         kept = set(order[: MOST_VALUES - 2]) | {NONE}
         ours, theirs = (
             [{one if one in kept else RARER for one in labels} for labels in side]

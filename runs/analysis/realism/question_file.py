@@ -30,7 +30,7 @@ class RealQuestion(NamedTuple):
     text: str
     video: str | None
     categories: tuple[str, ...] | None
-    """In small letters, each once; empty where the line says that there is none."""
+    """In lower case, each once; empty where the line says that there is none."""
     language: str | None
     """Its code."""
 
@@ -52,7 +52,7 @@ def read_questions(file: Path) -> list[RealQuestion]:
 
 
 def _lines(text: str) -> Iterator[tuple[int, str]]:
-    """The lines that are not blank, numbered from 1."""
+    """Yield the lines that are not blank with their numbers, from 1."""
     # JSON strings may hold what splitlines takes for the end of a line.
     for number, line in enumerate(text.split("\n"), 1):
         if line.strip():
@@ -74,7 +74,7 @@ def _question(line: str, where: str) -> RealQuestion:
 
 
 def _text(value: dict[str, Any], name: str, where: str, *, longest: int) -> str | None:
-    """A field that is a text; None where it is blank, null or not there."""
+    """Return a field that is a text; None where it is blank, null or missing."""
     given = value.get(name)
     if given is None:
         return None
@@ -87,6 +87,7 @@ def _text(value: dict[str, Any], name: str, where: str, *, longest: int) -> str 
 
 def _video(value: dict[str, Any], where: str) -> str | None:
     given = _text(value, "video", where, longest=4096)
+    # So that `./a.mp4` and `a.mp4` are one video.
     return None if given is None else str(PurePosixPath(given))
 
 
@@ -94,6 +95,7 @@ def _language(value: dict[str, Any], where: str) -> str | None:
     given = (_text(value, "language", where, longest=_LONGEST_NAME) or "").casefold()
     if given in _NO_LANGUAGE:
         return None
+    # Both `en_US` and `en-GB` are en.
     code = given.replace("_", "-").partition("-")[0]
     if known := _LANGUAGE_NAMES.get(given) or _LANGUAGE_NAMES.get(code):
         return known

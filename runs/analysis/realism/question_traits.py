@@ -1,4 +1,4 @@
-"""What is measured of a question, whoever asked it.
+"""Measures traits of a question, whoever asked it.
 
 Length, form, category, vagueness and language, by the same rules on both sides.
 
@@ -73,13 +73,13 @@ class MeasuredQuestion:
     """A question, measured."""
 
     cluster: str
-    """What it shares with others that are not independent of it: its video."""
+    """Key that it shares with questions that are not independent of it: its video."""
     length: int
     """Words and signs."""
     form: str | None
-    """One of FORMS; None, as the next three, where nobody can tell."""
+    """One of FORMS; None where unknown, like the next three."""
     categories: Categories | None
-    """Holds NONE where there is no other."""
+    """Its categories; NONE alone if it is of no other."""
     vagueness: float | None
     """0 to 1."""
     language: str | None
@@ -135,6 +135,7 @@ def asked_once(
     seen = set[tuple[str, int, int, str | None]]()
     found = []
     for battle in battles:
+        # Equal words of two users are two questions.
         key = (battle.video, battle.persona, battle.round, battle.question)
         if battle.id in measured and key not in seen:
             seen.add(key)
@@ -151,7 +152,7 @@ def real_questions(
     """Return the questions of a file, measured.
 
     Args:
-        given: of the file. One without a video is independent of all others.
+        given: the questions of the file. One without a video is independent of all others.
         own: take the categories that the file states; else words tell.
         classified: take these instead, by text; one that is not there is unknown.
     """
@@ -179,7 +180,7 @@ def _told(text: str, language: str | None) -> Categories | None:
 
 
 def _reads(known: Collection[str], language: str | None) -> bool:
-    """Whether words are read; a language that nobody told may be one of those."""
+    """Return whether words of a language are read; an unknown language may be one of those."""
     return language is None or language in known
 
 
@@ -190,6 +191,7 @@ def measure_vagueness(question: str) -> float | None:
     that name nothing particular ("thing", "video", "happen"). What is left are words that say which
     thing, colour, place, number or moment is meant.
     """
+    # A typographic apostrophe, as phones write it, would cut a contraction in two.
     words = _WORD.findall(question.casefold().replace("’", "'"))
     return sum(word in GENERAL for word in words) / len(words) if words else None
 

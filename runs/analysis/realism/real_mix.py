@@ -1,4 +1,4 @@
-"""Weights by which the battles of a run have the mix of real questions, and the board by them."""
+"""Weighs the battles of a run so that they have the mix of real questions, and rates them so."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ LEAST_WEIGHT = 0.01
 
 
 class CellName(NamedTuple):
-    """What a question is about, and the form that its answer is to have."""
+    """The category of a question, and the form that its answer is to have."""
 
     category: str
     form: str
@@ -37,7 +37,7 @@ class MixCell(NamedTuple):
     category: str
     form: str
     battles: int
-    """Decided ones of the run."""
+    """Decided battles of the run in it."""
     simulated: float | None
     """Share of the decided battles."""
     real: float | None
@@ -53,7 +53,7 @@ class Lacking(NamedTuple):
     form: str
     questions: int
     real: float | None
-    """Share of all real questions of which the cells are known."""
+    """Share of all real questions whose cells are known."""
 
 
 @dataclass(frozen=True)
@@ -63,7 +63,7 @@ class Mix:
     cap: float
     """The largest weight that was allowed, 1 being the average."""
     heaviest: float
-    """The largest weight there is."""
+    """The largest weight that was given."""
     capped: int
     """Battles at the cap."""
     miss: float
@@ -71,19 +71,19 @@ class Mix:
     battles: int
     """Decided battles that are weighted."""
     effective_battles: float
-    """As how many that weigh alike they count (Kish)."""
+    """Number of equally weighted battles that they are worth (Kish)."""
     unknown: int
-    """Decided battles left out, since nobody can tell the category or form of their questions."""
+    """Decided battles left out, since category or form of their questions is unknown."""
     unasked: int
     """Decided battles left out, since hardly any real user asks from their cells."""
     cells: tuple[MixCell, ...]
-    """Of each `category` and `form` that the run has: its `battles`, and the shares `simulated`,
+    """For each `category` and `form` that the run has: its `battles`, and the shares `simulated`,
     `real` (aimed at) and `reached`."""
     lacking: tuple[Lacking, ...]
-    """Of each `category` and `form` that the run lacks: real `questions`, and their share
+    """For each `category` and `form` that the run lacks: real `questions`, and their share
     `real`."""
     unreachable: float
-    """Share of the real questions that stand in no cell of the run."""
+    """Share of the real questions that are in no cell of the run."""
 
 
 def weakness_of(mix: Mix) -> str | None:
@@ -107,7 +107,7 @@ class Weighted:
 
 
 def cells_of(question: MeasuredQuestion) -> frozenset[CellName] | None:
-    """Return the cells that a question stands in; None where nobody can tell."""
+    """Return the cells that a question is in; None where they are unknown."""
     if question.categories is None or question.form is None:
         return None
     return frozenset(CellName(category, question.form) for category in question.categories)
@@ -149,10 +149,12 @@ def weigh_to_real(
     target = np.array([aimed[name] / len(reachable) for name in names])
     found = calibrate(table, target, cap=cap)
     kept = found.weights >= LEAST_WEIGHT
+    # Mean 1 again after some were left out.
     weights = found.weights[kept] / found.weights[kept].mean()
     mix = Mix(
         cap=cap,
         heaviest=round(float(weights.max()), 4),
+        # Weights come near the cap and never reach it.
         capped=int((found.weights >= 0.999 * cap).sum()),
         miss=round(float(np.abs(found.reached - target).max()), 6),
         battles=int(kept.sum()),

@@ -44,7 +44,7 @@ ToldBy = Literal["tags", "classifier", "file", "words"]
 
 
 class RealismOptions(NamedTuple):
-    """What a person may choose."""
+    """Settings of a comparison."""
 
     categories: Told = "auto"
     cap: float = 5.0
@@ -55,20 +55,20 @@ class RealismOptions(NamedTuple):
 
 USUAL = RealismOptions()
 _LONG = 20_000
-"""Real questions that take so long that a person is told."""
+"""Real questions from which on comparing takes long enough to say so."""
 _NEAR = 0.01
-"""A mix that misses no share by more is reached."""
+"""A mix that misses no share by more than this is reached."""
 MOST_CAP = 1000.0
 LEAST_PERMUTATIONS, MOST_PERMUTATIONS = 999, 100_000
-"""Fewer cannot come to a p that is sure for all traits together."""
+"""Permutations of a test; with fewer no p can be small enough for all traits together."""
 
 
 class Side(NamedTuple):
-    """One of both sets of questions."""
+    """The simulated or the real questions."""
 
     questions: int
     videos: int
-    """Independent pieces: videos, and questions of which nobody says the video."""
+    """Independent pieces: videos, and questions without a video."""
     categories: ToldBy
 
 
@@ -85,20 +85,20 @@ class RealismReport:
     """Simulated questions beside real ones."""
 
     simulated: Side
-    """Of the run: `questions`, `videos` (a question without one counts as one), and how
+    """The run's `questions`, `videos` (a question without one counts as one), and how
     `categories` were told: `tags`, `classifier`, `file` or `words`."""
     real: Side
-    """The same of the file."""
+    """The same for the file."""
     classifier: str | None
     """Who told the categories of both sides; None without `--classifier`."""
     shared_videos: int
-    """Videos of which there are questions on both sides."""
+    """Videos with questions on both sides."""
     level: float
     """0.01: about how likely questions of one population are told apart by any trait."""
     permutations: int
-    """Of a test."""
+    """Permutations of a test."""
     seed: int
-    """Of the permutations."""
+    """Seed of the permutations."""
     told_apart: tuple[str, ...]
     """Names of the traits that differ."""
     traits: tuple[TraitComparison, ...]
@@ -163,10 +163,13 @@ def _compare(
     said = None if classified is None else classified.categories
     tags = categories_of(run, None if classified is None else classified.classifier)
     own = said is None and _takes_own(given, wish.categories, tagged=tags is not None)
+    # Without categories of the file words tell both sides, so that no difference lies in the
+    # telling.
     if said is None and (wish.categories == "words" or not (own or wish.categories == "file")):
         tags = None
     paths = {video.id: video.path for video in run.store.videos()}
     measured = simulated_questions(battles, paths, tags)
+    # Questions, not battles: one that several pairs fought over counts once.
     simulated = asked_once(battles, measured)
     real = real_questions(given, own=own, classified=said)
     if not simulated:
@@ -208,10 +211,10 @@ def _compare(
 
 
 def _takes_own(given: Sequence[RealQuestion], told: Told, *, tagged: bool) -> bool:
-    """Whether the categories of the file count.
+    """Return whether the categories of the file count.
 
     Raises:
-        BadInput: they are asked for, and there are none.
+        BadInput: they are asked for, and no line has any.
     """
     has = any(one.categories is not None for one in given)
     if told == "file" and not has:
@@ -229,7 +232,7 @@ def _warnings(
     traits: Sequence[TraitComparison],
     mix: Mix | None,
 ) -> Iterator[str]:
-    """What a reader of the figures must know."""
+    """Yield what a reader of the figures must know."""
     simulated, real = sides
     if alone := sum(one.video is None for one in given):
         yield (

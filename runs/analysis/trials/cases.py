@@ -1,4 +1,4 @@
-"""The cases that are made from a run's own battles: again, attacked, against empty words, as it is.
+"""Makes cases from a run's own battles: repeated, attacked, against empty words, or as they are.
 
 Which battles are taken follows from the run's seed and their ids alone.
 """
@@ -32,7 +32,7 @@ class RepeatedJudging(NamedTuple):
 
 
 class Change(NamedTuple):
-    """What one side of a battle is made to say."""
+    """What one side of a battle says in place of its answer."""
 
     kind: TrialKind
     name: str
@@ -41,22 +41,23 @@ class Change(NamedTuple):
 
 
 async def repeat_cases(material: Material) -> list[TrialCase]:
-    """Return decided battles to be judged again from seats ab, twice by who did not judge them."""
+    """Return decided battles to judge again from seats ab, twice by judges that are new to them."""
     chosen = choose(material, "repeat", is_complete)
     own = material.run.manifest["judges"]
     strangers = tuple(model.alias for model in material.judges if model.alias not in own)
     again = [await plain_case(material, battle, seats="ab") for battle in chosen]
     if not strangers:
         return again
+    # A judge that is new to the run has no first word to repeat, so it gives both here.
     return again + [
         await plain_case(material, battle, seats="ab", time=2, only=strangers) for battle in chosen
     ]
 
 
 async def attack_cases(material: Material) -> list[TrialCase]:
-    """Return clearly lost answers with an attack on each, and each battle without it beside.
+    """Return clearly lost answers with an attack added to each, and the same battles without.
 
-    Attacks are dealt in turn, and so are the seats of whoever attacks.
+    Attacks are dealt in turn, and so are the seats of the attacker.
     """
     kit = attacks()
     battles = choose(material, "attack", has_clear_loser, most=None)
@@ -70,6 +71,7 @@ async def attack_cases(material: Material) -> list[TrialCase]:
         seats = _seated(side, is_first=meeting.seats == "ab")
         lost = (battle.answer_a if side == "a" else battle.answer_b) or ""
         said = attacked(lost, attack, question=battle.question or "", contracts=number)
+        # One control serves every attack on this battle from these seats.
         plain[battle.id, seats] = battle
         change = Change("attack", attack.name, side, said)
         cases.append(await _changed_case(material, battle, change, seats=seats))
@@ -78,7 +80,7 @@ async def attack_cases(material: Material) -> list[TrialCase]:
 
 
 async def constant_cases(material: Material) -> list[TrialCase]:
-    """Return answers that were found good, each against one that is the same for any question."""
+    """Return answers that were found good, each against a constant answer."""
     kit = constants()
     battles = choose(
         material,
@@ -146,6 +148,8 @@ def choose(
     seed = material.config.seed
     run = material.run
     fit = [battle.id for battle in run.battles if is_fit(battle)]
+    # By a digest of the id, so that a larger count holds the smaller one and pays only for what is
+    # new.
     fit.sort(key=lambda battle: derive(seed, "trial", kind, battle))
     most = material.count if most == -1 else most
     found = (run.store.battle(battle) for battle in fit[:most])
@@ -201,11 +205,11 @@ def is_complete(battle: Battle) -> bool:
 
 
 def has_texts(battle: Battle) -> bool:
-    """Return whether there is all that a judge is shown."""
+    """Return whether a battle has every text that a judge is shown."""
     return all((battle.persona_text, battle.question, battle.answer_a, battle.answer_b))
 
 
 def has_clear_loser(battle: Battle) -> bool:
-    """Return whether every judging that came to something came to the same winner."""
+    """Return whether every judging with a verdict named the same winner."""
     said = {j.verdict for j in battle.verdicts if j.verdict not in ("abstain", "failed")}
     return is_complete(battle) and battle.verdict in ("a", "b") and said == {battle.verdict}

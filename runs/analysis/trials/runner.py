@@ -1,4 +1,4 @@
-"""Trials of judges: what they take, and holding those that a run lacks."""
+"""Plans trials of judges, and holds those that a run lacks."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ from videoautoarena.runs.tournament.plan import REPAIRED
 
 NO_LEAVE = Leave()
 CASES = 100
-"""Cases of each kind, where nobody says how many."""
+"""Cases of each kind, if no number is given."""
 MAKERS: dict[TrialKind, CaseMaker] = {
     "repeat": repeat_cases,
     "attack": attack_cases,
@@ -65,13 +65,13 @@ MAKERS: dict[TrialKind, CaseMaker] = {
 
 @dataclass(frozen=True)
 class TrialOrder(JobOrder):
-    """What was typed."""
+    """What trials are asked for."""
 
     kinds: tuple[TrialKind, ...]
     judges: tuple[str, ...] = ()
     """None named: the run's own."""
     cases: int | None = CASES
-    """Of each kind at most; None for all."""
+    """Cases of each kind at most; None for all."""
     leave: Leave = NO_LEAVE
 
 
@@ -83,10 +83,10 @@ class TrialPlan(JobPlan):
     judges: tuple[str, ...]
     """Who judges."""
     kinds: Mapping[str, int] = field(metadata=keyed("judgings"))
-    """Judgings of each kind, those that the run has among them."""
+    """Judgings of each kind, including those that the run has."""
 
     def headlines(self) -> Iterator[str]:
-        """Yield how much there is to be asked."""
+        """Yield how many judgings and calls there are."""
         kinds = ", ".join(f"{count:,} {kind}" for kind, count in self.kinds.items())
         yield (
             f"trials of {safe(', '.join(self.judges))}: {kinds or 'no case fits'}; "
@@ -148,7 +148,7 @@ class TrialJob(RunJob[PendingTrial, Trial]):
 
 
 async def plan_trials(out: Path, order: TrialOrder) -> TrialPlan:
-    """Return what these trials would take; nobody is called, and nothing is written."""
+    """Return what these trials would take; calls no model and writes nothing."""
     async with _ready(out, order, listeners=None) as job:
         return job.plan()
 
@@ -170,6 +170,8 @@ def on_trial(config: RunConfig, order: TrialOrder) -> tuple[RunConfig, Sequence[
     """Return a run's settings with the judges on trial, and their names; or BadInput."""
     file = arena_file(order.config)
     config = with_judges(config, order.judges, file=file, leave=order.leave)
+    # Older runs may hold text that was read in pictures for offline models; nothing reads it any
+    # more.
     if any(config.cast[alias].is_offline for alias in config.judges):
         refuse_text_read(config.sampling, "name a real --judge")
     return config, config.judges
@@ -195,9 +197,11 @@ async def _ready(
         if listeners is not None:
             material = replace(material, say=listeners.say)
         cases = [case for kind in order.kinds for case in await MAKERS[kind](material)]
+        # The control of an attack may be the repeat of the same battle: it is asked once.
         seatings = list({one.id: one for one in seatings_of(cases, material.judges)}.values())
         wanted = open_seatings(found.store, seatings, retry_failed=order.retry_failed)
         yield TrialJob(
+            # Frames of spliced clips are in no run, so cases bring their own loader.
             **(found.parts | {"load": loading(found.run_frames, cases)}),
             prompts=stored_prompts(found.store),
             order=order,

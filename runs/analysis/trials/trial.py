@@ -43,7 +43,7 @@ from videoautoarena.video.workers.decoders import Decoders
 
 
 class Leave(NamedTuple):
-    """What a judge may do that has to be asked for."""
+    """What a judge may do only with leave."""
 
     offline: bool = False
     """Judge real models' answers though it is the offline judge."""
@@ -92,6 +92,7 @@ def entry_in(name: str, config: RunConfig, file: ArenaFile) -> CastEntry:
         return known
     found = entry_of(name, file)
     frames = config.sampling.frames
+    # One name for two models would put the trials of both under it.
     if known is not None and known.identity(frames) != found.identity(frames):
         raise BadInput(f"{name} is another model in this run; give it another name in arena.toml")
     return found
@@ -109,7 +110,7 @@ class TrialCase:
     """Its own among all cases of its kind; from it follow the ids of its trials."""
     kind: TrialKind
     name: str
-    """Of the attack, the constant answer or the kind of known truth; else empty."""
+    """Name of the attack, the constant answer or the kind of known truth; else empty."""
     video: str
     """Id of the run's video that it is about."""
     frames: VideoFrames
@@ -149,7 +150,7 @@ class Material:
     files: Mapping[str, Path]
     """Video id to where it lies now."""
     judges: tuple[Model, ...]
-    """Those that will be on trial."""
+    """Judges that will be on trial."""
     count: int | None
     """Cases of each kind at most; None for all."""
     notes: list[str] = field(default_factory=list)
@@ -182,6 +183,7 @@ class TrialSeating(NamedTuple):
         frames = [(frame.time_s, frame.digest) for frame in case.frames.frames]
         judge = [model.resolved, model.keyed("judge"), model.frame_limit("judge")]
         said = case.case.texts(self.seats)
+        # Only where there is one, so that trials of runs without languages keep their ids.
         if case.case.language is not None:
             said["language"] = case.case.language
         content = digest(canonical_json([judge, said, frames]))
@@ -198,6 +200,7 @@ class TrialSeating(NamedTuple):
             video=case.video,
             model=self.model.resolved,
             right=case.right,
+            # The battle holds these texts, and the run all frames that are not spliced.
             texts={} if case.kind in _OWN_TEXTS else case.case.texts(),
             frames=case.frames.frames if case.load else (),
             contracts=contracts,
@@ -216,7 +219,7 @@ class PendingTrial(NamedTuple):
 def open_seatings(
     store: Store, seatings: Iterable[TrialSeating], *, retry_failed: bool = False
 ) -> list[PendingTrial]:
-    """Return the judgings that the run has no trial of, and on demand those that failed."""
+    """Return the judgings that the run has no trial of and, on demand, failed ones."""
     latest = {generation_of(t.id)[0]: t for t in standing_trials(store.evidence.trials())}
     wanted = []
     for seating in seatings:
@@ -224,6 +227,8 @@ def open_seatings(
         if known is None:
             wanted.append(PendingTrial(seating, 0))
         elif retry_failed and known.judging.verdict == "failed":
+            # A failed call is kept and fails again under its key, so another try has a generation
+            # of its own.
             wanted.append(PendingTrial(seating, generation_of(known.id)[1] + 1))
     return wanted
 

@@ -34,7 +34,7 @@ from videoautoarena.video.synth.splice import Splice
 from videoautoarena.video.workers.decoders import Decoders
 
 USUAL_CASES = 64
-"""Where all are asked for: each kind of truth in each form from each seat, twice."""
+"""Cases where all are asked for: each kind of truth in each form from each seat, twice."""
 FORMS: tuple[tuple[tuple[Form, Form], ...], ...] = (
     (("short", "long"), ("long", "short")),
     (("short", "short"), ("long", "long")),
@@ -47,7 +47,7 @@ TRIES = 4
 
 @dataclass
 class Makings:
-    """What cases are made from, and what came of it."""
+    """What cases are made from, and which kinds could be made."""
 
     videos: Sequence[Video]
     """In the order in which they are used."""
@@ -59,20 +59,22 @@ class Makings:
     """Frames that a judge is shown at least."""
     seed: int
     languages: Sequence[str] = (ENGLISH,)
-    """Of those of WORDS; they take turns."""
+    """Languages of WORDS, which take turns."""
     troubles: dict[Kind, str] = field(default_factory=dict)
-    """Of each kind that was given up, the last reason."""
+    """By kind that was given up, the last reason."""
     made: set[Kind] = field(default_factory=set)
-    """Of which there are clips."""
+    """Kinds that have clips."""
 
     async def pair(self, kind: Kind, turn: int) -> _Made | None:
-        """Return the clips of a kind's next pair; None where no video of those tried will do."""
+        """Return the clips of a kind's next pair; None if none of the videos tried will do."""
         decoded = 0
         why = ""
         for attempt in range(max(TRIES, len(self.videos))):
             stage = self._stage(kind, turn, attempt)
             try:
                 pair = plan_pair(kind, stage)
+                # Counted behind the plan: a video that will not do costs nothing, a clip that is
+                # decoded seconds.
                 decoded += 1
                 clips = (
                     self.decoders.splice(clip, self.files, self.sampling) for clip in pair.clips
@@ -139,6 +141,7 @@ async def truth_cases(material: Material) -> list[TrialCase]:
     turns: Counter[Kind] = Counter()
     waiting = deque(KINDS if makings.videos else ())
     while waiting and len(cases) < wanted:
+        # No more pairs than are still needed, since clips take seconds each.
         lacking = -(-(wanted - len(cases)) // CASES_OF_A_PAIR)
         batch = [waiting.popleft() for _ in range(min(lacking, len(waiting)))]
         pairs = (makings.pair(kind, turns[kind]) for kind in batch)
@@ -170,6 +173,7 @@ def makings_of(material: Material) -> Makings:
     videos = material.run.store.videos()
     limits = [model.frame_limit("judge") for model in material.judges]
     return Makings(
+        # By content, so that a renamed file changes no case.
         videos=sorted(videos, key=lambda video: derive(seed, "truth", video.sha256)),
         # One that is not at hand keeps its place: its clips may be in the cache.
         files={video.sha256: material.files.get(video.id, Path(video.path)) for video in videos},

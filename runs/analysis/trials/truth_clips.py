@@ -1,4 +1,4 @@
-"""What is set into which video, and so what is true of the clip that comes of it.
+"""Plans what is set into which video, and thereby what is true of the resulting clip.
 
 The long form of an answer says no more than the short one, at four times its length. Clips come
 in pairs of one video, and so do answers: what is true of one clip is false of the other. So equal
@@ -32,14 +32,14 @@ class TruthWording(NamedTuple):
     answers: dict[Kind, str]
     """In their short form."""
     before: str
-    """What stands before the short form in the long one."""
+    """Text before the short form in the long one."""
     after: str
     numbers: list[str]
     names: dict[str, str]
-    """Of the pictures that come in order, by their cards."""
+    """Names of the pictures that come in order, by their cards."""
     colours: dict[str, str]
     point: str
-    """Before tenths of a second."""
+    """Decimal point, before tenths of a second."""
 
 
 WORDS: dict[str, TruthWording] = {
@@ -48,7 +48,7 @@ WORDS: dict[str, TruthWording] = {
         Path(__file__).with_name("truth_texts.json").read_text(encoding="utf-8")
     ).items()
 }
-"""By language: those that there are cases in."""
+"""Texts by language, of all languages that cases are worded in."""
 ENGLISH = "en"
 
 
@@ -74,10 +74,10 @@ SHORTEST_S = 3.0
 LONGEST_S = 60.0
 """No more of a video is used, so that an hour costs what a minute does."""
 PIECE = 0.07
-"""How long a piece that is set in lasts, in parts of what it is set into."""
+"""Length of a piece that is set in, as a part of what it is set into."""
 LARGEST_PIECE = 0.25
 SEEN_FRAMES = 3.2
-"""So many frames of the judge's fall on each piece at least."""
+"""Frames of the judge's that fall on each piece, at least."""
 FLAT_CARDS: tuple[Card, ...] = ("red", "green", "blue", "yellow")
 ORDERED: tuple[Card, ...] = ("black", "white", "chequered")
 COUNTS = tuple((few, many) for few in (2, 3) for many in range(few + 2, 7))
@@ -107,7 +107,7 @@ class Stage:
     draw: tuple[int, ...]
     """Other for each pair of one kind and video."""
     language: str = ENGLISH
-    """One of WORDS."""
+    """Language of its texts, a key of WORDS."""
 
     @property
     def words(self) -> TruthWording:
@@ -124,12 +124,14 @@ class Stage:
         return min(LONGEST_S, self.ground.duration_s)
 
     def piece_s(self, pieces: int) -> float:
-        """Return how long each of so many pieces lasts, in seconds; or UnusableVideo."""
+        """Return how long each of `pieces` lasts, in seconds; raise UnusableVideo if none fits."""
         if self.ground.duration_s < SHORTEST_S:
             raise UnusableVideo(f"lasts less than {SHORTEST_S:g} s")
         room = self.fewest - 1 - SEEN_FRAMES * pieces
         if room * LARGEST_PIECE < SEEN_FRAMES:
             raise UnusableVideo(f"{self.fewest} frames are too few to show what is set in")
+        # Pieces lengthen the clip, so that its frames lie further apart; of this length each piece
+        # still gets SEEN_FRAMES of them.
         return self.ground_s * max(PIECE, SEEN_FRAMES / room)
 
 
@@ -157,7 +159,9 @@ def _plan_card(stage: Stage) -> Pair:
 def _timed(kind: Kind, stage: Stage, piece: SplicePart) -> Pair:
     """Return clips with the piece at one of two times, and answers that name its middle."""
     early = 0.05 + 0.25 * stage.chance("early")
+    # So far apart that the two times differ by a quarter of the clip at least, pieces included.
     late = early + 0.35 + (0.6 - early) * stage.chance("late")
+    # Else the first claim would always be the earlier time.
     places = (early, late) if stage.chance("first") < 0.5 else (late, early)
     offsets = [place * stage.ground_s for place in places]
     words = stage.words
@@ -209,8 +213,9 @@ def _flat(stage: Stage) -> Card:
 
 
 def _spread(stage: Stage, count: int) -> list[float]:
-    """Return where so many pieces are set in, in seconds of the ground, well apart."""
+    """Return where `count` pieces are set in, in seconds of the ground, well apart."""
     return [
+        # Each in the middle third of its part, so that neighbours lie well apart.
         (place + 0.35 + 0.3 * stage.chance("place", count, place)) / count * stage.ground_s
         for place in range(count)
     ]

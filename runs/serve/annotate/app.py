@@ -29,14 +29,14 @@ POSTS = tuple(
 
 @dataclass(frozen=True)
 class LabellerTasks:
-    """What one labeller has to do."""
+    """The tasks of one labeller."""
 
     labeller: str
     battle: BattleTask
     ranking: RankingTask
 
     def of(self, name: str) -> BattleTask | RankingTask | None:
-        """Return a task by its name; None where there is no such task."""
+        """Return a task by its name; None for an unknown name."""
         if name == "battle":
             return self.battle
         return self.ranking if name == "ranking" else None
@@ -66,7 +66,7 @@ class UndoRequest(BaseModel):
 
 
 class _Refused(Exception):
-    """Why a request cannot be answered, as a status and a word."""
+    """Why a request cannot be answered, as a status and a sentence."""
 
     def __init__(self, status: int, why: str) -> None:
         super().__init__(why)
@@ -117,6 +117,7 @@ class _Endpoint:
                 await task.vote(QuestionVote.model_validate_json(body))
         except (ValidationError, NoRanking):
             raise _Refused(400, "this is no vote") from None
+        # Answered with what is out now, so that a second tab or a double click only draws it anew.
         except StaleVote:
             return self._state(request, status=409)
         except StoreError as wrong:

@@ -1,4 +1,4 @@
-"""The first task: which of two answers is better, of which nobody says who gave them."""
+"""The first task: which of two answers is better, without knowing who gave them."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ MAKERS = (
     *("xAI", "Grok", "Moonshot AI", "Kimi", "Zhipu", "ChatGLM", "GLM", "Doubao", "ByteDance"),
     *("Baidu", "ERNIE", "Cohere", "Molmo", "Amazon Nova", "Microsoft", r"Phi\W?\d\w*", "NVILA"),
 )
-"""Makers of models that see, and what they call them, as patterns."""
+"""Makers of models that see, and names of their models, as patterns."""
 SHORTEST_NAME = 2
 
 
@@ -31,7 +31,9 @@ class Makers:
     """The names by which an answer may say who gave it: those of the run, and well-known ones."""
 
     def __init__(self, names: Iterable[str] = ()) -> None:
+        # A model called `A` would be named in nearly every answer.
         own = {name for name in names if len(name) >= SHORTEST_NAME}
+        # Blanks match anything between words: Meta AI is also written Meta-AI and MetaAI.
         parts = [*map(_loosely, sorted(own)), *(maker.replace(" ", r"[\W_]*") for maker in MAKERS)]
         # Between letters of other scripts there are no gaps, so that only Latin ones have to end.
         self._pattern = re.compile(rf"(?<![a-z\d])(?:{'|'.join(parts)})(?![a-z])", re.IGNORECASE)
@@ -57,11 +59,12 @@ def _loosely(name: str) -> str:
 
 def first_shown(seed: int, labeller: str, battle: str) -> AnswerSeat:
     """Return which answer of a battle a labeller is shown as Answer A: always the same one."""
+    # Drawn for each labeller, so that a liking for the first answer cancels out between people.
     return "a" if unit_interval(seed, "annotate", labeller, battle) < 0.5 else "b"
 
 
 def in_seats(choice: Choice, first: AnswerSeat) -> Choice:
-    """Return in terms of the run's seats what is said of Answers A and B, or the other way."""
+    """Return a choice between Answers A and B in terms of the run's seats, or the reverse."""
     if choice in ("a", "b") and first == "b":
         return "b" if choice == "a" else "a"
     return choice
@@ -115,7 +118,7 @@ class BattleTask:
         self._seed = seed
 
     def shown(self) -> dict[str, Any] | None:
-        """Return the battle that is out: nothing of it says who answered, or what a judge said."""
+        """Return the battle that is out, without a word on who answered or what a judge said."""
         if self.queue.subject is None:
             return None
         battle = self._store.battle(self.queue.subject)
@@ -138,7 +141,7 @@ class BattleTask:
         return battle.video if battle else None
 
     async def vote(self, said: BattleBallot) -> None:
-        """Keep a vote; raises Stale or StoreError."""
+        """Keep a vote; raises StaleVote or StoreError."""
         await self.queue.vote(said.ticket, lambda battle: self._vote(battle, said))
 
     def _vote(self, battle: str, said: BattleBallot) -> BattleVote:

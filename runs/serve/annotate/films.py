@@ -12,10 +12,11 @@ from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.serve.server.files import VideoFiles
 from videoautoarena.video.workers.decoders import Decoders
 
+# HEVC is left out: it plays in some browsers only.
 PLAYED = frozenset({"h264", "vp8", "vp9", "av1"})
-"""What browsers decode."""
+"""Codecs that all browsers decode."""
 UNPLAYED = frozenset({".avi", ".flv", ".wmv", ".ts", ".mpg", ".mpeg"})
-"""What they do not open, whatever is in it."""
+"""Endings of containers that browsers do not open, whatever is inside."""
 
 
 class Films:
@@ -45,7 +46,7 @@ class Films:
         """Return a response with the file of a video, whole or in ranges.
 
         Raises:
-            Gone: it is not there any more, or is another one than the models saw.
+            VideoGone: it is not there any more, or is not the one that the models saw.
         """
         return await self._files.response(self._videos[video], self._folder)
 

@@ -36,7 +36,7 @@ class QuestionSet(NamedTuple):
 
     @property
     def subject(self) -> str:
-        """What a ranking of it is of."""
+        """The subject under which a ranking of it is kept."""
         return self.ranked("", None).subject
 
     def ranked(self, labeller: str, ranks: tuple[int, ...] | None, note: str = "") -> RankingVote:
@@ -54,9 +54,9 @@ class GivenQuestions(NamedTuple):
     """Questions of others on videos of a run."""
 
     questions: Mapping[str, Sequence[RankedQuestion]]
-    """By the ids of videos."""
+    """Questions by the id of their video."""
     strange: int
-    """Rows of videos that the run does not have."""
+    """Number of rows on videos that the run does not have."""
 
 
 def read_questions(files: Iterable[Path], videos: Sequence[Video]) -> GivenQuestions:
@@ -187,7 +187,7 @@ class RankingTask:
         return self._sets[held].video if held else None
 
     async def vote(self, said: QuestionVote) -> None:
-        """Keep a ranking; raises NoRanking, Stale or StoreError."""
+        """Keep a ranking; raises NoRanking, StaleVote or StoreError."""
 
         def ranked(subject: str) -> RankingVote:
             out = self._in_order(subject)
@@ -209,7 +209,7 @@ class RankingTask:
 
 
 def account_of(store: Store, video: str) -> str | None:
-    """Return the examiner's account of a video; None where there is none."""
+    """Return the examiner's account of a video; None if the run has no readable one."""
     # Roles bring all that calls models with them, which labelling battles never needs.
     from videoautoarena.agents.calls.replies import BadReply, read_reply
     from videoautoarena.agents.prompting.contracts import ExaminerReply

@@ -1,4 +1,4 @@
-"""What one labeller is to vote on, one thing after another, and what became of it."""
+"""Hands one labeller what to vote on, one thing after another, and keeps the votes."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ TICKET_BYTES = 12
 
 
 class StaleVote(Exception):
-    """A vote on something else than what is out now."""
+    """A vote on something other than what is out now."""
 
 
 class QueueProgress(NamedTuple):
@@ -22,7 +22,7 @@ class QueueProgress(NamedTuple):
 
     done: int
     skipped: int
-    """Those of them that the labeller could not tell."""
+    """Skipped ones among these, where the labeller could not tell."""
     total: int
 
 
@@ -53,6 +53,7 @@ class VoteQueue(Generic[V]):
     def _next(self) -> None:
         done = self._cast.keys() | self._elsewhere
         self.subject = next((one for one in self._order if one not in done), None)
+        # A new one each time, so that a vote that is sent twice is stale the second time.
         self.ticket = secrets.token_hex(TICKET_BYTES)
 
     @property
@@ -68,14 +69,14 @@ class VoteQueue(Generic[V]):
         return bool(self._cast)
 
     def holder(self, ticket: str) -> str | None:
-        """Return what is out under a ticket; None where nothing is."""
+        """Return what is out under a ticket; None for any other ticket."""
         return self.subject if secrets.compare_digest(*_bytes(ticket, self.ticket)) else None
 
     async def vote(self, ticket: str, make: Callable[[str], V]) -> None:
         """Keep the vote that `make` gives for what is out, then go on to the next.
 
         Raises:
-            Stale: something else is out by now, or nothing.
+            StaleVote: something else is out by now, or nothing.
             StoreError: it could not be written; then the same stays out.
         """
         async with self._gate:
@@ -91,7 +92,7 @@ class VoteQueue(Generic[V]):
         """Take the last vote back, and hand out what it was of.
 
         Raises:
-            Stale: something else than the ticket says is out by now, or there is no vote.
+            StaleVote: something other than the ticket says is out by now, or there is no vote.
             StoreError: it could not be written; then the vote stands.
         """
         async with self._gate:

@@ -30,17 +30,17 @@ from videoautoarena.video.sampling.cache import FrameCache
 from videoautoarena.video.workers.decoders import Decoders
 
 LABELLER = "labeller"
-"""Who votes where nobody was named."""
+"""Name of the labeller where nobody was named."""
 NEW_LINK = "for new links, end arena annotate with Ctrl-C and start it again; votes so far are kept"
 
 
 @dataclass(frozen=True)
 class AnnotateRequest:
-    """What a session is to be."""
+    """What a labelling session is asked to be."""
 
     folder: Path
     number: int
-    """How many battles each labeller is to see, those of earlier sessions among them."""
+    """Battles that each labeller is to see, including those of earlier sessions."""
     labellers: tuple[str, ...] = (LABELLER,)
     against: tuple[Path, ...] = ()
     """Files with questions of other sources."""
@@ -51,10 +51,10 @@ class AnnotateRequest:
 
 @dataclass(frozen=True)
 class LabellingSession:
-    """What a session is, once it can be opened."""
+    """A session that can be opened."""
 
     links: Mapping[str, str]
-    """By labeller; each opens in one browser."""
+    """Links by labeller; each opens in one browser."""
     tasks: tuple[LabellerTasks, ...]
     notes: tuple[str, ...]
 
@@ -77,10 +77,11 @@ async def annotate(
 
     Raises:
         BadInput: a run without a battle to vote on, or a file or a port that cannot be used.
-        WrongArgument: a labeller who cannot be called that, or is named twice.
+        WrongArgument: a name that no labeller can have, or one that is given twice.
         RunLocked: a process is running it.
     """
     names = _names(asked.labellers)
+    # With fsync: what a person decided cannot be computed again after a power cut.
     with Store.open(run_file(asked.folder), write=True, fsync=True) as store:
         labellers = [label.labeller for label in store.evidence.labels()]
         names = tuple(written_as(name, labellers) for name in names)
@@ -104,7 +105,7 @@ async def annotate(
 def prepare(
     run: RunReader, asked: AnnotateRequest, *, names: tuple[str, ...], films: Films
 ) -> tuple[tuple[LabellerTasks, ...], tuple[str, ...]]:
-    """Return what everybody has to do in a run that is open for writing, and what to know of it.
+    """Return the tasks of each labeller in a run that is open for writing, and notes on them.
 
     Raises:
         BadInput: there is nothing to do, or a file that cannot be used.

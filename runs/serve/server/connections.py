@@ -18,14 +18,19 @@ from uvicorn.server import ServerState
 from videoautoarena.memory.records.errors import BadInput
 
 REQUEST_S = 20.0
-"""So long a request may take, head and body, from its first byte or the start of its connection."""
+"""How long a request may take, head and body, from its first byte or the start of its
+connection."""
 _OF_UVICORN = ("cycle", "conn", "connections", "limit_concurrency", "on_response_complete")
 _OF_H11 = ("their_state", "trailing_data")
-"""What the rules below stand on; neither library promises it for its next release."""
+"""Attributes that the rules below rely on; neither library promises them for its next release."""
 
 
 def check_libraries(config: uvicorn.Config) -> None:
-    """Return if connections are bounded with what is installed; BadInput names what it lacks."""
+    """Check that the installed libraries let connections be bounded.
+
+    Raises:
+        BadInput: one of them lacks what that takes; the message names it and its version.
+    """
     one = H11Protocol(config, ServerState(), {})
     lacking = ["uvicorn" for name in _OF_UVICORN if not hasattr(one, name)]
     lacking += ["h11" for name in _OF_H11 if not hasattr(one.conn, name)]
@@ -49,13 +54,14 @@ class HttpConnection(H11Protocol):
 
     @property
     def is_answered(self) -> bool:
-        """Whether it has sent a whole request, to which the answer is not over."""
+        """Whether it has sent a whole request whose answer is not complete."""
         cycle = self.cycle
         is_open = cycle is not None and not cycle.response_complete
         return is_open and self.conn.their_state is not h11.SEND_BODY
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        """Take the place of the one that owes a request for longest, where there is no other."""
+        """Take the place of the connection that owes a request for longest, if none is free."""
+        # First uvicorn's own, which adds this connection to those that are counted below.
         super().connection_made(transport)
         self._since = self.loop.time()
         self._limit_request()
@@ -78,7 +84,7 @@ class HttpConnection(H11Protocol):
         super().connection_lost(exc)
 
     def _limit_request(self) -> None:
-        """Let time run while a request is owed; between two of them it is uvicorn's that runs."""
+        """Run the deadline while a request is owed; between two requests that of uvicorn runs."""
         if self.is_answered:
             self._forget_deadline()
             return

@@ -1,4 +1,4 @@
-"""Videos given out by a server: the bytes that a run saw, and no other file.
+"""Gives out videos: the bytes that a run saw, and no other file.
 
 A video is opened where the run found it, if it lies inside the folder of videos and still has the
 bytes that were recorded. The answer is read from that very file, so that whatever is put in its
@@ -21,9 +21,9 @@ from videoautoarena.runs.serve.server.serve import aside
 
 BLOCK = 1 << 20
 HEAD = 64
-"""Bytes that say what kind of file it is."""
+"""Bytes at the beginning that tell the kind of a file."""
 Identity = tuple[int, int, int, int, int]
-"""Device, inode, size, and when the bytes changed and what is known of them."""
+"""Device, inode, size, and the times of change of content and of metadata, in nanoseconds."""
 
 
 class VideoGone(Exception):
@@ -35,20 +35,23 @@ class VideoFiles:
 
     def __init__(self) -> None:
         self._checked: dict[str, tuple[Identity, bool]] = {}
-        """By video: the file that was read last, and whether it has the recorded bytes."""
+        """The file of each video that was hashed last, and whether it has the recorded bytes."""
         self._locks: dict[str, asyncio.Lock] = {}
 
     async def response(self, video: Video, folder: Path) -> Response:
         """Return a response with the file of a video that was found in a folder.
 
         Raises:
-            Gone: it is not there any more, lies outside of the folder, or has changed.
+            VideoGone: it is not there any more, lies outside of the folder, or has changed.
         """
         handle = _opened(folder, video.path)
         try:
+            # One at a time: a browser asks for several ranges at once, and the file is hashed for
+            # the first.
             async with self._locks.setdefault(video.id, asyncio.Lock()):
                 await self._check(video, handle)
             return _OpenFile(handle)
+        # Also where the request is cancelled: a client may leave while its file is hashed.
         except BaseException:
             os.close(handle)
             raise
@@ -72,6 +75,7 @@ class _OpenFile(FileResponse):
     def __init__(self, handle: int) -> None:
         about = os.fstat(handle)
         kind = _kind(os.pread(handle, HEAD, 0))
+        # By its handle, since the name may lead to another file by now.
         super().__init__(f"/dev/fd/{handle}", media_type=kind, stat_result=about)
         self._handle = handle
 
@@ -83,10 +87,11 @@ class _OpenFile(FileResponse):
 
 
 def _opened(folder: Path, name: str) -> int:
-    """Return a handle of a file in a folder; Gone where there is none."""
+    """Return a handle of a file in a folder; raise VideoGone where none can be given out."""
     try:
         path = (folder / name).resolve(strict=True)
         is_inside = path.is_relative_to(folder.resolve(strict=True))
+        # The path is resolved: a link found here was put in its place since.
         # A pipe would wait for somebody to write to it.
         flags = os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY
         handle = os.open(path, flags) if is_inside else None
@@ -115,7 +120,7 @@ def _sha256(handle: int) -> str:
 
 
 def _kind(head: bytes) -> str:
-    """Return what a browser calls a file that begins so; its name says nothing."""
+    """Return the media type of a file by its first bytes; its name is not believed."""
     if head[4:8] == b"ftyp":
         return "video/quicktime" if head[8:12] == b"qt  " else "video/mp4"
     if head.startswith(b"\x1a\x45\xdf\xa3"):

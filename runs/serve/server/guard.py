@@ -22,15 +22,15 @@ from videoautoarena.memory.records.errors import ArenaError
 from videoautoarena.runs.formats.terminal import safe, say
 
 LENGTH = 32
-"""Random bytes of a token and of a session."""
+"""Random bytes in a token and in a session."""
 COOKIE_S = 30 * 24 * 3600
-"""So long a browser keeps a cookie, closed or not; it opens nothing once the process has ended."""
+"""How long a browser keeps a cookie, closed or not; once the process has ended it opens nothing."""
 
 
 class Sessions:
     """The links and sessions of one server, each of which names who looks.
 
-    Nothing of them is kept: they end with the process.
+    They end with the process; nothing is written down.
     """
 
     def __init__(self, port: int) -> None:
@@ -39,7 +39,7 @@ class Sessions:
         self._cookie = f"arena-{port}"
         self._links: dict[str, str] = {}
         self._used: dict[str, str] = {}
-        """The links that were opened, and by whom."""
+        """Who opened a link, by the token of the link."""
         self._open: dict[str, str] = {}
 
     def link(self, who: str = "") -> str:
@@ -55,10 +55,11 @@ class Sessions:
             return None
         session = secrets.token_urlsafe(LENGTH)
         self._open[session] = self._used[found] = self._links.pop(found)
+        # Strict: neither a page of another site nor a link on one sends it along.
         return f"{self._cookie}={session}; HttpOnly; SameSite=Strict; Path=/; Max-Age={COOKIE_S}"
 
     def used_by(self, token: str) -> str | None:
-        """Return who opened the link of a token; None where nobody did."""
+        """Return who opened the link of a token; None if nobody did."""
         found = _same(token, self._used)
         return None if found is None else self._used[found]
 
@@ -94,17 +95,17 @@ Send = Callable[[Message], Awaitable[None]]
 App = Callable[[MutableMapping[str, Any], Receive, Send], Awaitable[None]]
 
 MOST_BYTES = 64 * 1024
-"""Of the body of a request."""
+"""Size of the body of a request, at most."""
 MOST_ANSWERS = 64
-"""To one session at a time; streams of events and videos on which nobody waits stay open."""
+"""Answers to one session at a time; event streams and videos that nobody waits for stay open."""
 READING = ("GET", "HEAD")
 PLAIN_PATH = re.compile(rb"/|(/(?!\.{1,2}(/|$))[\w.~-]+)+", re.ASCII)
-"""No page has a name that would have to be encoded; what is, or climbs, leads nowhere."""
+"""No page has a name that needs encoding; a path that is encoded, or climbs, leads nowhere."""
 ICON = b"/favicon.ico"
 """Browsers ask for it unasked, and complain where it is missing."""
 NO_CONTENT = 204
 OWN_SITES = ("none", "same-origin")
-"""What a browser says of a request that a person typed, or that one of our pages made."""
+"""What a browser says about a request that a person typed, or that one of our pages made."""
 
 
 class RequestRefusal(NamedTuple):
@@ -113,7 +114,7 @@ class RequestRefusal(NamedTuple):
     status: int
     reason: str
     more: tuple[tuple[str, str], ...] = ()
-    """Headers."""
+    """Further headers."""
 
 
 class Guard:
@@ -144,7 +145,7 @@ class Guard:
         self._reading: set[asyncio.Task[Any]] = set()
         self._writing: set[asyncio.Task[Any]] = set()
         self._open: Counter[str] = Counter()
-        """Answers under way, by who gets them."""
+        """Number of answers under way, by who gets them."""
 
     async def __call__(self, scope: MutableMapping[str, Any], receive: Receive, send: Send) -> None:
         """Answer one request."""
@@ -174,17 +175,22 @@ class Guard:
         for task in self._reading:
             task.cancel()
         if self._writing:
+            # A vote under way is written before the process ends.
             await asyncio.wait(self._writing, timeout=patience_s)
 
     def _refusal(self, request: _Request) -> RequestRefusal | None:
         """Return why a request is refused, whoever sends it."""
         host = request.header("host")
+        # A name of somebody else that was made to lead to 127.0.0.1 (DNS rebinding) still stands in
+        # Host.
         if host not in self._hosts:
             return RequestRefusal(421, "this server has another name")
         is_post = request.method == "POST"
         origin = request.header("origin")
+        # Browsers send an origin with every POST, and none with what is typed into the address bar.
         if (origin or is_post) and origin != f"http://{host}":
             return RequestRefusal(403, "asked by another page")
+        # Clients other than browsers send no such header; like anybody else they need a session.
         if request.header("sec-fetch-site", OWN_SITES[0]) not in OWN_SITES:
             return RequestRefusal(403, "asked by another page; paste the link into the address bar")
         if request.path == ICON:
@@ -201,7 +207,7 @@ class Guard:
         return None
 
     def _opened(self, request: _Request) -> RequestRefusal | None:
-        """Return the way to the page for whoever brings a token, or why it opens nothing.
+        """Return a redirect to the page for a request with a token, or why it opens nothing.
 
         Looking ahead, as with HEAD, uses up no token.
         """
@@ -210,9 +216,12 @@ class Guard:
         token = request.token or ""
         cookie = self._sessions.enter(token)
         if cookie is not None:
+            # On to an address without the token, which would else stay in the address bar.
             return RequestRefusal(303, "", (("Location", "/"), ("Set-Cookie", cookie)))
         opener = self._sessions.used_by(token)
         who = self._sessions.who(request.header("cookie"))
+        # A browser gets in again by its own link or one of an earlier start, never by that of
+        # another labeller.
         if who is not None and opener in (who, None):
             return RequestRefusal(303, "", (("Location", "/"),))
         if opener is None:
@@ -227,7 +236,7 @@ class Guard:
     async def _pass_on(
         self, scope: MutableMapping[str, Any], receive: Receive, answer: _Answer
     ) -> None:
-        """Let the application answer; what goes wrong there is said in the terminal."""
+        """Let the application answer; report its errors in the terminal."""
         who: str = scope["state"]["session"]
         if self._open[who] >= MOST_ANSWERS:
             await answer.refuse(RequestRefusal(503, "too many pages are open; close some"))
@@ -258,12 +267,13 @@ ALWAYS = (
     ("Cross-Origin-Opener-Policy", "same-origin"),
     ("X-Frame-Options", "DENY"),
 )
-"""The next server at this port shows another run under the same addresses: nothing is kept."""
+"""Headers of every answer. Nothing is cached: the next server at this port shows another run under
+the same addresses."""
 CLOSE = ("Connection", "close")
 
 
 class _Request:
-    """What is asked, as far as it decides who is answered."""
+    """The parts of a request that decide whether it is answered."""
 
     def __init__(self, scope: MutableMapping[str, Any]) -> None:
         self.method: str = scope["method"]
@@ -274,7 +284,7 @@ class _Request:
         self.token = tokens[0] if tokens else None
 
     def header(self, name: str, missing: str = "") -> str:
-        """Return a header; several of one name stand in one line, which fits no rule for one."""
+        """Return a header; several of one name are joined and so match no rule for a single one."""
         values = [value for key, value in self._headers if key == name.encode()]
         if not values:
             return missing
@@ -315,7 +325,7 @@ class _Answer:
 
 
 def _of_body(request: _Request) -> RequestRefusal | None:
-    """Return why what is posted is not even read."""
+    """Return why the body of a POST is not even read; None if it may be."""
     kind = request.header("content-type").partition(";")[0].strip().lower()
     if kind != "application/json":
         return RequestRefusal(415, "send JSON")
@@ -333,6 +343,7 @@ async def _body(receive: Receive) -> bytes | None:
         if message["type"] != "http.request":
             return None
         body += cast(bytes, message.get("body", b""))
+        # Counted as it comes, since a body in chunks states no length.
         if len(body) > MOST_BYTES:
             return None
         if not message.get("more_body", False):

@@ -23,11 +23,11 @@ from videoautoarena.runs.serve.server.guard import Guard
 T = TypeVar("T")
 PARTS = ("starlette", "uvicorn")
 FINISHING_S = 1
-"""So long what writes may take to finish once the server is to end."""
+"""How long requests that write may take to finish once the server is to end."""
 MOST_AT_ONCE = 256
 """Connections; a browser opens six."""
 IDLE_S = 5
-"""So long a connection may rest between two requests."""
+"""How long a connection may rest between two requests."""
 
 
 def refuse_without_web() -> None:
@@ -57,15 +57,15 @@ def listen(port: int | None) -> socket.socket:
 
 
 def port_of(listener: socket.socket) -> int:
-    """Return where a socket listens."""
+    """Return the port that a socket listens on."""
     port: int = listener.getsockname()[1]
     return port
 
 
 def announce(links: Mapping[str, str], *, opens: bool = False) -> None:
-    """Print links, each behind the name of whom it is for where they have one.
+    """Print links, each after the name of the person it is for, if it has one.
 
-    Nothing else goes to a pipe. The browser that is opened gets the first one.
+    Nothing else goes to a pipe. With `opens` the first one is opened in a browser.
     """
     for name, link in links.items():
         print_result(f"{safe(name)}: {link}" if name else link)
@@ -87,11 +87,11 @@ async def serve(guard: Guard, listener: socket.socket, on_ready: Callable[[], No
     class Server(uvicorn.Server):
         @contextmanager
         def capture_signals(self) -> Iterator[None]:
-            """Leave signals alone: they are heard below, and raised at nobody afterwards."""
+            """Leave signals alone: they are handled below and not raised again afterwards."""
             yield
 
         async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-            """End at once what nobody waits for: streams have no end of their own."""
+            """Abort all connections at once, since streams have no end of their own."""
             await guard.end(FINISHING_S)
             for connection in list(self.server_state.connections):
                 connection.transport.abort()
@@ -109,6 +109,7 @@ async def serve(guard: Guard, listener: socket.socket, on_ready: Callable[[], No
         log_level="critical",
         access_log=False,
         server_header=False,
+        # No proxy stands in front, so where a request comes from is nobody's to say.
         proxy_headers=False,
         # The one that reaches the limit is refused.
         limit_concurrency=most + 1,
@@ -135,13 +136,14 @@ async def serve(guard: Guard, listener: socket.socket, on_ready: Callable[[], No
 
 
 def _most_at_once() -> int:
-    """Return how many connections are kept; most file handles are left for videos and the run."""
+    """Return how many connections are kept: most file handles stay free for videos and the run."""
     soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    # No limit is -1 here.
     return MOST_AT_ONCE if soft < 0 else max(min(MOST_AT_ONCE, soft // 4), 2)
 
 
 async def aside(work: Callable[[], T]) -> T:
-    """Return what `work` comes to in a thread of its own, for which no interrupt has to wait."""
+    """Return the result of `work` from a thread of its own, which no interrupt has to wait for."""
     loop = asyncio.get_running_loop()
     done: asyncio.Future[T] = loop.create_future()
 
@@ -156,6 +158,8 @@ async def aside(work: Callable[[], T]) -> T:
         with suppress(RuntimeError):
             loop.call_soon_threadsafe(_settle, done, result, error)
 
+    # Not `asyncio.to_thread`, whose threads are waited for when the loop ends: Ctrl-C would hang on
+    # a long reading.
     threading.Thread(target=run, daemon=True).start()
     return await done
 

@@ -55,7 +55,7 @@ class RunsBelow:
         return sorted(rows, key=lambda row: -row["changed_s"])
 
     def folder_of(self, id_: str) -> Path | None:
-        """Return where the run of a name lies; None where there was none at the last look."""
+        """Return where the run of a name lies; None if the last look found none."""
         return self._found.get(id_)
 
     def _row(self, id_: str, path: Path) -> Row:
@@ -83,10 +83,11 @@ def _id(path: Path, folder: Path) -> str:
 
 
 NICER = 10
-"""A run that is being played goes first."""
+"""Niceness of the server, so that a run that is being played goes first."""
 OPEN_RUNS = 8
-"""Of a folder; the data of the one that was opened first are forgotten."""
+"""Runs of a folder that are kept in memory; beyond that the one opened first is forgotten."""
 NEW_LINK = "for this browser, run arena view once more: it prints a link of its own"
+# `int` would also take signs, underscores and digits of other scripts.
 _NUMBER = re.compile(r"[0-9]{1,9}")
 
 
@@ -102,10 +103,10 @@ class ShownRun:
 
 
 class RunChoice(Protocol):
-    """What there is to look at."""
+    """The runs that can be looked at."""
 
     async def run(self, name: str | None) -> ShownRun | None:
-        """Return the run of a name; None where there is no such one."""
+        """Return the run of a name; None if there is none."""
 
     async def runs(self) -> list[Row] | None:
         """Return the list of runs; None where one run alone is shown."""
@@ -126,11 +127,11 @@ class OneRun:
         return self._shown if name is None else None
 
     async def runs(self) -> list[Row] | None:
-        """Return None: there is nothing to choose."""
+        """Return None: one run leaves no choice."""
         return None
 
     async def prepare(self) -> None:
-        """Read the run; what is wrong with it is said where a page asks for it."""
+        """Read the run; its errors are reported when a page asks for it."""
         with suppress(ArenaError):
             await self._shown.current.data()
 
@@ -278,6 +279,8 @@ async def view(
             sessions = Sessions(port_of(listener))
             guard = Guard(view_app(choice), sessions, policy=policy("report"), new_link=NEW_LINK)
             link = sessions.link()
+            # Begun before the link is printed: the first page then finds the run read, or nearly
+            # so.
             preparing = asyncio.create_task(choice.prepare())
             await serve(guard, listener, lambda: announce({"": link}, opens=opens))
             preparing.cancel()

@@ -111,9 +111,9 @@ def as_json(value: Any) -> bytes:
 EVERY_S = 1.0
 HEARTBEAT_S = 15.0
 AGAIN_MS = 5000
-"""After so long a browser that lost its connection comes back."""
+"""Time after which a browser that lost its connection comes back."""
 TIMED = 6
-"""Battles that must be settled before one can say how long the rest will take."""
+"""Battles that must be settled before the time that is left is estimated."""
 
 
 @dataclass(frozen=True)
@@ -125,9 +125,9 @@ class LiveProgress:
     running: bool
     """Whether a process is playing it."""
     eta_s: int | None = None
-    """Seconds that are left at the pace so far; None where nobody can say."""
+    """Seconds left at the pace so far; None while too few battles are settled to tell."""
     spent_usd: float | None = None
-    """When its data were last read."""
+    """Dollars spent when its data were last read."""
     cluster: dict[str, Any] | None = None
     """The machines that play it, where a cluster does: names, workers, calls, lost workers."""
 
@@ -143,13 +143,13 @@ class RunWatch:
         self._live: LiveProgress | None = None
         self._data: RunData | None = None
         self._news: list[int] = []
-        """Each time that battles were new: the first place of the index that is not as it was."""
+        """For each time that battles were new, the first place of the index that has changed."""
         self._is_over = False
         self._pace: tuple[float, int] | None = None
         """When the run was first looked at, and how many battles were settled then."""
 
     async def live(self, data: RunData) -> LiveProgress:
-        """Return how far the run is right now, of which `data` is what was read last."""
+        """Return how far the run is right now; `data` is what was read of it last."""
         if self._live is not None and self._following is not None:
             return self._live
         process = self._process()
@@ -178,11 +178,14 @@ class RunWatch:
                 if self._is_over:
                     yield _event("end", {})
                     return
+                # It ended in an error that the terminal has told; the browser comes back after
+                # AGAIN_MS.
                 if self._following is None or self._following.done():
                     return
                 try:
                     await asyncio.wait_for(changed.wait(), HEARTBEAT_S)
                 except TimeoutError:
+                    # A comment, on which a connection that is gone is noticed.
                     yield b":\n\n"
 
     @contextmanager
@@ -231,7 +234,7 @@ class RunWatch:
             self._tell()
 
     async def _renew(self, *, newest: bool = False) -> None:
-        """Take the latest data, and note from which battle on they are not as they were."""
+        """Take the latest data, and note from which battle on they have changed."""
         before = self._data
         self._data = await self._current.data(newest=newest)
         if before is not None and self._data is not before:

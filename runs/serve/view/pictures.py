@@ -24,7 +24,7 @@ from videoautoarena.video.workers.decoders import Decoders
 THUMBS = 16
 """Thumbnails a video gets at least."""
 Places = Mapping[str, tuple[int, ...]]
-"""Of frames, by who saw them."""
+"""Places of frames, by who saw them."""
 
 
 class FoundVideo(NamedTuple):
@@ -47,10 +47,10 @@ class RunPictures:
         self._films = films
         self._decoders = decoders
         self._sheets: dict[str, tuple[Places, dict[str, Any]]] = {}
-        """By video: what its sheet is drawn from, and where each thumbnail lies on it."""
+        """For each video, what its sheet is drawn from, and where each thumbnail lies on it."""
 
     def lay_out(self, run: RunReader, videos: Mapping[str, dict[str, Any]]) -> None:
-        """Say of each of the videos, as a page reads them, where its thumbnails lie."""
+        """Add to each video, as a page reads it, where its thumbnails lie."""
         config = RunConfig.of_manifest(run.manifest)
         for id_, body in videos.items():
             if id_ not in self._sheets and (frames := run.store.frames(id_)) is not None:
@@ -70,7 +70,7 @@ class RunPictures:
         return sheet.webp if sheet else None
 
     async def frame(self, id_: str, place: int) -> bytes | None:
-        """Return a frame as JPEG, decoded again where the cache has lost it; None for no such one.
+        """Return a frame as JPEG, decoded again where the cache has lost it; None if there is none.
 
         Raises:
             UnusableVideo: the video is gone or cannot be decoded; FramesChanged: it gives others.
@@ -93,6 +93,8 @@ class RunPictures:
         """Return a video of the run by its whole id, and the folder it lies in."""
         with open_run(self._folder) as run:
             video = next((one for one in run.store.videos() if one.id == id_), None)
+            # Only a folder that was named on this machine: the file of a run is not believed where
+            # it leads.
             folder = videos_folder(run.store, self._films) or NO_FOLDER
         return FoundVideo(video, folder) if video else None
 
@@ -102,7 +104,7 @@ class RunPictures:
 
 
 def _limits(config: RunConfig, total: int) -> Iterator[tuple[str, tuple[int, ...]]]:
-    """Give the frames that each contestant and judge will see, of so many."""
+    """Yield which of `total` frames each contestant and judge will see."""
     roles: dict[Role, Sequence[str]] = {"contestant": config.models, "judge": config.judges}
     for role, names in roles.items():
         for name in names:

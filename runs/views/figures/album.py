@@ -1,4 +1,4 @@
-"""All pictures of a run or a task set, and their files."""
+"""Draws all pictures of a run or a set into files."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class DrawnPicture(NamedTuple):
 
 
 class MissingPicture(NamedTuple):
-    """A picture that there is no data for."""
+    """A picture without data."""
 
     name: str
     why: str
@@ -59,7 +59,7 @@ class MissingPicture(NamedTuple):
 
 @dataclass(frozen=True)
 class Album:
-    """What was drawn."""
+    """The pictures that were drawn, and those that could not be."""
 
     pictures: Sequence[DrawnPicture]
     """`file`, and what it `shows`."""
@@ -95,7 +95,7 @@ class PictureOptions:
     """Draw neither title nor notes."""
 
     def of(self, makers: Mapping[str, _Maker]) -> dict[str, _Maker]:
-        """Return those that are wanted."""
+        """Return the makers of the pictures that are wanted."""
         return {name: make for name, make in makers.items() if not self.only or name in self.only}
 
 
@@ -110,6 +110,7 @@ def draw_run(folder: Path, wish: PictureOptions) -> Album:
             cannot be written.
     """
     makers = {name: partial(make, folder) for name, make in wish.of(PICTURES).items()}
+    # Refused before anything is drawn, which takes seconds.
     files = _files(makers, wish)
     with open_run(folder) as run:
         if not run.outlines.texts["verdict"].among(DECIDED).any():
@@ -138,6 +139,7 @@ def draw_set(folder: Path, wish: PictureOptions) -> Album:
             f"--only: a set of kind {opened.manifest.kind} has no picture {odd[0]}; there are "
             f"{', '.join(there)}"
         )
+    # A set holds nothing but what was sealed.
     refuse_within(folder, wish.to)
     makers = _of_dialogues(opened, wish) if is_spoken else _of_tasks(opened, wish)
     return _drawn(makers, _files(makers, wish), wish)
@@ -158,11 +160,12 @@ def _of_dialogues(opened: OpenBench[Any], wish: PictureOptions) -> Makers:
 
 
 def _parts(scores: TaskSetScores) -> dict[str, TaskBoard]:
-    """Return the boards by what the names of their files end in: harmless, and unlike."""
+    """Return the boards by the endings of their file names, harmless and all different."""
     found: dict[str, TaskBoard] = {}
     for place, board in enumerate(scores.boards, start=1):
         plain = re.sub(r"[^a-z0-9]+", "-", (board.split or "").casefold())[:40].strip("-")
         ending = f"-{plain or place}" if len(scores.boards) > 1 else ""
+        # Two splits may have one name once it is harmless.
         while ending in found:
             ending += f"-{place}"
         found[ending] = board
@@ -187,6 +190,7 @@ def _drawn(makers: Makers, files: Mapping[Path, tuple[str, Form]], wish: Picture
         for file, (name, form) in files.items()
         if name in drawn
     }
+    # Only now: where drawing fails, nothing is left behind.
     make_folder(wish.to)
     for file, content in contents.items():
         write_whole(file, content)
@@ -260,15 +264,15 @@ PICTURES: dict[str, Callable[[Path], Picture | str]] = {
     "judge": _judge,
     "categories": _categories,
 }
-"""Makes each from the folder of a run, or says why there is none."""
+"""Functions from the folder of a run to each picture, or to why there is none."""
 SET_PICTURES: dict[str, Callable[[TaskSetScores, TaskBoard], Picture | str]] = {
     "tasks": tasks,
     "positions": positions,
     "sweep": sweep,
 }
-"""Makes each from the scores on a part of a set, likewise."""
+"""Functions from the scores on a part of a set, likewise."""
 DIALOGUE_PICTURES: dict[str, Callable[[DialogueSetScores], Picture | str]] = {
     "abilities": abilities,
     "parts": by_part,
 }
-"""Makes each from the scores on a set of dialogues, likewise."""
+"""Functions from the scores on a set of dialogues, likewise."""

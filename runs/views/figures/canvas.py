@@ -1,4 +1,4 @@
-"""What has to be read with a picture, and stands on it.
+"""Sheets with what has to be read with a picture: title, banner and notes.
 
 Text stays text, and none of it is markup: names of models are anybody's.
 """
@@ -46,16 +46,16 @@ AROUND, UPWARD = (
     ListedColormap(colormaps[name](np.linspace(low, high, 201)))
     for name, low, high in (("PuOr", 0.1, 0.9), ("Blues", 0.06, 0.87))
 )
-"""Shades of what lies around a middle, and of what begins at nothing; figures in darker ones would
-be hard to read."""
+"""Shades for values around a middle, and for values from zero up. Darker ones are left out: figures
+in them would be hard to read."""
 NOTHING_THERE = "#c9c9c9"
 """Colour of a cell without a figure."""
 TINY, SMALL, USUAL, LARGE = 4.8, 5.5, 7.0, 8.0
-"""Points of what a figure stands on, of notes, of names and figures, of the title."""
+"""Sizes in points: of counts under figures, of notes, of names and figures, of the title."""
 LINE = 1.35
 """Height of a line, in its size."""
 LONGEST = 26
-"""Columns of a name; what is more is cut out of its middle."""
+"""Columns of a name; a longer one is cut in its middle."""
 PAD, GAP, BETWEEN = 0.06, 0.06, 0.14
 """Inches: at the edges, between a text and what it belongs to, between panels."""
 LEVEL = "lines: 95 % intervals"
@@ -68,11 +68,15 @@ _LENDERS = [
     *("WenQuanYi Micro Hei", "Microsoft YaHei", "PingFang SC", "Hiragino Sans", "Malgun Gothic"),
     *("Noto Sans Arabic", "Noto Sans Devanagari", "Arial Unicode MS"),
 ]
-"""Lend characters that these lack, where one is there; in an SVG that is the viewer's affair."""
+"""Fonts that lend characters these lack, if installed; for an SVG the viewer chooses them."""
 _STYLE: dict[str, Any] = {
+    # Without a salt the ids of an SVG are random, and no two drawings have the same bytes.
     "svg.hashsalt": "videoautoarena",
+    # Text stays text, which readers can search and editors change.
     "svg.fonttype": "none",
+    # TrueType: some publishers refuse matplotlib's usual Type 3 fonts.
     "pdf.fonttype": 42,
+    # A name with two dollar signs is no formula.
     "text.parse_math": False,
     "font.family": ["sans-serif"],
     "font.size": USUAL,
@@ -91,6 +95,7 @@ _STYLE: dict[str, Any] = {
     "lines.linewidth": 1.0,
     "path.sketch": None,
 }
+# Dates and versions would give each drawing other bytes.
 _METADATA: dict[Form, dict[str, None]] = {
     "svg": dict.fromkeys(("Date", "Creator", "Format", "Type")),
     "png": {"Software": None},
@@ -107,7 +112,9 @@ def render(picture: Picture, form: Form, *, bare: bool = False) -> bytes:
         # A character that no font here has is shown as a box.
         warnings.filterwarnings("ignore", message="Glyph ", category=UserWarning)
         stream = io.BytesIO()
+        # Drawn anew for each form, since their fonts differ.
         figure = picture.draw(bare)
+        # Agg draws less than 2**16 dots to a side, and fails beyond.
         dpi = min(_DPI, _MOST_DOTS / max(figure.get_size_inches()))
         figure.savefig(stream, format=form, dpi=dpi, metadata=_METADATA[form])
     return stream.getvalue()
@@ -115,7 +122,7 @@ def render(picture: Picture, form: Form, *, bare: bool = False) -> bytes:
 
 @contextmanager
 def _style(fonts: Sequence[str]) -> Iterator[None]:
-    """One style whatever a person's matplotlibrc says, and not a word about fonts."""
+    """Set one style, whatever a user's matplotlibrc says, without messages about fonts."""
     chatter = logging.getLogger("matplotlib")
     level = chatter.level
     chatter.setLevel(logging.ERROR)
@@ -139,7 +146,7 @@ class TextLine(NamedTuple):
 
 @dataclass(frozen=True)
 class Caption:
-    """What stands above and under a figure: the words of a report, and what marks mean."""
+    """What stands above and below a figure: the words of a report, and what marks mean."""
 
     title: str
     report: Report
@@ -155,7 +162,7 @@ class Caption:
     """What prints all notes."""
 
     def notes(self, marks: Iterable[str]) -> tuple[list[str], list[str]]:
-        """Return what a reader must know, and what else there is, in the order of its weight."""
+        """Return the notes that a reader must know, and all others, in order of weight."""
         meaning = "; ".join(marks)
         needed = list(self.report.above)
         further = list[Sentence]()
@@ -175,13 +182,14 @@ class Caption:
     def _is_said(self, one: Sentence) -> bool:
         if one.role in ("more", "detail", "page") or one.key in _OF_TABLES:
             return False
+        # That stands above the figure, as a banner.
         return one.text.removesuffix(".") != STAND_INS
 
 
 _CAUTIONS = ("caution", "few", "control")
 """Keys of the sentences without which intervals would mislead."""
 _OF_TABLES = ("legend", "constants", "needles")
-"""Keys of those that say what a table shows, which no figure does."""
+"""Keys of sentences about what a table shows and no figure does."""
 
 
 def _said(one: Sentence) -> str:
@@ -210,7 +218,7 @@ class Picture:
 
     @property
     def tables(self) -> tuple[Table, ...]:
-        """Hold every figure that is written in it."""
+        """The tables that hold every figure written in it."""
         own = () if self.table is None else (self.table,)
         return (*own, *self.caption.report.tables)
 
@@ -230,6 +238,7 @@ class FigureSheet:
     ) -> None:
         self.width = width
         title = caption.title
+        # Kept on a bare figure, too: nobody may take stand-ins for models.
         banner = STAND_INS if caption.stand_ins else ""
         above = [
             *_set([] if bare else title.split(), width, LARGE, INK, "bold"),
@@ -239,6 +248,7 @@ class FigureSheet:
         foot = _set(said, width, SMALL, GREY, "normal")
         self.top = PAD + sum(inches(line.size) for line in above) + PAD * bool(above)
         self.height = self.top + body + sum(inches(line.size) for line in foot) + PAD
+        # Not through pyplot, which keeps every figure alive and may open a window.
         self.figure = Figure(figsize=(width, self.height))
         self._write(above, top=PAD)
         self._write(foot, top=self.top + body)
@@ -271,7 +281,7 @@ class FigureSheet:
 def columns_that_fit(panels: int, left: float, right: float, least: float) -> tuple[float, int]:
     """Return the width of a sheet, and how many panels stand beside one another.
 
-    It is a column of a paper where all of them find at least so many inches, else its page.
+    The width is a column of a paper if every panel gets `least` inches in it, else its page.
     """
     most = 1
     for width in (COLUMN, PAGE):
@@ -320,7 +330,7 @@ def shown(name: str, longest: int = LONGEST) -> str:
 
 
 def _wrapped(words: Sequence[str], width: float, size: float, weight: str) -> list[str]:
-    """Lines that fit a sheet of this width. Words are measured: measuring lines takes longer."""
+    """Return lines that fit a sheet of this width; words are measured, since lines take longer."""
     lines: list[list[str]] = []
     space = _width("x x", size, weight) - _width("xx", size, weight)
     room = 0.0
@@ -348,7 +358,7 @@ MOST_LINES, _CUT = 3, 6
 def _fitted(needed: Sequence[str], further: Sequence[str], width: float, command: str) -> list[str]:
     """Return the words of as many notes as fit three lines, and how many more there are.
 
-    What is needed is cut where it finds no room, what else there is is left out.
+    A needed note is cut where it finds no room; other notes are left out.
     """
     words = list[str]()
     left = len(needed) + len(further)

@@ -1,4 +1,4 @@
-"""Figures in percent against a course, a line each: the one way to draw them."""
+"""Draws figures in percent against a course, a line for each model."""
 
 from __future__ import annotations
 
@@ -49,13 +49,13 @@ class CurvePoint:
 
 @dataclass(frozen=True)
 class CurvePanel:
-    """What figures are held against."""
+    """A panel: figures against one quantity."""
 
     label: str
     curves: Mapping[str, Sequence[CurvePoint]]
-    """By what the key calls them."""
+    """Points of each curve by its name in the key."""
     ticks: Mapping[float, str] | None = None
-    """Where figures stand below, which grow by a factor; None: at round ones, evenly."""
+    """Texts below a logarithmic scale by their places; None: a linear scale with round figures."""
 
 
 @dataclass(frozen=True)
@@ -107,18 +107,22 @@ def _draw_curve(axes: Axes, points: Sequence[CurvePoint], colour: str, mark: str
 
 def _frame(axes: Axes, curves: Curves, course: CurvePanel, wide: float) -> None:
     low, high = curves.axis
+    # Shares end at 0 and 100; two more keep the marks there whole.
     axes.set_ylim(max(low - _OVER, -2.0), min(high + _OVER, 102.0))
     if course.ticks is None:
         axes.set_xlim(left=0.0)
         axes.locator_params(axis="x", nbins=6)
     else:
         known = sorted(course.ticks)
+        # Settings grow by factors: on an even scale the small ones would lie on each other.
         axes.set_xscale("log")
+        # A margin in proportion to the span, for a single setting as well.
         reach = max(known[-1] / known[0], 2.0) ** 0.08
         axes.set_xlim(known[0] / reach, known[-1] * reach)
         ticks = _ticks(axes, course.ticks, wide)
         axes.xaxis.set_major_locator(FixedLocator(ticks))
         axes.xaxis.set_major_formatter(FixedFormatter([course.ticks[at] for at in ticks]))
+        # Else matplotlib labels the minor ticks of a short log scale, too.
         axes.xaxis.set_minor_locator(NullLocator())
     axes.grid(axis="y", color=PALE, linewidth=0.4)
     axes.set_axisbelow(True)

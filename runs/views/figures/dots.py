@@ -1,4 +1,4 @@
-"""Figures with their intervals on lines, a panel or several: the one way to draw them."""
+"""Draws figures with their intervals on lines, in one panel or several."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ _OPEN = "#a8a8a8"
 
 @dataclass(frozen=True)
 class Dot:
-    """A figure with its bounds; one without them lies on a line that is open on both sides."""
+    """A figure with its bounds; without them its line is open on both sides."""
 
     value: float
     low: float | None
@@ -68,13 +68,13 @@ class Panel:
     axis: Axis
     title: str = ""
     count: str = ""
-    """On what it stands."""
+    """Number of cases behind the panel, in words."""
     dashed: float | None = None
-    """What the figures are held against."""
+    """Value that the figures are compared with."""
     middle: float | None = None
-    """Where their mean lies."""
+    """Value of their mean."""
     ticks: Sequence[float] = ()
-    """Empty: round figures."""
+    """Ticks of the scale; empty: round figures."""
 
 
 class Texts(NamedTuple):
@@ -92,7 +92,7 @@ class Texts(NamedTuple):
         return max(widest(list(self.of.values()), self.size), 0.1)
 
     def write(self, axes: Axes, at: float, *, align: str) -> None:
-        """Write texts that begin or end so many inches from the left of the axes."""
+        """Write texts that begin or end `at` inches from the left of the axes."""
         if self.is_figure and align == "left":
             at += self.width
             align = "right"
@@ -117,7 +117,7 @@ class Dots:
     headings: Mapping[int, str] = field(default_factory=dict)
     """Lines that hold no figure."""
     count: str = ""
-    """What is meant by `n`, grey dots, hollow ones, and dashed lines; of grey it is never cut."""
+    """Meaning of `n`; then of grey dots, which is never cut, hollow ones, and dashed lines."""
     grey: str = ""
     hollow: str = ""
     dashed: str = ""
@@ -157,7 +157,7 @@ class Dots:
         return sheet.figure
 
     def _marks(self) -> Iterator[str]:
-        """Yield what marks mean, as far as there are such."""
+        """Yield what marks mean, as far as they occur."""
         dots = [dot for panel in self.panels for dot in panel.dots.values()]
         if any(dot.low is not None for dot in dots):
             yield LEVEL
@@ -171,7 +171,7 @@ class Dots:
             yield f"dashed: {self.dashed}"
 
     def _write(self, axes: Axes, left: float, wide: float) -> None:
-        """Write what stands beside lines: names end at the panel, what follows it begins there."""
+        """Write the texts beside lines: those on the left end at the panel, others begin there."""
         at = -left
         for texts in self.left:
             at += texts.width + _SPACE
@@ -205,6 +205,7 @@ def _frame(axes: Axes, panel: Panel, lines: int, *, wide: float, several: bool) 
         axes.axvline(panel.middle, color=GREY, linewidth=0.5)
     if panel.dashed is not None:
         axes.axvline(panel.dashed, color=GREY, linewidth=0.7, linestyle=(0, (3, 2)))
+    # A letter is about .6 of its size wide.
     most = max(int(wide * 72 / (0.6 * SMALL)), 5)
     for up, text in enumerate((panel.count, panel.title and shown(panel.title, most))):
         if text:
@@ -231,11 +232,13 @@ def _mark(axes: Axes, line: int, dot: Dot) -> None:
     """Draw a figure and its interval, with an arrow where that goes on beyond the scale."""
     ends = axes.get_xlim()
     if dot.low is None or dot.high is None:
+        # From end to end: without an interval nothing bounds the figure.
         axes.plot(ends, [line, line], ":", color=_OPEN, linewidth=0.8)
     else:
         inside = _INSIDE * (ends[1] - ends[0])
         first = ends[0] + inside
         last = ends[1] - inside
+        # The usual ends of a line project, and would make every interval longer than it is.
         axes.plot([max(dot.low, first), min(dot.high, last)], [line, line], color=dot.colour,
                   linewidth=1.2, solid_capstyle="butt")  # fmt: skip
         for is_cut, end, arrow in ((dot.low < first, first, "<"), (dot.high > last, last, ">")):

@@ -1,4 +1,4 @@
-"""Figures in shaded cells, a grid or several: the one way to draw them."""
+"""Draws figures in shaded cells, in one grid or several."""
 
 from __future__ import annotations
 
@@ -51,19 +51,19 @@ Place = tuple[int, int]
 
 
 class GridCell(NamedTuple):
-    """A figure, and what it stands on."""
+    """A figure, and the number of cases behind it."""
 
     value: float
     text: str
     under: str
     is_few: bool
-    """It stands on so little that it hardly says anything."""
+    """Whether so few cases are behind it that it hardly says anything."""
 
 
 def cells_of(
     table: Table, places: Mapping[int, Place], key: str, under: str, *, few: int
 ) -> dict[Place, GridCell]:
-    """Return the cells of rows of a table: a figure, and `under` it how many it stands on."""
+    """Return the cells of rows of a table: a figure, and `under` it the number of its cases."""
     return {
         place: GridCell(
             table.rows[k][key],
@@ -78,12 +78,12 @@ def cells_of(
 
 @dataclass(frozen=True)
 class ShadedGrid:
-    """Cells by row and column; those that are lacking are grey."""
+    """Cells by row and column; places without one are grey, unless they are `blank`."""
 
     cells: Mapping[Place, GridCell]
     columns: Sequence[str]
     blank: Collection[Place] = ()
-    """Where there cannot be anything."""
+    """Places that cannot hold anything."""
     title: str = ""
 
 
@@ -96,9 +96,9 @@ class ShadedGrids:
     colours: Colormap
     low: float
     high: float
-    """What the ends of the colours stand for."""
+    """Value at the end of the colours; `low` is the one at their beginning."""
     under: str = ""
-    """What is meant by small figures, pale cells and grey ones, and colours without figures."""
+    """Meaning of small figures; then of pale cells, grey cells, and colours without figures."""
     few: str = ""
     lacking: str = ""
     shades: str = ""
@@ -116,6 +116,7 @@ class ShadedGrids:
         panel = max(least, _NARROWEST) * across + apart
         width, beside = columns_that_fit(len(self.grids), left, PAD, panel)
         room = (width - left - PAD + BETWEEN) / beside - BETWEEN - apart
+        # Figures are written where all of them fit; else a key says what the colours mean.
         is_written = room / across >= least
         wide = min((room - _KEY * (not is_written)) / across, _WIDEST)
         high = min(wide, _HIGHEST) if len(self.rows) >= across else _HIGHEST
@@ -155,7 +156,7 @@ class ShadedGrids:
         return [place for place in named if place not in grid.cells and place not in grid.blank]
 
     def _marks(self, *, is_written: bool, is_double: bool) -> Iterator[str]:
-        """Yield what marks mean, as far as there are such."""
+        """Yield what marks mean, as far as they occur."""
         if is_double:
             yield f"small figures: {self.under}"
         if self.shades and not is_written:
@@ -214,6 +215,7 @@ class GridAxes(NamedTuple):
         how: Any = {"edgecolors": "white", "linewidth": 0.5}
         self.axes.pcolormesh(self.across, self.down, self.colours, **how)
         self.axes.set_xlim(0, self.across[-1])
+        # Rows run down, as in a table.
         self.axes.set_ylim(self.down[-1], 0)
 
     def name(self, rows: Sequence[str], *, sizes: Sequence[float], is_turned: bool) -> None:
@@ -229,8 +231,9 @@ class GridAxes(NamedTuple):
             spine.set_visible(False)
 
     def write(self, *, up: float) -> None:
-        """Write figures into cells; so many inches up, with what they stand on below."""
+        """Write figures into cells, `up` inches higher with the number of cases below them."""
         for (row, column), cell in self.grid.cells.items():
+            # Luma by the weights of Rec. 601.
             is_dark = float(self.colours[row, column, :3] @ (0.299, 0.587, 0.114)) < 0.55
             how: Any = {"ha": "center", "va": "center", "color": "white" if is_dark else INK}
             x = self.across[column : column + 2].mean()

@@ -1,4 +1,4 @@
-"""Figures of a run: its leaderboard, pairs, slices, what style is worth, and its judge."""
+"""Makes the pictures of a run: leaderboard, pairs, slices, effects of style, and its judge."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ from videoautoarena.scoring.fitting.bradley_terry import MEAN
 _FEW = 10
 """Battles of a pair below which a share hardly says anything."""
 _REACH = 200.0
-"""Points from the mean at which a colour is full, at least."""
+"""Points from the mean at which a colour is full; more where ratings reach further."""
 
 
 def _caption(board: RatedLeaderboard, title: str, *legend: str, leads: bool = False) -> Caption:
@@ -79,6 +79,7 @@ def ladder(board: RatedLeaderboard) -> Picture:
             Texts(texts("interval", rated)),
         ],
         headings=headings,
+        # Below ten videos nobody is ranked, and so nobody is out for good.
         grey="cannot be best" if any(lead.is_ranked for lead in board.leads) else "so far below",
         hollow="one-sided",
     )
@@ -86,7 +87,7 @@ def ladder(board: RatedLeaderboard) -> Picture:
 
 
 def _lines(table: Table, *, groups: int) -> tuple[dict[int, int], dict[int, str]]:
-    """Return the row of each line, and what stands above each group where there are several."""
+    """Return the row of each line, and the headings of groups if there are several."""
     lines: dict[int, int] = {}
     headings: dict[int, str] = {}
     group = None
@@ -116,6 +117,7 @@ def style(board: RatedLeaderboard) -> Picture | str:
     known = [k for k, row in enumerate(table.rows) if row.get("points") is not None]
     bounds = [DrawnInterval(*table.values(k, table.column("points"))) for k in known]
     worth = {line: signed(table.cell(k, table.column("points"))) for line, k in enumerate(known)}
+    # With zero on it: no effect.
     axis = axis_of([*bounds, DrawnInterval(0.0, None, None)])
     dots = Dots(
         len(known),
@@ -178,6 +180,7 @@ def _of_pairs(board: RatedLeaderboard, caption: Caption, name: str, shows: str) 
     cells = cells_of(table, dict(enumerate(rows)), name, "battles", few=_FEW if is_share else 0)
     grids = ShadedGrids(
         pairs.models,
+        # No model meets itself.
         [ShadedGrid(cells, pairs.models, {(k, k) for k in range(len(pairs.models))})],
         AROUND if is_share else UPWARD,
         0.0,
@@ -201,8 +204,10 @@ def panels(sliced: LeaderboardSlices) -> Picture:
     missing = ["Left out: who never met the largest group."] * (rated > len(every))
     caption = _caption_of_slices(sliced, f"Ratings by {by}", *missing)
     table = caption.report.tables[0]
+    # The first row at the foot counts battles.
     foot = min(table.feet)
     models = _models(table, {row.model for row in every})
+    # One axis for all panels, so that equal gaps look equal.
     axis = axis_of(DrawnInterval(row.rating or 0.0, row.low, row.high) for row in every)
 
     def panel(k: int, part: Slice) -> Panel:
@@ -232,13 +237,13 @@ def _caption_of_slices(sliced: LeaderboardSlices, title: str, *legend: str) -> C
 
 
 def _rows(part: Slice) -> dict[str, LeaderboardRow]:
-    """Return what a slice says of the models of its largest group."""
+    """Return the rows of a slice for the models of its largest group."""
     group = set(part.board.components[0]) if part.board.components else set()
     return {row.model: row for row in part.board.models if row.model in group}
 
 
 def _models(table: Table, known: set[str]) -> list[str]:
-    """Return models in the order of the table of slices, at whose foot no models stand."""
+    """Return models in the order of the table of slices, without the rows at its foot."""
     return [row["model"] for row in table.rows[: min(table.feet)] if row["model"] in known]
 
 
@@ -272,6 +277,7 @@ def by_category(sliced: LeaderboardSlices) -> Picture:
     )
     table = Table("gaps", caption.title, columns, tuple(rows.values()))
     cells = cells_of(table, dict(enumerate(rows)), "gap", "battles", few=SOLID_BATTLES)
+    # As far to either side, so that the middle of the colours is the mean.
     reach = max([_REACH, *(abs(cell.value) for cell in cells.values())])
     grids = ShadedGrids(
         [part.name for part in parts],
@@ -289,7 +295,7 @@ def by_category(sliced: LeaderboardSlices) -> Picture:
 
 
 def judge(board: RatedLeaderboard, found: Sequence[Echoes]) -> Picture:
-    """Return the picture of `measure_echoes`; there is at least one."""
+    """Return the picture of how often a judge agrees; `found` is not empty."""
     legend = "Share of battles with the same verdict (a, b or tie); equally many battles per point."
     caption = _caption(board, "How often the judge agrees", legend)
     rows = tuple({"kind": of.kind, "n": of.n} for of in found)

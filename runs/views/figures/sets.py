@@ -1,4 +1,4 @@
-"""Figures of frozen sets: tasks with a right answer, and dialogues."""
+"""Makes the pictures of frozen sets: tasks with a right answer, and dialogues."""
 
 from __future__ import annotations
 
@@ -29,6 +29,7 @@ _FEW = 10
 _ALL = "all"
 POSITIONS = tuple(f"{100 * k // PARTS}–{100 * (k + 1) // PARTS} %" for k in range(PARTS))
 """Where in a video a needle may lie."""
+# A row or column without a name is a gap, which parts what is over all from its parts.
 _ROWS = (*POSITIONS, "", _ALL)
 
 
@@ -37,7 +38,7 @@ class ModelFigures(NamedTuple):
 
     name: str
     figures: Mapping[int, ScoreFigure]
-    """By the place of the model."""
+    """Figures by the place of the model."""
     dashed: float | None = None
     axis: Axis = _PERCENT
 
@@ -173,7 +174,7 @@ def _picture(
 
 
 def positions(scores: TaskSetScores, board: TaskBoard) -> Picture | str:
-    """Return where in a video each model finds a needle, or why nothing says it."""
+    """Return where in a video each model finds needles, or why there is nothing to draw."""
     found = [
         (name, row.positions)
         for name, row in zip(_named(board.watched), board.watched, strict=True)
@@ -201,6 +202,7 @@ def positions(scores: TaskSetScores, board: TaskBoard) -> Picture | str:
             for k, row in enumerate(of, first)
         }
         cells = cells_of(table, places, "value", "n", few=_FEW)
+        # The corner, all positions at all lengths, is the figure of the board.
         grids.append(ShadedGrid(cells, across, {(len(_ROWS) - 1, len(across) - 1)}, name))
         first += len(of)
     body = ShadedGrids(
@@ -218,7 +220,7 @@ def positions(scores: TaskSetScores, board: TaskBoard) -> Picture | str:
 
 
 def _needles(model: str, of: Positions) -> list[dict[str, Any]]:
-    """Return what a model found by position and length, and over all of either."""
+    """Return the needles that a model found by position and length, and over all of either."""
     lengths = [*(FORMATS["length"].cell([seconds]) for seconds in of.lengths), _ALL]
     cells = [[*row, last] for row, last in zip(of.cells, of.by_position, strict=True)]
     return [
@@ -230,13 +232,14 @@ def _needles(model: str, of: Positions) -> list[dict[str, Any]]:
 
 
 def sweep(scores: TaskSetScores, board: TaskBoard) -> Picture | str:
-    """Return what more frames bring each model, or why nothing says it."""
+    """Return the accuracy of each model by budget, or why there is nothing to draw."""
     if not board.sweeps:
         return "no model was played with several numbers of frames"
     rows: list[dict[str, Any]] = [
         {
             "model": of.model,
             "frames": one.frames,
+            # What cost nothing has no place on a scale that grows by factors.
             "usd": one.usd or None,
             **one.accuracy.model_dump(include={"value", "low", "high"}),
             "is_ringed": one.frames == of.cheapest,

@@ -1,4 +1,4 @@
-"""What a page knows of a run: its records as JSON, parted by when a reader needs them.
+"""Collects what a page shows of a run: records as JSON, parted by when a reader needs them.
 
 Everything is what `videoautoarena.open_run` returns, put together: `summary` is all that a report
 shows before anybody opens a list, `index` a column for each thing that battles are found by,
@@ -73,7 +73,7 @@ from videoautoarena.runs.views.results.run_page import (
 )
 
 SCHEMA = 1
-"""Version of what a page reads."""
+"""Version of the data that a page reads."""
 CHUNK = 200
 """Battles in a part."""
 LISTED = 100_000
@@ -81,13 +81,14 @@ LISTED = 100_000
 QUESTION_CHARS = 400
 """Characters of a question in the index; the part has it whole."""
 TRAITS = ("duration", "category", "round", "origin", "persona", "format")
-"""Traits the report shows slices by; languages are added if the run drew any."""
+"""Traits that a report shows slices by; languages are added if the run drew any."""
 MOST_COLUMNS, MOST_KINDS = 6, 12
 """Columns of facts that are slices of a report, and values that one may have to be one."""
 _SLICE_ROW = (
     *("model", "rating", "low", "high", "battles", "wins", "ties", "rank_best", "rank_worst"),
     "flags",
 )
+# Of a status only these: others, such as the next command, name folders of this machine.
 _STATUS = (
     *("slots", "settled", "decided", "verdicts", "void_reasons", "forfeits", "skipped"),
     *("quarantine", "damage", "cost_usd", "unknown_cost", "cost_usd_a_battle", "cache", "lost"),
@@ -116,7 +117,7 @@ class AdjustedRating:
 
 @dataclass(frozen=True)
 class ContestantFacts:
-    """What a row of a page's leaderboard has beside that of `arena leaderboard --json`."""
+    """Fields of a row of a page's leaderboard beyond those of `arena leaderboard --json`."""
 
     style: AdjustedRating | None
     """None where the battles do not tell style from the model."""
@@ -139,7 +140,7 @@ class BetterChances:
 
 @dataclass(frozen=True)
 class SlicePart:
-    """One slice of a run, as far as small multiples draw it."""
+    """The figures of one slice of a run that small multiples draw."""
 
     slice: str
     battles: int
@@ -161,7 +162,7 @@ class BattleIndex:
     video: list[int]
     """Places in `videos`."""
     a: list[int]
-    """Places in `models`; -1 of nobody."""
+    """Places in `models`; -1 for nobody."""
     b: list[int]
     persona: list[str | None]
     round: list[int]
@@ -170,13 +171,13 @@ class BattleIndex:
     category: list[str | None]
     difficulty: list[float | None]
     question: list[str]
-    """Their beginnings."""
+    """Beginnings of the questions, of QUESTION_CHARS."""
     seats: list[int]
-    """0 where one seating was judged, 1 where both gave one verdict, 2 where two."""
+    """0 if one seating was judged, 1 if both gave the same verdict, 2 if they differ."""
     standards: list[str]
     """The verdicts by standard, a letter each."""
     surprise: list[int]
-    """The place of each battle where the most surprising by the ratings is the first."""
+    """Place of each battle in order of surprise by the ratings, the most surprising first."""
 
 
 @dataclass(frozen=True)
@@ -224,7 +225,7 @@ class PageData:
     videos: dict[str, dict[str, Any]]
     """Each video as JSON, with the place of its thumbnails once they are drawn."""
     took: Mapping[str, Mapping[str, Took]]
-    """What the calls of each battle took."""
+    """Tokens, time and cost of the calls of each battle."""
     note: str | None = None
     """Which battles are listed, if not all of them."""
     slice_of: Callable[[Battle], Iterable[str]] | None = None
@@ -234,8 +235,7 @@ class PageData:
     def read(cls, folder: Path, most: int = LISTED) -> Self:
         """Return what the run in `folder` holds by now; BadInput if there is no run.
 
-        Of a run with more than `most` battles, the pages list those of some videos; see
-        `listed_of`.
+        In a run with more than `most` battles, pages list those of some videos; see `listed_of`.
         """
         with open_run(folder) as run:
             listed = listed_of(run, most)
@@ -263,11 +263,12 @@ class PageData:
         """Return the battles at the places from `number` times CHUNK on; none beyond the last."""
         wanted = self.index.id[number * CHUNK : (number + 1) * CHUNK]
         with open_run(self.folder) as run:
+            # Read when it is asked for, so that no page keeps the texts of all battles in memory.
             found = (run.store.battle(id_) for id_ in wanted)
             return [self._battle(battle) for battle in found if battle is not None]
 
     def parts(self, run: RunReader) -> Iterator[list[dict[str, Any]]]:
-        """Give all parts in their order, with one in memory at a time."""
+        """Yield all parts in their order, with one in memory at a time."""
         there = set(self.index.id)
         listed = run.battles.where(np.array([id_ in there for id_ in run.outlines.ids()], bool))
         battles = map(self._battle, listed)
@@ -285,10 +286,10 @@ class PageData:
 
 
 def listed_of(run: RunReader, most: int) -> BattlesOf:
-    """Return the battles that a page lists: all, or of a larger run those of some videos.
+    """Return the battles that a page lists: all, or in a larger run those of some videos.
 
-    Videos are drawn by the run's seed, as many as have `most` battles together; of each all battles
-    are listed, so that every chain of questions is whole.
+    Videos are drawn by the run's seed until they have about `most` battles together. All battles of
+    a drawn video are listed, so that every chain of questions is whole.
     """
     battles = run.battles
     if len(battles) <= most:
@@ -299,6 +300,7 @@ def listed_of(run: RunReader, most: int) -> BattlesOf:
     left = most
     counts = column.counts()
     for video in sorted(counts, key=lambda video: derive(seed, "listed", video)):
+        # Ended here: going on to one that still fits would favour videos with few battles.
         if counts[video] > left:
             break
         drawn.append(video)
@@ -322,13 +324,15 @@ def _index_of(
     columns["video"] = [video[id_] for id_ in columns["video"]]
     for seat in "ab":
         columns[seat] = [model.get(name or "", -1) for name in columns[seat]]
+    # Stable, so that equally surprising battles keep the order of their slots.
     order = np.argsort(chances(listed.outlines, rows), kind="stable")
+    # The inverse of that order: the place of each battle in it.
     surprise: list[int] = np.argsort(order, kind="stable").tolist()
     return BattleIndex([*model], [*video], CHUNK, **columns, surprise=surprise)
 
 
 def _cells(battle: Battle, *, seats_count: bool) -> Iterator[Any]:
-    """Yield what stands of a battle in each of the columns; models and video by their names."""
+    """Yield the cell of a battle in each column; models and video by their names."""
     yield from (battle.id, battle.video, battle.model_a, battle.model_b)
     yield from (getattr(battle, name) for name in _PLAIN)
     yield (battle.question or "")[:QUESTION_CHARS]
@@ -361,6 +365,7 @@ def _run_page(
         board.settings, warnings=tuple(cautions if note is None else [*cautions, note])
     )
     without = sum(told["verdicts"].get(of, 0) for of in ("void", "forfeit_a", "forfeit_b"))
+    # A set, since a file that was set aside may stand in both lists.
     aside = {file["path"] for file in (*told["quarantine"], *told["skipped"])}
     report = run_page(
         RunRecords(
@@ -391,6 +396,7 @@ def _run_page(
         traits.append("language")
     if tags_of(run):
         traits.append(QUESTION_CATEGORY)
+    # Pages draw ratings of slices alone, and behaviour takes a look at every answer.
     sliced = slices_by(run, [*traits, *own_traits(run)], behaviour=False)
     adjusted = {row.model: row for row in styled.models}
     return RunPage(
@@ -438,6 +444,7 @@ def _run_page(
         siblings=None,
         words=page_words(report, short_names([*(row.model for row in board.models), *setup.cast])),
         tables=report.to_json()["tables"],
+        # The very text that `arena leaderboard --format csv` prints.
         csv=csv_text(report.data_table),
         sections={one.id: one for one in sections},
     )
@@ -446,7 +453,7 @@ def _run_page(
 def _facts_of(
     model: str, adjusted: LeaderboardRow, setup: RunSetup, costs: RunCosts
 ) -> ContestantFacts:
-    """Return what a contestant is, what its answers took, and its rating without style."""
+    """Return the facts of a contestant: model, cost of its answers, rating without style."""
     answers = (of for of in costs.models if (of.role, of.model) == ("contestant", model))
     took = next(answers, None)
     member = setup.cast.get(model)
@@ -472,6 +479,7 @@ def own_traits(run: RunReader) -> list[str]:
     kinds = {
         name: {facts.cell(video, name.removeprefix(COLUMN)) for video in facts.videos} - {None}
         for name in columns
+        # The run takes it for its own categories, and these are slices already.
         if name != f"{COLUMN}category"
     }
     return [name for name in columns if 1 < len(kinds.get(name, ())) <= MOST_KINDS][:MOST_COLUMNS]

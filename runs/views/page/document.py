@@ -31,7 +31,7 @@ LOADING: dict[Page, str] = {
     "annotate": "Loading what there is to label …",
     "set": "Loading the set …",
 }
-"""What stands on a page until its script has drawn it."""
+"""Text on a page until its script has drawn it."""
 Place = Literal["file", "split", "served"]
 """Where a page gets its data: blocks inside it, files beside it, or the server it came from."""
 SIBLINGS = "arena-siblings"
@@ -40,7 +40,7 @@ SIBLINGS = "arena-siblings"
 
 @dataclass(frozen=True)
 class Assets:
-    """What a page runs and how it looks: the same bytes every time."""
+    """The script and the style of a page, the same bytes every time."""
 
     script: str
     style: str
@@ -65,11 +65,12 @@ def document(
     Args:
         page: which one.
         place: where its data come from.
-        title: for the tab of a browser; that of the page where it is empty.
+        title: for the tab of a browser; if empty, the usual title of the page.
         summary: JSON-ready values that the script reads before anything else; None without.
         plain: HTML that is shown where no script runs, with every text in it escaped.
     """
     found = assets(page)
+    # Beside the data, so that a new standard changes no script.
     titles = [[name, standard.words.capitalize()] for name, standard in STANDARDS.items()]
     inline = "" if summary is None else block("summary", safe_json(summary), "application/json")
     slots = {
@@ -83,12 +84,13 @@ def document(
         "SCRIPT": found.script,
     }
     head, tail = _read("page.html").split("%DATA%")
+    # One pass over the template: what was filled in is not read again, so a text may hold %SCRIPT%.
     filled = "".join(slots.get(part, part) for part in head.split("%"))
     return filled, tail
 
 
 GENERATOR = b'<meta name="generator" content="VideoAutoArena">'
-"""What a page of ours has near its beginning."""
+"""Mark near the beginning of every page that was made here."""
 
 
 def is_ours(file: Path) -> bool:
@@ -103,18 +105,23 @@ def policy(page: Page, place: Place = "served") -> str:
     """Return the Content-Security-Policy of a page: nothing but its own bytes runs."""
     found = assets(page)
     server = " 'self'" if place == "served" else ""
+    # Opened from disk a page has no origin that every browser takes for 'self'.
     beside = " 'self' file:" if place == "split" else ""
     parts = [
+        # Whatever is not named below is refused.
         "default-src 'none'",
         f"script-src {_hash(found.script)}{beside}",
         f"style-src {_hash(found.style)}",
+        # Thumbnails come as text, of which the script makes blobs.
         f"img-src blob:{server}",
         "base-uri 'none'",
         "form-action 'none'",
+        # Where a browser knows it, no text can become markup, even by a mistake of ours.
         "require-trusted-types-for 'script'",
         f"trusted-types {SIBLINGS if place == 'split' else chr(39) + 'none' + chr(39)}",
     ]
     if place == "served":
+        # A page opened from disk asks nobody for anything.
         parts += ["connect-src 'self'", "media-src 'self'"]
     return "; ".join(parts)
 
@@ -127,8 +134,11 @@ def block(name: str, text: str, kind: str = "text/plain") -> str:
 def safe_json(value: Any) -> str:
     """Return JSON that no HTML parser can leave, and that stands for itself in UTF-8."""
     text = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    # No sign that HTML reads, and no U+2028 or U+2029, which older JavaScript takes for ends of
+    # lines.
     for sign in "<>&\u2028\u2029":
         text = text.replace(sign, f"\\u{ord(sign):04x}")
+    # A file name may hold half a character, which has no UTF-8.
     return text.encode("utf-8", "replace").decode()
 
 
@@ -144,7 +154,7 @@ Parts = list[str | dict[str, Any]]
 
 
 def short_names(names: Sequence[str]) -> dict[str, str]:
-    """Return each name without provider and owner, where that leaves all of them apart."""
+    """Return each name without provider and owner, if all names still differ then."""
     distinct = list(dict.fromkeys(names))
     cut = {name: name.split(":", 1)[-1].split("/")[-1] or name for name in distinct}
     return cut if len(set(cut.values())) == len(distinct) else {name: name for name in distinct}

@@ -25,19 +25,19 @@ from videoautoarena.runs.views.page.document import as_text, block, document, is
 from videoautoarena.runs.views.page.sheets import ThumbnailSheet, ThumbnailStudio
 
 MOST_BATTLES = 10_000
-"""That a report lists which is one file: about 12 MB without pictures."""
+"""Battles that a report in one file lists at most: about 12 MB without pictures."""
 THUMBS = 16
 """Thumbnails a video gets at least, unless asked otherwise."""
 LEVEL = 6
 """Compression level of gzip: 9 takes three times as long for 1 % less."""
 _BLOCK = re.compile(r"(?:index|videos|part-\d+|sprite-[0-9a-f]{12})\.js")
 READ_A_SECOND, WORTH_SAYING = 700, 2_000
-"""Battles; fewer than the latter are read before anybody wonders."""
+"""Battles that are read a second, and how many make it worth saying how long it takes."""
 
 
 @dataclass(frozen=True)
 class ReportOptions:
-    """What is to be written."""
+    """Which report is to be written."""
 
     folder: Path
     to: Path
@@ -51,7 +51,7 @@ class ReportOptions:
 
 @dataclass(frozen=True)
 class WrittenReport:
-    """What came of it."""
+    """The report that was written."""
 
     SHOWN: ClassVar = (
         *("to", "battles", "size_bytes", "pictures_bytes", "missing_pictures", "note"),
@@ -59,13 +59,13 @@ class WrittenReport:
     to: Path = field(metadata=keyed("report"))
     """The file that was written."""
     battles: int
-    """How many are in its lists."""
+    """Battles in its lists."""
     size_bytes: int = field(metadata=keyed("bytes"))
     """Size of the file and of those beside it."""
     pictures_bytes: int = field(metadata=keyed("picture_bytes"))
     """Size of the thumbnails, before they are encoded as text."""
     missing: Mapping[str, str]
-    """Videos of which no frame could be had any more, by their paths, and why."""
+    """Reasons by path for videos of which no frame could be had any more."""
     note: str | None = field(default=None, metadata=LEFT_OUT)
     """Which battles are listed, if not all of them."""
 
@@ -127,6 +127,7 @@ async def write_report(
     data = PageData.read(order.folder, LISTED if order.split else MOST_BATTLES)
     with open_run(order.folder) as run:
         sheets, missing = await draw_sheets(run, data, order, on_progress)
+        # Whole or not at all: an earlier report stays where this one fails.
         with whole_file(order.to) as file:
             size = _write(file, run, data, sheets, _siblings(order.to) if order.split else None)
     pictures = sum(len(sheet.webp) for sheet in sheets.values())
@@ -136,7 +137,7 @@ async def write_report(
 async def draw_sheets(
     run: RunReader, data: PageData, order: ReportOptions, on_progress: OnProgress = unheard
 ) -> tuple[dict[str, ThumbnailSheet], dict[str, str]]:
-    """Return the thumbnails by video, noted in the page's data; and which are missing and why."""
+    """Return thumbnails by video, also noted in the page's data, and why others are missing."""
     found: dict[str, ThumbnailSheet] = {}
     if not order.thumbs:
         return {}, {}
@@ -174,8 +175,10 @@ def _write(
         _empty(beside)
     for name, text in _blocks(run, data, sheets):
         if beside is None:
+            # As they come, with one part in memory at a time.
             file.write(f"{block(name, text)}\n".encode())
         else:
+            # A script, since a page opened from disk may not fetch the files beside it.
             content = f'arenaBlock("{name}","{text}")\n'.encode()
             write_whole(beside / f"{name}.js", content)
             size += len(content)
@@ -198,12 +201,13 @@ def _blocks(
 def packed(value: Any) -> str:
     """Return JSON gzipped in base64, the same text every time."""
     raw = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    # Without a time of making, so that equal data give equal bytes.
     small = gzip.compress(raw.encode("utf-8", "replace"), LEVEL, mtime=0)
     return b64encode(small).decode()
 
 
 def page_title(summary: Mapping[str, Any]) -> str:
-    """Return who leads, and the name of the run."""
+    """Return the title of a page: who leads, and the name of the run."""
     words = summary["words"]
     return f"{as_text(words['lead'], words['short'])} · {summary['run']['name']}"
 
@@ -214,6 +218,7 @@ def plain_table(summary: Mapping[str, Any]) -> str:
     table = summary["tables"]["leaderboard"]
     lead = html.escape(as_text(words["lead"], words["short"]))
     columns = [of for of in table["columns"] if of["kind"] != "bar" and not of["is_detail"]]
+    # HTML needs no end tags for cells and rows.
     head = "".join(f"<th>{html.escape(of['title'])}" for of in columns)
     rows = "".join(
         "<tr>" + "".join(f"<td>{html.escape(row['cells'][of['key']])}" for of in columns)
@@ -230,5 +235,6 @@ def _empty(folder: Path) -> None:
     """Make the folder of a split report, without the blocks of one that was there before."""
     make_folder(folder)
     for old in folder.glob("*.js"):
+        # Blocks of an earlier report alone: whatever else lies there is somebody's.
         if _BLOCK.fullmatch(old.name):
             old.unlink()

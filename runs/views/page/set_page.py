@@ -65,9 +65,9 @@ from videoautoarena.runs.views.results.sets import ResultRow, methods_section, o
 from videoautoarena.runs.views.results.tasks import board_sections, task_reports
 
 SCHEMA = 2
-"""Version of what the page reads."""
+"""Version of the data that the page reads."""
 MOST_BYTES = 4_000_000
-"""Size of the dialogues that are shown; the page says how many of how many those are."""
+"""Size of the dialogues that are shown at most; the page says how many of how many those are."""
 MOST_RESULTS = 12
 """Results whose replies are shown beside the dialogues, best first."""
 LONGEST_TEXT = 2000
@@ -76,7 +76,7 @@ LONGEST_ITEM = 500
 
 @dataclass(frozen=True)
 class SetFacts:
-    """What a set says of itself."""
+    """What a set says about itself."""
 
     name: str
     bench: str
@@ -112,7 +112,7 @@ class PageRound:
     checks: Sequence[tuple[str, Any]]
     """The items of its checklist with the expected answers."""
     said: Sequence[Mapping[str, Any] | None]
-    """A result each: how the round ended, the answers to the checklist, reply and reason."""
+    """For each result, how the round ended, the answers to the checklist, reply and reason."""
 
 
 @dataclass(frozen=True)
@@ -130,7 +130,7 @@ class PageDialogue:
 
 @dataclass(frozen=True)
 class PageAbility:
-    """An ability of which dialogues are shown, and what is said of those."""
+    """An ability whose dialogues are shown, and what is said about these."""
 
     key: str
     name: str
@@ -167,7 +167,7 @@ class SetPage:
 
 
 def set_page(opened: OpenBench[Any]) -> SetPage:
-    """Return the page of a set of tasks or dialogues; BadInput of a set without results."""
+    """Return the page of a set of tasks or dialogues; BadInput for a set without results."""
     return _dialogues_page(opened) if opened.manifest.kind == DIALOGUE else _tasks_page(opened)
 
 
@@ -200,6 +200,7 @@ def _dialogues_page(opened: OpenBench[DialogueItem]) -> SetPage:
     results = marked_by(opened, read_dialogues(opened), None)
     scores = score_dialogues(opened, results)
     place = {(row.model, row.judge): k for k, row in enumerate(scores.models)}
+    # In the order of the board, so that the replies that are shown are those of the best.
     results.sort(key=lambda one: place[one.model, one.judge])
     report = dialogues_report(scores)
     beside = histories_report(list(_histories(opened, results)))
@@ -258,7 +259,7 @@ def _histories(
 def _dialogues(
     items: Sequence[DialogueItem], results: Sequence[DialogueResult]
 ) -> Iterator[PageDialogue]:
-    """Yield the first dialogues of each ability in turn, as many as there is room for."""
+    """Yield dialogues of each ability in turn, up to MOST_BYTES together."""
     said = [{(line.qid, line.round): line for line in one.lines} for one in results]
     each = [[item for item in items if item.ability == ability] for ability in ALL]
     in_turn = [item for some in zip_longest(*each) for item in some if item is not None]
@@ -266,6 +267,8 @@ def _dialogues(
     for item in in_turn:
         shown = _dialogue(item, said)
         written = json.dumps(fields_json(shown), ensure_ascii=False)
+        # Counted as written, since texts are most of a dialogue, and those of some languages are
+        # three bytes a letter.
         room -= len(written.encode("utf-8", "replace"))
         if room < 0:
             return
@@ -324,9 +327,9 @@ def _page(
 
     Args:
         opened: the set.
-        results: of models on it, in their order.
-        reports: what they come to; the headline of the first is that of the page.
-        sections: the parts of the page but the last, which says how it all came about.
+        results: the results of models on it, in their order.
+        reports: the reports on them; the headline of the first is that of the page.
+        sections: the parts of the page but the last, which says how it was made.
         names: models that the page names.
         unit: what one of its items is called.
         command: of `arena bench`: prints the same figures, beside `score`.
@@ -387,11 +390,12 @@ def _written(value: JsonValue) -> str:
 
 
 def _result_row(result: TaskResult | DialogueResult) -> ResultRow:
-    """Return how a result came about, and what its answers cost; an import may say anything."""
+    """Return how a result was made and what its answers cost; an import may state any facts."""
     facts = result.facts
     prompts = facts.get("prompts")
     answered = [line.usd for line in result.lines if line.end == "answered"]
     known = [usd for usd in answered if usd is not None]
+    # Facts of an import are whatever somebody wrote: what is no number is not known.
     numbers = {key: facts.get(key) for key in ("max_frames", "seed", "forfeits")}
     frames, seed, forfeits = (n if isinstance(n, int) else None for n in numbers.values())
     model = facts.get("model")
@@ -419,9 +423,9 @@ class WrittenSet:
     to: Path = field(metadata=keyed("report"))
     """The file that was written."""
     items: int
-    """In the set."""
+    """Items in the set."""
     models: int
-    """How many results are in it."""
+    """Results in the report."""
     size_bytes: int = field(metadata=keyed("bytes"))
     """Size of the file."""
     unit: str = "item"

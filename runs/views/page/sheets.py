@@ -21,7 +21,7 @@ from videoautoarena.video.workers.decoders import Decoders
 WIDTH_PX = 160
 COLUMNS = 16
 FEW = 16
-"""Frames of a list that are all on the sheet, if it is no longer than this."""
+"""Longest list of seen frames that are all on the sheet."""
 
 
 @dataclass(frozen=True)
@@ -55,7 +55,7 @@ def worth_a_thumbnail(total: int, seen: Collection[Sequence[int]], thumbs: int) 
 
 
 class ThumbnailStudio:
-    """Draws sheets of a run's videos; keeps them in the frame cache, decodes what that has lost.
+    """Draws sheets of a run's videos; keeps them in the frame cache, and decodes lost frames again.
 
     Use it with `async with`. Its workers start when a frame has to be decoded, not before.
     """
@@ -68,6 +68,8 @@ class ThumbnailStudio:
         self._thumbs = thumbs
         self._cache = FrameCache()
         self._sampling = RunConfig.of_manifest(run.manifest).sampling
+        # Only a folder that was named on this machine: the file of a run is not believed where it
+        # leads.
         self._folder = videos_folder(run.store, films) or NO_FOLDER
         self._decoders = Decoders(self._cache)
 
@@ -87,11 +89,13 @@ class ThumbnailStudio:
         if not places:
             return None
         name = _name(self._sampling, frames, places)
+        # At least a pixel, which a very wide picture would not have.
         height = max(1, round(frames.height_px * WIDTH_PX / frames.width_px))
         if kept := self._cache.sheet(video.sha256, name):
             return ThumbnailSheet(kept, height, places)
         try:
             jpegs = await self._jpegs(video, frames, places)
+            # In a thread, so that a server answers others while a sheet is drawn.
             drawn = await asyncio.to_thread(tile, jpegs, width_px=WIDTH_PX, columns=COLUMNS)
         except (UnusableVideo, OSError) as failure:
             is_known = self._folder is not NO_FOLDER
@@ -108,6 +112,6 @@ class ThumbnailStudio:
 
 
 def _name(sampling: Sampling, frames: VideoFrames, places: Sequence[int]) -> str:
-    """Return what names a sheet: it is drawn anew where any of these has changed."""
+    """Return the name of a sheet in the cache; it is drawn anew if any part of it has changed."""
     shown = [frames.frames[place].digest for place in places]
     return canonical_json(["sheet", 1, WIDTH_PX, COLUMNS, sampling.model_dump(), shown])

@@ -1,4 +1,4 @@
-"""What a run says of its judges as a report, and how far other judges agree with it."""
+"""Makes the reports of a run's judges, of other judges beside them, and of people's labels."""
 
 from __future__ import annotations
 
@@ -45,9 +45,11 @@ def audit_report(found: AuditReport) -> Report:
     alarms = [text for _, is_alarm, text in each if is_alarm]
     lists = (
         listing("facts", FACTS_TITLE, (f"{line}." for line in fact_lines(found.facts))),
+        # Said even if there is none: an empty list would read as a check that was not made.
         listing("alarms", "Alarms", alarms or [_NO_ALARM]),
         *(
             listing(group, group, (f"{'ALARM: ' * one[1]}{one[2]}" for one in mine))
+            # Findings come section by section, as groupby needs them.
             for group, mine in groupby(each, lambda one: one[0])
         ),
     )
@@ -59,6 +61,7 @@ def audit_report(found: AuditReport) -> Report:
     )
     return Report(
         (*lists, table, tally),
+        # A terminal shows them in the lists; a page finds them by their keys.
         tuple(Sentence(one.parts, one.key, "page") for one in said),
         above=(
             sentence(
@@ -111,6 +114,7 @@ def rejudged_reports(found: Views) -> Iterator[Report]:
             Table("boards", "Both leaderboards of the same battles", columns, rows),
         )
         yield Report((*(both if judge.battles else ()), table), (), above=(*notes, *said))
+        # Said once, above the first judge.
         notes = ()
 
 
@@ -172,7 +176,7 @@ _PEOPLE_NOTE = remark(
 
 
 def people_section(report: Report) -> Section:
-    """Return what people say of a run as a part of its page."""
+    """Return what people say about a run as a part of its page."""
     said = report.sentence("labels.agreement") or report.above[0]
     tables = tuple(
         one for one in report.tables if one.name in ("labellers", "sources") and one.rows
@@ -234,7 +238,7 @@ def _head(tally: Table) -> Iterator[Sentence]:
 
 
 MOST_TURNED = 5
-"""Pairs that are named."""
+"""Pairs that are named at most."""
 COLUMNS = (
     Column("place_a", "A", "count"),
     Column("place_b", "B", "count"),

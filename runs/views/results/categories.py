@@ -1,4 +1,4 @@
-"""The categories of a run as a report: how many, which occur together, who leads in each."""
+"""Makes the report of a run's categories: how many, which occur together, who leads in each."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def categories_report(found: CategoryReport) -> Report:
 
 
 def _count_table(found: CategoryReport) -> Table:
-    """One row a category: how many questions, with an interval, and what became of the battles."""
+    """Return a row for each category: questions with an interval, and how battles ended."""
     groups = {group.name: group for group in found.groups}
     columns = (
         Column("category", "category"),
@@ -60,6 +60,7 @@ def _count_table(found: CategoryReport) -> Table:
         Column("battles", "battles", "count"),
         Column("both_bad", "both bad", "share_with_interval"),
     )
+    # A category that no question is of has no group.
     none = Group("", 0, UNKNOWN, is_thin=False, places=())
     rows = tuple(
         {
@@ -77,7 +78,8 @@ def _count_table(found: CategoryReport) -> Table:
 
 
 def _pair_table(found: CategoryReport) -> Table:
-    """The categories that most often stand together, the most frequent first."""
+    """Return the categories that occur together most often, the most frequent first."""
+    # The last counts those of none, which stand together with nothing.
     names = [one.category for one in found.counts[:-1]]
     pairs: list[dict[str, Any]] = [
         {"one": names[i], "other": names[k], "both": count}
@@ -92,7 +94,7 @@ def _pair_table(found: CategoryReport) -> Table:
 
 
 def _place_table(by: str, groups: Sequence[Group]) -> Table:
-    """Models across, best first over all; groups down."""
+    """Return places with models across, best first over all, and groups down."""
     names = [place.model for place in groups[0].places]
     columns = (
         Column("group", f"place by {by}", "name"),
@@ -135,7 +137,7 @@ def _sentences(found: CategoryReport) -> Iterator[Sentence]:
 
 
 def check_report(found: CategoryCheck) -> Report:
-    """Return how far a classifier agrees with somebody else, by category."""
+    """Return how far a classifier agrees with another model or with people, by category."""
     columns = (
         Column("category", "category"),
         Column("truths", "they say yes", "count"),
@@ -224,6 +226,7 @@ def realism_report(found: RealismReport, *, most: int | None = SHOWN) -> Report:
         if weak:
             sentences.append(Sentence((Verbatim(f"{weak[0].upper()}{weak[1:]}."),)))
         sentences += _mix_sentences(tally, lacks)
+    # What was said above in a sentence of its own is no note as well.
     sentences += notes_of(line for line in found.warnings if line != weak)
     return Report(tuple(tables), tuple(sentences), data=data)
 
@@ -233,6 +236,7 @@ def _trait_rows(traits: Sequence[TraitComparison], most: int | None) -> Iterator
     for one in traits:
         kept = one.values
         if most is not None and len(kept) > most:
+            # One line is left to say how many more there are.
             kept = kept[: most - 1]
         rows = [_value_fields(one, value) for value in kept] or [_trait_fields(one)]
         if left := len(one.values) - len(kept):

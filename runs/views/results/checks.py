@@ -1,4 +1,4 @@
-"""What frozen sets are worth as reports: checks of a bench, shortcuts of tasks, what changed."""
+"""Makes the reports on the worth of sets: checks of a bench, shortcuts of tasks, changes."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from videoautoarena.runs.views.results.report import (
 from videoautoarena.runs.views.results.sets import bounds_of, figure_fields
 
 NAMED = 20
-"""Changes of each kind that are named for a person; JSON names all."""
+"""Changes of each kind that a person is shown; JSON has them all."""
 PROBES_NOTE = remark(
     "A probe picks an option by text alone; beside it stands what chance earns. Found: it earns "
     "more than drawn keys would give it (one-sided, p < .001). Balanced too exactly: it earns "
@@ -38,6 +38,7 @@ PROBES_NOTE = remark(
 
 def validity_report(found: Any) -> Report:
     """Return what speaks for and against a bench, alarms first."""
+    # Stable: behind the alarms figures keep their order.
     figures = sorted(found.figures, key=lambda one: not one.is_alarm)
     sentences = [
         Sentence(("ALARM: " * one.is_alarm, *said.parts))
@@ -122,7 +123,7 @@ def _task(split: str | None, task: str) -> str:
 
 
 def _text_table(found: SetProbes) -> Table:
-    """Return what each probe earns by text alone, a row a task."""
+    """Return what each probe earns by text alone, a row for each task."""
     parts = [part for part in found.text.parts if part.keyed]
     names = list(dict.fromkeys(one.probe for part in parts for one in part.results))
     rows = []
@@ -164,6 +165,7 @@ def _asked_table(probes: Iterable[AskedProbe]) -> Table:
     rows = defaultdict[tuple[str, str], dict[str, Any]](dict)
     for one in probes:
         task = _task(one.split, one.task)
+        # One row for a model and a task, whatever views of the video it was asked with.
         rows[task, one.model] |= {"task": task, "model": one.model, "chance": one.chance}
         rows[task, one.model] |= {one.view: one.accuracy, f"{one.view}_n": one.n}
     columns = (
@@ -211,6 +213,7 @@ def diff_report(found: dict[str, Any]) -> Report:
     benches = tuple({**one, "bench": one["bench"][:12]} for one in found["benches"])
     rows = []
     for what in ("questions", "videos"):
+        # Unchanged ones are counted, all others listed.
         many = {k: n if isinstance(n, int) else len(n) for k, n in found[what].items()}
         rows.append({"what": what, **many})
     rows.append({"what": "settings", "changed": len(found["settings"])})

@@ -1,4 +1,4 @@
-"""Two models held against each other on a set as a report, whatever the kind of set."""
+"""Makes the report of two models compared on a set, whatever its kind."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _HIGHER = ("a_higher", "level", "b_higher")
 
 
 def comparison_report(found: Any) -> Report:
-    """Return both averages and their difference, and who is better in a sentence a difference."""
+    """Return both averages, their difference, and who is better in a sentence for each."""
     if isinstance(found, BenchComparison):
         a, b = found.models
         on = {"n": found.questions, "videos": found.videos, "better": found.better, **found.items}
@@ -76,7 +76,7 @@ def _of_tasks(found: TaskComparison) -> Report:
 
 
 def _of_dialogues(found: DialogueComparison) -> Report:
-    """Return the report; who is better is said of the six abilities together alone."""
+    """Return the report; who is better is said only over the six abilities together."""
     rows = []
     for gap in (found.overall, *found.abilities):
         if gap is not None:
@@ -101,6 +101,7 @@ def _report(
         Column("of", "of", "text"),
         *(Column(key, name, average) for key, name in zip("ab", names, strict=True)),
         Column("value", "difference", gap, ("value", "low", "high")),
+        # Dialogues are not counted one by one.
         *[Column("items", "higher-level-lower", "record", _HIGHER, spare=1)] * ("level" in rows[0]),
         Column("n", f"{of}s", "count", spare=2),
     )
@@ -122,12 +123,13 @@ def _report(
 def _leads_table(
     names: tuple[str, str], rows: Sequence[dict[str, Any]], *, is_marked: bool
 ) -> Table:
-    """Return each difference as one of who is ahead; without a chance where nothing says it."""
+    """Return each difference from the side of who is ahead; its chance is None if unknown."""
     fields = []
     for row in rows:
         value = row["value"] or 0.0
         better = row["better"]
         order = names[::-1] if value < 0 else names
+        # Turned round with the difference, so that they belong to the one who is ahead.
         bounds = sorted(
             0.0 if row[end] is None else (-1 if value < 0 else 1) * row[end]
             for end in ("low", "high")

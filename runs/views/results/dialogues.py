@@ -1,4 +1,4 @@
-"""Scores on dialogues as a report: by ability, and by turns, length and scenes."""
+"""Makes the report of scores on dialogues: by ability, and by turns, length and scenes."""
 
 from __future__ import annotations
 
@@ -70,9 +70,9 @@ CONSTANT_NAMES = {
     "refusal": "(refuses all)",
 }
 EACH = "a scored round"
-"""What dollars of a sweep are counted by."""
+"""Unit of the dollars of a sweep."""
 ODD = ("forfeit", "unscored", "void")
-"""How rounds end that are named beside a table."""
+"""Endings of rounds that are named beside a table."""
 _PARTS: dict[By, str] = {
     "turns": "dialogues of {} turns",
     "length": "videos of {}",
@@ -161,6 +161,7 @@ def _models_table(scores: DialogueSetScores) -> Table:
         place = there.index("answer_refusal") + 1 if "answer_refusal" in there else len(there)
         there[place:place] = [TWIN, "over_refusal"]
     others = [one for one in there if one not in ("answer_refusal", TWIN, "over_refusal")]
+    # From the last ability on; refusals stay, since they mean little without their twin.
     spare = {one: k for k, one in enumerate(reversed(others), 1)}
     refused = max((row.over_refusal.n for row in scores.models if row.over_refusal), default=0)
     counts: dict[str, int] = {**dict(scores.abilities.items()), "over_refusal": refused}
@@ -202,7 +203,7 @@ def _models_table(scores: DialogueSetScores) -> Table:
 
 
 def _parts_table(scores: DialogueSetScores) -> Iterator[Table]:
-    """Yield accuracy by turns, length and scenes, of those that differ in the set."""
+    """Yield accuracy by turns, length and scenes, as far as dialogues of the set differ in them."""
     keys = dict.fromkeys((one.by, one.part) for row in scores.models for one in row.parts)
     shown = [key for key in keys if sum(by == key[0] for by, _ in keys) > 1]
     shown.sort(key=lambda key: list(_PARTS).index(key[0]))
@@ -234,7 +235,7 @@ def _parts_table(scores: DialogueSetScores) -> Iterator[Table]:
 
 
 def _meaning(scores: DialogueSetScores, tally: Table) -> Iterator[Sentence]:
-    """Say what figures mean."""
+    """Yield what the figures mean."""
     yield sentence(
         "Accuracy: items of the checklists answered as expected, in percent; the mean of a "
         "dialogue's rounds, then of an ability's dialogues. No answer has no item right."
@@ -284,7 +285,7 @@ def _lacking(scores: DialogueSetScores) -> Iterator[Sentence]:
 
 
 def _golden(scores: DialogueSetScores) -> list[int]:
-    """Return the rows of models best first, each once; own histories where nobody has others."""
+    """Return the rows of models, best first, each once; own histories if there are no others."""
     scored = [k for k, row in enumerate(scores.models) if row.overall is not None]
     golden = [k for k in scored if scores.models[k].history == "golden"] or scored
     rows: dict[str, int] = {}
@@ -294,7 +295,7 @@ def _golden(scores: DialogueSetScores) -> list[int]:
 
 
 def _score(scores: DialogueSetScores, models: Table, tally: Table) -> Iterator[Sentence]:
-    """Say what the best came to, beside what saying nothing does."""
+    """Yield the score of the best model, beside that of saying nothing."""
     for first in _golden(scores)[:1]:
         there = tally.quote(0, "abilities")
         silent = models.quote(len(scores.models) + list(CONSTANT_NAMES).index("silence"), "overall")
@@ -310,7 +311,7 @@ def _score(scores: DialogueSetScores, models: Table, tally: Table) -> Iterator[S
 
 
 def _of_means(scores: DialogueSetScores, means: Table, tally: Table) -> Iterator[Sentence]:
-    """Say which ability is hardest and easiest, and between which parts accuracy differs most."""
+    """Yield which ability is hardest and easiest, and between which parts accuracy differs most."""
     found = scores.ability_means
     refused = means.quote("over_refusal", "mean")
     also: tuple[Part, ...] = ()
@@ -326,6 +327,8 @@ def _of_means(scores: DialogueSetScores, means: Table, tally: Table) -> Iterator
         said = "{Name} is the hardest ability, {low} on average; {other} the easiest, {high}.{also}"
         if len(found) == 1:
             said = "All dialogues are of one ability, {name}.{also}"
+        # Compared as they are printed: a hardest and an easiest at one figure would read as a
+        # mistake.
         elif low.seen == high.seen:
             said = "All abilities are at {low} on average.{also}"
         yield sentence(
@@ -383,7 +386,7 @@ def histories_report(histories: Sequence[DialogueComparison]) -> Report:
 
 
 def _of_histories(table: Table) -> Iterator[Sentence]:
-    """Say who loses and who gains with its own replies as history, and how much at most."""
+    """Yield who loses and who gains with its own replies as history, and how much at most."""
     gaps = [(row["model"], table.quote(k, "golden"), table.quote(k, "own"))
             for k, row in enumerate(table.rows)]  # fmt: skip
     lost = [
@@ -410,7 +413,7 @@ def _of_histories(table: Table) -> Iterator[Sentence]:
 
 
 def _figures(scores: DialogueSetScores) -> Iterator[dict[str, Any]]:
-    """Yield a row a figure, with all digits."""
+    """Yield a row for each figure, with all digits."""
     for row in scores.models:
         head = {key: getattr(row, key) for key in CSV_FIELDS[:4]}
         named_figures: list[tuple[str, str, ScoreFigure | None]] = [
@@ -436,9 +439,9 @@ def dialogue_sections(
     """Yield the parts of a page: scores, abilities, turns, length and scenes, and histories.
 
     Args:
-        scores: of the models.
-        report: of them.
-        beside: of what models lose with their own replies as history.
+        scores: the scores of the models.
+        report: the report of these scores.
+        beside: the report of what models lose with their own replies as history.
         is_made: whether the set was made here, so that rounds that need no memory were refused.
     """
     said = [one for one in report.sentences if one.role == "said"]
@@ -463,5 +466,6 @@ def dialogue_sections(
         yield Section("parts", "Turns, length, scenes", told, tuple(parts), notes=(_PARTS_NOTE,))
     if beside.sentences:
         words = [part for one in beside.sentences for part in (*one.parts, " ")]
+        # Without the blank behind the last one.
         says = Sentence(tuple(words[:-1]))
         yield Section("history", "History", says, beside.tables, notes=(_HISTORY_NOTE,))

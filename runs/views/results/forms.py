@@ -31,15 +31,16 @@ if TYPE_CHECKING:
 
 PIPED = 80
 """Columns of what is printed into a pipe."""
+# Wide enough for rich to measure any table without folding it.
 _UNBOUND = 10_000
 _BAR = 13
 """Columns of an interval that is drawn."""
 _LEAST_NAME, _MOST_NAME = 8, 32
-"""Columns that a name keeps, if it is that long, before others go; and that it takes at most."""
+"""Columns that a longer name keeps before others are dropped; and that it takes at most."""
 _LONG_HEAD = 10
 """A longer head of a column stands in two lines."""
 _FOLDED = ("name", "text", "flags")
-"""What may stand in several lines of a terminal; figures never do."""
+"""Kinds of cells that may take several lines on a terminal; figures never do."""
 _ASCII = str.maketrans({"–": "-", "−": "-", "±": "~", "’": "'", "…": "~"})
 
 
@@ -49,13 +50,13 @@ class ReportView:
 
     report: Report
     notes: bool = False
-    """Say all there is to say."""
+    """Show all notes."""
     details: bool = False
 
     def __rich_console__(
         self, console: Console, options: ConsoleOptions
     ) -> Iterator[RenderableType]:
-        """Yield what has to be read first, the tables, and what is said of them."""
+        """Yield what has to be read first, the tables, and the sentences below them."""
         terminal = TerminalSize(console, options)
         for one in self.report.above:
             yield terminal.text(one.text)
@@ -76,6 +77,7 @@ class ReportView:
 def as_text(report: Report, *, notes: bool = False, details: bool = False) -> str:
     """Return a report as it is printed into a pipe."""
     text = io.StringIO()
+    # Nothing in a name is read: no markup, no `:emoji:`, and no colours.
     console = Console(
         file=text, width=PIPED, color_system=None, highlight=False, emoji=False, markup=False
     )
@@ -117,7 +119,7 @@ class PastedTable(NamedTuple):
     table: Table
     details: bool
     above: Sequence[str] = ()
-    """Sentences that must be read before it, a paragraph each."""
+    """Sentences to be read before it, a paragraph each."""
     notes: Sequence[str] = ()
     """Sentences that belong to it wherever it is pasted."""
 
@@ -134,7 +136,7 @@ class PastedTable(NamedTuple):
         return [list(map(escaped, row)) for row in (heads, *cells)]
 
     def aligned(self, figure: str, other: str) -> list[str]:
-        """Return how each column stands: figures on the right."""
+        """Return how each column is aligned: figures to the right."""
         return [figure if column.format.is_figure else other for column in self.columns]
 
 
@@ -147,6 +149,7 @@ def _markdown(pasted: PastedTable) -> str:
     return "\n".join([*above, *lines, *(["", notes] if notes else [])])
 
 
+# GitHub also reads `@` as a mention, `#` as an issue and `$` as a formula.
 _SPECIAL = frozenset("\\`*_[]<>|#~&$@")
 
 
@@ -206,6 +209,7 @@ def _in_latex(text: str) -> str:
 
 def _html(pasted: PastedTable) -> str:
     """Return an HTML table, its notes below; no text of it is read as markup."""
+    # In place, since where this is pasted there is no style sheet of ours.
     aligned = pasted.aligned(' style="text-align: right"', "")
     rows = pasted.rows(_in_html)
     heads, *others = (
@@ -234,7 +238,7 @@ _MARKUPS = {"markdown": _markdown, "latex": _latex, "html": _html}
 
 
 class TerminalSize(NamedTuple):
-    """What a table is drawn on."""
+    """The terminal that a table is drawn on."""
 
     console: Console
     options: ConsoleOptions
@@ -246,6 +250,7 @@ class TerminalSize(NamedTuple):
     def text(self, text: str) -> Text:
         """Return text that is safe and that the terminal has the signs for."""
         shown = safe(text, lines=True)
+        # A Text, since rich reads markup in strings.
         return Text(shown.translate(_ASCII) if self.options.ascii_only else shown)
 
     def measure(self, part: RenderableType) -> Measurement:
@@ -253,7 +258,7 @@ class TerminalSize(NamedTuple):
 
 
 def _parts(terminal: TerminalSize, table: Table, *, details: bool) -> Iterator[RenderableType]:
-    """Yield a table; where details are asked for, its own ones in another one below."""
+    """Yield a table; if details are asked for, its detail columns follow in a second one."""
     usual = [column for column in table.columns if not column.is_detail]
     if table.is_list:
         yield Text(safe(table.caption), style="bold")
@@ -286,7 +291,7 @@ def _item(terminal: TerminalSize, text: str) -> Iterator[Text]:
 def _spared(
     terminal: TerminalSize, table: Table, columns: Sequence[Column]
 ) -> Iterator[RenderableType]:
-    """Yield a table of as many columns as there is room for, and which others there are.
+    """Yield a table of as many columns as fit, and the names of those that were dropped.
 
     rich would take the room that is lacking from the names, until nothing is left of them.
     """
@@ -332,6 +337,7 @@ def _portions(
         if k:
             yield Text("")
         grid = _grid(terminal, table, [names, *portion], gap=1)
+        # The same in every portion, so that names stand below one another.
         grid.columns[0].width = left
         yield grid
 
@@ -351,6 +357,7 @@ def _grid(
 ) -> Grid:
     """Return a table of some columns; `is_tall` puts an interval below its figure."""
     if gap is None:
+        # A blank more between columns where there is room for it.
         airy = _grid(terminal, table, columns, gap=1, is_tall=is_tall)
         if terminal.measure(airy).maximum <= terminal.width:
             return airy
@@ -362,6 +369,7 @@ def _grid(
             terminal.text(_head(table, column)),
             justify="right" if column.format.is_figure else "left",
             no_wrap=column.kind not in _FOLDED,
+            # Folded: an ellipsis would hide which model a row is about.
             overflow="fold",
             min_width=min(longest, _LEAST_NAME) or None,
         )
@@ -403,7 +411,7 @@ def _axis(table: Table) -> Axis:
 
 
 def _axis_title(axis: Axis) -> str:
-    """Return both ends of the scale of the bars, called an axis as far as there is room."""
+    """Return both ends of the scale of the bars, called an axis if there is room."""
     low = short_points(axis.low)
     high = short_points(axis.high)
     spoken = f"{low} to {high}"

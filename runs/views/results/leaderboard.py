@@ -1,4 +1,4 @@
-"""The leaderboard as a report: who leads, what was counted, and what a reader must know."""
+"""Makes the report of a leaderboard: who leads, what was counted, what a reader must know."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ FIGURES = {
     "both_bad_share": "both bad",
     "mean_tokens": "tokens",
 }
-"""Figure of how a model behaved, and the title of its column."""
+"""Titles of the columns of how models behaved, by figure."""
 COLUMNS = (
     Column("rank", "rank", "places", ("rank_best", "rank_worst")),
     MODEL,
@@ -75,20 +75,20 @@ COLUMNS = (
 )
 """The columns of a leaderboard wherever it is shown: terminal, markup, CSV, page and picture."""
 IN_OTHER_FORMS = ("elo", "behaviour", "labels", "frames", "flags")
-"""Fields of a row that are told in sentences, or by columns of other names."""
+"""Fields of a row that stand in sentences, or in columns of other names."""
 ROW_FIELDS = (
     *("group", *(one.name for one in fields(LeaderboardRow) if one.name not in IN_OTHER_FORMS)),
     *(*FIGURES, "tokens_from", "flags"),
 )
-"""Fields of a row in CSV: those of JSON, and which component it belongs to, counted from 1."""
+"""Fields of a row in CSV: those of JSON, and the number of its component, from 1."""
 NAMED = 3
 """Models that a headline names of more than MOST_RIVALS."""
 MOST_RIVALS = 4
-"""Rivals that are named; more of them are told as all others, where they are that."""
+"""Rivals that are all named; if there are more and they are all the others, nobody is named."""
 EFFECTS = {"seat": "read first"}
-"""Effect that its name does not tell, and what it is called beside those of style."""
+"""Titles of effects whose name says too little beside those of style."""
 WAYS = {"ties": "ties and splits", "refusals": "battles with a refusal in plain words"}
-"""Reason to leave battles out, and what those are."""
+"""Battles that are left out, in words, by the reason."""
 
 
 def leaderboard_report(board: RatedLeaderboard) -> Report:
@@ -102,6 +102,7 @@ def leaderboard_report(board: RatedLeaderboard) -> Report:
         headline = sentence(said, tally.quotes(), key="lead")
     else:
         group = board.models[: len(board.components[0])]
+        # A model without a shortfall saw all that others saw, or more.
         seen = {row.model: row.frames["most"] if row.frames else math.inf for row in group}
         most = max(seen.values(), default=0)
         headline = lead_words(
@@ -117,6 +118,7 @@ def leaderboard_report(board: RatedLeaderboard) -> Report:
         *_behaviour_sentences(board.models),
         totals_sentence(tally),
         *audit_sentences(board.audit or ()),
+        # The headline says already that few videos rank nobody.
         *notes_of(board.settings.warnings, told=(TOO_FEW, too_few("battle"))),
         headline,
     )
@@ -131,8 +133,10 @@ def models_table(board: RatedLeaderboard) -> Table:
     shared = set.intersection(*rated) & said if rated else set[str]()
     groups = {name: k for k, group in enumerate(board.components, 1) for name in group}
     rows = tuple(row_fields(row, groups.get(row.model), shared) for row in board.models)
+    # A line parts groups that never met.
     first = {group[0] for group in board.components[1:]}
     hidden = set[str]()
+    # A column without a single flag would take room from the names.
     if not any(row["own_flags"] for row in rows):
         hidden.add("own_flags")
     if not board.models or board.models[0].behaviour is None:
@@ -155,7 +159,8 @@ def models_table(board: RatedLeaderboard) -> Table:
 def row_fields(
     row: LeaderboardRow, group: int | None, shared: Collection[str] = ()
 ) -> dict[str, Any]:
-    """Return the fields of a model by their keys; flags that all share are none of its own."""
+    """Return the fields of a model by their keys; `own_flags` leaves out flags that all share."""
+    # Without the group in front, and the figures and flags behind, which are added below.
     names = ROW_FIELDS[1 : -len(FIGURES) - 2]
     found: dict[str, Any] = {"group": group, **{name: getattr(row, name) for name in names}}
     for name in FIGURES:
@@ -168,7 +173,7 @@ def row_fields(
 
 
 _ONE = 0
-"""The row of a table that has one."""
+"""Place of the only row of a table."""
 
 
 def counted_table(board: RatedLeaderboard) -> Table:
@@ -196,7 +201,7 @@ def counted_table(board: RatedLeaderboard) -> Table:
 def lead_fields(lead: BoardLead | None, pieces: int | None, *, groups: int = 1) -> dict[str, Any]:
     """Return the counts that `lead_words` quotes, each a column of kind `count`.
 
-    `pieces` is how many videos it is said from.
+    `pieces` is the number of videos behind the lead.
     """
     if lead is None:
         return {"groups": groups, "pieces": pieces, "more": None, "others": 0, "below": 0}
@@ -224,7 +229,7 @@ def lead_words(
     rated: str = "rated",
     fewer: Sequence[str] = (),
 ) -> Sentence:
-    """Return who leads of so many models: the one way to say it, whatever they are rated by.
+    """Return the sentence on who leads among so many models, whatever they are rated by.
 
     `tally` is a table of one row with the `lead_fields`; `rated` says what was done to models, and
     `fewer` are those that saw fewer frames than others.
@@ -251,14 +256,14 @@ def lead_words(
 
 
 def _some(models: Sequence[str], unnamed: Quote) -> tuple[Part, ...]:
-    """Return names, of many the first few and how many others there are."""
+    """Return names; if there are many, the first few and the number of the others."""
     if len(models) <= MOST_RIVALS:
         return named(models)
     return (*listed(map(ModelName, models[:NAMED]), last=", "), " and ", unnamed, " others")
 
 
 def _among(tally: Table) -> str:
-    """Return of which models the first group is, where there are others."""
+    """Return words that set the first group apart from other groups, if there are any."""
     several = tally.rows[_ONE]["groups"] > 1
     return " the largest of {groups} groups that never met" if several else ""
 
@@ -287,7 +292,7 @@ def _ranked(lead: BoardLead, tally: Table, unit: str) -> str:
 def _unranked(
     lead: BoardLead, models: int, tally: Table, unit: str, *, is_bounded: bool, rated: str
 ) -> str:
-    """Say what may be said of a few videos; nobody leads."""
+    """Return the words for too few videos, on which nobody leads."""
     among = _among(tally)
     few = f"{{pieces:{unit}}} {{pieces|is|are}} too few to rank{among and f' in{among}'}"
     unbounded = "" if is_bounded else ", and there are no intervals"
@@ -313,7 +318,7 @@ def totals_sentence(tally: Table, *, role: Role = "counted") -> Sentence:
 
 
 def _behaviour_sentences(rows: Sequence[LeaderboardRow]) -> Iterator[Sentence]:
-    """Say what the figures of how models behaved mean, and who counted tokens."""
+    """Yield what the figures of behaviour mean, and who counted tokens."""
     if not rows or rows[0].behaviour is None:
         return
     yield sentence(
@@ -343,8 +348,9 @@ MEANING = (
 
 
 def spoken_tables(board: RatedLeaderboard) -> Iterator[Table]:
-    """Yield the tables of what was asked for beyond the usual."""
+    """Yield the tables of extras that were asked for."""
     settings = board.settings
+    # The largest group alone is told of in sentences; JSON has them all.
     for found in (settings.terms or ())[:1]:
         yield terms_table(found)
     if settings.elo is not None:
@@ -435,12 +441,13 @@ def terms_table(found: FittedTerms) -> Table:
 
 
 def control_sentence(found: FittedTerms, table: Table, *, role: Role = "said") -> Sentence | None:
-    """Return why position bias or style is left in a group's ratings; None where it is not."""
+    """Return why position bias or style is left in a group's ratings; None if it is not."""
     control = found.control
     if control is None or control.identified:
         return None
     asked = {"Style": found.style, "Position bias": found.seat}
     terms = [name for name, of in asked.items() if of is not None]
+    # The last row holds the control.
     width, times = (table.quote(len(table.rows) - 1, of) for of in ("half_width", "inflation"))
     why: list[tuple[Part, ...]] = []
     if control.half_width is None:
@@ -468,7 +475,7 @@ def control_sentence(found: FittedTerms, table: Table, *, role: Role = "said") -
 
 
 def terms_sentences(found: FittedTerms, table: Table) -> Iterator[Sentence]:
-    """Say what the terms of a group are worth, and whether they were taken out of its ratings."""
+    """Yield what the terms of a group are worth, and whether its ratings have them taken out."""
     if found.seat is not None:
         points = table.quote(SEAT, "points")
         yield sentence("Being read first is worth {points} points.", points=points)

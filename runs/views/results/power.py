@@ -1,4 +1,4 @@
-"""How many battles separate models, as a report."""
+"""Makes the report of how many battles separate models."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _MOST_ROWS = 12
 
 
 def power_report(found: PowerEstimate) -> Report:
-    """Return what is needed, how it grows, and what it is worth."""
+    """Return the battles that are needed, the curve behind them, and a sentence on them."""
     columns = (
         Column("goal", "goal"),
         Column("battles", "battles", "needed"),
@@ -65,6 +65,7 @@ def _curve_table(found: PowerEstimate) -> Table:
         Column("width", "interval", "width"),
     )
     step = -(-len(found.curve) // _MOST_ROWS)
+    # Taken from the end, so that the last point is always among them.
     rows = tuple(_point_fields(point) for point in found.curve[::-1][::step][::-1])
     return Table("curve", "What is reached after so many battles", columns, rows)
 

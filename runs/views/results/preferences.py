@@ -1,4 +1,4 @@
-"""Scores on preferences as reports: against both references, and against each anchor."""
+"""Makes the reports of scores on preferences: against both references, and each anchor."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ OF = {
     "decided": "decided against both references",
     "all": "of the bench; void or missing counts as not won",
 }
-"""Which questions are the whole."""
+"""Words for the questions that are the whole."""
 CSV_FIELDS = (
     "slice", "model", "judge", "vs_selected", "vs_rejected", "average", "low", "high", "n",
     "void", "missing",
@@ -71,6 +71,7 @@ def preference_reports(scores: AnchorScores) -> list[Report]:
     reports = [_scores_report(scores.board, above)] if scores.board["models"] else []
     data = _data_table(scores.anchored, ANCHOR_FIELDS)
     for board in scores.anchored:
+        # What the judge is like stands once, above whichever report is the first.
         reports.append(_anchored_report(board, above if not reports else (), data))
     return reports
 
@@ -88,6 +89,7 @@ def printed(row: Board) -> tuple[float | None, ...]:
 
 
 def _cents(value: Decimal) -> Decimal:
+    # Half up as in published tables; `round` would take half to the even digit.
     return value.quantize(_CENT, ROUND_HALF_UP)
 
 
@@ -97,7 +99,7 @@ def _odd(row: Board, end: str) -> int:
 
 
 def _row_fields(row: Board) -> dict[str, Any]:
-    """Return the fields of a model; `judged` those of the questions decided."""
+    """Return the fields of a model, with its figures as they are printed."""
     odd = {end: _odd(row, end) for end in ("void", "missing")}
     if "score" in row:
         return {**row, **odd, "shown": row["score"]}
@@ -146,6 +148,7 @@ def _scores_report(board: Board, above: tuple[Sentence, ...]) -> Report:
             "model": row["model"],
             "missing": max(row[side]["missing"] for side in ("selected", "rejected")),
             "void": _odd(row, "void"),
+            # Each item is judged against both of its references.
             "judgings": 2 * board["items"] - _odd(row, "missing"),
             "n": row["decided"]["n"],
             "average": printed(row["decided"])[-1],
@@ -188,7 +191,7 @@ def _shared_notes(board: Board, of: str = "") -> Iterator[Sentence]:
 
 
 def _flagged(board: Board) -> Iterator[Sentence]:
-    """Yield which models stand on few videos, and who saw no frame."""
+    """Yield which models have few videos, and which models and judges saw no frame."""
     rows = board["models"]
     if few := [row["model"] for row in rows if FEW in row["flags"]]:
         yield few_videos(few, of=len(rows))
@@ -229,7 +232,7 @@ def _decided_sentences(decided: Table, tally: Table) -> Iterator[Sentence]:
 
 
 def _slices_table(board: Board, name: str, title: str) -> Iterator[Table]:
-    """Yield a row a model, as the board has them: its figure in each slice and on how many."""
+    """Yield a row for each model: its figure in each slice, and the number of questions."""
     if "slices" not in board:
         return
     rows: list[dict[str, Any]] = [{"model": row["model"]} for row in board["models"]]
@@ -256,7 +259,7 @@ def _slices_table(board: Board, name: str, title: str) -> Iterator[Table]:
 
 
 def _data_table(boards: list[Board], fields: tuple[str, ...]) -> Table:
-    """Return all digits, and a row a slice."""
+    """Return the scores with all digits, a row for each model and slice."""
     rows = tuple(
         {**{key: board.get(key) for key in ("judge", "anchor")}, "slice": part["slice"], **row}
         for board in boards
@@ -281,9 +284,11 @@ def _anchored_report(board: Board, above: tuple[Sentence, ...], data: Table) -> 
         Column("verdicts", ">> > = < <<", "degrees", _DEGREES, spare=3),
     ]
     models = _models_table(board, "anchor", "Games against the anchor", columns)
+    # Among the models, behind all that win half of the games or more.
     place = sum((row["shown"] or 0.0) >= 50.0 for row in models.rows)
     anchor: dict[str, Any] = {
         "model": f"{board['anchor']} (anchor)",
+        # The anchor wins half of the games against itself, and is the zero of the ratings.
         "shown": 50.0,
         "rating": 1000.0,
     }

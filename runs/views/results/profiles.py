@@ -1,4 +1,4 @@
-"""What models get wrong as a report: a line a model, or one model in full."""
+"""Makes the report of what models get wrong: a line for each model, or one model in full."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _LEVEL = Verbatim("95 %")
 
 
 def profiles_report(found: ModelProfiles) -> Report:
-    """Return a row a model: what it gets wrong most often, and more or less often than others."""
+    """Return a row for each model: what it gets wrong more or less often than others."""
     columns = (
         MODEL,
         Column("looked_at", "answers", "count"),
@@ -97,6 +97,7 @@ def _short(row: ThemeRow) -> str:
 
 def profile_report(profile: ModelProfile) -> Report:
     """Return what a model gets wrong and where it wins."""
+    # A theme that it never shows is told only where others surely show it more often.
     shown = [row for row in profile.themes if row.n or row.mark]
     tally = tally_table(
         {
@@ -213,4 +214,5 @@ def _lists(profile: ModelProfile, rows: Iterable[ThemeRow]) -> Iterator[Table]:
 
 
 def _list(name: str, caption: str, items: Sequence[str]) -> Table:
+    # Words of a model: one line each, and cut.
     return listing(name, caption, (one_line(item, _QUOTE) for item in items))

@@ -1,4 +1,4 @@
-"""What is said under tables of several kinds: alarms, notes, and what marks mean."""
+"""Makes the sentences under tables of several kinds: alarms, notes, and what marks mean."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from videoautoarena.runs.views.results.report import (
 )
 
 Marks = Mapping[str, tuple[str, str]]
-"""Flag to the mark that a cell carries, and what it means."""
+"""By flag, the mark of a cell and what it means."""
 
 
 def marks_of(flags: Collection[str], marks: Marks) -> str:
@@ -56,6 +56,7 @@ def findings_said(found: Sequence[Finding]) -> tuple[Table, list[Sentence]]:
                 figure = dict(zip(names, part.fields, strict=True))
                 rows.append({"finding": one.key, "place": part.name, **figure})
     table = spoken_table("findings", rows, finding="text", place="text", **kinds)
+    # Rows stand in the order in which the sentences name them, so each place takes the next one.
     places = iter(range(len(rows)))
     return table, [Sentence(tuple(_parts(one, table, places)), key=one.key) for one in found]
 
@@ -72,7 +73,7 @@ def _parts(one: Finding, table: Table, places: Iterator[int]) -> Iterator[Part]:
 
 
 def audit_sentences(found: Iterable[Finding], *, of: str = "") -> Iterator[Sentence]:
-    """Yield what a run's audit says under a table; `of` says what its shares are of."""
+    """Yield the sentences of a run's audit under a table; `of` says what its shares are about."""
     every = list(found)
     alarms = [one for one in every if one.is_alarm]
     usual = list(_usual(every))
@@ -96,7 +97,7 @@ def _usual(found: Iterable[Finding]) -> Iterator[Finding]:
 
 
 def language_sentences(found: Iterable[Finding]) -> Iterator[Sentence]:
-    """Yield what stands above a board by language: what is known of the judge in each."""
+    """Yield the sentences above a board by language: what is known of the judge in each."""
     each = [one for one in found if is_by_language(one.key)]
     if not each:
         yield sentence(
@@ -113,7 +114,7 @@ def language_sentences(found: Iterable[Finding]) -> Iterator[Sentence]:
 
 
 def notes_of(warnings: Iterable[str], *, told: Collection[str] = ()) -> Iterator[Sentence]:
-    """Yield warnings as notes; what holds words that are `told` elsewhere is not needed."""
+    """Yield warnings as notes; those with words that are `told` elsewhere are not needed."""
     for warning in warnings:
         is_told = any(words in warning for words in told)
         yield Sentence(
@@ -122,10 +123,11 @@ def notes_of(warnings: Iterable[str], *, told: Collection[str] = ()) -> Iterator
 
 
 def is_needed(warning: str) -> bool:
-    """Return whether a table or a figure would mislead without a warning."""
+    """Return whether a table or a figure would mislead without this warning."""
     return is_fact(warning) or any(word in warning for word in _ALWAYS)
 
 
+# By their words, since warnings are sentences whoever makes them.
 _ALWAYS = (
     "rates stand-ins",
     "also competed",

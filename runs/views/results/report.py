@@ -40,13 +40,13 @@ class Column:
     of: tuple[str, ...] = ()
     """The fields that make the figure; empty: the one that is called like the column."""
     spare: int = 0
-    """Where a terminal is narrow, columns go by this number, 1 first; those with 0 stay."""
+    """On a narrow terminal columns are dropped by this number, 1 first; those with 0 stay."""
     is_detail: bool = False
     """Shown only where details are asked for; on a terminal in a table of its own."""
     about: str = ""
-    """What a page says below the head, such as how many items the column is of."""
+    """Text that a page shows below the head, such as the number of items behind the column."""
     is_aside: bool = False
-    """A page sets it apart from the others: it is over all of them, or none of their mean."""
+    """A page sets it apart from the others: it covers them all, or is no part of their mean."""
 
     @property
     def fields(self) -> tuple[str, ...]:
@@ -73,7 +73,7 @@ class Table:
     """Rows of figures, as many ways as there are of showing them."""
 
     name: str
-    """By what sentences and LaTeX refer to it."""
+    """Name by which sentences and LaTeX refer to it."""
     caption: str
     """What it shows, in a few words."""
     columns: tuple[Column, ...]
@@ -81,17 +81,17 @@ class Table:
     fields: tuple[str, ...] = ()
     """Fields that CSV and DataFrames hold, in their order; empty: those of the columns."""
     starts: frozenset[int] = frozenset()
-    """Rows above which a line stands."""
+    """Rows with a line above them."""
     feet: Mapping[int, Kind] = field(default_factory=dict)
-    """Rows at the foot, and of what kind their figures are, which stand in the first field."""
+    """Kinds of the figures in rows at the foot, by row; each figure stands in the first field."""
     axis: Axis | None = None
     """Scale of its bars."""
     wraps: bool = False
-    """Columns that find no room on a terminal stand below, instead of the spare ones going."""
+    """Columns without room on a terminal go into a further table below; none is dropped."""
     is_detail: bool = False
     """Shown only where details are asked for."""
     is_spoken: bool = False
-    """Its figures stand in sentences; nobody needs to see them in rows as well."""
+    """Its figures stand in sentences, so it is not shown as a table."""
     is_list: bool = False
     """It has one column without a title, below the caption."""
     look: Look = "rows"
@@ -112,7 +112,7 @@ class Table:
         return [one for value in values for one in (value[:3] if is_whole(value) else [value])]
 
     def cell(self, row: int, column: Column) -> str:
-        """Return the text of a cell, which may hold whatever somebody called a model."""
+        """Return the text of a cell; names in it are not made safe."""
         return self.format(row, column).cell(self.values(row, column))
 
     def _is_at_foot(self, row: int, column: Column) -> bool:
@@ -141,8 +141,8 @@ def spoken_table(
 ) -> Table:
     """Return a table whose figures stand in sentences alone.
 
-    `kinds` are its columns by their keys: of what kind each is and, where several fields of a row
-    make a figure, of which.
+    `kinds` are its columns by their keys: the kind of each and, if several fields of a row make a
+    figure, these fields.
     """
     columns = tuple(
         Column(key, key, kind) if isinstance(kind, str) else Column(key, key, *kind)
@@ -154,7 +154,7 @@ def spoken_table(
 def tally_table(
     fields: Row, name: str = "counted", **kinds: Kind | tuple[Kind, tuple[str, ...]]
 ) -> Table:
-    """Return what sentences count as a table of one row; `kinds` are those that are no counts."""
+    """Return counts for sentences as a table of one row; `kinds` are those of other columns."""
     counts: dict[str, Kind] = dict.fromkeys(fields, "count")
     return spoken_table(name, [fields], **{**counts, **kinds})
 
@@ -188,7 +188,7 @@ class Quote:
 
     @property
     def is_nothing(self) -> bool:
-        """Whether there is nothing to say, or nothing to count."""
+        """Whether the figure is missing or zero."""
         return is_nothing(self.value) or self.value == 0 or self.text == NOTHING
 
     @property
@@ -204,14 +204,14 @@ class Quote:
 
 @dataclass(frozen=True)
 class QuoteDifference:
-    """How far a figure stands above another one of its kind, as a reader would subtract them."""
+    """The difference of two figures of one kind, as a reader would subtract them."""
 
     of: Quote
     less: Quote
 
     @property
     def text(self) -> str:
-        """The difference by the rule of their columns; of percentages it is no percentage."""
+        """The difference as their columns write it; between percentages it has no percent sign."""
         seen = self.of.seen - self.less.seen
         form = self.of.table.format(self.of.row, self.of.column)
         assert form.digits is not None, "what is seen as one number has digits"
@@ -243,7 +243,7 @@ class ModelName:
 
 @dataclass(frozen=True)
 class Verbatim:
-    """What is no result: a threshold, a level, a name, somebody else's sentence."""
+    """Text that is no result: a threshold, a level, a name, somebody else's sentence."""
 
     words: str
 
@@ -266,8 +266,9 @@ Role = Literal["said", "counted", "alarm", "note", "more", "detail", "page"]
 - page: on a page alone, which has a place for it
 """
 BOUNDS = ("_low", "_high")
-"""Behind the name of a field: the bounds of its interval."""
+"""Endings of the fields with the bounds of an interval, behind the name of the figure."""
 _DIGIT = re.compile(r"\d")
+# `{name}`, `{name:noun}` or `{name|one|many}`; what stands in brackets may be left out.
 _PLACE = re.compile(r"\{(\w+)(?::([a-z ]+)|\|([^|}]*)\|([^}]*))?\}")
 _GROUP = re.compile(r"\[([^]]*)\]")
 
@@ -278,13 +279,15 @@ class Sentence:
 
     parts: tuple[Part, ...]
     key: str = ""
-    """A page finds it by this."""
+    """Key by which a page finds it."""
     role: Role = "said"
     is_needed: bool = False
     """A note without which a table would mislead."""
 
     def __post_init__(self) -> None:
         for part in self.parts:
+            # A figure typed into words could differ from the table's, so that it is a bug in any
+            # sentence.
             if isinstance(part, str) and _DIGIT.search(part):
                 raise ValueError(f"a sentence quotes its figures from a table: {part!r}")
 
@@ -318,15 +321,16 @@ def sentence(
 ) -> Sentence:
     """Return the sentence of a template, with parts or quotes in the place of their `{names}`.
 
-    A quoted count takes a noun: `{battles:battle}` stands for `1 battle` or `2 battles`. Of
-    `{battles|was|were}` the first word goes with one. `[ on {videos:video}]` is left out where one
-    of its figures is nothing or none, or one of its parts is empty.
+    A quoted count takes a noun: `{battles:battle}` stands for `1 battle` or `2 battles`, and
+    `{battles|was|were}` for `was` with one battle, else `were`. `[ on {videos:video}]` is left out
+    if one of its figures is zero or missing, or one of its parts is empty.
 
     Raises:
         ValueError: the template, or words among the parts, hold a figure.
     """
     given: dict[str, Part | Iterable[Part]] = {**(quotes or {}), **parts}
     found: list[Part] = []
+    # Split by a pattern with one group, so that every second part stood in brackets.
     for k, words in enumerate(_GROUP.split(template)):
         is_optional = k % 2 == 1
         if not is_optional or all(_is_something(given[of[1]]) for of in _PLACE.finditer(words)):
@@ -361,7 +365,7 @@ def _filled(words: str, given: Mapping[str, Part | Iterable[Part]]) -> Iterator[
 def listed(
     parts: Iterable[Part | tuple[Part, ...]], *, between: str = ", ", last: str = " and "
 ) -> tuple[Part, ...]:
-    """Return `a, b and c`, of which each may be several parts."""
+    """Return parts as `a, b and c`; each may consist of several."""
     found: list[Part] = []
     each = list(parts)
     for k, part in enumerate(each):
@@ -408,10 +412,10 @@ class Report:
         return [t for t in self.tables if not t.is_spoken and (details or not t.is_detail)]
 
     def lines(self, *, notes: bool = False, details: bool = False) -> list[str]:
-        """Return what is said under the tables: a few lines, or with `notes` all there are.
+        """Return the lines under the tables: a few, or with `notes` all there are.
 
-        In a few lines the first alarm takes the place of what was counted; the last one holds the
-        notes without which a table would mislead, and says how many more there are.
+        Among few lines the first alarm takes the place of what was counted. The last line holds the
+        notes without which a table would mislead, and the number of further ones.
         """
         unsaid = {"page"} if details else {"page", "detail"}
         said = [one for one in self.sentences if one.role not in unsaid]
@@ -445,6 +449,7 @@ class Report:
             ],
             "tables": {
                 name: table_json(one)
+                # Each once, though a table may be in the report and be quoted as well.
                 for name, one in {of.name: of for of in (*self.tables, *self._quoted())}.items()
             },
         }
@@ -456,7 +461,7 @@ def ended(text: str) -> str:
 
 
 def _closing(needed: Sequence[str], *, alarms: int, notes: int) -> list[str]:
-    """Return the last line under a short table: what no table may lack, and what is left out."""
+    """Return the last line under a table: the needed notes, and how many more there are."""
     parts = [f"note: {'; '.join(text.removesuffix('.') for text in needed)}"] if needed else []
     rest = [_several(alarms, "more alarm"), _several(notes, "more note")]
     if shown := " and ".join(one for one in rest if one):
@@ -505,10 +510,12 @@ def table_json(table: Table) -> dict[str, Any]:
 
 
 def _whole_json(table: Table) -> dict[str, Any]:
-    """Return a table with the interval of a figure in its cell, where a terminal has no room."""
+    """Return a table with intervals in the cells of their figures, as only a page has room for."""
     columns = tuple(
         column
         for column in table.columns
+        # A page writes an interval below its figure, so a column of intervals alone would repeat
+        # it.
         if "with_" in column.kind or not column.kind.endswith("_interval")
     )
     found = table_json(replace(table, columns=columns))
@@ -533,10 +540,10 @@ class Section:
     id: str
     title: str
     says: Sentence | None = None
-    """What there is to see."""
+    """Sentence on what there is to see."""
     tables: tuple[Table, ...] = ()
     each: tuple[Sentence, ...] = ()
-    """Said below the tables, a line each."""
+    """Sentences below the tables, a line each."""
     notes: tuple[Sentence, ...] = ()
     """How to read it, and what to know before believing it."""
 

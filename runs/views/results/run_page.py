@@ -1,4 +1,4 @@
-"""What the page of a run says: a table and a finding for each of its sections.
+"""Makes what the page of a run says: a table and a finding for each of its sections.
 
 A page draws these; it makes no figure and no sentence of its own.
 """
@@ -47,7 +47,7 @@ from videoautoarena.runs.views.results.slices import pairs_report
 HARDEST = Verbatim("5")
 """The highest grade of a question."""
 MOST_ODD = 3
-"""Pairs that are named where they contradict the ratings; of more their number is said."""
+"""Pairs against the ratings that are all named; if there are more, their number is said."""
 
 
 @dataclass(frozen=True)
@@ -55,11 +55,11 @@ class UnplayedCounts:
     """How much of a run was left out."""
 
     battles: int
-    """That have ended, in whatever way."""
+    """Battles that have ended, in whatever way."""
     gone: int
-    """Those that ended without a verdict."""
+    """Battles that ended without a verdict."""
     files: int
-    """That could not be used."""
+    """Files that could not be used."""
     damaged: int
     """Videos or frames that are known to be damaged."""
 
@@ -76,11 +76,11 @@ class RunRecords:
     roles: Sequence[Spending]
     contestants: Sequence[Spending]
     seconds: float
-    """That the run has worked."""
+    """Seconds that the run has worked."""
     cost_usd: float
-    """Its known part."""
+    """The known part of the cost."""
     unknown_cost: int
-    """Calls whose cost is not."""
+    """Calls whose cost is unknown."""
     left: UnplayedCounts
     styled: RatedLeaderboard | None = None
     """The board with control for style and position."""
@@ -93,6 +93,7 @@ def run_page(shown: RunRecords) -> Report:
     tally = _tally_table(shown)
     keys = ("model", "wins", "ties", "losses", "battles")
     counts: dict[str, Kind] = dict.fromkeys(keys[1:], "count")
+    # Counts, since the win rate of a row is a mean over opponents.
     records = ({key: getattr(row, key) for key in keys} for row in shown.board.models)
     standing = spoken_table("standing", records, model="name", **counts)
     models = board.tables[0]
@@ -139,6 +140,7 @@ def _tally_table(shown: RunRecords) -> Table:
     settings = shown.board.settings
     roles = shown.roles
     refused = sum(one.gate.refused for one in shown.rounds)
+    # NaN is unlike itself: such a check could not be made.
     known = [one for one in shown.findings if one.value == one.value]
     fields = {
         "decided": settings.totals.decided,
@@ -176,7 +178,7 @@ def _said(
 
 
 def _rating_sentences(shown: RunRecords, models: Table, tally: Table) -> Iterator[Sentence]:
-    """Say what stands behind the headline, how far apart models are, and whether pairs fit in."""
+    """Yield what is behind the headline, how far apart models are, and whether pairs fit in."""
     said = tally.quotes()
     yield _said(
         "behind",
@@ -244,7 +246,7 @@ def rounds_table(rounds: Sequence[RunRound]) -> Table:
 
 
 def _playing_sentences(shown: RunRecords, rounds: Table, tally: Table) -> Iterator[Sentence]:
-    """Say how hard questions became, what the audit found, what all cost and what was left out."""
+    """Yield how hard questions became, what the audit found, the cost, and what was left out."""
     said = tally.quotes()
     graded = [k for k, one in enumerate(shown.rounds) if one.difficulty.mean is not None]
     refused = "the gate refused {refused} of {tried} proposals for not being harder."
@@ -261,6 +263,7 @@ def _playing_sentences(shown: RunRecords, rounds: Table, tally: Table) -> Iterat
         )
     else:
         first, last = (rounds.quote(k, "difficulty") for k in (graded[0], graded[-1]))
+        # As printed, so that nothing rises from 3.1 to 3.1.
         way = "rose" if last.seen > first.seen else "fell" if last.seen < first.seen else "stayed"
         yield _said(
             "rounds",
@@ -302,7 +305,7 @@ def _playing_sentences(shown: RunRecords, rounds: Table, tally: Table) -> Iterat
 
 
 def _standing_sentences(standing: Table, models: Table) -> Iterator[Sentence]:
-    """Say of each model where it stands; its sentence has the key `standing: MODEL`."""
+    """Yield where each model stands; its sentence has the key `standing: MODEL`."""
     for k, row in enumerate(models.rows):
         text = "No battle of it was decided."
         if row["rating"] is not None:
@@ -355,6 +358,7 @@ def spending_section(report: Report, each_usd: float | None) -> Section:
 
 def missing_section(report: Report, status: Row) -> Section:
     """Return what a run left out, and why: battles without a verdict, files not used, damage."""
+    # What is under `link` are filters: the page leads to the list of these battles.
     battles: list[Row] = [
         {"what": "Void", "why": reason, "battles": n, "link": {"verdict": "void"}}
         for reason, n in status["void_reasons"].items()

@@ -1,4 +1,4 @@
-"""Scenes and objects of a video as a report: two tables and a line."""
+"""Makes the report of a video's scenes and objects: two tables and a line."""
 
 from __future__ import annotations
 
@@ -17,7 +17,8 @@ from videoautoarena.runs.views.results.report import (
 )
 
 SHOWN_CLIPS = 24
-"""Clips that are named for a person."""
+"""Clips that are named at most."""
+# Characters of a reason: some servers answer with a whole page.
 _FAILURE = 300
 
 
@@ -60,7 +61,7 @@ def _scene_table(memory: SceneMemory) -> Table:
 
 
 def _object_table(memory: SceneMemory) -> Table:
-    """The objects, those that come back first."""
+    """Return the objects, those that come back first."""
     columns = (
         Column("id", "object"),
         Column("name", "name"),

@@ -1,4 +1,4 @@
-"""What reports of frozen sets of all kinds say: who leads, odd endings, sweeps and ladders."""
+"""Makes what reports of all kinds of sets share: leads, odd endings, sweeps and ladders."""
 
 from __future__ import annotations
 
@@ -33,10 +33,11 @@ from videoautoarena.runs.views.results.report import (
     tally_table,
 )
 
+# On a narrow terminal it is the last column to go.
 RANK = Column("rank", "rank", "places", ("rank_best", "rank_worst"), spare=99)
 RANKS = ("rank", "rank_best", "rank_worst")
 SHARES, MARKS = Axis(0.0, 100.0), Axis(2.0, 10.0)
-"""What accuracies and the scores of free text lie between."""
+"""Scales of accuracies and of the scores of free text."""
 RESULT_COLUMNS = (
     Column("result", "result", "name"),
     Column("served", "served as"),
@@ -48,7 +49,7 @@ RESULT_COLUMNS = (
     Column("cost", "cost of answers", "money"),
     Column("unknown", "of unknown cost", "count"),
 )
-"""How results came about; the last only where there is any."""
+"""Columns on how results were made; the last one is shown only if a cost is unknown."""
 MOST_CURVES = 9
 """Models that are drawn over budgets."""
 SWEEP_NOTE = remark(
@@ -64,13 +65,14 @@ def counts_table(lead: SetLead | None, **counts: int | None) -> Table:
 
 
 def headline_of(lead: SetLead | None, tally: Table, *, nobody: str) -> Sentence:
-    """Return who leads on a set; `nobody` says why it is nobody."""
+    """Return who leads on a set; `nobody` is said if nobody does."""
     if lead is None:
         return sentence(nobody, key="lead")
     if lead.models == 1:
         return sentence(
             "{model} is the only model with a score.", key="lead", model=ModelName(lead.first[0])
         )
+    # Where not all models played all videos, only what they share tells them apart.
     unit = "shared video" if lead.videos < lead.seen else "video"
     return lead_words(lead, tally, models=lead.models, unit=unit, rated="scored")
 
@@ -90,7 +92,7 @@ def bounds_of(name: str) -> tuple[str, str]:
 def board_table(
     models: Table, caption: str, axis: Axis, rows: Iterable[Row], *figures: Column
 ) -> Table:
-    """Return the board of a page: who, how it was played, and the first of the figures as a bar."""
+    """Return the board of a page: model, how it was played, and the first figure as a bar."""
     columns = (
         MODEL,
         Column("seen", "seen", "text"),
@@ -103,7 +105,7 @@ def board_table(
 
 
 def played_fields(row: Any, judges: int, ends: Iterable[str]) -> dict[str, Any]:
-    """Return who a row of a board is, how it was played, and what it is less sure of."""
+    """Return the model of a row of a board, how it was played, and its odd endings."""
     frames = "" if row.max_frames is None else counted(row.max_frames, "frame")
     seen = [SAW_NONE if row.is_blind else frames]
     if getattr(row, "history", "") == "own":
@@ -111,6 +113,7 @@ def played_fields(row: Any, judges: int, ends: Iterable[str]) -> dict[str, Any]:
     if judges > 1 and row.judge is not None:
         seen.append(f"judge {row.judge}")
     odd = [f"{n:,} {end}" for end, n in odd_ends(row.counts, ends, row.missing).items() if n]
+    # A sweep or another history has put it into the name of the player already.
     told = (one for one in seen if one and f"({one})" not in row.model)
     return {"model": row.model, "seen": ", ".join(told), "odd": odd}
 
@@ -118,7 +121,7 @@ def played_fields(row: Any, judges: int, ends: Iterable[str]) -> dict[str, Any]:
 def sweep_tables(
     sweeps: Sequence[Sweep], chance: float | None, each: str = "an item"
 ) -> Iterator[Table]:
-    """Yield what frames and dollars buy, as curves over either."""
+    """Yield accuracy as curves over frames and over dollars."""
     drawn = sweeps[:MOST_CURVES]
     rows = [
         {
@@ -145,7 +148,7 @@ def sweep_tables(
 
 
 def cut_note(what: str, drawn: int, of: int) -> Iterator[Sentence]:
-    """Yield that only the first are drawn, where there are more."""
+    """Yield a note that only the first are drawn, if there are more."""
     if of > drawn:
         yield remark(f"The first {drawn} of {of} {what} are drawn.")
 
@@ -170,7 +173,7 @@ def gap_sentence(models: Table, key: str, rows: Sequence[int], *, part: Part = "
 
 
 def stand_ins() -> Sentence:
-    """Return that only stand-ins played."""
+    """Return the sentence that only stand-ins played."""
     return sentence("{told}.", key="stand-ins", told=STAND_INS)
 
 
@@ -182,7 +185,7 @@ def saw_none(models: Iterable[str]) -> Iterator[Sentence]:
 
 
 def few_videos(models: Sequence[str] | None = None, *, of: int = 0) -> Sentence:
-    """Return that there are too few videos, of some models or of all that there are."""
+    """Return the sentence that some models, or all, have too few videos."""
     every = models is not None and len(models) == of > 1
     return sentence(
         "Fewer than {least} videos, too few to trust an interval[: {who}].",
@@ -205,7 +208,7 @@ def ends_table(rows: Iterable[tuple[str, Mapping[str, int]]]) -> Table:
 
 
 def ends_sentences(table: Table, whole: Sequence[Part]) -> Iterator[Sentence]:
-    """Yield what is odd about each model's items, of so many as `whole` says."""
+    """Yield the odd endings of each model's items, out of `whole`."""
     for k, row in enumerate(table.rows):
         ends = [key for key in row if key != "model" and row[key]]
         odd = listed(((table.quote(k, key), f" {key}") for key in ends), last=", ")
@@ -214,7 +217,7 @@ def ends_sentences(table: Table, whole: Sequence[Part]) -> Iterator[Sentence]:
 
 
 def sweeps_table(sweeps: Iterable[Sweep]) -> Table:
-    """Return what is enough for each model, and what is best."""
+    """Return the cheapest sufficient setting of each model, and the best one."""
     rows = []
     for one in sweeps:
         found = {of.frames: of for of in one.settings}
@@ -225,6 +228,7 @@ def sweeps_table(sweeps: Iterable[Sweep]) -> Table:
                 "model": one.model,
                 "frames": one.cheapest,
                 "accuracy": cheap.accuracy.value,
+                # Dollars are told only where settings were compared by them.
                 "usd": cheap.usd if one.by == "dollars" else None,
                 "best": one.best,
                 "best_accuracy": best.accuracy.value,
@@ -245,7 +249,7 @@ def sweeps_table(sweeps: Iterable[Sweep]) -> Table:
 def sweep_sentences(
     sweeps: Sequence[Sweep], table: Table, each: str = "an item"
 ) -> Iterator[Sentence]:
-    """Yield what is enough for each model; dollars are of `each`."""
+    """Yield the cheapest sufficient setting of each model; dollars are counted by `each`."""
     for k, one in enumerate(sweeps):
         cost = f"({{accuracy}}[, {{usd}} {each}])"
         if one.cheapest != one.best:
@@ -270,7 +274,7 @@ def sweep_sentences(
 
 
 def ladders_table(ladders: Iterable[LengthLadder]) -> Table:
-    """Return what each model came to at each length, a row a length."""
+    """Return the accuracy of each model at each length, a row for each length."""
     rows = (
         {
             "model": one.model,
@@ -300,6 +304,7 @@ def ladder_sentences(ladders: Sequence[LengthLadder], table: Table) -> Iterator[
         said = list[tuple[Part, ...]]()
         for k in range(start, start + len(one.rungs)):
             quotes = table.quotes(k)
+            # The shortest length has nothing to change from.
             change = (" [", quotes["change"], "]") if k > start else ()
             said.append((quotes["seconds"], " ", quotes["accuracy"], *change))
         yield sentence(
@@ -314,7 +319,7 @@ def ladder_sentences(ladders: Sequence[LengthLadder], table: Table) -> Iterator[
 
 @dataclass(frozen=True)
 class ResultRow:
-    """How a result on a set came about, and what its answers cost."""
+    """How a result on a set was made, and what its answers cost."""
 
     result: str
     """Name of the model in the set's results."""
@@ -330,11 +335,11 @@ class ResultRow:
     unknown: int
     """Answers whose cost is not known."""
     prompts: Mapping[str, Any]
-    """Digest by role."""
+    """Digests of prompts by role."""
 
 
 def opening_of(items: int, videos: int, results: Sequence[ResultRow], *, unit: str) -> Sentence:
-    """Return what stands behind the figures of a set."""
+    """Return the sentence on what is behind the figures of a set."""
     counts = {
         "items": items,
         "videos": videos,
@@ -348,7 +353,7 @@ def opening_of(items: int, videos: int, results: Sequence[ResultRow], *, unit: s
 def methods_section(
     facts: Iterable[tuple[str, str]], results: Sequence[ResultRow], *, sources: str, extra: str
 ) -> Section:
-    """Return how a set and the results on it came about: who answered, and at what cost."""
+    """Return how a set and its results were made: who answered, and at what cost."""
     known = [row.cost for row in results if row.cost is not None]
     counts = {
         "answers": sum(row.answers for row in results),
@@ -375,7 +380,7 @@ def methods_section(
 
 
 def facts_table(facts: Iterable[tuple[str, str]]) -> Table:
-    """Return what a page says of how its figures came about, a name and a text each."""
+    """Return facts on how the figures of a page were made, a name and a text each."""
     columns = (Column("name", ""), Column("text", ""))
     rows = tuple({"name": name, "text": text} for name, text in facts)
     return Table("facts", "How it was made", columns, rows, look="facts")

@@ -1,4 +1,4 @@
-"""Slices side by side: models down, slices across, each cell a rating and what it stands on."""
+"""Makes the report of slices side by side: models down, slices across, ratings in the cells."""
 
 from __future__ import annotations
 
@@ -76,6 +76,7 @@ def slices_report(sliced: LeaderboardSlices) -> Report:
         about = {"slice": part.name, f"slice_{share}": _shared(part, share)}
         about |= effects.get(part.name, {})
         rows += [about | row_fields(row, groups.get(row.model)) for row in part.board.models]
+    # The same effects were asked for in all slices.
     of_effects = next(iter(effects.values()), {})
     fields = ("slice", f"slice_{share}", *of_effects, *ROW_FIELDS)
     columns = (Column("slice", "slice"), MODEL)
@@ -125,7 +126,7 @@ def _sentences(sliced: LeaderboardSlices) -> Iterator[Sentence]:
 
 
 def _few_sentences(sliced: LeaderboardSlices) -> Iterator[Sentence]:
-    """Yield what stands on too little: ratings by their battles, slices by their videos."""
+    """Yield which ratings have too few battles, and which slices too few videos."""
     flagged = [{flag for row in part.board.models for flag in row.flags} for part in sliced.parts]
     if any(THIN in flags for flags in flagged):
         yield sentence(
@@ -148,7 +149,7 @@ def _knows_behaviour(sliced: LeaderboardSlices) -> bool:
 
 
 def _models(sliced: LeaderboardSlices) -> list[str]:
-    """Return the models by the battles and ratings of all slices: who is best most often first."""
+    """Return the models by their mean rating over slices, weighted by battles, the best first."""
     weight: dict[str, list[float]] = {}
     for part in sliced.parts:
         for row in part.board.models:
@@ -156,6 +157,7 @@ def _models(sliced: LeaderboardSlices) -> list[str]:
             if row.rating is not None:
                 held[0] += row.rating * row.battles
                 held[1] += row.battles
+    # A model that no slice rates comes out at 0 and stands last.
     return sorted(weight, key=lambda name: -(weight[name][0] / (weight[name][1] or 1)))
 
 
@@ -164,7 +166,7 @@ def _rows_of(part: Slice) -> dict[str, LeaderboardRow]:
 
 
 def _ratings_table(sliced: LeaderboardSlices) -> Table:
-    """Return the cross table of ratings, with what each slice stands on at its foot."""
+    """Return the cross table of ratings, with the battles and videos of each slice at its foot."""
     found = [_rows_of(part) for part in sliced.parts]
     rows: list[dict[str, Any]] = []
     for model in _models(sliced):
@@ -203,7 +205,7 @@ def _across(
 
 
 def _feet(sliced: LeaderboardSlices) -> dict[str, tuple[Kind, list[Any]]]:
-    """Return what each slice stands on: battles, videos of each group of models, a share."""
+    """Return the rows at the foot: battles of each slice, videos of each group, a share."""
     boards = [part.board.settings for part in sliced.parts]
     share = _share(sliced)
     feet: dict[str, tuple[Kind, list[Any]]] = {
@@ -218,7 +220,8 @@ def _feet(sliced: LeaderboardSlices) -> dict[str, tuple[Kind, list[Any]]]:
 
 
 def _share(sliced: LeaderboardSlices) -> str:
-    """Return which share of its battles stands with a slice."""
+    """Return the key of the share that is shown with a slice."""
+    # A tie by one standard is neither good nor bad, so both-bad shares say nothing there.
     return "agreement" if sliced.by == "standard" else "both_bad_share"
 
 
@@ -228,7 +231,7 @@ def _shared(part: Slice, share: str) -> float | None:
 
 
 def _effects_table(sliced: LeaderboardSlices) -> Iterator[Table]:
-    """Yield the table of what position and style are worth in each slice, where anybody asked."""
+    """Yield the table of what position and style are worth in each slice, if asked for."""
     every = sliced.effects
     if not every:
         return

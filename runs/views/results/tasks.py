@@ -1,4 +1,4 @@
-"""Scores on tasks as reports: one a part of the set."""
+"""Makes the reports of scores on tasks, one for each part of the set."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ ODD = {
     "unscored": "has no score",
     "void": "was not asked, its video is lost",
 }
-"""How items end that are named beside a table, and what is said of one."""
+"""Endings of items that are named beside a table, and words for one such item."""
 CSV_FIELDS = (
     "split", "model", "judge", "view", "max_frames", "task", "kind", "value", "low", "high", "n",
     "chance",
@@ -148,6 +148,7 @@ def _report(scores: TaskSetScores, board: TaskBoard, data: Table) -> Report:
 
 def _models_table(board: TaskBoard) -> Table:
     tasks = {(one.task, one.kind): one for row in board.models for one in row.tasks}
+    # The column of an only task would repeat the mean.
     several = len(tasks) > 1
     is_choice = any(row.m_avg for row in board.models)
     main, interval = ("m_avg", "percent_interval") if is_choice else ("g_avg", "mark_interval")
@@ -155,6 +156,7 @@ def _models_table(board: TaskBoard) -> Table:
     spare = len(tasks)
     each = []
     for k, one in enumerate(tasks.values() if several else ()):
+        # The most of any model: others may lack items that they were not asked.
         n = max(
             of.figure.n
             for row in board.models
@@ -187,6 +189,7 @@ def _models_table(board: TaskBoard) -> Table:
     ]
     if board.chance is not None:
         of_tasks = {f"task_{k}": one.chance for k, one in enumerate(tasks.values())}
+        # What guessing gives, as a row to be read against every column.
         rows.append({"model": CHANCE, "m_avg": board.chance, **of_tasks})
     caption = f"Scores of {counted(len(board.models), 'model')} on tasks"
     return Table("tasks", caption, tuple(columns), tuple(rows))
@@ -205,7 +208,7 @@ def _row_fields(row: TaskScore, tasks: Sequence[tuple[str, Any]]) -> dict[str, A
 
 
 def _meaning(scores: TaskSetScores, board: TaskBoard, tally: Table) -> Iterator[Sentence]:
-    """Say what figures mean, by whose rules they are made, and what has no score."""
+    """Yield what figures mean, by whose rules they are made, and what has no score."""
     if any(row.m_avg for row in board.models):
         yield sentence(
             "M-Avg: mean of the tasks' accuracies on the n items that count, in percent. No answer "
@@ -228,7 +231,7 @@ def _meaning(scores: TaskSetScores, board: TaskBoard, tally: Table) -> Iterator[
 
 
 def _cautions(board: TaskBoard, tally: Table) -> Iterator[Sentence]:
-    """Say where needles are shown, and what to know of intervals before believing them."""
+    """Yield where needles are shown, and what to know about intervals before believing them."""
     if any(row.positions for row in board.models):
         yield sentence(
             "Needles by position and length: --json, arena pictures and arena report.",
@@ -245,7 +248,7 @@ def _cautions(board: TaskBoard, tally: Table) -> Iterator[Sentence]:
 
 
 def _page_sentences(board: TaskBoard, models: Table, part: Part) -> Iterator[Sentence]:
-    """Say for a page what the best came to, beside chance, and how far it stands above the next."""
+    """Yield for a page the score of the best, beside chance, and its lead over the next."""
     key = "m_avg" if any(row.m_avg for row in board.watched) else "g_avg"
     # The rows of those shown the whole, each model once.
     found: dict[str, int] = {}
@@ -279,7 +282,7 @@ def _page_sentences(board: TaskBoard, models: Table, part: Part) -> Iterator[Sen
 def _of_means(
     board: TaskBoard, means: Table, needles: Table, tally: Table, part: Part
 ) -> Iterator[Sentence]:
-    """Say for a page which tasks are hard, what background costs, and who needs fewer frames."""
+    """Yield for a page which tasks are hard, what background costs, and who needs fewer frames."""
     found = board.task_means
     said = "{part}Answers are free text, scored by a judge who has the key."
     about: dict[str, Any] = {"part": part}
@@ -338,7 +341,7 @@ def _of_means(
 
 
 def _figures(board: TaskBoard) -> Iterator[dict[str, Any]]:
-    """Yield a row a figure, with all digits."""
+    """Yield a row for each figure, with all digits."""
     for row in board.models:
         head = {"split": board.split, **{k: getattr(row, k) for k in CSV_FIELDS[1:5]}}
         for key, title, _ in _AVERAGES:
