@@ -1,4 +1,4 @@
-"""What a run holds and what follows from it as JSON lines, for whatever reads them elsewhere."""
+"""What a run holds, and records that follow from it, as JSON lines for other programs."""
 
 from __future__ import annotations
 
@@ -32,27 +32,27 @@ from videoautoarena.runs.run.rundir.account import (
 from videoautoarena.runs.run.rundir.reader import RUN_FILE, Run, open_run
 
 Written = Callable[[Battle], Mapping[str, Any]]
-"""A decided battle in a format of others."""
+"""Turns a decided battle into the format of another program."""
 What = Literal[
     "calls", "battles", "labels", "trials", "setup", "videos", "users", "costs", "rounds",
     "standards",
 ]  # fmt: skip
 Kind = Literal["setup", "videos", "users", "costs", "rounds", "standards"]
-"""Those of them that are records, computed from what the run holds."""
+"""The kinds of export that are records, computed from what the run holds."""
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 IN_PROCESS = "in-process"
 OWN_SERVER = "own server"
-"""What stands for the address of a server that is no provider's."""
+"""The word that replaces the address of a server that is no provider's."""
 PAGE = 200
-"""Calls that are in memory at once."""
+"""Calls that are read into memory at once."""
 REPORT_EVERY = 500
-"""Lines between two reports of how far it is."""
+"""Lines between two reports of progress."""
 OnCount = Callable[[int, int], None]
-"""Takes how many lines are written, and how many there will be."""
+"""Takes the number of lines that are written, and of all lines."""
 
 
 class Lines(NamedTuple):
-    """What is exported: how many lines, and the lines, made as they are asked for."""
+    """The number of exported lines, and the lines, which are made one at a time."""
 
     total: int
     lines: Iterator[str]
@@ -86,7 +86,7 @@ def lines_of(run: Run, what: What, written: Written | None = None) -> Lines:
 
 
 def records_of(run: Run, what: Kind) -> Iterable[PublishedRecord]:
-    """Return the records that a run is described by, of one kind."""
+    """Return the records of one kind that describe a run."""
     if what == "setup":
         return [setup_of(run)]
     if what == "videos":
@@ -108,11 +108,11 @@ KINDS: Mapping[Kind, type[PublishedRecord]] = {
     "rounds": Round,
     "standards": StandardVerdicts,
 }
-"""What each line of such an export is."""
+"""The record that each line of such an export holds."""
 
 
 def records_schema() -> dict[str, Any]:
-    """Return the JSON Schema of those records, each by the name of its export."""
+    """Return the JSON Schema of these records, by the name of their export."""
     from pydantic.json_schema import models_json_schema
 
     kinds: list[tuple[type[PublishedRecord], Literal["serialization"]]] = [
@@ -124,6 +124,7 @@ def records_schema() -> dict[str, Any]:
 
 
 def _calls(run: Run) -> Iterator[dict[str, object]]:
+    # By pages: a run may have millions of calls, each with its reply.
     place, rows = run.store.journal.after(0, most=PAGE)
     while rows:
         yield from map(_call, rows)
@@ -141,20 +142,21 @@ def _call(row: CallRow) -> dict[str, object]:
 
 
 def _own_servers(endpoints: Iterable[str]) -> list[str]:
-    """Return the names under which servers of one's own may be spoken of, longest first."""
+    """Return the names by which texts may mention servers of one's own, longest first."""
     own = {one for one in endpoints if not (one == IN_PROCESS or is_providers(one))}
     hosts = {one.rpartition(":")[0] for one in own if ":" in one}
+    # Longest first, or the host would be replaced within host:port and the port stay.
     return sorted(own | hosts, key=len, reverse=True)
 
 
 def _own_servers_of(run: Run) -> list[str]:
-    """Return the same of all models of a run."""
+    """Return these names for all models of a run."""
     cast = (run.manifest.get("cast") or {}).values()
     return _own_servers(entry.get("endpoint", IN_PROCESS) for entry in cast)
 
 
 def _without(names: Iterable[str], text: str | None) -> str | None:
-    """Return what was said of a failure, without where the server stands."""
+    """Return the words of a failure without the names of servers."""
     for name in names:
         # A host may be called "time": what only holds its name says another thing.
         whole = rf"(?<![\w-]){re.escape(name)}(?![\w-])"
@@ -163,7 +165,7 @@ def _without(names: Iterable[str], text: str | None) -> str | None:
 
 
 def _judged_without(names: Sequence[str], judging: dict[str, Any]) -> dict[str, Any]:
-    """Return one judge's view; where its call failed, without where the server stands."""
+    """Return one judging, whose reason names no server of one's own."""
     return {**judging, "reason": _without(names, judging["reason"])}
 
 
@@ -188,9 +190,9 @@ def _battles(run: Run) -> Iterator[dict[str, object]]:
 
 
 def write_whole(to: Path, lines: Iterable[str]) -> int:
-    """Write lines to a file whole or not at all; return how many.
+    """Write lines to a file whole or not at all; return their number.
 
-    A file next to it is filled and then given the name. Raises OSError.
+    A file beside it is filled and then renamed. Raises OSError.
     """
     number, name = tempfile.mkstemp(dir=to.parent, prefix=f".{to.name[:40]}-")
     draft = Path(name)
@@ -201,6 +203,8 @@ def write_whole(to: Path, lines: Iterable[str]) -> int:
                 file.write(f"{line}\n")
                 count += 1
             file.flush()
+            # On the disk before it gets the name, or a power cut could leave an empty file under
+            # it.
             os.fsync(file.fileno())
         draft.chmod(0o644)  # mkstemp keeps it to its owner
         draft.replace(to)
@@ -248,6 +252,7 @@ def export(
 
 def refuse_place(out: Path, to: Path, *, force: bool) -> None:
     """Raise BadInput for a file that is part of the run, or there and not to be replaced."""
+    # Its log and its lock begin with the same name.
     is_part = to.resolve().parent == out.resolve() and to.name.startswith(RUN_FILE)
     if is_part or to.resolve() == out.resolve():
         raise BadInput(f"{to} is the run itself; pass another --to")

@@ -22,10 +22,10 @@ from videoautoarena.runs.run.rundir.reader import Run
 from videoautoarena.runs.run.rundir.weaknesses import read_looks
 
 Themes = Mapping[str, str]
-"""A recorded weakness to the theme it belongs to; one that is left out is a theme of its own."""
+"""A recorded weakness to its theme; a weakness that is left out is a theme of its own."""
 NO_THEMES: Themes = MappingProxyType({})
 NO_ORIGIN = "none"
-"""Of battles that never came to a question."""
+"""The origin of battles that never had a question."""
 
 
 class Difficulty(Record):
@@ -81,7 +81,7 @@ class Round(PublishedRecord):
 
 @dataclass
 class _Sum:
-    """What the battles of one round hold, without their texts."""
+    """Sums over the battles of one round, without their texts."""
 
     battles: int = 0
     graded: list[float] = field(default_factory=list)
@@ -91,7 +91,7 @@ class _Sum:
     verdicts: Counter[str] = field(default_factory=Counter)
     points: dict[str, list[float]] = field(default_factory=dict)
     shown: set[tuple[str, str]] = field(default_factory=set)
-    """Battle and theme."""
+    """Pairs of battle and theme."""
     looked_at: set[str] = field(default_factory=set)
 
     def add(self, battle: Battle, themes: Themes) -> None:
@@ -113,6 +113,8 @@ class _Sum:
         self.refused += not attempt.accepted
         self.looked_at.add(attempt.battle)
         for weakness in (*attempt.weaknesses_a, *attempt.weaknesses_b):
+            # A set: a battle that was looked at twice, or shows a theme in both answers, counts
+            # once.
             self.shown.add((attempt.battle, themes.get(weakness, weakness)))
 
     def round(self, number: int) -> Round:
@@ -135,12 +137,12 @@ class _Sum:
 
 
 def rounds_in(run: Run) -> list[Round]:
-    """Return the rounds of a run; their themes are those of the profiles of its models."""
+    """Return the rounds of a run; their themes are those of its models' profiles."""
     return rounds_of(run.battles, themes=read_looks(run.battles).theme_of)
 
 
 def rounds_of(battles: Iterable[Battle], *, themes: Themes = NO_THEMES) -> list[Round]:
-    """Return the rounds of the battles that count, gone through once, the first round first."""
+    """Return the rounds of battles that count, the first round first; `battles` is read once."""
     sums: dict[int, _Sum] = {}
     for battle in battles:
         sums.setdefault(battle.round, _Sum()).add(battle, themes)
@@ -160,5 +162,5 @@ def _mean(values: Sequence[float]) -> float | None:
 
 
 def _counts(found: Counter[str]) -> dict[str, int]:
-    """Return counts, the most frequent first, equal ones by name."""
+    """Return counts, the most frequent first, and equal ones by name."""
     return dict(sorted(found.items(), key=lambda one: (-one[1], one[0])))

@@ -202,6 +202,7 @@ def arena_file(config: Path | None) -> ArenaFile:
     file = Path("arena.toml")
     if not file.is_file():
         return ArenaFile()
+    # Whoever sent the folder could have put it there, and it would say where frames and keys go.
     if beside := next((name for name in _SHARED_FILES if Path(name).exists()), None):
         raise BadInput(
             f"./arena.toml lies beside a {beside} and may have come with it; pass --config "
@@ -224,6 +225,7 @@ def read_arena_file(path: Path) -> ArenaFile:
         raise BadInput(f"{path} is not valid TOML: {wrong}") from None
     except ValidationError as wrong:
         mistakes = wrong.errors()
+        # A misspelled key first: a value that is missing is often what the key was meant for.
         unknown = (one for one in mistakes if one["type"] == "extra_forbidden")
         raise BadInput(f"{path}: {_describe(next(unknown, mistakes[0]))}") from None
 
