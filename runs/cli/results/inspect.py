@@ -136,7 +136,7 @@ def _rated(run: Run) -> Sequence[LeaderboardRow]:
 
 
 def _one_form(form: str | None, *, jsonl: bool, as_json: bool) -> str:
-    """Return the form that the three options ask for; --jsonl beats --json, as it always did."""
+    """Return the form that the three options ask for; --jsonl beats --json."""
     short = "jsonl" if jsonl else "json" if as_json else None
     if form and short and form != short:
         raise click.UsageError(f"--{short} and --format {form} contradict each other; give one")
@@ -157,7 +157,7 @@ def show_command(out: Path, battle: str | None) -> None:
 
 
 def show_battle(out: Path, battle: str | None = None) -> None:
-    """Print a battle of the run in `out`; the most telling one where none is named."""
+    """Print a battle of the run in `out`, or the most telling one if none is named."""
     from videoautoarena.runs.run.battles.detail import show, show_most_telling
     from videoautoarena.runs.run.battles.detail_text import page
 
@@ -308,7 +308,7 @@ def _on_row(number: int) -> None:
 
 
 def on_terminal(number: int, total: int) -> None:
-    """Say on one line how far it is, where somebody may be watching."""
+    """Show progress on one line of a terminal."""
     if sys.stderr.isatty():
         click.echo(f"\r{number:,} of {total:,}", err=True, nl=number == total)
 
