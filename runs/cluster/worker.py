@@ -107,6 +107,7 @@ class Worker:
         mirror.add(await self.owner("common"))
         self._writer = ForwardingWriter(mirror, self._send)
         self._store = store = Store(mirror, self._writer, None, is_alone=False)
+        # Entered by hand: `stop`, which the head calls, closes it.
         self._decoders = await Decoders(FrameCache()).__aenter__()
         config = setup.config
         self._frames = RunFrames(
@@ -191,6 +192,7 @@ class Worker:
                 await self._writer.write_all()
         finally:
             self._playing.pop(unit.name, None)
+            # Memory holds the videos under way, and none that was played.
             self._mirror.forget(unit)
         return None
 

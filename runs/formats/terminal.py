@@ -65,6 +65,7 @@ def out() -> Console:
     """Return the console of results (stdout)."""
     from rich.console import Console
 
+    # Names of models and files may hold what rich takes for markup or an emoji.
     return Console(highlight=False, emoji=False, markup=False)
 
 

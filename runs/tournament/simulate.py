@@ -115,6 +115,7 @@ def simulate(
                 open_options=open_options,
                 users=users,
             )
+        # From here on whatever plays the run closes its file.
         undo.pop_all()
     remember(ready.config, videos)
     introduce(ready, out, say=say, assumed_cast=settings.assumed_cast, exists=exists)

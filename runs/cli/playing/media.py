@@ -61,6 +61,7 @@ def videos_command(folder: Path, scenes: bool, quick: bool, facts: str | None) -
     if scenes:
         library = ending.run_async(videos.with_scenes(library, say))
     options.print_whole(library.as_json(), lambda: videos.render_library(library))
+    # After the table: a mistake in the facts keeps nobody from seeing the videos.
     if library.wrong_facts is not None:
         raise library.wrong_facts
 

@@ -23,6 +23,7 @@ import click
 from videoautoarena.memory.records.errors import ArenaError, WrongArgument
 from videoautoarena.runs.formats.terminal import ResultsLost, lost_results, open_streams
 
+# Texts stand here and not with the commands, so that the list loads none of their modules.
 SECTIONS: dict[str, dict[str, tuple[str, str]]] = {
     "Begin": {
         "demo": (
@@ -97,6 +98,7 @@ EXIT_USAGE = 2
 EXIT_VOIDS = 3
 EXIT_CAP = 4
 EXIT_GONE = 5
+# EX_SOFTWARE of sysexits.h; 130 is what shells report for SIGINT, 128 + 2.
 EXIT_BUG = 70
 EXIT_INTERRUPTED = 130
 
@@ -157,6 +159,7 @@ def arena() -> None:
 def arena_main() -> None:
     """Run `arena`."""
     _begin()
+    # Not standalone, or click would end the process itself, with exit codes of its own.
     sys.exit(guarded(lambda: arena.main(prog_name="arena", standalone_mode=False)))
 
 
@@ -190,6 +193,7 @@ def _code_of(run: Callable[[], Any]) -> int:
     except (KeyboardInterrupt, click.Abort):
         _line("interrupted, and nothing is lost; to continue, repeat the command")
         return EXIT_INTERRUPTED
+    # Why they were lost is told by `guarded`, once everything is flushed.
     except ResultsLost:
         return 0
     except WrongArgument as wrong:

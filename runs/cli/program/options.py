@@ -105,6 +105,7 @@ def read_cap(text: str) -> float:
     if text == "none":
         return math.inf
     try:
+        # As people write large numbers: 1_000_000 or 1,000,000.
         cap = float(text.replace("_", "").replace(",", ""))
     except ValueError:
         # No comparison holds of it, so that it falls through to the refusal.
@@ -204,6 +205,7 @@ def gathered(name: str, make: Callable[..., object], *options: Option) -> Option
     def add(command: Command) -> Command:
         @wraps(command)
         def given(*args: Any, **typed: Any) -> Any:
+            # Made when the command runs and not while it is parsed: --help opens no file.
             typed[name] = take(make, typed)
             return command(*args, **typed)
 
@@ -262,6 +264,7 @@ def is_quiet() -> bool:
 
 
 def _remember(context: click.Context, option: click.Parameter, value: object) -> None:
+    # With click's context, so that whatever prints need not be handed the flag.
     context.meta[f"{__name__}.{option.name}"] = value
 
 
@@ -355,6 +358,7 @@ def _open_bench(bench: Path) -> OpenBench:
     return open_bench(bench)
 
 
+# Not checked here: whoever opens a path says in its own words what to pass.
 PATH = click.Path(path_type=Path)
 OUT = click.argument("out", type=PATH)
 BENCH = click.argument("bench", type=PATH)
@@ -618,6 +622,8 @@ def span(name: str, text: str, bounds: tuple[int, int]) -> tuple[int, int]:
     fewest, most = bounds
     low, dash, high = text.partition("-")
     ends = [
+        # More than three digits are out of all bounds, and thousands of them raise an error in
+        # int().
         int(end) if end.isascii() and end.isdecimal() and len(end) < 4 else 0
         for end in (low, high if dash else low)
     ]

@@ -406,6 +406,7 @@ def view_command(out: Path, *, videos: Path | None, port: int | None, opens: boo
     """
     from videoautoarena.runs.serve.server.serve import refuse_without_web
 
+    # Before the import that needs it, which would end in a trace.
     refuse_without_web()
     from videoautoarena.runs.serve.view.app import view
 

@@ -259,6 +259,7 @@ def _progress(question: PowerQuestion) -> Iterator[Callable[[int], object]]:
     what = f"{question.tournaments:,} tournaments of up to {question.end:,} battles"
     if not sys.stderr.isatty():
         say(f"playing {what}")
+        # It takes a number and does nothing that anybody sees.
         yield abs
         return
     length = max(question.tournaments * question.end, 1)

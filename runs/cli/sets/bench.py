@@ -202,6 +202,7 @@ def probe(
         if plan:
             return _plan(bench, asked)
         code = _ending(_run(bench, asked, engine))
+        # Anew: the answers of the models are among the results by now.
         found = probe_all(bench)
     options.print_viewed(found.to_json(), lambda: probes_report(found))
     return code

@@ -258,6 +258,7 @@ def _config(flags: Flags, missing: list[str]) -> RunConfig | None:
 
 def _packages() -> dict[str, str | None]:
     """Return the version of each package that a run needs; None if it is not installed."""
+    # What belongs to an extra may be missing.
     needed = (line for line in requires(US) or () if "extra ==" not in line)
     return {name: _version(name) for name in sorted(re.split(r"[^\w.-]", n)[0] for n in needed)}
 
@@ -383,6 +384,7 @@ def _live(config: RunConfig, visit: Visit, doubts: list[str]) -> list[ModelCheck
                 doubts.append(f"{one.model!a} does not answer: {why}")
             continue
         posts = [post for post in _roles(config, one.model) if post != "contestant"]
+        # A contestant answers in free text: only the others have to reply in JSON.
         if posts and not one.json:
             advice = "raise its max_tokens, where its reply was cut off, or name another model"
             doubts.append(
@@ -417,6 +419,7 @@ def _calls(config: RunConfig, found: CheckedFolder | None) -> CallBounds:
     def most_calls(aliases: Collection[str]) -> int:
         answers = sum(most[alias] for alias in aliases if alias in config.models)
         others = sum(most[alias] for alias in aliases if alias not in config.models)
+        # Two contestants answer in each battle, whichever of them are drawn.
         return min(answers, 2 * slots) + others
 
     return CallBounds(

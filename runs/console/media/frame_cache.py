@@ -18,6 +18,7 @@ from videoautoarena.video.workers.decoders import SPLICED_BYTES
 
 SHOWN = 20
 """The most videos that are listed for a person."""
+# Hex digits: fewer would mean many videos at once.
 SHORTEST_ID = 4
 _AGE = re.compile(r"(\d+(?:\.\d+)?)([smhdw])")
 _SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86400, "w": 7 * 86400}

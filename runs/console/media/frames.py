@@ -196,6 +196,7 @@ async def _shown(run: Run, asked: FramesRequest) -> FramesView:
             raise BadInput(f"{asked.model} is not a contestant of {there}")
         most = config.model_of(model).frame_limit("contestant")
         by = safe(model)
+    # In a thread, since a file that is compared by content is read whole.
     video, path = await asyncio.to_thread(_of_run, run, asked.video)
     frames = run.store.frames(video.id)
     if frames is None:
@@ -208,6 +209,7 @@ async def _shown(run: Run, asked: FramesRequest) -> FramesView:
             is_known = not path.is_relative_to(NO_FOLDER)
             why = str(failure) if is_known else "lies in a folder that is not known here"
             raise BadInput(f"{safe(video.path)} {why}; pass the file as it was") from None
+        # Only those that are kept: a search would decode the whole video.
         scenes = kept_scenes(decoders.cache.folder, video.sha256)
     return FramesView(
         *(video, config.sampling, seen, len(frames.frames), jpegs),

@@ -332,6 +332,7 @@ def _inline(value: Any) -> str:
 
 
 def _quoted(alias: str) -> str:
+    # Bare keys of TOML are ASCII letters, digits, "-" and "_"; all others stand in quotes.
     is_bare = alias.isascii() and alias.replace("-", "").replace("_", "").isalnum()
     return alias if is_bare else json.dumps(alias)
 

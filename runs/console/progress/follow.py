@@ -75,6 +75,7 @@ class Follower:
 
     def look(self, process: int | None = None) -> None:
         """Pass on what is new since the last look; `process` plays the run."""
+        # Opened anew for each look, since a Run remembers what it has read.
         with open_run(self._folder) as run:
             # Slots are only ever added.
             if run.store.count_slots() != self._slots:
@@ -157,6 +158,7 @@ class Follower:
         if rule is None:
             self._watch = self._waves = None
             return
+        # A rule may change whenever the run is continued.
         if self._watch is None or self._watch.rule != rule or self._waves is None:
             config = RunConfig.of_manifest(run.manifest)
             self._waves = Waves.of(run.store, config.models)
@@ -167,6 +169,7 @@ class Follower:
 
     def _call(self, run: Run, row: CallRow) -> None:
         slot = self._lineup.current(row.nonce.scope)
+        # No call says who was drawn: the draw is read at the first answer of a slot, and once.
         if row.nonce.role == "contestant" and slot not in self._drawn and self._is_open(slot):
             self._drawn.add(slot)
             draw = run.store.draw(slot)

@@ -55,6 +55,8 @@ async def until_done(
     main = asyncio.ensure_future(work)
     drained = asyncio.ensure_future(asker.drained.wait())
     with _interrupts(asker, main, listeners):
+        # Once the asker is drained, work only waits for calls that are never sent: it has to be
+        # cancelled.
         await asyncio.wait({main, drained}, return_when=asyncio.FIRST_COMPLETED)
     drained.cancel()
     if not main.done():

@@ -39,6 +39,7 @@ def audience(
         elif not quiet and (plain or not is_live()):
             listeners = [plain_lines(say)]
         elif not quiet:
+            # Imported only where something is drawn: a pipe does without rich's console.
             from rich.console import Console
 
             from videoautoarena.runs.console.progress.live import LiveConsole

@@ -37,6 +37,7 @@ def budget(standing: RunSnapshot, line: TerminalLine) -> Text:
     """Return the line on costs, the most important first: at 80 columns something may be cut."""
     usd, tokens = standing.caps
     dot = f" {line.marks.between} "
+    # With unknown costs alone no sum is shown: $0.00 would read as free.
     is_known = bool(standing.usd) or not standing.unknown or usd is not None
     line.add("cost ").add(dollars(standing.usd) if is_known else "unknown", "bold")
     line.add(f" of ${usd:,.2f}" if usd is not None else "")
@@ -128,6 +129,7 @@ def picture(standing: RunSnapshot, board: LiveBoard | None, size: ScreenSize) ->
 def _share(room: int, models: int, standing: RunSnapshot) -> tuple[int, int, int]:
     """Return the rows, titles included, of board, lineages and battles."""
     wants = [models + 1 if models else 0, len(standing.flights) + 1, len(standing.latest) + 1]
+    # After the end nothing is in flight, and its rows go to board and battles.
     wants[1] *= standing.ended is None
     got = [0, 0, 0]
     # In turn, so that each has a few rows before one has many; the board's last rows come late.
@@ -350,6 +352,7 @@ def _interval(line: TerminalLine, drawn: DrawnInterval, axis: Axis, width: int) 
 def _flights(standing: RunSnapshot, names: dict[str, str], size: ScreenSize) -> Iterator[Text]:
     if size.height < 1 or standing.ended is not None:
         return
+    # Those with a call under way first: the others only wait.
     flights = sorted(standing.flights.values(), key=lambda flight: not flight.voices)
     shown = flights[: size.height - 1]
     more = len(flights) - len(shown)

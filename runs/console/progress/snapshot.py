@@ -188,6 +188,7 @@ class RunSnapshot:
         """Seconds left at the pace so far; None if it is too early, or the run is ending."""
         if self.fresh < TIMED or self.ended is not None or self.draining is not None:
             return None
+        # By the pace since the first event here: a follower may have come late.
         return (self.clock() - self.heard_s) / self.fresh * (self.total - self.done)
 
     @property
@@ -268,6 +269,7 @@ class RunSnapshot:
         if self._endings.has(row):
             return None
         slot = self._lineup.slots[row]
+        # Once a lineage of it speaks, the video is no longer being read.
         self.flights.pop(slot.video, None)
         flight = self.flights.setdefault(_lineage(slot), LineageUnderWay(slot.video, slot.persona))
         flight.round = slot.round
@@ -297,6 +299,7 @@ class RunSnapshot:
 
     def _count(self, event: CallEvent) -> None:
         self.failed += event.fault is not None
+        # Its cost stands among those of earlier processes, which came with `RunBegun`.
         if event.kind == "recalled":
             self.recalled += 1
             return

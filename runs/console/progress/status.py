@@ -369,6 +369,7 @@ def status_of(folder: Path) -> Status:
             caps=kept_caps(store),
             outlook=look_ahead(store),
             failed=len(failed_slots(store)),
+            # Trials and tags are no work on battles, and would raise the pace.
             work=reader.work_on(store, costs.total.calls - sum(one.calls for one in costs.beside)),
             damage=[*reader.problems(store.videos()), *reader.damage(store)],
             server_limits=kept_limits(store),
@@ -379,6 +380,7 @@ def status_of(folder: Path) -> Status:
             users=users_of(store, looks=run.manifest.get("diverse") is True),
             process=process,
             intents=journal.intents(),
+            # Without a process nobody waits for replies any more: what was in flight is lost, too.
             lost=journal.lost(besides="offline:*", in_flight=process is None),
             nodes=kept_machines(store),
         )

@@ -377,6 +377,7 @@ def _lineage(run: Run, battle: Battle) -> tuple[list[Battle], list[Battle]]:
     slots = slots.where(slots.about(battle.video) & (slots.personas == battle.persona))
     slots = slots.where(~newcomers_among(slots) | slots.among([battle.id]))
     mine = next((slot.generation for slot in slots if slot.id == battle.id), 0)
+    # As it stood then: what was repaired later did not lead to this question.
     standing = Lineup(slots.where(slots.generations <= mine)).ids
     ever = [found for slot in slots if (found := run.store.battle(slot.id))]
     return [found for found in ever if found.id in standing], ever

@@ -184,6 +184,7 @@ def _battles(run: Run) -> Iterator[dict[str, object]]:
     names = _own_servers_of(run)
     for battle in run.store.each_battle():
         fields = as_json(battle)
+        # The reason of a void or forfeit quotes a server's error, which may hold its address.
         fields["reason"] = _without(names, battle.reason)
         fields["verdicts"] = [_judged_without(names, one) for one in fields["verdicts"]]
         yield {**fields, "superseded": battle.id not in run.lineup.ids}

@@ -144,6 +144,7 @@ def _telling(battle: Battle, judging: Judging, names: Mapping[str, str]) -> str:
     sides = (names.get(won, won), names.get(lost, lost))
     texts = [_with_names(sentence, battle, judging, names) for sentence in _sentences(judging)]
     if battle.verdict in ("a", "b"):
+        # Judges also say what the loser did well, which is no reason why it lost.
         texts = [text for text in texts if not _speaks_against(text, *sides)]
     # max keeps the first of equals: the earlier sentence of the weightier standard.
     return max(texts, key=lambda sentence: _weight(sentence, *sides), default="")
@@ -273,6 +274,7 @@ def chosen_rows(run: Run, selection: Selection, rate: Rate) -> Longs:
         figures = np.array([-_as_number(difficulty) for (difficulty,) in graded], dtype=np.float64)
     else:
         return rows
+    # Stable: equally surprising battles stay in the order in which they were played.
     found: Longs = rows[np.argsort(figures, kind="stable")]
     return found
 

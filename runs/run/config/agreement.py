@@ -98,8 +98,11 @@ def agreed(
         BadInput: the file leads where nobody here has agreed to; it lists all of it.
     """
     names = frozenset(names)
+    # Whoever finds clips for a model is called along with it.
     called = sorted(names | config.helpers(names))
     received = {name: config.cast[name] for name in called if config.cast[name].is_received}
+    # The file is read only where it can matter: a broken one keeps nobody from a run that leads
+    # nowhere.
     is_asked = any(map(_leads_away, received.values()))
     file = arena_file(trust.config) if is_asked else ArenaFile()
     own = {name: _as_configured(name, entry, file) for name, entry in received.items()}

@@ -155,6 +155,7 @@ def officials(
     named = file.roles.judge or ()
     judges = judges or ((named,) if isinstance(named, str) else tuple(named))
     chosen = judges or (OFFLINE_JUDGE if entry_of(examiner, file).is_offline else examiner,)
+    # One name in two spellings of its accents is one model.
     if len(set(map(composed, chosen))) != len(chosen):
         raise BadInput(f"--judge names {_twice(chosen)} twice; name each judge once")
     return examiner, chosen

@@ -242,6 +242,7 @@ class FactCount:
         borrowed = battle.borrowed.seat if battle.borrowed else None
         seats = {"a": (battle.model_a, battle.answer_a), "b": (battle.model_b, battle.answer_b)}
         for seat, (model, answer) in seats.items():
+            # A borrowed answer was counted with the battle in which it was given.
             if model is None or answer is None or seat == borrowed:
                 continue
             mark = thought_mark(answer)

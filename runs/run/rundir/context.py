@@ -92,6 +92,7 @@ async def work_off(
             while (job := next(left, None)) is not None:
                 await work(job)
         except BaseException:
+            # The others end what they have begun, and find nothing more.
             left = iter(())
             raise
 

@@ -61,6 +61,8 @@ def pardon(store: Store, videos: Collection[str], generation: int) -> list[str]:
     lifted = []
     for video in sorted(videos):
         if (why := verdict_on(store, video)) is not None:
+            # What was lifted is written first: a kill in between leaves the video refused, and it
+            # is lifted again the next time.
             before = {**_lifted(store, video), str(generation): why}
             store.put_file(f"{UNUSABLE}{video}{BEFORE}", canonical_json(before), replace=True)
             store.put_file(f"{UNUSABLE}{video}", "", replace=True)

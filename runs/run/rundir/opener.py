@@ -167,6 +167,8 @@ def go_on(
     manifest = store.manifest()
     refuse_merged(out, manifest)
     kept = priced(configured(out, begun, asked, generation=next_generation(store.slots())))
+    # A kill right after the run's beginning leaves it without its prompts: those at hand stand in
+    # if they are the same.
     own = stored_prompts(store, missing=_prompts_like(manifest, prompts))
     _refuse_other_prompts(out, own, manifest)
     at_hand = {video.id for video in found.videos}
@@ -364,11 +366,13 @@ def configured(
     if set(kept.models) - set(kept.guests) <= set(now.models):
         now = _with_newcomers(now, kept)
     newcomers = [model for model in now.models if model not in kept.models]
+    # More models continue a run; fewer or other ones are another run.
     joins = bool(newcomers) and set(kept.models) <= set(now.models)
     same = now
     if joins:
         cast = {name: entry for name, entry in now.cast.items() if name in kept.cast}
         as_before = {name: getattr(kept, name) for name in ("models", *_OF_THE_CAST)}
+        # Compared without newcomers, who also change whether all are offline and what was allowed.
         same = now.model_copy(update={"cast": cast, **as_before})
     _refuse_other(out, kept, same)
     rounds = kept.rounds if asked.assumed_rounds else now.rounds
@@ -463,6 +467,7 @@ def _refuse_lost(
         current = (lineup.current(place) for place in places)
         return all(slot in settled and slot not in failed for slot in current)
 
+    # A video that was played to its end needs no file any more.
     lost = [video for video in store.videos() if video.id not in here and not is_done(video.id)]
     if lost:
         is_there = any(video.path == lost[0].path for video in videos)

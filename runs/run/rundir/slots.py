@@ -39,12 +39,14 @@ class Lineup:
         self._all = Slots.of(slots)
         latest = _latest(self._all)
         ordinal = latest.columns.ordinal
+        # Usually it is, and a copy of a large table is spared.
         is_sorted = bool(np.all(ordinal[1:] >= ordinal[:-1]))
         self.slots = latest if is_sorted else latest.where(np.argsort(ordinal, kind="stable"))
         self.ids = self.slots.ids
 
     def current(self, base: str, *, before: int | None = None) -> str:
         """Return the id of the slot that counts in a place, or counted `before` a generation."""
+        # Most runs have nothing that was played again, and no table has to be searched.
         if not self._again:
             return base
         each = ((generation, id_) for id_, generation in self._in_place(base))

@@ -32,6 +32,7 @@ LAG = 2
 """A slot of wave k is drawn by the waves up to k - 2: the wave before may still be under way."""
 _REMEMBERED = 64
 """The most waves whose weights are kept; only a few are drawn from at any time."""
+# Points of the first model in halves, so that a tie is a whole number, too.
 _HALVES = {"a": 2, "b": 0} | dict.fromkeys(TIES, 1)
 _PLACE, _VIDEO, _FIRST, _SECOND, _HALF_POINTS = range(5)
 _NOBODY = -1
@@ -62,6 +63,7 @@ class Waves:
         self._slots = slots = slots.where(ordered)
         self.order, self._wave = _numbered_waves([part[ordered] for part in parts])
         self._models = {model: index for index, model in enumerate(models)}
+        # Twenty bytes a slot, whatever was said in its battle.
         self._rows = np.full((len(slots), 5), _NOBODY, dtype=np.int32)
         self._rows[:, _PLACE] = numbered(places_of(slots))
         self._rows[:, _VIDEO] = numbered(slots.columns.video)
