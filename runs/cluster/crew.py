@@ -315,6 +315,7 @@ class Crew:
             if manning is None or manning.done():
                 if manning is not None:
                     manning.result()
+                # Machines may join, or come back, at any time.
                 manning = asyncio.ensure_future(self._man_more())
             await asyncio.sleep(LOOK_S)
 
@@ -404,6 +405,7 @@ class Crew:
         """End all workers; what they have under way is written down first."""
         hands = [hand for hand in self._hands if not hand.is_lost]
         with suppress(TimeoutError):
+            # A worker that hangs ends by itself once its lease has run out.
             async with asyncio.timeout(self.lease_s):
                 await asyncio.gather(*map(self._end, hands), return_exceptions=True)
         self._show(is_over=True)

@@ -90,6 +90,7 @@ class Lender:
         self._gone: dict[str, str] = {}
         """Worker whose lease has run out to its node."""
         self._given_up: set[str] = set()
+        # More than a lease: the last one may have been given right before the death.
         self._opens_s = clock() + GRACE * lease_s
         """When nothing that an earlier life lent can be in use any more."""
         self._is_open = False
@@ -154,6 +155,7 @@ class Lender:
         """
         self._given_up.add(worker)
         self._tick()
+        # A lender that is open has heard of all who live.
         return worker in self._gone or (self._is_open and worker not in self._workers)
 
     async def hold(

@@ -78,6 +78,7 @@ class ColumnCoder:
     def add_coded(self, values: Sequence[Any], codes: Ints) -> None:
         """Add the next rows, which are coded by `values` of their own."""
         place = self._place
+        # Only values that occur: a dictionary of Arrow may hold more of them.
         used = np.unique(codes)
         moved = np.zeros(len(values), dtype=np.int64)
         for k in used.tolist():
@@ -187,6 +188,7 @@ def _read_csv(file: Path, wanted: Wanted) -> ColumnSheet:
             raise BadInput(f"{where}: two columns are called {quoted(twice)}; rename one")
         coders = {k: ColumnCoder() for k, name in enumerate(names) if wanted(name)}
         for rows in _portions(file, reader, len(names)):
+            # Of no rows zip would make no columns.
             columns = list(zip(*rows, strict=True)) or [()] * len(names)
             for k, coder in coders.items():
                 coder.add(columns[k])
@@ -237,6 +239,7 @@ def _read_lines(file: Path, wanted: Wanted) -> ColumnSheet:
                 if wanted(name) and name not in names:
                     names[name] = ColumnCoder()
                     if done:
+                        # A key that comes late is a gap in all lines before.
                         names[name].add([None] * done)
             for name, coder in names.items():
                 coder.add([_cell(found.get(name)) for found in objects])
@@ -325,6 +328,7 @@ def _decode(piece: Any) -> tuple[list[Any], Ints]:
     if not pa.types.is_dictionary(piece.type):
         piece = piece.dictionary_encode()
     values = [_cell(value) for value in [*piece.dictionary.to_pylist(), None]]
+    # Arrow gives nulls no code: theirs is that of the None at the end.
     codes = piece.indices.cast(pa.int64()).fill_null(len(values) - 1)
     return values, codes.to_numpy(zero_copy_only=False)
 
@@ -388,6 +392,7 @@ def _of_arrow(given: Any, wanted: Wanted) -> ColumnSheet:
 def _mapped(battle: Any, place: int) -> Mapping[str, Any]:
     if isinstance(battle, Mapping):
         return battle
+    # A named tuple is read by its names, which may stand in another order.
     if isinstance(battle, tuple | list) and not hasattr(battle, "_fields"):
         if not 3 <= len(battle) <= len(TUPLE):
             raise BadInput(

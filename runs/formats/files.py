@@ -225,6 +225,7 @@ def comma_separated_lines(columns: Sequence[str], rows: Iterable[Sequence[Cell]]
     writer.writerow(columns)
     for row in rows:
         yield text.getvalue()
+        # One line at a time: a table of a million battles is never whole in memory.
         text.seek(0)
         text.truncate()
         writer.writerow(

@@ -44,6 +44,7 @@ def safe(text: str, *, lines: bool = False) -> str:
     """
     if not lines and len(text) > LONGEST_LINE:
         text = f"{text[: LONGEST_LINE - 1]}…"
+    # Nearly all text is, and is spared the look at each character.
     if text.isprintable():
         return text
     return "".join(_shown(c, lines) for c in text)
@@ -204,6 +205,7 @@ def lost_results() -> OSError | None:
     if not isinstance(results, Results):
         return None
     results.is_needed = False
+    # What is still in the buffer may be the first that cannot be written.
     sys.stdout.flush()
     gone = results.lost is None or results.lost.errno in _UNREAD
     return None if gone else results.lost

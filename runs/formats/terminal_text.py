@@ -96,6 +96,7 @@ class Axis(NamedTuple):
 
     def place(self, x: float) -> float:
         """Return the place of a figure from 0 to 1; outside of that where the axis is cut."""
+        # All figures may be the same.
         return (x - self.low) / ((self.high - self.low) or 1.0)
 
     def to_json(self) -> dict[str, Any]:

@@ -125,7 +125,8 @@ def _open(out: Path, request: AddRequest, say: Say, *, has_engine: bool) -> Open
         request = _named_in_full(store, request)
         found = _addition(store, request)
         stored = folder if request.videos is None else None
-        # Elsewhere every model of the run is set up, whether it is called or not.
+        # Here the newcomer and the judges alone are called; elsewhere every model of the run is set
+        # up, whether it is called or not.
         judging = (request.model, *found.config.judges)
         called = tuple(found.config.cast) if has_engine else judging
         trust = RunTrust(request.config, request.trust)
@@ -136,6 +137,7 @@ def _open(out: Path, request: AddRequest, say: Say, *, has_engine: bool) -> Open
         caps = merged_caps(kept_caps(store), request.caps)
         check_caps(allowed, caps)
         config = priced(allowed)
+        # On a cluster the workers need the keys, and not this machine.
         if not has_engine:
             check_keys(config.model_of(alias) for alias in called)
         files = {video.id: folder / video.path for video in gather(folder, say).videos}
@@ -188,6 +190,7 @@ def _with_newcomer(kept: RunConfig, request: AddRequest, *, generation: int) -> 
     known = kept.cast.get(name) if name in kept.guests else None
     file = arena_file(request.config)
     found = contestant_of(name, file)
+    # A newcomer that was added before keeps the settings it was added with.
     entry = known or (as_in_paper(found) if kept.preset == "paper" else found)
     _refuse(kept, name, entry)
     helpers = scouts({name: entry}, file) if name not in kept.guests else {}

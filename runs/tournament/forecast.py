@@ -57,6 +57,7 @@ def plan_ahead(
     ForeignRun where such a run could not start.
     """
     settings = resolve(allowed_as_begun(out, named_in_full(out, flags)))
+    # A plan needs no key, and says which ones its run would lack.
     lacking = lacks_of_keys(settings.config.model_of(alias) for alias in settings.config.cast)
     found = gather_usable(folder, say)
     for problem in problems(found.videos):
@@ -123,6 +124,7 @@ def _peopled(config: RunConfig, store: Store, left: Slots, new: Sequence[Video])
     """Return for how many videos with open slots all users were brought."""
     open_videos = left.videos_of()
     seated = {video.id: seats_of(store, video.id) for video in store.videos()}
+    # New videos get users as they will when they are added: after all that have some.
     seated |= seats(kept_file(store), new, seed=config.seed, before=[*seated.values()])
     return sum(one.is_full for video, one in seated.items() if video in open_videos)
 

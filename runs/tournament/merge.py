@@ -210,6 +210,7 @@ def _refuse_other(first: Run, other: Run) -> None:
     theirs = there.identity()
     mine |= {"rounds": here.rounds, "joined": here.joined}
     theirs |= {"rounds": there.rounds, "joined": there.joined}
+    # The merged run has one manifest, by which all of its battles are read again.
     for name in ("prompts", "contracts", "reading", "schema"):
         mine[name], theirs[name] = first.manifest.get(name), other.manifest.get(name)
     for key, value in mine.items():

@@ -353,6 +353,7 @@ def _calls(config: RunConfig, work: Work) -> dict[tuple[str, Role], tuple[float,
     asks = DIVERSE_ASKS if config.diverse else 1
     slots = work.first + work.later
     later = work.later
+    # A reply that does not fit its form is asked for once more, never twice.
     again = 1 + repaired
     # A question that is refused twice is asked for afresh, as the gate has it.
     fresh = later * refused**2
@@ -364,6 +365,7 @@ def _calls(config: RunConfig, work: Work) -> dict[tuple[str, Role], tuple[float,
         (boss, "examiner"): (work.videos * again, REPAIR * work.videos),
         (boss, "persona"): (inventing * again * (1 + alike), REPAIR * inventing * asks),
         (boss, "questioner"): ((work.first + fresh) * again, REPAIR * slots),
+        # Twice a slot at most: the gate asks a refused evolver once more.
         (boss, "evolver"): (evolved * again, REPAIR * 2 * later),
         (boss, "grader"): (evolved * again, REPAIR * 2 * later),
     }
@@ -440,6 +442,7 @@ def measured(rows: Iterable[CallRow]) -> dict[tuple[str, Role], Mean]:
     """Return average tokens and time of this run's calls, tries included, by model and role."""
     sums: dict[tuple[str, Role], list[float]] = {}
     for row in rows:
+        # A server that counts no tokens teaches nothing about them.
         if row.usage.total is None:
             continue
         total = sums.setdefault((row.alias, row.nonce.role), [0.0, 0.0, 0.0, 0.0, 0.0])
@@ -528,6 +531,7 @@ def known_sum(costs: Iterable[float | None]) -> float | None:
     """Return the sum of costs; None if any is unknown."""
     found = list(costs)
     known = [usd for usd in found if usd is not None]
+    # An unknown cost is never taken for nothing.
     return sum(known) if len(known) == len(found) else None
 
 

@@ -115,6 +115,7 @@ def _arena(
         raise StoreError(f"the run has slots of {strangers[0]}, but no such video")
     sampling = config.sampling
     then = view.generation
+    # Without decoder and files: the digests of frames are all that the key of a call needs.
     run_frames = RunFrames(store, None, files={}, sampling=sampling, videos=videos, generation=then)
     asker = Asker(store.journal, run_frames.jpegs, seed=config.seed, is_replay=True)
     prompts = stored_prompts(store)

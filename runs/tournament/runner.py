@@ -332,6 +332,7 @@ async def playing(
                 draw=heard.draw,
                 settle=heard.settle,
                 settled=store.battle,
+                # Slots that were superseded stay as they are.
                 wanted=lineup.ids.__contains__,
                 turn=watch.turn if watch else always,
                 brought=partial(personas_of, store),

@@ -75,6 +75,7 @@ def simulate(
     settings = resolve(allowed_as_begun(out, named_in_full(out, flags)))
     prompts = PromptSet.load(settings.prompts, paper=settings.config.preset == "paper")
     exists = holds_run(out)
+    # On a cluster the workers need the keys, and not this machine.
     if engine is None:
         check_keys(settings.config.model_of(alias) for alias in settings.config.cast)
     refuse_missing(settings.config.sampling)

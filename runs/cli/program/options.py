@@ -189,6 +189,7 @@ def section(title: str, *options: Option) -> Option:
 
     def add(command: Command) -> Command:
         given: list[click.Parameter] = getattr(command, "__click_params__", [])
+        # click appends to this list: what comes behind is what these options add.
         before = len(given)
         made = together(*options)(command)
         for option in made.__click_params__[before:]:  # type: ignore[attr-defined]
@@ -235,6 +236,7 @@ def _declare(
     `reads` converts what is typed, or raises BadParameter.
     """
     name, _, metavar = declared.partition(" ")
+    # Where nothing is the default, the help text itself says what that means.
     how["show_default"] = how.get("default") not in (None, ())
     if reads is not None:
         how["callback"] = lambda _ctx, _param, value: None if value is None else reads(value)

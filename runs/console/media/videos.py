@@ -149,6 +149,7 @@ def read_library(folder: Path, say: Say, facts: str | None = None) -> Library:
     try:
         known = read_facts(folder, found, facts)
     except BadInput as why:
+        # Kept and told below the table: the videos are listed all the same.
         wrong = why
     shelf = SubtitleFolder(folder)
     rows = tuple(

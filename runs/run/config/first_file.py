@@ -77,6 +77,7 @@ def named_cast(
     served = dict[str, str]()
     for name, whole in full.items():
         url_of_model = urls.get(name)
+        # An address without a name is that of all models of OpenAI's protocol, and of no others.
         if url_of_model is None and whole.startswith("openai:"):
             url_of_model = url_of_all
         if url_of_model is not None:

@@ -105,6 +105,7 @@ def read_bytes(file: Path) -> bytes:
     name = safe(str(file))
     if not os.path.lexists(file):
         raise BadInput(f"there is no file {name}; pass a CSV file with --facts, or --facts none")
+    # A pipe without a writer, for one, would be waited for without end.
     if why := "a folder" if file.is_dir() else trouble(os.fspath(file)):
         raise BadInput(f"{name} is {why}; pass a CSV file with --facts, or --facts none")
     try:
@@ -384,6 +385,7 @@ def keep_more(store: Store, facts: Facts, videos: Iterable[str]) -> None:
     known = {id_: said for id_, said in new.items() if id_ not in (kept or NO_FACTS).videos}
     if kept is None or not known:
         return
+    # New videos take the spelling that the run has for a category.
     own = {plain_category(name): name for name in kept.categories}
     for id_, said in known.items():
         category = said.category and (

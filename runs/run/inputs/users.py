@@ -44,6 +44,7 @@ LONGEST_TEXT, LONGEST_NAME = 4_000, 60
 MOST_NAMES = 40
 """The most different names, each of which is rated apart in a board by persona."""
 KEYS = ("text", "video", "language", "index", "name")
+# A NUL, and lone surrogates, which no UTF-8 can hold.
 _UNSOUND = re.compile("[\x00\ud800-\udfff]")
 
 
@@ -203,6 +204,7 @@ def _index(place: str, value: Mapping[str, Any]) -> int | None:
     said = value.get("index")
     if said is None:
         return None
+    # True is an int in Python, and equals 1.
     if isinstance(said, bool) or not isinstance(said, int) or said not in PERSONAS:
         raise BadInput(
             f"{place}: index {quoted(said)} cannot be; 1 is close to the video, 2 less, 3 unrelated"

@@ -173,6 +173,7 @@ class BattlesOf(Collection[Battle]):
     def __iter__(self) -> Iterator[Battle]:
         each = self.run.store.each_battle(self.outlines.numbers[ORDINAL])
         for battle, verdict in zip(each, self.outlines.texts["verdict"].each(), strict=True):
+            # `ended` gives battles other verdicts than the file has.
             is_so = battle.verdict == verdict
             yield battle if is_so else battle.model_copy(update={"verdict": verdict})
 
