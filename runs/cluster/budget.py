@@ -140,6 +140,7 @@ class LenderBudget:
         held = self._held.get(who)
         if budget is None or held is None:
             return True
+        # A repeated message has the same step, and counts once.
         if step > held.step:
             held.step = step
             reserve = held.reserve
@@ -280,6 +281,7 @@ class WorkerBudget(SpendCap):
     def is_enough(self, hold: SpendHold, model: Model, request: Request) -> bool:
         """Return whether a call may be sent with what is set aside, as far as is known now."""
         lent = _lent(hold)
+        # It was set aside by an earlier life, of which the present one knows nothing.
         if lent.boot != self.boot:
             return False
         if not self.estimates.is_overrun(model, request):

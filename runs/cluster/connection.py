@@ -197,6 +197,7 @@ def refuse_unreachable(address: str) -> bool:
             f"--address {safe(address)!a} is no HOST:PORT of a head; give what ray start printed "
             "there, or auto on the head itself"
         )
+    # An IPv6 address stands in brackets.
     where = host.strip("[]"), int(port)
     try:
         door = knock(*where)

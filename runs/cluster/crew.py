@@ -251,6 +251,7 @@ class Crew:
     async def _is_awaited(self, refused: Mapping[str, Refused]) -> bool:
         """Return whether the cluster lists a machine that has no worker, but may get one."""
         manned = {hand.node.id for hand in self._hands if not hand.is_lost}
+        # Ray answers in its own time, and blocks meanwhile.
         nodes = await asyncio.to_thread(self.cluster.nodes)
         others = {node.id for node in nodes} - manned - refused.keys()
         return bool(others - self._left_out.keys())

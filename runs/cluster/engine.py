@@ -51,6 +51,7 @@ class RayEngine:
     ) -> Early:
         """Play every unsettled slot of a run, as `play_run` does in one process."""
         path = run_file(out).resolve()
+        # For reading alone: the owner holds the lock of the file.
         with Store.open(path, write=False) as seen:
             setup = setup_of(seen, run, patience_s=limits.patience_s)
             lineup = Lineup(seen.slots())
@@ -69,6 +70,7 @@ class RayEngine:
                     stopped = await until_done(crew, crew.guarding(work), listeners)
                 needed = await crew.lender("needed") if setup.caps else NOTHING
                 reading: RuleReading | None = await owner("reading")
+            # What was settled since the last look.
             news.look()
         return Early(
             stopped,

@@ -258,10 +258,12 @@ class Worker:
         return bool(is_due)
 
     async def _settle(self, claim: UnitClaim, battle: Battle) -> None:
+        # All that the battle was made from stands in the file before it does.
         if not self._writer.is_idle:
             await self._writer.write_all()
         if not await self.owner("settle", claim, battle):
             self._end()
+        # Later rounds of the lineage look it up in this memory.
         self._mirror.add({"battles": [(battle.id, write_body(battle))]})
 
     def _end(self) -> NoReturn:
@@ -337,6 +339,7 @@ class Worker:
         if boot == self._boot:
             return
         self._boot = boot
+        # Once so many writes are delivered, the file has every try that the earlier life lent to.
         self._handed_in = self._writer.handed_in
         if self._money:
             self._money.boot = boot

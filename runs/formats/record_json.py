@@ -47,6 +47,7 @@ def fields_json(record: Any) -> dict[str, Any]:
 
 def value_json(value: Any) -> Any:
     """Return a value as JSON-ready values: records by their fields, NaN and infinities as null."""
+    # First: a record with a shape of its own is not taken apart.
     if hasattr(value, "to_json"):
         return value.to_json()
     if hasattr(value, "_fields") or hasattr(value, "__dataclass_fields__"):

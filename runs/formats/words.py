@@ -115,6 +115,7 @@ _HOMOGLYPHS = str.maketrans("аеорсухіјѕвкмнтαοερικνυχ", 
 
 def outline(name: str) -> str:
     """Return what a quick eye sees of a name: no case, width, separators or look-alike letters."""
+    # NFKD turns full-width and circled letters into plain ones.
     plain = unicodedata.normalize("NFKD", name.casefold()).translate(_HOMOGLYPHS)
     kept = (c for c in plain if unicodedata.category(c) not in ("Mn", "Cf", "Zs", "Cc"))
     return re.sub(r"[\s_\-]+", "", "".join(kept))

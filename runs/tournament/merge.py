@@ -38,9 +38,9 @@ class Merged(NamedTuple):
     runs: int
     """How many runs were merged."""
     videos: int
-    """Of all runs."""
+    """Videos of all runs."""
     slots: int
-    """Of all runs."""
+    """Slots of all runs."""
     battles: int
     """Settled ones."""
     unplayed: int

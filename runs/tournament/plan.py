@@ -146,7 +146,7 @@ class Costing:
         *("spent_usd", "prices"),
     )
     lines: Sequence[Line] = ()
-    """By model and role, and of a sweep by number of frames: `model`, `role`, `calls`,
+    """Lines by model and role, in a sweep also by number of frames: `model`, `role`, `calls`,
     `calls_at_most`, `input_tokens`, `output_tokens` (None of stand-ins), `cost_usd`,
     `cost_usd_at_most` (None without a price), and whether its tokens were `measured` in this
     run."""
@@ -200,7 +200,7 @@ class Plan(Costing):
     notes: tuple[str, ...] = ()
     """The assumptions of the plan, a sentence each."""
     whole: Whole | None = None
-    """The run as it will be once all is played; None where that is not known."""
+    """The run as it will be once all is played; None if unknown."""
     rounds: int = 0
     """The most battles that a lineage has left, which are played one after another."""
     concurrency: int = CONCURRENCY
@@ -294,7 +294,7 @@ class Work:
     guests: Counter[str] = field(default_factory=Counter)
     """Open slots in which a newcomer meets a stored answer, by its name."""
     whole: Whole | None = None
-    """The run as it will be once all is played; None where that is not known."""
+    """The run as it will be once all is played; None if unknown."""
     rounds: int = 0
     """The most open slots that a lineage has."""
 
@@ -384,6 +384,7 @@ def _scouting(config: RunConfig, work: Work) -> dict[tuple[str, Role], tuple[flo
     """Return expected and most calls for finding clips, which are made once a video."""
     found: dict[tuple[str, Role], tuple[float, int]] = {}
     videos = work.videos + work.newcomer_videos
+    # Two of the models answer in each battle.
     share = 2 / len(config.models)
     # The chance that the model is drawn for a video at all: only then are its clips looked at.
     played = 1 - (1 - min(share, 1)) ** (work.slots / videos if videos else 0)

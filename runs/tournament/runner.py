@@ -177,6 +177,7 @@ async def play_run(
         alarm = FailureAlarm(
             out,
             said,
+            # `store` is looked up when this is called: with an engine it is opened anew.
             lambda: _count_forfeits(store),
             accepted=limits.max_void,
             key_of=lambda alias: run.config.model_of(alias).key_source,

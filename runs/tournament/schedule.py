@@ -79,6 +79,7 @@ async def play_blocks(blocks: Sequence[Sequence[T]], play: Play[T]) -> None:
     try:
         async with asyncio.TaskGroup() as group:
             for videos in blocks:
+                # Before its task is made, so that blocks begin in stored order.
                 await open_blocks.acquire()
                 group.create_task(play_block(videos))
     except BaseExceptionGroup as several:

@@ -216,6 +216,7 @@ async def follow(folder: Path, listeners: Listeners) -> str:
     is_whole = follower.settled >= follower.total
     if not is_whole:
         with open_run(folder) as run:
+            # A run that its rule has stopped has come to its end, too.
             is_whole = look_ahead(run.store).is_stopped
     listeners.hear(RunEnded(interrupted=not is_whole))
     counts = f"{follower.settled} of {follower.total} battles settled"

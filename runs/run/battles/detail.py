@@ -89,12 +89,12 @@ class ShownCall:
     failure_kind: str | None
     """One word, see below."""
     usage: Usage
-    """Of the last attempt: `input_tokens`, `output_tokens`, `cached_tokens`, `reasoning_tokens` and
-    `written_tokens` (put into the cache); None if not reported."""
+    """Tokens of the last attempt: `input_tokens`, `output_tokens`, `cached_tokens`,
+    `reasoning_tokens` and `written_tokens` (put into the cache); None if not reported."""
     cost_usd: float | None
-    """Of the last attempt; None: unknown."""
+    """Cost of the last attempt in dollars; None: unknown."""
     latency_s: float
-    """Of the last attempt."""
+    """Seconds of the last attempt."""
     attempts: tuple[Attempt, ...]
     """Earlier attempts that failed or returned nothing usable, each [an attempt](#an-attempt)."""
 

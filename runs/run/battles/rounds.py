@@ -32,7 +32,7 @@ class Difficulty(Record):
     """How hard the questions of a round are, by the grader's overall grade."""
 
     values: tuple[float, ...]
-    """Of its evolved questions, in the order of their battles."""
+    """Grades of its evolved questions, in the order of their battles."""
     mean: float | None
 
 
@@ -54,9 +54,9 @@ class Round(PublishedRecord):
     """One round of a run, of the battles that count."""
 
     round: int
-    """From 0."""
+    """Number of the round, from 0."""
     battles: int
-    """How many."""
+    """Number of its battles."""
     difficulty: Difficulty
     """Overall grades of its evolved questions: `values` in the order of their battles, and their
     `mean` or null."""

@@ -69,6 +69,7 @@ class ModelTable(ModelSpec):
         found = value.get("retrieval") if isinstance(value, dict) else None
         if not isinstance(found, dict):
             return value
+        # How its model is called is said once, in that model's own table.
         if others := sorted(value.keys() & cls.model_fields.keys() - {"retrieval"}):
             first = others[0]
             place = "the table of its model"
@@ -81,6 +82,8 @@ class ModelTable(ModelSpec):
     @field_validator("price")
     @classmethod
     def _is_own(cls, value: Price | None) -> Price | None:
+        # A price with the table as its source is looked up anew: what is written here would not
+        # count.
         if value is not None and not is_own(value):
             raise ValueError(f"must not name {TABLE} as its source; leave the source out")
         return value
@@ -176,6 +179,7 @@ class ArenaFile(FileTable):
     @field_validator("models")
     @classmethod
     def _are_told_apart(cls, value: dict[str, ModelTable]) -> dict[str, ModelTable]:
+        # What is typed could not tell which of the two is meant.
         if twice := respellings(value):
             raise ValueError(
                 f"names {twice[0]} twice, in composed and in decomposed letters; keep one table"

@@ -25,11 +25,13 @@ def calls_at_most(config: RunConfig, *, videos: int, first: int, later: int) -> 
     calls: Counter[str] = Counter()
     slots = first + later
     seatings = 1 if config.swap == 0 else 2
+    # The account of the video, and the asks for its users.
     opening = 1 + (DIVERSE_ASKS if config.diverse else 1)
     calls[config.examiner] += REPAIR * (opening * videos + first + 5 * later)
     for judge in config.judges:
         calls[judge] += REPAIR * seatings * slots
     for model in config.models:
+        # Any model may be drawn for every battle.
         calls[model] += slots
     for (scout, _), clips in clip_calls(config, config.models).items():
         calls[scout] += clips * videos

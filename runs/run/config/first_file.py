@@ -97,6 +97,7 @@ def named_cast(
 
 def images_of(typed: str) -> int:
     """Return the most images of a call as a number; BadInput unless it is one from 0 to 1024."""
+    # Five digits are too many in any case, and thousands of them raise an error in int().
     number = int(typed) if typed.isdecimal() and len(typed) < 5 else MOST_IMAGES + 1
     if number > MOST_IMAGES:
         raise BadInput(f"images per call are a whole number from 0 to {MOST_IMAGES}, such as 16")

@@ -21,6 +21,7 @@ UNTIL_FILE = "local/until"
 LIFTED = "rounds"
 """The word for no rule: the run ends with its rounds."""
 FORMS = "separated, ci=POINTS, battles=N or rounds"
+# Figures of `make bench-pairing`, in docs/benchmarks.md.
 _PROMISES = {
     "separated": (
         "at most 5 % of runs that stop so have a wrong order (asymptotic in the number of videos, "

@@ -320,6 +320,7 @@ def _matched(table: Table, found: Findings) -> dict[str, Row]:
             earlier = rows.setdefault(video, row)
             if earlier is not row:
                 twice.append((earlier, row))
+        # A row about a file that cannot be used is no mistake of the table.
         elif places.why_skipped(row.path) is None:
             strangers.append(row)
     if strangers:

@@ -513,7 +513,7 @@ class RunUser(PublishedRecord):
     index: int | None
     """1 close to the content, 2 less close, 3 unrelated; null where the file does not say."""
     name: str | None
-    """Of the file, or null."""
+    """Its name in the file, or null."""
     language: str | None
     """Code of what it asks in, as it was brought with it or drawn; null where neither was."""
 

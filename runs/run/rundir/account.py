@@ -163,9 +163,9 @@ class RunVideo(PublishedRecord):
     duration_s: float
     """From the first frame to the end of the last."""
     width: int
-    """In pixels, as displayed."""
+    """Width in pixels, as displayed."""
     height: int
-    """In pixels, as displayed."""
+    """Height in pixels, as displayed."""
     fps: float
     """Frames per second, counted."""
     category: str | None

@@ -126,6 +126,7 @@ class Budget:
         caps = kept_caps(store)
         seen = store.journal.frame_tokens(SEEN_FRAMES)
         estimates = Estimates(seen, limits=limits_of(store))
+        # Without a cap nothing is summed up, which would read every call whose cost is not known.
         if not caps:
             return cls(caps, estimates=estimates)
         spent = spent_so_far(config, store.journal)
@@ -137,6 +138,7 @@ def spent_so_far(config: RunConfig, journal: Journal) -> MoneyAndTokens:
     """Return what counts against a cap: what calls cost, or at most may have cost."""
     known = journal.spent(besides="offline:*")
     total = summed(known.usd, known.input_tokens + known.output_tokens)
+    # Tries without a reply may be on the bill.
     total = total.plus(summed(known.lost.usd, known.lost.tokens))
     for row in journal.loose():
         if row.model.startswith("offline:"):

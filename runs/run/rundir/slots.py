@@ -221,6 +221,7 @@ def new_slots(
         for number in range(rounds)
         for user in PERSONAS
     ]
+    # Behind all that exist: stored order only grows, and languages and decks rest on it.
     ordinal = np.arange(len(existing), len(existing) + len(film), dtype=np.int32)
     columns = Columns(ordinal, film, kind, blocks[film])
     return Slots([video.id for video in videos], kinds, columns)
@@ -253,6 +254,7 @@ def _blocks(videos: Sequence[Video], block: int, existing: Slots) -> list[int]:
     blocks = {existing.videos[film]: number for film, number in zip(films, found, strict=True)}
     first = max(found, default=-1) + 1
     new = [video.id for video in videos if video.id not in blocks]
+    # The nearest number of blocks of about that size.
     count = max(1, (2 * len(new) + block) // (2 * block))
     blocks |= {video: first + place * count // len(new) for place, video in enumerate(new)}
     return [blocks[video.id] for video in videos]
@@ -272,6 +274,7 @@ def superseding_slots(failed: Collection[str], *, existing: Iterable[Slot]) -> S
     lineage = lineages_of(standing)
     round_ = standing.rounds
     since = np.full(lineage.max(initial=-1) + 1, _NEVER, dtype=np.int32)
+    # `at`, since a lineage may have failed in several rounds, of which the first counts.
     np.minimum.at(since, lineage[has_failed & ~of_newcomer], round_[has_failed & ~of_newcomer])
     gone = standing.where(np.where(of_newcomer, has_failed, round_ >= since[lineage]))
     if not len(gone):

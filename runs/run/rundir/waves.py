@@ -298,4 +298,5 @@ def look_ahead(store: Store) -> Outlook:
 
 
 def _finite(number: float) -> float | None:
+    # JSON knows no infinity.
     return number if math.isfinite(number) else None
