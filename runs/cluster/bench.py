@@ -45,7 +45,7 @@ class BenchQuestions:
 
     @property
     def files(self) -> Mapping[str, Path]:
-        """Where each of them lies, on whatever machine has it."""
+        """Id of a video to the path of its file, the same on all machines."""
         return self.work.films.files
 
     async def play(self, job: Job, store: Store, asker: Asker, frames: RunFrames) -> None:

@@ -1,4 +1,4 @@
-"""The workers of a run: who plays what, who was lost, and how all of them stand.
+"""The workers of a run: who plays what, who was lost, and the state of all of them.
 
 A job is handed to the machine with the least to do. Where a worker is lost it is played by another,
 but not before the lender says that the lost one's time has run out: until then nobody can know
@@ -98,7 +98,7 @@ class Crew:
             self.drained.set()
 
     async def start(self) -> None:
-        """Start workers on all machines that have what they need; BadInput where none has."""
+        """Start workers on all machines that have what they need; BadInput if none has."""
         await self._man(self.cluster.nodes())
         if not self._hands:
             none = "none of them answers" if self._unheard else "none has processors"
@@ -226,6 +226,7 @@ class Crew:
         A machine that has lost its worker has not refused: it is waited for until it has a new one.
         """
         loop = asyncio.get_running_loop()
+        # As long as for a server that cannot be reached.
         until_s = loop.time() + self.setup.patience_s
         is_said = False
         while True:

@@ -38,7 +38,7 @@ class Questions(Protocol):
 
     @property
     def files(self) -> Mapping[str, Path]:
-        """Where each of them lies, on whatever machine has it."""
+        """Id of a video to the path of its file, the same on all machines."""
 
     async def play(self, job: Job, store: Store, asker: Asker, frames: RunFrames) -> None:
         """Play the questions of a job to their ends."""
@@ -86,7 +86,7 @@ class Job:
 
     unit: Unit
     path: str
-    """Where the video lies, on whatever machine has it; empty where nothing is to be decoded."""
+    """Path of the video, the same on all machines; empty if nothing is to be decoded."""
     size_bytes: int
     generation: int = 0
     """Slots of this generation and of earlier ones are played."""
@@ -118,7 +118,7 @@ class Claimed(NamedTuple):
     claim: UnitClaim
     share: Share
     part: Part | None = None
-    """None in a bench, whose items say it all."""
+    """What a run says of the video; None in a bench, whose items hold everything."""
 
 
 class Refused(NamedTuple):

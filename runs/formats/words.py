@@ -345,7 +345,7 @@ def _wait(seconds: float) -> str:
 
 
 def _of_total(some: int, total: int) -> str:
-    """Return `3 of 12`; a dash where there was nothing to be some of."""
+    """Return `3 of 12`, or a dash for a total of 0."""
     return f"{_COUNT(some)} of {_COUNT(total)}" if total else NOTHING
 
 

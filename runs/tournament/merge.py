@@ -99,6 +99,7 @@ def _merged(folders: Sequence[Path], to: Path, on_page: OnPage) -> Merged:
         videos = sum(one["videos"] for one in said)
         battles = sum(len(run.settled) for run in runs)
         slots = sum(len(run.slots) for run in runs)
+    # The runs are closed by now: their files are copied, and not what was read of them.
     sources = [real_file(run_file(folder)) for folder in folders]
     target = to / RUN_FILE
 

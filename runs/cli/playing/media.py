@@ -317,6 +317,7 @@ def _cast_of(typed: dict[str, Any]) -> NamedCast:
     if not models:
         question = "Contestants, with commas between: provider:model, or names on servers of yours"
         models = _ask(question, read_models)
+    # Where somebody answers, servers are asked about, too; a whole command line stands as it is.
     if missing:
         models = tuple(servers.named(name, CONTESTANT_IMAGES) for name in models)
     if not examiner:
@@ -342,6 +343,7 @@ def _ask(question: str, read: Callable[[str], Any], default: str | None = None) 
         try:
             return read(said)
         except BadInput as wrong:
+            # click.prompt shows such an error and asks once more.
             raise click.UsageError(str(wrong)) from None
 
     return click.prompt(

@@ -144,6 +144,7 @@ def command(*examples: str, name: str = "", codes: str = "", **how: Any) -> Comm
     """
     shown = f"Example: {examples[0]}"
     if len(examples) > 1:
+        # \b keeps click from filling the lines of the paragraph.
         shown = "\n  ".join(["\b\nExamples:", *examples])
     epilog = f"{shown}\n\n\b\n{codes}" if codes else shown
 

@@ -295,6 +295,7 @@ def _train(
                 click.echo(line_of(row))
     else:
         summary = export_rows(out, to, wanted, force=force, on_count=_on_row)
+        # Ends the line on which rows were counted.
         if summary.rows >= REPORT_EVERY and sys.stderr.isatty():
             click.echo(err=True)
         say(f"{summary.rows:,} {what} written to {safe(str(to))}")

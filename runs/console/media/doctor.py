@@ -224,6 +224,7 @@ def examine_house(
     cache = _cache(missing)
     host = trace_host() if is_traced() else None
     found = None if videos is None else _videos(videos, missing)
+    # Where other machines call, it does not matter which keys this one lacks.
     models = [] if config is None else _models(config, missing if calls_here else [])
     doubts: list[str] = []
     live = None if visit is None or config is None else _live(config, visit, doubts)

@@ -328,6 +328,7 @@ def _layered(flags: Flags, file: ArenaFile) -> dict[str, dict[str, Any]]:
         "rules": RunRules(**PAPER_RULES) if paper else RunRules(),
         "subtitles": pick("subtitles", True),
         "diverse": pick("diverse", False),
+        # Not by `pick`: what nobody typed is an empty tuple here, and not None.
         "languages": _languages(flags, () if paper else file.run.languages),
     }
     process = {

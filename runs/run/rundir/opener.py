@@ -398,7 +398,7 @@ _OF_THE_CAST = ("offline", "self_judging", "offline_judge_on_real")
 
 
 def _with_newcomers(asked: RunConfig, kept: RunConfig) -> RunConfig:
-    """Return the requested settings with newcomers over stored answers, whom nobody need name."""
+    """Return the requested settings with newcomers over stored answers, which need not be named."""
     unnamed = [name for name in kept.guests if name not in asked.models]
     if not unnamed:
         return asked
@@ -449,7 +449,7 @@ def _refuse_other(out: Path, kept: RunConfig, asked: RunConfig) -> None:
 
 
 def brief_setting(value: Any) -> str:
-    """Return the value of a setting for a line, cut where it is long."""
+    """Return the value of a setting for a line, cut to 60 characters."""
     text = ",".join(map(str, value)) if isinstance(value, list | tuple | Mapping) else str(value)
     text = "none" if value is None else text
     return safe(text if len(text) <= 60 else text[:57] + "...")
