@@ -171,8 +171,8 @@ class FactLines:
                 self._say(f"note: {one.sentence}")
 
 
-# A picture of forty rows takes about 29 ms of CPU: four of them a second are an eighth of a core,
-# so THRIFT lets dear ones stand longer.
+# Rich took about 29 ms of CPU for a table of forty rows: four a second are an eighth of a core, so
+# dear pictures stand longer, up to IDLE_GAP_S.
 LEAST_GAP_S = 0.25
 IDLE_GAP_S = 1.0
 """Seconds between two pictures while nothing happens."""
