@@ -1,4 +1,4 @@
-"""How a run looks at its videos: flags, preset, file and defaults made into one record."""
+"""How a run samples its videos: flags, preset, file and defaults made into one record."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _FIT = {"stretch": " stretched to a square", "pad": " on a black square"}
 
 
 def choose_sampling(flags: Mapping[str, Any], file: SamplingTable, *, is_paper: bool) -> Sampling:
-    """Return what flags, by their names in `Flags`, preset and file amount to.
+    """Return the sampling that results from flags, by their names in `Flags`, preset and file.
 
     What is installed decides nothing, or one command would play two tournaments on two machines.
 
@@ -33,6 +33,7 @@ def choose_sampling(flags: Mapping[str, Any], file: SamplingTable, *, is_paper: 
     policy = said.get("policy", "uniform")
     if policy == "fps":
         said.setdefault("fps", FPS)
+    # A rate in the file is left behind where a flag or the preset names another policy.
     elif said.pop("fps", None) is not None and ("fps" in typed or "policy" not in chosen):
         kind = WrongArgument if "fps" in typed else BadInput
         raise kind(f"--fps is for --policy fps, and the policy is {policy}; change one of them")
@@ -44,7 +45,7 @@ def choose_sampling(flags: Mapping[str, Any], file: SamplingTable, *, is_paper: 
 
 
 def refuse_missing(sampling: Sampling) -> None:
-    """Raise BadInput where the decoder is not installed; the message says how to get it."""
+    """Raise BadInput if the decoder is not installed; the message says how to get it."""
     if sampling.decoder != "av":
         from videoautoarena.video.decode.decoders import decoder_named
 
@@ -52,9 +53,9 @@ def refuse_missing(sampling: Sampling) -> None:
 
 
 def refuse_text_read(sampling: Sampling, instead: str) -> None:
-    """Raise ForeignRun where a run's stand-ins were sent text that was read from the picture.
+    """Raise ForeignRun if a run's stand-ins were sent text that was read from the picture.
 
-    `instead` says what can be done but to use an older version.
+    `instead` says what can be done besides using an older version.
     """
     if sampling.ocr:
         raise ForeignRun(
@@ -64,7 +65,7 @@ def refuse_text_read(sampling: Sampling, instead: str) -> None:
 
 
 def about_sampling(sampling: Sampling) -> str:
-    """Return in one line which frames of a video are looked at, and how."""
+    """Return one line on which frames of a video are sampled, and how."""
     spread = FRAME_POLICIES[sampling.policy].in_plan.format(fps=sampling.fps or FPS)
     size = f"{sampling.size_px} px{_FIT.get(sampling.fit, ' on the longer side')}"
     line = f"frames: up to {sampling.frames} a video, {spread}, {size}, quality {sampling.quality}"
