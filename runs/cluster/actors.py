@@ -25,9 +25,9 @@ AWAY_S = 120.0
 
 
 class Process:
-    """A process on the head; what it is made of is made at the first call, and errors are told.
+    """A process on the head whose object is made at its first call, so that its errors are told.
 
-    One that failed before would be taken for a process that died, and be begun again for ever.
+    An error in `__init__` would look to Ray like a death, and the process would restart for ever.
     """
 
     kind: type
@@ -38,7 +38,7 @@ class Process:
         self._made: Any = None
 
     async def call(self, method: str, *values: Any) -> Any:
-        """Return what a method comes to."""
+        """Return the result of a method of the object."""
         if self._made is None:
             self._made = self.kind(*self._values, **self._named)
         return await getattr(self._made, method)(*values)
@@ -73,6 +73,8 @@ class ClusterWorker(Worker):
         head: tuple[Any, Any],
         lease_s: float,
     ) -> None:
+        # This is a process of its own: the filter that the command has put over its logs is not
+        # here.
         keep_keys_out_of_logs()
         fence = Fence()
         to_owner, to_lender = (Fenced(calls_of(one), fence, is_away=is_away) for one in head)
@@ -80,12 +82,12 @@ class ClusterWorker(Worker):
         hear_logs(node, self._hear)
 
     def __repr__(self) -> str:
-        """Return what Ray calls it in its logs, where no setting and no prompt belongs."""
+        """Return the name that Ray writes into its logs, without settings or prompts."""
         return type(self).__name__
 
 
 def calls_of(actor: Any) -> Callable[..., Awaitable[Any]]:
-    """Return what calls a method of an actor, once; errors of ours are raised as they were."""
+    """Return a function that calls a method of an actor, once; our errors keep their class."""
 
     async def call(method: str, *values: Any) -> Any:
         try:
@@ -105,7 +107,7 @@ def is_away(error: Exception) -> bool:
 
 
 class HeadClient:
-    """A way to owner or lender; StoreError where it does not come back."""
+    """A way to owner or lender; raises StoreError if it stays away."""
 
     def __init__(self, actor: Any, what: str) -> None:
         self.actor = actor
@@ -113,8 +115,14 @@ class HeadClient:
         self._call = calls_of(actor)
 
     async def __call__(self, method: str, *values: Any) -> Any:
-        """Return what a method comes to; again while the process begins anew."""
+        """Return the result of a method; ask again while the process restarts.
+
+        Raises:
+            StoreError: it was away for longer than `AWAY_S`.
+        """
         loop = asyncio.get_running_loop()
+        # A death does not tell whether the method had run, so whatever is asked this way must bear
+        # being asked twice.
         until_s = loop.time() + AWAY_S
         while True:
             try:
@@ -133,17 +141,17 @@ class HeadClient:
 
 @dataclass(eq=False)
 class WorkerActor:
-    """A worker at work."""
+    """A worker, as the command sees it."""
 
     name: str
     node: Node
     actor: Any
     busy: set[str] = field(default_factory=set)
     gone: asyncio.Event = field(default_factory=asyncio.Event)
-    """Set once it surely does nothing more."""
+    """Set once it is certain that it does nothing more."""
     losing: asyncio.Task[None] | None = None
     telling: asyncio.Future[list[Any]] | None = None
-    """What happened there, as soon as it says so."""
+    """The request for its events that is under way, if any."""
     has_ended_one: bool = False
 
     @property

@@ -1,6 +1,6 @@
 """The questions of a bench on a cluster: workers fill its file of calls, a video at a time.
 
-What a question came to is not sent to the head, which repeats it from the file. Whatever looks at
+The result of a question is not sent to the head, which reads it from the file. All that looks at
 the same video is played by one worker after the other: two of them might pay for the same call, or
 decide twice which frames it has.
 """
@@ -27,15 +27,15 @@ from videoautoarena.runs.run.rundir.frames import RunFrames
 
 @dataclass(frozen=True)
 class BenchQuestions:
-    """Plays questions on a worker; what they come to is written in the file of calls alone."""
+    """Plays questions on a worker; their results are written in the file of calls alone."""
 
     work: BenchWork
     at_once: int
-    """Questions of one job that are in hand."""
+    """The most questions of one job that are played at the same time."""
 
     @property
     def preset(self) -> str | None:
-        """How videos are looked at, where that is not the usual way."""
+        """The preset that videos are sampled with; None: the usual way."""
         return self.work.cast.preset
 
     @property
@@ -45,7 +45,7 @@ class BenchQuestions:
 
     @property
     def files(self) -> Mapping[str, Path]:
-        """Where each of them lies, on whatever machine has it."""
+        """Id of a video to the path of its file, the same on all machines."""
         return self.work.films.files
 
     async def play(self, job: Job, store: Store, asker: Asker, frames: RunFrames) -> None:
@@ -60,10 +60,11 @@ class BenchQuestions:
 
 
 def bench_setup(store: Store, left: Remaining, pace: CallPacing) -> WorkerSetup:
-    """Return what every worker is told of a bench: once, all that its jobs name."""
+    """Return what every worker is told of a bench: everything that its jobs refer to."""
     work = left.work
     due = {qid for (_, qid), _ in left.due}
     files = {video: file.resolve() for video, file in work.films.files.items()}
+    # A set may hold thousands of items that are answered; every worker gets a copy of what is sent.
     sent = replace(
         work,
         items=[item for item in work.items if item.qid in due],
@@ -75,7 +76,7 @@ def bench_setup(store: Store, left: Remaining, pace: CallPacing) -> WorkerSetup:
 
 
 def jobs_of(left: Remaining) -> list[Job]:
-    """Return what is left in jobs, each of all that looks at the same videos, in order."""
+    """Return what is left as jobs, one for all questions about the same videos, in order."""
     together: dict[tuple[str, ...], list[Due]] = {}
     for due in left.due:
         together.setdefault(due.videos, []).append(due)
@@ -101,12 +102,14 @@ def _job(work: BenchWork, videos: tuple[str, ...], dues: Sequence[Due]) -> Job:
 async def play_apart(
     jobs: Sequence[Job], play: Callable[[Job], Awaitable[None]], *, most: int
 ) -> None:
-    """Play jobs in order, so many at once, none beside another that looks at the same video."""
+    """Play jobs in order, at most `most` at once, and no two that look at the same video."""
     waiting = dict(enumerate(jobs))
     looked_at = set[str]()
     playing: dict[asyncio.Future[None], Job] = {}
     try:
         while waiting or playing:
+            # The first free job may stand far behind: one that waits for a video holds up nobody
+            # else.
             free = (n for n, job in waiting.items() if looked_at.isdisjoint(job.unit.videos))
             while len(playing) < most and (number := next(free, None)) is not None:
                 job = waiting.pop(number)
@@ -124,7 +127,7 @@ async def play_apart(
 
 
 class DrainedOnce:
-    """Passes events on, and has nothing more sent once a model can do no more."""
+    """Passes events on, and drains all workers once a model can do no more."""
 
     def __init__(self, ending: EarlyEnd, listeners: Listeners) -> None:
         self._ending = ending
@@ -132,6 +135,6 @@ class DrainedOnce:
         self.drain: Callable[[], None] = lambda: None
 
     def hear(self, event: RunEvent) -> None:
-        """Pass one on."""
+        """Pass an event on."""
         if self._ending.note(event, pass_on(event, self._listeners)):
             self.drain()

@@ -45,16 +45,16 @@ class _Held:
     reserve: CallReserve
     granted: asyncio.Future[bool]
     step: int = 0
-    """How often it was paid for since."""
+    """The number of the latest payment for it; a repeated message has the same one."""
 
 
 class _Flying(NamedTuple):
-    """Tries of one call that may be under way."""
+    """Tries of one call that an earlier lender lent to, and that may be under way."""
 
     size: MoneyAndTokens
-    """What they may cost."""
+    """The most that they may cost together."""
     left_over: int
-    """Earlier tries of it of which nobody knows any more."""
+    """How many earlier tries of it are lost: nobody waits for their replies."""
 
 
 class LenderBudget:
@@ -67,7 +67,7 @@ class LenderBudget:
         self._budget: CappedBudget | None = None
         self._held: dict[Who, _Held] = {}
         self._flying: dict[str, _Flying] = {}
-        """By key: tries of before this life that have not come back."""
+        """Key of a call to its tries from before this life that have not come back."""
         self._place = 0
 
     @property
@@ -77,11 +77,12 @@ class LenderBudget:
 
     @property
     def needed(self) -> MoneyAndTokens:
-        """What the cap has to be at least for it to fit."""
+        """The least cap under which that call would fit."""
         return self._budget.needed if self._budget else NOTHING
 
     def open(self) -> None:
-        """Read from the file what was spent, and what may be being spent."""
+        """Read from the file what was spent, and what tries under way may spend."""
+        # Read as of one moment: a try that ends between two reads would count twice or not at all.
         with self._reading() as store, store.of_one_moment():
             if store.manifest().get("bench") is not None:
                 budget = Budget.of(store, self._config)
@@ -116,15 +117,18 @@ class LenderBudget:
         self._budget.held = self._budget.held.plus(size)
 
     async def hold(self, who: Who, nonce: Nonce, size: MoneyAndTokens) -> int | None:
-        """Set so much aside; return the place of its battle once it fits, None: the cap."""
+        """Set an amount aside; return the place of its battle once it fits, None at the cap."""
         budget = self._budget
         if budget is None:
             return 0
+        # A worker asks again where the answer was lost; the hold it has waits on and is not
+        # doubled.
         held = self._held.get(who)
         if held is None:
             reserve = CallReserve(size, budget.rank(nonce))
             granted = asyncio.ensure_future(budget.take(reserve))
             held = self._held[who] = _Held(nonce, reserve, granted)
+        # Shielded: a request that is cut off must not cancel the hold, which is asked for again.
         if await asyncio.shield(held.granted):
             return held.reserve.place
         self._held.pop(who, None)
@@ -136,6 +140,7 @@ class LenderBudget:
         held = self._held.get(who)
         if budget is None or held is None:
             return True
+        # A repeated message has the same step, and counts once.
         if step > held.step:
             held.step = step
             reserve = held.reserve
@@ -144,10 +149,11 @@ class LenderBudget:
         return await asyncio.shield(held.granted)
 
     def settle(self, who: Who, cost: MoneyAndTokens) -> None:
-        """Count what a call cost in the end; what is not known here was read from the file."""
+        """Count the final cost of a call; one not known here was counted from the file."""
         held = self._held.pop(who, None)
         if held is None or self._budget is None:
             return
+        # The try that it waits for money for was not sent, and earlier ones are counted.
         if not held.granted.done():
             held.granted.cancel()
             return
@@ -155,7 +161,8 @@ class LenderBudget:
             self._budget.spend(held.reserve, cost)
 
     def release(self, worker: str) -> None:
-        """Take back what a worker held whose time has run out, as the file tells of each call."""
+        """Settle all that a dead worker held, by what the file says of each call."""
+        # An intent without a reply may be on the bill: its cost stays all that was held.
         mine = {who: held for who, held in self._held.items() if who[0] == worker}
         if not mine:
             return
@@ -170,7 +177,7 @@ class LenderBudget:
                 self.settle(who, cost)
 
     def look(self) -> None:
-        """Read from the file which battles have ended, and what came of tries of before."""
+        """Read from the file which battles have ended, and how tries of earlier lives ended."""
         budget = self._budget
         if budget is None:
             return
@@ -184,7 +191,7 @@ class LenderBudget:
             budget.spend(CallReserve(self._flying.pop(key).size), cost)
 
     def _landed(self, store: Store) -> Iterator[tuple[str, MoneyAndTokens]]:
-        """Yield what came of tries of before this life, by the key of their call.
+        """Yield the costs of tries from before this life that have ended, by the key of their call.
 
         One that was left over counts in full, though its call is made again by now: that is paid
         for by another hold.
@@ -206,7 +213,7 @@ class LenderBudget:
 
 
 def cost_of_call(row: CallRow, held: MoneyAndTokens) -> MoneyAndTokens:
-    """Return what all tries of a finished call came to; what nobody says counts as all held."""
+    """Return the cost of all tries of a finished call; an unknown one counts as all held."""
     cost = cost_of_try(row, held)
     for attempt in row.attempts:
         if may_be_charged(attempt.kind) and not stands_apart(attempt.kind):
@@ -220,28 +227,28 @@ def _where(nonce: Nonce) -> tuple[str, str, int, int]:
 
 @dataclass(eq=False)
 class CallHold:
-    """What one call holds of the run's budget."""
+    """What one call of a worker holds of the run's budget."""
 
     number: int
     nonce: Nonce
     size: MoneyAndTokens
     boot: str
-    """Which life of the lender has set it aside."""
+    """The life of the lender that has set it aside."""
     step: int = 0
 
 
 @dataclass
 class WorkerBudget(SpendCap):
-    """The budget of a whole run, of which the lender has the books; see `agents/limits/budget`."""
+    """The budget of a run as a worker sees it: every amount is asked of the lender."""
 
     ask: RemoteCall
     worker: str
     estimates: Estimates
     boot: str = ""
-    """The lender's present life; what an earlier one has lent is asked for again."""
+    """The present life of the lender; amounts lent by an earlier one are requested again."""
     _numbers: count[int] = field(default_factory=lambda: count(1))
     _places: dict[str, int] = field(default_factory=dict)
-    """Scope of a call to the place of the battle it is made for."""
+    """Scope of a call to the place of its battle in the order of spending."""
     _settling: set[asyncio.Task[None]] = field(default_factory=set)
 
     async def hold(self, model: Model, request: Request) -> CallHold | None:
@@ -274,6 +281,7 @@ class WorkerBudget(SpendCap):
     def is_enough(self, hold: SpendHold, model: Model, request: Request) -> bool:
         """Return whether a call may be sent with what is set aside, as far as is known now."""
         lent = _lent(hold)
+        # It was set aside by an earlier life, of which the present one knows nothing.
         if lent.boot != self.boot:
             return False
         if not self.estimates.is_overrun(model, request):
@@ -309,7 +317,7 @@ class WorkerBudget(SpendCap):
         telling.add_done_callback(self._settling.discard)
 
     def rank(self, nonce: Nonce) -> int:
-        """Return which calls go first: those of a lower rank, and of equal ones who came first."""
+        """Return the rank of a call: lower ones go first, equal ones in order of arrival."""
         return self._places.get(nonce.scope, 0)
 
 

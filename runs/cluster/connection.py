@@ -23,30 +23,30 @@ from videoautoarena.runs.formats.terminal import safe
 HEAD = "node:__internal_head__"
 """The resource that Ray gives to the head of a cluster, and to no other machine."""
 PINNED = 0.001
-"""How much of it a process takes that has to be there."""
+"""The share of that resource that a process takes to be placed on the head."""
 LOOPBACK = "127.0.0.1"
 PROBE_S = 60.0
-"""How long a machine may take to say what it has."""
+"""How long a machine may take to answer a probe."""
 AUTO = "auto"
 """The address that means: the cluster of this machine, wherever its head is."""
 CALLS_AT_ONCE = 100_000
-"""Of one process: most of them wait for waves."""
+"""Calls that one process may have under way: most of them wait for waves to be settled."""
 TOKEN_MODE = "RAY_AUTH_MODE"
 REACH_S = 5.0
-"""How long a cluster's address may take to answer."""
+"""How long the address of a cluster may take to answer."""
 SETTINGS, HEADERS, DATA = 4, 1, 0
-"""Kinds of frames (RFC 9113, 6)."""
+"""Types of HTTP/2 frames (RFC 9113, section 6)."""
 END_OF_STREAM = 1
 END_OF_HEADERS = 4
 PREFACE = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
 METHOD = "/ray.rpc.NodeInfoGcsService/GetClusterId"
 NO_MESSAGE = b"\0" * 5
-"""A message without fields, uncompressed."""
+"""A gRPC message without fields, uncompressed."""
 UNAUTHENTICATED = b"grpc-status\x0216"
 LONGEST = 1 << 16
-"""Bytes of an answer that are looked at."""
+"""The most bytes of an answer that are read."""
 Door = Literal["open", "locked", "none"]
-"""Whether a head lets in who asks, does not, or none answers there."""
+"""What answers at an address: a head without a token, one that asks for it, or no head."""
 
 
 @dataclass(frozen=True)
@@ -59,7 +59,7 @@ class Node:
 
 
 class ClusterConnection:
-    """A connection to a cluster; one a process."""
+    """A connection to a cluster; a process has one at most."""
 
     def __init__(self, ray: Any) -> None:
         self.ray = ray
@@ -68,6 +68,7 @@ class ClusterConnection:
         """Return the machines that are alive and have processors to play on, the head first."""
         found = [one for one in self.ray.nodes() if one["Alive"]]
         found.sort(key=lambda one: (HEAD not in one["Resources"], one["NodeID"]))
+        # Two nodes of one host have the same name; the id tells them apart.
         names: dict[str, int] = {}
         nodes = []
         for one in found:
@@ -80,7 +81,10 @@ class ClusterConnection:
         return nodes
 
     def on_head(self, kind: type, *values: Any, **named: Any) -> Any:
-        """Start a process on the head that begins anew when it dies."""
+        """Start a process on the head that Ray restarts when it dies."""
+        # A process without processors may be placed anywhere, so the head's own resource pins it
+        # there. Ray repeats no call by itself: `Head` and `Fenced` do, and know an error from a
+        # death.
         options = self.ray.remote(kind).options(
             num_cpus=0,
             resources={HEAD: PINNED},
@@ -91,7 +95,7 @@ class ClusterConnection:
         return options.remote(*values, **named)
 
     def on_node(self, node: Node, kind: type, *values: Any) -> Any:
-        """Start a process on a machine that stays dead when it dies."""
+        """Start a process on a machine that Ray does not restart when it dies."""
         options = self.ray.remote(kind).options(
             num_cpus=0,
             scheduling_strategy=self._there(node),
@@ -103,12 +107,13 @@ class ClusterConnection:
     def _there(self, node: Node) -> Any:
         from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
+        # Never elsewhere: a worker or a probe on another machine would speak for the wrong one.
         return NodeAffinitySchedulingStrategy(node.id, soft=False)
 
     async def probe(
         self, node: Node, names: Sequence[str], paths: Sequence[str]
     ) -> dict[str, Any] | None:
-        """Return what a machine says of itself; None where it does not answer in time."""
+        """Return what `probe.look` finds on a machine; None if it does not answer in time."""
         from videoautoarena.runs.cluster import probe
 
         looking = self.ray.remote(probe.look).options(
@@ -128,7 +133,7 @@ class ClusterConnection:
 
 @contextmanager
 def connected(address: str | None) -> Iterator[ClusterConnection]:
-    """Give a connection to a cluster, or to one of this machine alone; BadInput says why not.
+    """Yield a connection to a cluster, or to one of this machine alone; BadInput says why not.
 
     Ray reports no usage and prints nothing of its workers.
     """
@@ -154,6 +159,7 @@ def connected(address: str | None) -> Iterator[ClusterConnection]:
         raise BadInput(why_not(address, error, ray_version=ray.__version__)) from None
     from videoautoarena.runs.cluster import probe
 
+    # By value, since a machine without this package could not import it to say that it is missing.
     ray.cloudpickle.register_pickle_by_value(probe)
     try:
         yield ClusterConnection(ray)
@@ -169,6 +175,8 @@ def refuse_no_ray() -> None:
 def _find_here(ray: Any) -> bool:
     """Look up the cluster that this machine is part of, as `refuse_unreachable` does."""
     try:
+        # A private name of Ray's: where a version lacks it, Ray itself looks, and may take its
+        # time.
         found = ray._private.services.canonicalize_bootstrap_address(AUTO)
     except AttributeError:
         return False
@@ -182,13 +190,14 @@ def _find_here(ray: Any) -> bool:
 
 
 def refuse_unreachable(address: str) -> bool:
-    """Return whether a head asks for a token; BadInput where none listens or takes ours."""
+    """Return whether a head asks for a token; BadInput if none listens or it refuses ours."""
     host, _, port = address.rpartition(":")
     if not host or "/" in address or not port.isdecimal():
         raise BadInput(
             f"--address {safe(address)!a} is no HOST:PORT of a head; give what ray start printed "
             "there, or auto on the head itself"
         )
+    # An IPv6 address stands in brackets.
     where = host.strip("[]"), int(port)
     try:
         door = knock(*where)
@@ -213,6 +222,7 @@ def _refuse_wrong_token(address: str, where: tuple[str, int]) -> None:
     token = own_token()
     if token is None:
         raise BadInput(f"the cluster at {safe(address)} asks for its token; {remedy}")
+    # The token goes to no head that has not asked for it.
     if knock(*where, token) != "open":
         raise BadInput(
             f"the cluster at {safe(address)} does not take the token in {token.place}; {remedy}"
@@ -225,7 +235,7 @@ def _refuse_wrong_token(address: str, where: tuple[str, int]) -> None:
 
 
 def _use_token() -> None:
-    """Have Ray send its token, which it does by itself to clusters that it has found alone."""
+    """Make Ray send its token, which by itself it does only for clusters that it found."""
     with suppress(ImportError, AttributeError):
         from ray._private.authentication import authentication_token_setup
 
@@ -233,14 +243,14 @@ def _use_token() -> None:
 
 
 class Token(NamedTuple):
-    """What a cluster's head may ask for, and where this process has it from."""
+    """A token for a head, and where this process found it."""
 
     text: str
     place: str
 
 
 def own_token() -> Token | None:
-    """Return the token that Ray would use here, by its own rules; None where there is none."""
+    """Return the token that Ray would use here, found in Ray's own order; None without one."""
     if text := os.environ.get("RAY_AUTH_TOKEN", "").strip():
         return Token(text, "RAY_AUTH_TOKEN")
     named = os.environ.get("RAY_AUTH_TOKEN_PATH")
@@ -252,7 +262,7 @@ def own_token() -> Token | None:
 
 
 def knock(host: str, port: int, token: Token | None = None) -> Door:
-    """Ask a head for its id, with a token if any; OSError where nobody is there in time."""
+    """Ask a head for its cluster's id, with a token if any; OSError if nobody answers in time."""
     with socket.create_connection((host, port), timeout=REACH_S) as line:
         if os.environ.get("RAY_USE_TLS", "0") != "0":
             return "open"  # it greets nobody before it has seen a certificate
@@ -265,6 +275,8 @@ def knock(host: str, port: int, token: Token | None = None) -> Door:
 def _answer(line: socket.socket) -> Door:
     heard = b""
     greets = bytes([SETTINGS])
+    # A head begins with its SETTINGS. Whatever begins otherwise is no head, and is not waited for,
+    # though it may keep the line open.
     while b"grpc-status" not in heard and len(heard) < LONGEST:
         try:
             said = line.recv(4096)
@@ -292,6 +304,7 @@ def _call(host: str, token: Token | None) -> Iterator[bytes]:
     }
     if token is not None:
         fields["authorization"] = f"Bearer {token.text}"
+    # Literal fields without indexing: every HTTP/2 server reads them, and no table has to be kept.
     block = b"".join(b"\0" + _text(name) + _text(value) for name, value in fields.items())
     yield _frame(HEADERS, END_OF_HEADERS, block)
     yield _frame(DATA, END_OF_STREAM, NO_MESSAGE)
@@ -302,7 +315,7 @@ def _frame(kind: int, flags: int, body: bytes, *, stream: int = 1) -> bytes:
 
 
 def _text(text: str) -> bytes:
-    """A text as HPACK has it, not by its own code (RFC 7541, 5.2)."""
+    """Return a text as HPACK has it, without Huffman coding (RFC 7541, section 5.2)."""
     data = text.encode()
     length = len(data)
     most = 127
@@ -317,7 +330,7 @@ def _text(text: str) -> bytes:
 
 
 def why_not(address: str | None, error: Exception, *, ray_version: str) -> str:
-    """Return in a line why a cluster that answers cannot be used."""
+    """Return one line that says why a cluster that answers cannot be used."""
     words = " ".join(str(error).split())
     if "ersion mismatch" in words:
         ours = f"Ray {ray_version} and Python {sys.version.split()[0]}"

@@ -1,4 +1,4 @@
-"""The workers of a run: who plays what, who was lost, and how all of them stand.
+"""The workers of a run: who plays what, who was lost, and the state of all of them.
 
 A job is handed to the machine with the least to do. Where a worker is lost it is played by another,
 but not before the lender says that the lost one's time has run out: until then nobody can know
@@ -35,13 +35,13 @@ from videoautoarena.runs.console.progress.local_state import Machine, Machines
 from videoautoarena.runs.formats.terminal import safe
 
 LOOK_S = 0.5
-"""Between two looks at all workers."""
+"""Seconds between two looks at all workers."""
 START_S = 120.0
 """How long a worker may take to be set up."""
 CPUS_EACH = 4
-"""Processors of a machine for each of its workers: decoding has processes of its own."""
+"""Processors of a machine for each worker, whose decoders are processes of their own."""
 TROUBLE = 5
-"""So many workers in a row that die on a machine before they have ended a job: it is left out."""
+"""A machine is left out once so many workers in a row died there without ending a job."""
 
 
 @dataclass(eq=False)
@@ -60,7 +60,7 @@ class Crew:
     lost: Outage | None = None
     drained: asyncio.Event = field(default_factory=asyncio.Event)
     watching: asyncio.Task[None] | None = None
-    """Looks after the workers; where it fails, nothing goes on."""
+    """The task that looks after the workers; if it fails, the run ends."""
     _hands: list[WorkerActor] = field(default_factory=list)
     _roll: Roll | None = None
     _losses: int = 0
@@ -78,9 +78,9 @@ class Crew:
     _full: set[str] = field(default_factory=set)
     """Addresses that refuse calls of some worker for now."""
     _calls: Counter[str] = field(default_factory=Counter)
-    """Machine to the calls that were heard to finish there, of whatever became of its workers."""
+    """Machine to the calls that finished there, those of lost workers included."""
     _lost: Counter[str] = field(default_factory=Counter)
-    """Machine to the workers that were given up there."""
+    """Machine to the number of its workers that were given up."""
     _shown: Machines | None = None
 
     @property
@@ -91,7 +91,7 @@ class Crew:
     def announce(
         self, on_empty: Callable[[], None], on_outage: Callable[[Outage | ServerWait], None]
     ) -> None:
-        """Have it said when the cap is reached, and when an endpoint is gone, full or back."""
+        """Set what is called at the cap, and when an endpoint is gone, full or back."""
         self._on_empty = on_empty
         self._on_outage = on_outage
 
@@ -104,7 +104,7 @@ class Crew:
             self.drained.set()
 
     async def start(self) -> None:
-        """Start workers on all machines that have what they need; BadInput where none has."""
+        """Start workers on all machines that have what they need; BadInput if none has."""
         await self._man(self.cluster.nodes())
         if not self._hands:
             none = "none of them answers" if self._unheard else "none has processors"
@@ -112,7 +112,7 @@ class Crew:
             raise BadInput(f"no machine of the cluster can play ({safe(reasons)})")
 
     async def _man(self, nodes: Sequence[Node]) -> None:
-        """Start the workers of machines; what they lack is said once, and they are left out."""
+        """Start workers on machines; one that lacks something is named once and left out."""
         await asyncio.gather(*(self._man_one(node) for node in nodes))
 
     async def _man_one(self, node: Node) -> None:
@@ -144,6 +144,7 @@ class Crew:
 
     async def _enlist(self, node: Node) -> str | None:
         """Start a worker; return what it lacks, if anything."""
+        # Never the name of an earlier worker, the number of whose last message stands in the file.
         name = f"{node.id[:8]}-{next(self._numbers)}-{id(self):x}"
         head = (self.owner.actor, self.lender.actor)
         values = (name, node.name, self.setup, head, self.lease_s)
@@ -154,8 +155,10 @@ class Crew:
             if ready.lacks:
                 self.cluster.kill(actor)
                 return "; ".join(ready.lacks)
+            # Only now: to import and to connect may take longer than a lease.
             await self.lender("enlist", name, node.name)
             await calls_of(actor)("go")
+        # It means that the owner or the lender is gone, and not that this machine is unfit.
         except StoreError:
             raise
         except (ArenaError, RayError, TimeoutError) as error:
@@ -175,7 +178,7 @@ class Crew:
         return None
 
     async def play(self, job: Job) -> None:
-        """Play a job to its end, on whatever machine; void where none of them has its video."""
+        """Play a job to its end on any machine; void if none of them has its video."""
         refused: dict[str, Refused] = {}
         while True:
             hand = await self._pick(refused)
@@ -184,6 +187,7 @@ class Crew:
                 why = "; ".join(f"{one.node}: {one.reason}" for one in those)
                 lost = {one.video for one in those}
                 for video in sorted(lost):
+                    # Written down before the job is given out again, as the reason of the voids.
                     await self.owner("condemn", video, f"no machine has its file ({why})")
                 job = replace(job, lost=job.lost | lost)
                 refused = {}
@@ -195,7 +199,7 @@ class Crew:
                 refused[hand.node.id] = found
 
     async def _try(self, hand: WorkerActor, job: Job) -> Refused | str | None:
-        """Let a worker play a job; return why it has to be played again, None where it ended."""
+        """Let a worker play a job; return why it has to be played again, None if it ended."""
         hand.busy.add(job.unit.name)
         playing = asyncio.ensure_future(calls_of(hand.actor)("play", job))
         gone = asyncio.ensure_future(hand.gone.wait())
@@ -209,6 +213,8 @@ class Crew:
                 if not is_away(error):
                     raise
                 self._lose(hand)
+                # Until its lease has run out it may still send: a second worker would pay for the
+                # same calls.
                 await hand.gone.wait()
                 return "its worker was lost"
             hand.has_ended_one = True
@@ -221,11 +227,12 @@ class Crew:
             self._changed.set()
 
     async def _pick(self, refused: Mapping[str, Refused]) -> WorkerActor | None:
-        """Return who has the least to do; None where every machine refused.
+        """Return the worker with the least to do; None if every machine refused.
 
-        One that has lost its worker has not: it is waited for until it has a new one.
+        A machine that has lost its worker has not refused: it is waited for until it has a new one.
         """
         loop = asyncio.get_running_loop()
+        # As long as for a server that cannot be reached.
         until_s = loop.time() + self.setup.patience_s
         is_said = False
         while True:
@@ -251,6 +258,7 @@ class Crew:
     async def _is_awaited(self, refused: Mapping[str, Refused]) -> bool:
         """Return whether the cluster lists a machine that has no worker, but may get one."""
         manned = {hand.node.id for hand in self._hands if not hand.is_lost}
+        # Ray answers in its own time, and blocks meanwhile.
         nodes = await asyncio.to_thread(self.cluster.nodes)
         others = {node.id for node in nodes} - manned - refused.keys()
         return bool(others - self._left_out.keys())
@@ -269,19 +277,21 @@ class Crew:
         )
         while not await self.lender("is_gone", hand.name):
             await asyncio.sleep(LOOK_S / 2)
+        # Before anybody else claims its videos, so that a late message of it changes nothing.
         await self.owner("cut_off", hand.name)
         self.cluster.kill(hand.actor)
         hand.gone.set()
         self._hands.remove(hand)
         if not hand.has_ended_one:
             self._troubles[hand.node.id] = self._troubles.get(hand.node.id, 0) + 1
+        # Else workers would be started and lost there for as long as the run lasts.
         if self._troubles.get(hand.node.id, 0) >= TROUBLE:
             self._left_out[hand.node.id] = f"{hand.node.name}: its workers die"
             self.say(f"machine {safe(hand.node.name)} is left out: its workers die")
         self._changed.set()
 
     async def guarding(self, work: Coroutine[Any, Any, None]) -> None:
-        """Await work that workers do, for as long as they are looked after."""
+        """Await work that workers do; raise the error of `watching` if that ends first."""
         working = asyncio.ensure_future(work)
         try:
             await asyncio.wait(
@@ -313,6 +323,7 @@ class Crew:
             if manning is None or manning.done():
                 if manning is not None:
                     manning.result()
+                # Machines may join, or come back, at any time.
                 manning = asyncio.ensure_future(self._man_more())
             await asyncio.sleep(LOOK_S)
 
@@ -347,7 +358,7 @@ class Crew:
             self.drained.set()
 
     def _listen(self) -> None:
-        """Pass on what happened on the workers, without waiting for one that says nothing."""
+        """Pass on the events of the workers, without waiting for one that is silent."""
         for hand in [hand for hand in self._hands if not hand.is_lost]:
             if hand.telling is None:
                 hand.telling = asyncio.ensure_future(calls_of(hand.actor)("events"))
@@ -399,9 +410,10 @@ class Crew:
             self.hear(shown)
 
     async def stop(self) -> None:
-        """End all workers; what they have in hand is written down first."""
+        """End all workers; what they have under way is written down first."""
         hands = [hand for hand in self._hands if not hand.is_lost]
         with suppress(TimeoutError):
+            # A worker that hangs ends by itself once its lease has run out.
             async with asyncio.timeout(self.lease_s):
                 await asyncio.gather(*map(self._end, hands), return_exceptions=True)
         self._show(is_over=True)

@@ -16,13 +16,13 @@ from videoautoarena.runs.formats.record_json import value_json
 from videoautoarena.runs.run.rundir.reader import counted
 
 LEAST_FREE_BYTES = 1 << 30
-"""A disk with less room than this for the frame cache is pointed out."""
+"""A disk with less free room than this for the frame cache is pointed out."""
 NAMED = 12
-"""Machines without a fault that are listed one by one; all others are."""
+"""The most machines without a fault that are listed one by one; faulty ones always are."""
 
 
 class Cluster(Protocol):
-    """What is asked of a connection: its machines, and what each says of itself."""
+    """What this module needs of a connection: its machines, and what each says of itself."""
 
     def nodes(self) -> list[Node]:
         """Return the machines."""
@@ -35,31 +35,30 @@ class Cluster(Protocol):
 
 @dataclass(frozen=True)
 class Examined:
-    """A machine, by its own account; None is what nobody knows."""
+    """A machine, by its own account; None stands for what nobody knows."""
 
     SHOWN: ClassVar = (
         *("node", "cpus", "reachable", "version", "python", "ray", "keys_missing", "videos_there"),
         *("cache_free_bytes", "faults", "can_play"),
     )
     node: str
-    """Its name."""
+    """Name of the machine."""
     cpus: int
-    """Its processors."""
+    """Number of its processors."""
     reachable: bool
     """Whether it answered."""
     version: str | None
-    """Of videoautoarena."""
+    """Version of videoautoarena there."""
     python: str | None
     """Its version."""
     ray: str | None
     """Its version."""
     keys_missing: tuple[str, ...]
-    """Of each model that lacks one in its own environment: its variable, or those of which one is
-    enough."""
+    """For each model that lacks a key there: its variable, or those of which one is enough."""
     videos_there: bool | None
-    """Whether the folder is; None without `--videos`."""
+    """Whether the folder of videos is there; None without `--videos`."""
     cache_free_bytes: int | None
-    """Where frames are kept."""
+    """Free bytes where frames are kept."""
     faults: tuple[str, ...]
     """Why it would be left out, or could play no video."""
 
@@ -71,14 +70,14 @@ class Examined:
 
 @dataclass(frozen=True)
 class Examination:
-    """All machines of a cluster; `refusal` says why there is none to be had."""
+    """All machines of a cluster; `refusal` says why no cluster can be used."""
 
     machines: tuple[Examined, ...]
     refusal: str = ""
 
     @property
     def missing(self) -> list[str]:
-        """What keeps a run from starting there: nothing, as long as one machine can play."""
+        """What keeps a run from starting there; empty as long as one machine can play."""
         if self.refusal:
             return [self.refusal]
         if any(not one.faults for one in self.machines):
@@ -112,7 +111,7 @@ class Examination:
 async def examine_cluster(
     address: str | None, keys: Mapping[str, Sequence[str]], videos: Path | None
 ) -> Examination:
-    """Return what the machines of a cluster say; `keys` has models and the names of their keys."""
+    """Return what the machines of a cluster say; `keys` maps models to the names of their keys."""
     try:
         with connected(address) as cluster:
             return await examine_machines(cluster, keys, videos)

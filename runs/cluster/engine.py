@@ -56,6 +56,7 @@ class RayEngine:
     ) -> Early:
         """Play every unsettled slot of a run, as `play_run` does in one process."""
         path = run_file(out).resolve()
+        # For reading alone: the owner holds the lock of the file.
         with Store.open(path, write=False) as seen:
             setup = setup_of(seen, run, patience_s=limits.patience_s)
             lineup = Lineup(seen.slots())
@@ -70,10 +71,13 @@ class RayEngine:
                 sizes = {video.id: video.size_bytes for video in seen.videos()}
                 jobs = _Jobs(run, crew, sizes)
                 work = _play_all(jobs, slots, newcomers_only=newcomers_only)
+                # Battles are settled by the owner, and their texts are in the file: they are read
+                # from there instead of travelling to the command.
                 async with news.told(owner):
                     stopped = await until_done(crew, crew.guarding(work), listeners)
                 needed = await crew.lender("needed") if setup.caps else NOTHING
                 reading: RuleReading | None = await owner("reading")
+            # What was settled since the last look.
             news.look()
         return Early(
             stopped,
@@ -120,8 +124,10 @@ class RayEngine:
         *,
         newcomers_only: bool = False,
     ) -> AsyncIterator[Crew]:
-        """Give all workers of a cluster, set up, and end them and the file's owner."""
+        """Yield all workers of a cluster, set up; end them and the owner of the file afterwards."""
         async with AsyncExitStack() as undo:
+            # Undone from the last to the first: watching ends before the workers, those before the
+            # lender, and the owner outlives them all, so that it writes what they still send.
             undo.push_async_callback(self._close, owner)
             await owner("begin")
             lending = self.cluster.on_head(
@@ -147,7 +153,7 @@ class RayEngine:
             yield crew
 
     async def _close(self, owner: HeadClient) -> None:
-        """Let the owner write what it was handed, and let go of the file."""
+        """Have the owner write what it was handed and close the file."""
         with suppress(Exception):
             async with asyncio.timeout(self.lease_s):
                 await owner("close")
@@ -155,7 +161,7 @@ class RayEngine:
 
 
 async def _ended(task: asyncio.Task[None]) -> None:
-    """End a task; what it failed of is raised."""
+    """End a task; raise the error that it had failed with."""
     task.cancel()
     with suppress(asyncio.CancelledError):
         await task
@@ -171,18 +177,18 @@ def setup_of(store: Store, run: Opened, *, patience_s: float) -> WorkerSetup:
 
 @dataclass(frozen=True)
 class _Jobs:
-    """Makes jobs of videos, and has them played."""
+    """Turns videos into jobs, and has them played."""
 
     run: Opened
     crew: Crew
     sizes: Mapping[str, int]
-    """Of the videos' files, in bytes."""
+    """Id of a video to the size of its file, in bytes."""
 
     async def play(self, visit: Visit) -> None:
         await self.crew.play(self._job(visit.video, generation=visit.generation))
 
     async def meet(self, video: str) -> None:
-        """Play what newcomers have to do with a video."""
+        """Play the slots of newcomers about a video."""
         await self.crew.play(self._job(video, newcomers=True))
 
     def _job(self, video: str, *, generation: int = 0, newcomers: bool = False) -> Job:
@@ -207,7 +213,7 @@ async def _play_all(jobs: _Jobs, slots: Slots, *, newcomers_only: bool) -> None:
 
 
 class _News:
-    """Tells of battles that stand in the run's file, and of what a rule has seen."""
+    """Passes on the battles that the run's file has got, and what its stopping rule has seen."""
 
     def __init__(self, seen: Store, hear: Hear) -> None:
         self._seen = seen
@@ -217,7 +223,7 @@ class _News:
 
     @asynccontextmanager
     async def told(self, owner: HeadClient) -> AsyncIterator[None]:
-        """Tell for as long as the block lasts."""
+        """Pass news on for as long as the block lasts."""
         telling = asyncio.create_task(self._go_on(owner))
         try:
             yield
@@ -234,7 +240,7 @@ class _News:
             await asyncio.sleep(LOOK_S)
 
     def look(self) -> None:
-        """Tell of the battles that were settled since."""
+        """Pass on the battles that were settled since the last look."""
         self._place, ids = self._seen.settled_after(self._place)
         for id_ in ids:
             battle = self._seen.battle(id_)
@@ -243,7 +249,7 @@ class _News:
 
 
 class _Note:
-    """Keeps in the run's file how the machines stand, for those who follow it."""
+    """Keeps the state of the machines in the run's file, for those who follow it."""
 
     def __init__(self, owner: HeadClient) -> None:
         self._owner = owner
@@ -251,7 +257,7 @@ class _Note:
         self._noting: asyncio.Task[None] | None = None
 
     def hear(self, event: RunEvent) -> None:
-        """Write it down where it changed; of those that come meanwhile, the last."""
+        """Write the state of the machines down; of several that come meanwhile, only the last."""
         if not isinstance(event, Machines):
             return
         self._latest = event
@@ -265,7 +271,7 @@ class _Note:
             await self._owner("note_machines", latest)
 
     async def close(self) -> None:
-        """Write what was heard last, if the owner is there."""
+        """Finish writing the latest state, if the owner is there."""
         if self._noting is not None:
             with suppress(Exception):
                 async with asyncio.timeout(LOOK_S):

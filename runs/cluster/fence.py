@@ -14,33 +14,34 @@ from typing import Any, NoReturn, Protocol
 from videoautoarena.agents.transport.deadlines import boot_s
 
 GIVEN_UP = 75
-"""The exit code of a worker whose lease has run out: EX_TEMPFAIL."""
+"""Exit code of a worker whose lease has run out: EX_TEMPFAIL of sysexits.h."""
 SURE = 0.8
-"""A worker believes in so much of its lease: clocks differ, and so do the ways of messages."""
+"""The share of its lease that a worker relies on: clocks and message times differ."""
 GAP_S = 0.2
-"""Between two tries of a message to the head while nobody is there."""
+"""Seconds between two tries of a message to the head while nobody is there."""
 
 
 class RemoteCall(Protocol):
-    """A way to the owner of the file or to the lender, which holds until it is answered."""
+    """A way to the owner of the file or to the lender, which waits until it is answered."""
 
     async def __call__(self, method: str, *values: Any) -> Any:
-        """Return what a method comes to; again where the other side died meanwhile."""
+        """Return the result of a method; ask again if the other side died meanwhile."""
 
 
 def now_s() -> float:
-    """Return seconds that go on while the process, or the whole machine, is stopped."""
+    """Return seconds of a clock that runs on while the process or the machine is stopped."""
     return boot_s()
 
 
 def _exit() -> NoReturn:
+    # At once: an orderly exit would let tasks and finalizers send or commit something more.
     os._exit(GIVEN_UP)
 
 
 class Fence:
     """The lease of this process, by its own clock; `on_end` is called once it has run out.
 
-    Before the first one there is nothing that it could keep others from.
+    Before the first lease nothing is checked: nobody else waits for it to run out.
     """
 
     def __init__(
@@ -51,21 +52,23 @@ class Fence:
         self._until_s: float | None = None
 
     def extend(self, asked_s: float, lease_s: float) -> None:
-        """Go on for a lease, counted from when it was asked for."""
+        """Extend the lease, counted from the moment at which it was requested."""
+        # From when it was asked for: the answer may have been under way for long, and the lender
+        # counts from when it gave the lease. An answer that comes late shortens nothing.
         self._until_s = max(self._until_s or 0.0, asked_s + SURE * lease_s)
 
     def check(self) -> None:
-        """Return while the lease holds."""
+        """Return while the lease holds; else end the process."""
         if self._until_s is not None and self.clock() >= self._until_s:
             self._on_end()
 
     def end(self) -> None:
-        """Let the lease be over."""
+        """End the lease, and with it the process."""
         self._on_end()
 
 
 class Fenced:
-    """A way to the head that is gone once the lease is over."""
+    """A way to the head that is closed once the lease is over."""
 
     def __init__(
         self,
@@ -74,13 +77,13 @@ class Fenced:
         *,
         is_away: Callable[[Exception], bool],
     ) -> None:
-        """Take what calls a method once, and what tells a death at the other end from an error."""
+        """Take a function that calls a method once, and one that tells a death from an error."""
         self._call = call
         self._fence = fence
         self._is_away = is_away
 
     async def __call__(self, method: str, *values: Any) -> Any:
-        """Return what a method comes to; again and again while nobody is there."""
+        """Return the result of a method; ask again for as long as nobody is there."""
         while True:
             self._fence.check()
             try:

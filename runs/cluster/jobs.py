@@ -1,4 +1,4 @@
-"""What head and workers of a cluster hand to each other; all of it can be pickled."""
+"""What the head and the workers of a cluster exchange; all of it can be pickled."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from videoautoarena.runs.run.rundir.budget import NO_CAPS, kept_caps
 from videoautoarena.runs.run.rundir.frames import RunFrames
 
 LEASE_S = 15.0
-"""For how long a worker may go on without hearing from the head, unless it is told otherwise."""
+"""Seconds that a worker may go on without word from the head, where nothing else is said."""
 
 
 class Questions(Protocol):
@@ -30,7 +30,7 @@ class Questions(Protocol):
 
     @property
     def preset(self) -> str | None:
-        """How videos are looked at, where that is not the usual way."""
+        """The preset that videos are sampled with; None: the usual way."""
 
     @property
     def videos(self) -> Mapping[str, Video]:
@@ -38,7 +38,7 @@ class Questions(Protocol):
 
     @property
     def files(self) -> Mapping[str, Path]:
-        """Where each of them lies, on whatever machine has it."""
+        """Id of a video to the path of its file, the same on all machines."""
 
     async def play(self, job: Job, store: Store, asker: Asker, frames: RunFrames) -> None:
         """Play the questions of a job to their ends."""
@@ -46,7 +46,7 @@ class Questions(Protocol):
 
 @dataclass(frozen=True)
 class WorkerSetup:
-    """What a worker is to be, whatever it plays."""
+    """What a worker is set up with, whatever it plays."""
 
     config: RunConfig
     prompts: PromptSet
@@ -55,13 +55,13 @@ class WorkerSetup:
     seen: Mapping[str, float] = field(default_factory=dict)
     """`provider:model` to the most input tokens for each frame of a call so far."""
     endpoints: Mapping[str, str] = field(default_factory=dict)
-    """Name of a model to where it is called, as the command that plays has it."""
+    """Name of a model to the address at which the command would call it."""
     proven: frozenset[str] = frozenset()
-    """Addresses that have answered before."""
+    """Addresses that have answered in this run before."""
     has_rule: bool = False
     """Whether a rule may stop the run."""
     bench: Questions | None = None
-    """What plays the questions of a bench, where that is what is played."""
+    """What plays the questions of a bench; None where a run is played."""
     called: frozenset[str] | None = None
     """Names of the models that may be called; None: the whole cast."""
 
@@ -69,7 +69,7 @@ class WorkerSetup:
 def setup_from(
     store: Store, config: RunConfig, prompts: PromptSet, *, patience_s: float
 ) -> WorkerSetup:
-    """Return what every worker is told of what a file holds: its caps, and what calls taught."""
+    """Return what every worker is told from a file: its caps, and what earlier calls taught."""
     endpoints = {alias: config.model_of(alias).endpoint for alias in config.cast}
     return WorkerSetup(
         config,
@@ -88,26 +88,26 @@ class Job:
 
     unit: Unit
     path: str
-    """Where the video lies, on whatever machine has it; empty where nothing is to be decoded."""
+    """Path of the video, the same on all machines; empty if nothing is to be decoded."""
     size_bytes: int
     generation: int = 0
-    """Slots up to this one are played."""
+    """Slots of this generation and of earlier ones are played."""
     newcomers: bool = False
-    """Slots of newcomers are played, and no others."""
+    """Only slots of newcomers are played."""
     questions: tuple[tuple[str, str], ...] = ()
-    """Of a bench: player and qid."""
+    """Questions of a bench, as player and qid."""
     lost: frozenset[str] = frozenset()
     """Ids of videos that no machine has: what is open about them ends void."""
 
 
 class Part(NamedTuple):
-    """What a run says of one video, to whoever plays it."""
+    """What a run says of one video to the worker that plays it."""
 
     video: Video
     slots: Slots
-    """All that are about it."""
+    """All slots about it."""
     wanted: frozenset[str]
-    """Ids of those that are to be played."""
+    """Ids of the slots that are to be played."""
     languages: Mapping[int, str | None]
     """Persona to the language that was drawn for it."""
     sources: Mapping[str, Battle]
@@ -115,12 +115,12 @@ class Part(NamedTuple):
 
 
 class Claimed(NamedTuple):
-    """The right to play a unit, and what is known of it."""
+    """The right to play a unit, and what the file holds of it."""
 
     claim: UnitClaim
     share: Share
     part: Part | None = None
-    """None in a bench, whose items say it all."""
+    """What a run says of the video; None in a bench, whose items hold everything."""
 
 
 class Refused(NamedTuple):
@@ -129,7 +129,7 @@ class Refused(NamedTuple):
     node: str
     reason: str
     video: str
-    """Id of the one that its machine does not have."""
+    """Id of the video that its machine does not have."""
 
 
 class WorkerReport(NamedTuple):
@@ -138,32 +138,32 @@ class WorkerReport(NamedTuple):
     total: PlaceDemand
     places: Mapping[EndpointKey, PlaceDemand]
     calls: int
-    """Finished so far."""
+    """Calls finished so far."""
     is_broke: bool = False
     """The cap is reached."""
     lost: Outage | None = None
-    """An endpoint that was waited for in vain."""
+    """The endpoint that was waited for in vain, if any."""
     is_drained: bool = False
     boot: str = ""
-    """The life of the lender by whose leave alone it sends; earlier tries stand in the file."""
+    """The life of the lender whose loans it uses; tries by earlier loans stand in the file."""
 
 
 class Lease(NamedTuple):
-    """Leave to go on for some seconds from when it was asked for."""
+    """Permission to go on for some seconds from the moment at which it was requested."""
 
     seconds: float
     loan: LimitLoan
     boot: str
-    """Which life of the lender gave it: what an earlier one lent is to be asked for anew."""
+    """The life of the lender that gave it; loans of an earlier one have to be requested anew."""
 
 
 class Grant(NamedTuple):
     """What is set aside for a call."""
 
     place: int
-    """Of the battle that it is made for; calls of the first ones go first."""
+    """Place of its battle in the order of spending; lower ones go first."""
     boot: str
-    """Which life of the lender has set it aside."""
+    """The life of the lender that has set it aside."""
 
 
 class WorkerStatus(NamedTuple):
@@ -173,14 +173,14 @@ class WorkerStatus(NamedTuple):
     node: str
     is_gone: bool
     silent_s: float
-    """Since it was heard of last."""
+    """Seconds since it was heard of last."""
     under_way: int
     waiting: int
     calls: int
 
 
 class Roll(NamedTuple):
-    """All workers, and what ends the run early if anything does."""
+    """All workers, and what ends the run early, if anything."""
 
     boot: str
     hands: tuple[WorkerStatus, ...]

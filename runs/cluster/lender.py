@@ -25,20 +25,20 @@ from videoautoarena.runs.run.config.run_config import RunConfig
 
 TICK_S = 0.5
 GRACE = 1.2
-"""A new life of the lender lends nothing for so many leases, unless all are heard of earlier."""
+"""A restarted lender lends nothing for so many leases, unless it hears of all workers earlier."""
 NOTHING = PlaceDemand(0, 0)
 NO_LOAN = LimitLoan(0, {}, {})
 
 
 @dataclass(frozen=True)
 class Limit:
-    """What an endpoint takes of all workers together."""
+    """What an endpoint takes from all workers together."""
 
     places: int
     is_rated: bool = False
-    """It states rates a minute; each worker keeps to a share of them."""
+    """Whether it has rates a minute, of which each worker keeps to a share."""
     is_scant: bool = False
-    """Its rates are so low that one worker alone may call it at a time."""
+    """Whether its rates are so low that only one worker may call it at a time."""
 
 
 @dataclass
@@ -48,13 +48,13 @@ class _Worker:
     until_s: float
     report: WorkerReport = field(default_factory=lambda: WorkerReport(NOTHING, {}, 0))
     loan: LimitLoan = NO_LOAN
-    """The latest one, of which it may not have heard yet."""
+    """The latest loan, of which it may not have heard yet."""
     total: int = 0
-    """Tries it may have under way at once, by that loan or the one before, or has."""
+    """The most tries it may have under way, by that loan, the one before or its report."""
     places: dict[EndpointKey, int] = field(default_factory=dict)
 
     def take(self, loan: LimitLoan) -> None:
-        """Take a loan, and go on with the one before until that was heard of."""
+        """Note a new loan; the one before counts until the worker has heard of it."""
         before = self.loan
         self.loan = loan
         wants = self.report.places
@@ -66,7 +66,7 @@ class _Worker:
 
 
 class Lender:
-    """Lends what workers share; a new one that follows a dead one waits before it does."""
+    """Lends what workers share; one that follows a dead one waits before it lends."""
 
     def __init__(
         self,
@@ -88,29 +88,31 @@ class Lender:
         self._purse = LenderBudget(Path(path), config, newcomers_only=newcomers_only)
         self._workers: dict[str, _Worker] = {}
         self._gone: dict[str, str] = {}
-        """Workers whose time has run out, and their nodes."""
+        """Worker whose lease has run out to its node."""
         self._given_up: set[str] = set()
+        # More than a lease: the last one may have been given right before the death.
         self._opens_s = clock() + GRACE * lease_s
-        """When all have been heard of whom an earlier life may have lent to, or are given up."""
+        """When nothing that an earlier life lent can be in use any more."""
         self._is_open = False
         self._ticking: asyncio.Task[None] | None = None
         self._opening: asyncio.Task[None] | None = None
 
     async def begin(self) -> None:
-        """Lend at once: nobody lent anything before."""
+        """Lend at once, since no earlier lender lent anything."""
         await self._open()
 
     async def enlist(self, worker: str, node: str) -> None:
-        """Take a worker in, which is alive from now on for as long as a lease lasts."""
+        """Add a worker, whose first lease begins now."""
         now_s = self._clock()
         self._workers[worker] = one = _Worker(node, now_s, now_s + self._lease_s)
         one.report = one.report._replace(boot=self.boot)
 
     async def renew(self, worker: str, node: str, report: WorkerReport) -> Lease | None:
-        """Lend to a worker for another while; None where its time has run out."""
+        """Lend to a worker for another lease; None if its lease has run out."""
         self._keep_ticking()
         now_s = self._clock()
         self._tick()
+        # More time would let it play on beside the one that gets its videos.
         if worker in self._given_up:
             return None
         one = self._workers.get(worker)
@@ -127,7 +129,7 @@ class Lender:
         return Lease(self._lease_s, loan, self.boot)
 
     async def roll(self, known: Iterable[str]) -> Roll:
-        """Return how all workers stand; `known` are those that may still be at work."""
+        """Return the state of all workers; `known` are those that may still be at work."""
         self._keep_ticking()
         now_s = self._clock()
         if not self._is_open and set(known) <= self._workers.keys():
@@ -147,18 +149,19 @@ class Lender:
         )
 
     async def is_gone(self, worker: str) -> bool:
-        """Give a worker up, and return whether its time has run out: then it does nothing more.
+        """Give a worker up, and return whether its lease has run out: then it does nothing more.
 
         It may be alive and well, and out of the head's reach alone: it is given no more time.
         """
         self._given_up.add(worker)
         self._tick()
+        # A lender that is open has heard of all who live.
         return worker in self._gone or (self._is_open and worker not in self._workers)
 
     async def hold(
         self, worker: str, number: int, nonce: Nonce, size: MoneyAndTokens
     ) -> Grant | None:
-        """Set a call's dollars and tokens aside; None: the cap is reached."""
+        """Set the dollars and tokens of a call aside; None if the cap is reached."""
         await self._until_open()
         if worker not in self._workers:
             # It was given up while it waited; whoever is alive was heard of by now.
@@ -169,15 +172,15 @@ class Lender:
     async def pay(
         self, worker: str, number: int, step: int, cost: MoneyAndTokens, size: MoneyAndTokens
     ) -> bool:
-        """Count what a try cost, and set `size` aside for the next; False: the cap is reached."""
+        """Count the cost of a try, and set `size` aside for the next; False at the cap."""
         return await self._purse.pay((worker, number), step, cost, size)
 
     async def settle(self, worker: str, number: int, cost: MoneyAndTokens) -> None:
-        """Count what a call cost in the end, and free the rest."""
+        """Count the final cost of a call, and free the rest."""
         self._purse.settle((worker, number), cost)
 
     async def needed(self) -> MoneyAndTokens:
-        """Return what the cap has to be at least for the call that did not fit."""
+        """Return the least cap under which the call that did not fit would fit."""
         return self._purse.needed
 
     async def _until_open(self) -> None:
@@ -218,7 +221,7 @@ class Lender:
         self._is_open = True
 
     def _has_all(self) -> bool:
-        """Return whether the file says of every try that it may be sent, but by this life's leave.
+        """Return whether every try that was not lent by this life stands in the file.
 
         A worker goes on with what it was lent until it hears of a new life; what it announces
         after the file was read would be spent beside the cap.
@@ -254,7 +257,7 @@ class Lender:
         )
 
     def _open_places(self, limit: Limit, worker: _Worker) -> int:
-        """Return how many there are; for a minute none of a rated endpoint for who came later.
+        """Return the places of an endpoint; none for a minute if it has rates and a worker is new.
 
         What others sent in that minute, by the larger shares that they had, still counts there.
         """
@@ -268,7 +271,7 @@ class Lender:
 def shared(
     capacity: int, mine: PlaceDemand, *, wants: Iterable[PlaceDemand], held: int, ahead: int = 1
 ) -> int:
-    """Return how much of a capacity one of several gets, of what others do not hold.
+    """Return how much of a capacity one of several workers gets, of what others do not hold.
 
     Whoever wants less than an equal part leaves the rest to the others (max-min fairness). Where
     there is enough for all, each gets one `ahead`, so that nobody has to ask before it begins.
@@ -289,7 +292,7 @@ def shared(
 
 
 def limits_in(config: RunConfig, concurrency: int) -> Mapping[EndpointKey, Limit]:
-    """Return what the endpoints of a run take, as its settings state it."""
+    """Return what the endpoints of a run take, by its settings."""
     found: dict[EndpointKey, Limit] = {}
     for alias in config.cast:
         model = config.model_of(alias)

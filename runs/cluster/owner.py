@@ -29,7 +29,7 @@ from videoautoarena.runs.tournament.pairing import Draws, NewcomerDraws, Written
 
 
 class Owner:
-    """Owns a file of calls; RunLocked where another process does."""
+    """Owns a file of calls; raises RunLocked if another process does."""
 
     def __init__(self, path: str, *, fsync: bool = False) -> None:
         # Calls may be under way of which only workers know: this is not the first life.
@@ -40,11 +40,11 @@ class Owner:
         self._cut_off: set[str] = set()
 
     async def begin(self) -> None:
-        """Count the time that is worked on the run from now on."""
+        """Begin a session of work on the run, whose time is counted."""
         self._store.sessions.begin()
 
     async def is_there(self) -> bool:
-        """Return True."""
+        """Return True: whoever asks wants to know that somebody answers."""
         return True
 
     async def common(self) -> Share:
@@ -52,21 +52,25 @@ class Owner:
         return self._store.shares.common()
 
     async def claim(self, job: Job, worker: str) -> Claimed | None:
-        """Let a worker play a unit from now on, and nobody else; None where it was cut off."""
+        """Give a unit to one worker, and to nobody else; None if that worker was cut off."""
         unit = job.unit
         if worker in self._cut_off:
             return None
+        # In the memory before the file: from here on nothing of an earlier claim is taken, while
+        # the new one is being committed.
         epoch = self._epochs[unit.name] = self._epochs.get(unit.name, 0) + 1
         await self._store.shares.claim(unit, epoch, worker)
         share = self._store.shares.of(unit)
         return Claimed(UnitClaim(unit.name, epoch), share, self._part(job))
 
     async def deliver(self, worker: str, number: int, writes: Sequence[Write]) -> list[bool]:
-        """Commit a worker's message, once; return of which of its writes the claim holds.
+        """Commit a message of a worker, once; return for each write whether its claim holds.
 
         What is written by a claim that holds no longer is left out. Messages of a worker are
         numbered from 1 and come one after the other; a number that was committed changes nothing.
         """
+        # One message of a worker at a time: a repeated one may arrive while the first is being
+        # committed, and must find its number in place.
         async with self._locks[worker]:
             held = [worker not in self._cut_off and self._holds(one.claim) for one in writes]
             if number > self._numbers.get(worker, 0):
@@ -77,19 +81,19 @@ class Owner:
             return held
 
     async def cut_off(self, worker: str) -> None:
-        """Take nothing more from a worker, whatever of it is still on its way."""
+        """Take nothing more from a worker, though messages of it may still arrive."""
         self._cut_off.add(worker)
 
     async def condemn(self, video: str, reason: str) -> None:
-        """Write down that no machine has a video."""
+        """Write down that no machine has a video, and why."""
         condemn(self._store, video, reason)
 
     async def note_machines(self, machines: Machines) -> None:
-        """Keep how the machines stand, for whoever looks at the run from outside."""
+        """Keep the state of the machines in the file, for whoever follows the run from outside."""
         keep_machines(self._store, machines, os.getpid())
 
     async def close(self) -> None:
-        """Write what is under way, and let go of the file."""
+        """Write what is under way, and close the file."""
         self._store.close()
 
     def _holds(self, claim: UnitClaim) -> bool:
@@ -119,20 +123,20 @@ class RunOwner(Owner):
         )
 
     async def begin(self) -> None:
-        """Write down whom newcomers meet, and count the time from now on."""
+        """Begin a session, and write down whom newcomers meet."""
         await super().begin()
         slots = self._lineup.slots
         await write_draws(self._store, self._guests, slots.where(newcomers_among(slots)))
 
     async def draw(self, claim: UnitClaim, slot: str) -> Draw | None:
-        """Return who meets in a slot, written down before; None where the claim does not hold.
+        """Return the draw of a slot, which is written down first; None if the claim does not hold.
 
         Waits until the waves are settled that the draw looks at.
         """
         return await self._draws(slot) if self._holds(claim) else None
 
     async def turn(self, claim: UnitClaim, slot: str) -> bool | None:
-        """Return whether a rule lets a slot be played, once that is known; None as for `draw`."""
+        """Return whether a rule lets a slot be played, once that is known; None as from `draw`."""
         if not self._holds(claim):
             return None
         return self._watch is None or await self._watch.turn(slot)
@@ -142,11 +146,12 @@ class RunOwner(Owner):
         if not self._holds(claim):
             return False
         await self._store.put_battle(battle)
+        # After the commit: draws that wait for this wave must not rest on what a death could undo.
         self._waves.note(ending_of(battle))
         return True
 
     async def reading(self) -> RuleReading | None:
-        """Return what the rule that may stop the run saw last, of the waves settled by now."""
+        """Return the latest reading of the stopping rule, of the waves settled by now."""
         if self._watch is not None:
             self._watch.look()
         return self._reading
@@ -161,6 +166,8 @@ class RunOwner(Owner):
         standing = Lineup(about).slots
         of_newcomer = newcomers_among(standing)
         due = standing.where(of_newcomer if job.newcomers else ~of_newcomer)
+        # A visit goes as far as one generation; slots of a later one may wait for waves of other
+        # blocks.
         if not job.newcomers:
             due = due.where(due.generations <= job.generation)
         met = [slot.id for slot in due if job.newcomers and not self._store.has_battle(slot.id)]

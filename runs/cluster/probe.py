@@ -1,4 +1,4 @@
-"""What a machine says of itself when the package may be missing there.
+"""What a machine says of itself, though the package may be missing there.
 
 Its function travels whole, by value, so that it imports nothing of ours before it looks.
 """
@@ -17,7 +17,7 @@ _PACKAGE = "videoautoarena"
 
 
 def look(names: Sequence[str], paths: Sequence[str]) -> dict[str, Any]:
-    """Return versions, or why there is none; which variables are empty, which paths are missing."""
+    """Return versions or an error, which variables are empty, and which paths are missing."""
     found: dict[str, Any] = {
         "host": platform.node(),
         "pid": os.getpid(),
@@ -28,6 +28,7 @@ def look(names: Sequence[str], paths: Sequence[str]) -> dict[str, Any]:
         "free_bytes": _room_for_cache(),
     }
     try:
+        # Imported and not just looked up: a version can be read where a dependency is missing.
         importlib.import_module(f"{_PACKAGE}.runs.cluster.actors")
         found["version"] = importlib.metadata.version(_PACKAGE)
     except Exception as error:  # noqa: BLE001 - whatever it is, it is what the machine lacks

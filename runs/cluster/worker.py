@@ -50,19 +50,19 @@ from videoautoarena.video.sampling.cache import FrameCache
 from videoautoarena.video.workers.decoders import Decoders
 
 RENEW_S = 1.0
-"""Between two words to the lender, at most a fifth of a lease."""
+"""Seconds between two requests to the lender; never more than a fifth of a lease."""
 SOON_S = 0.02
-"""Before the lender is asked again, where a call waits for a place."""
+"""Seconds before the lender is asked again where a call waits for a place."""
 CALLS = 1_000_000
-"""More than are ever under way at once; what is lent is the limit."""
+"""A limit on calls under way that is never reached: what the lender lends is the limit."""
 
 
 class Ready(NamedTuple):
-    """What a worker says when it is set up."""
+    """The answer of a worker that is set up."""
 
     pid: int
     lacks: tuple[str, ...]
-    """What of the keys that the run needs is not there, by their variables."""
+    """Sentences about keys that are missing and addresses that differ; empty if it can play."""
 
 
 @dataclass(frozen=True)
@@ -92,13 +92,13 @@ class Worker:
     _files: dict[str, Path] = field(default_factory=dict)
     _money: WorkerBudget | None = None
     _boot: str = ""
-    """The lender's present life, as far as this worker knows."""
+    """The present life of the lender, as far as this worker knows."""
     _handed_in: int = 0
-    """Writes by which tries were announced that an earlier life had lent to."""
+    """Writes that were handed in before this worker knew the present life of the lender."""
     _videos: dict[str, Video] = field(default_factory=dict)
 
     async def start(self) -> Ready:
-        """Set everything up that all videos share."""
+        """Set up everything that all videos share."""
         import videoautoarena.graph.tournament  # noqa: F401 - it takes a second
 
         self._urgent = asyncio.Event()
@@ -107,6 +107,7 @@ class Worker:
         mirror.add(await self.owner("common"))
         self._writer = ForwardingWriter(mirror, self._send)
         self._store = store = Store(mirror, self._writer, None, is_alone=False)
+        # Entered by hand: `stop`, which the head calls, closes it.
         self._decoders = await Decoders(FrameCache()).__aenter__()
         config = setup.config
         self._frames = RunFrames(
@@ -123,6 +124,8 @@ class Worker:
         if (bench := setup.bench) is not None:
             self._videos.update(bench.videos)
             self._files.update(bench.files)
+        # Keys and addresses come from the environment of this machine, which may not be the
+        # command's.
         called = config.cast if setup.called is None else sorted(setup.called)
         lacks = (*lacking(config, called), *elsewhere(config, called, setup.endpoints))
         if not lacks:
@@ -130,16 +133,17 @@ class Worker:
                 # Importing a client takes seconds, during which nobody would renew the lease.
                 build_chat_model(config.model_of(alias))
         guard_sending(self.fence.check)
+        # What was imported lives as long as the process: looking through it costs .5 ms a battle.
         gc.freeze()
         return Ready(os.getpid(), lacks)
 
     async def go(self) -> None:
-        """Begin to renew the lease, which the lender has given by now."""
+        """Begin to renew the lease, the first of which the lender has given."""
         self.fence.extend(self.fence.clock(), self.lease_s)
         self._keep_going(self._stay_alive())
 
     def _keep_going(self, work: Coroutine[Any, Any, None]) -> None:
-        """Do something beside all that is played; where it fails, the head is told."""
+        """Run work in the background; `events` raises what it failed with."""
         task = asyncio.create_task(work)
         self._background.append(task)
         task.add_done_callback(self._note_end)
@@ -163,10 +167,11 @@ class Worker:
         return asker
 
     async def play(self, job: Job) -> Refused | None:
-        """Play a unit to its end; None where that was reached, else why somebody else should."""
+        """Play a unit to its end; return why this machine cannot, None if the end was reached."""
         if (refusal := self._refusal(job)) is not None:
             return refusal
         claimed: Claimed | None = await self.owner("claim", job, self.name)
+        # Cut off: the head has given up this process, which must not play on.
         if claimed is None:
             self.fence.end()
             return None
@@ -187,11 +192,12 @@ class Worker:
                 await self._writer.write_all()
         finally:
             self._playing.pop(unit.name, None)
+            # Memory holds the videos under way, and none that was played.
             self._mirror.forget(unit)
         return None
 
     def _refusal(self, job: Job) -> Refused | None:
-        """Return why this machine cannot play a unit, by what it sees of the files."""
+        """Return why this machine cannot play a unit, None if it has all files."""
         places = {job.unit.name: (job.path, job.size_bytes)}
         for video in job.unit.beside:
             places[video] = (str(self._files[video]), self._videos[video].size_bytes)
@@ -252,14 +258,16 @@ class Worker:
         return bool(is_due)
 
     async def _settle(self, claim: UnitClaim, battle: Battle) -> None:
+        # All that the battle was made from stands in the file before it does.
         if not self._writer.is_idle:
             await self._writer.write_all()
         if not await self.owner("settle", claim, battle):
             self._end()
+        # Later rounds of the lineage look it up in this memory.
         self._mirror.add({"battles": [(battle.id, write_body(battle))]})
 
     def _end(self) -> NoReturn:
-        """End, since somebody else plays what this worker was at."""
+        """End the process, since another worker plays this unit now."""
         self.fence.end()
         raise RuntimeError("a worker went on after its end")
 
@@ -280,7 +288,7 @@ class Worker:
             self._drain()
 
     async def events(self) -> list[RunEvent]:
-        """Return what happened here since this was asked last; raises what went wrong beside."""
+        """Return the events since the last request; raise what a background task failed with."""
         for failure in self._failed:
             raise failure
         events = self._events
@@ -288,7 +296,7 @@ class Worker:
         return events
 
     async def drain(self) -> None:
-        """Send nothing more; calls under way are finished and written down."""
+        """Send no new call; those under way are finished and written down."""
         self._drain()
 
     def _drain(self) -> None:
@@ -296,7 +304,7 @@ class Worker:
         self._urgent.set()
 
     async def stop(self) -> None:
-        """End all that is played here, and write down what was handed in."""
+        """End all that is played here, and write what was handed in."""
         for task in [*self._playing.values()]:
             task.cancel()
         with suppress(asyncio.CancelledError):
@@ -309,10 +317,11 @@ class Worker:
         await self._decoders.close()
 
     async def _stay_alive(self) -> None:
-        """Renew the lease for as long as the process is at work."""
+        """Renew the lease until the process ends or is given up."""
         gap_s = min(RENEW_S, self.lease_s / 5)
         while True:
             self._urgent.clear()
+            # Taken before the request: the lender counts a lease from the moment it gives it.
             asked_s = self.fence.clock()
             lease = await self.lender("renew", self.name, self.node, self._report())
             if lease is None:
@@ -326,10 +335,11 @@ class Worker:
             await asyncio.sleep(SOON_S)
 
     def _belong_to(self, boot: str) -> None:
-        """Use nothing from now on that an earlier life of the lender has lent."""
+        """Use nothing any more that an earlier life of the lender has lent."""
         if boot == self._boot:
             return
         self._boot = boot
+        # Once so many writes are delivered, the file has every try that the earlier life lent to.
         self._handed_in = self._writer.handed_in
         if self._money:
             self._money.boot = boot
@@ -349,7 +359,7 @@ class Worker:
 
 
 def lacking(config: RunConfig, called: Iterable[str]) -> Iterator[str]:
-    """Yield what of the keys that these models need is not there in this process's environment."""
+    """Yield a sentence for each key that these models need and this process does not have."""
     seen: set[str] = set()
     for alias in called:
         try:
@@ -363,7 +373,7 @@ def lacking(config: RunConfig, called: Iterable[str]) -> Iterator[str]:
 def elsewhere(
     config: RunConfig, called: Iterable[str], endpoints: Mapping[str, str]
 ) -> Iterator[str]:
-    """Yield which of these models this process would call at another address than it should."""
+    """Yield a sentence for each model that this process would call at another address."""
     for alias in called:
         model = config.model_of(alias)
         if model.endpoint != endpoints.get(alias, model.endpoint):
@@ -375,8 +385,9 @@ def elsewhere(
 
 
 def _lack(path: str, size_bytes: int) -> str | None:
-    """Return what is wrong with the file at a path, if anything."""
+    """Return what is wrong with the file at a path, None if nothing."""
     try:
+        # By size alone: to hash every file on every machine would read all of them.
         size = os.stat(path).st_size
     except OSError as error:
         return error.strerror or "it cannot be read"

@@ -1,4 +1,4 @@
-"""Battles that anybody may have, as coded columns: from CSV, JSON lines, Parquet, or in memory."""
+"""Battles of any origin as coded columns: from CSV, JSON lines, Parquet, or in memory."""
 
 from __future__ import annotations
 
@@ -22,38 +22,38 @@ from videoautoarena.scoring.fitting.counts import Floats, Ints
 
 
 class StructuredCell(str):
-    """What stood in a cell as a list, an object, true or false: text to know it by, and no name."""
+    """The JSON text of a cell that holds a list, an object, true or false; never a model's name."""
 
 
 @dataclass(frozen=True, eq=False)
 class CodedColumn:
-    """A column."""
+    """A column of a table, coded by its distinct values."""
 
     values: Sequence[Any]
-    """Distinct ones, in order of appearance; None stands for a gap."""
+    """Distinct values in order of appearance; None stands for a gap."""
     codes: Ints
-    """Shape (rows,), places in `values`."""
+    """Shape (rows,): for each row the index of its value in `values`."""
 
 
 @dataclass(frozen=True, eq=False)
 class ColumnSheet:
-    """The columns of a file that matter, all equally long."""
+    """The columns of a file that are wanted, all of the same length."""
 
     file: str
     row: str
-    """What a row is called where people look for it, such as `line`."""
+    """The word for a row in messages, such as `line`."""
     first: int
-    """Number of the first row."""
+    """Number of the first row, as messages count."""
     columns: Mapping[str, CodedColumn]
     names: Sequence[str]
-    """Of all columns, also those that do not matter."""
+    """Names of all columns, also of those that are not wanted."""
 
     def refuse(self, row: int, why: str) -> BadInput:
-        """Return the error that a row, counted from 0, is."""
+        """Return the error for a row, counted from 0."""
         return BadInput(f"{self.file}, {self.row} {self.first + row}: {why}")
 
     def check(self, name: str, wrong: Mapping[int, str]) -> None:
-        """Raise BadInput for the first row with a wrong value; `wrong` says why, by its place."""
+        """Raise BadInput for the first row with a wrong value; `wrong` maps codes to reasons."""
         column = self.columns[name]
         found = np.isin(column.codes, list(wrong))
         if found.any():
@@ -62,22 +62,23 @@ class ColumnSheet:
 
 
 class ColumnCoder:
-    """Codes a column that comes in portions."""
+    """Codes a column that is read in portions."""
 
     def __init__(self) -> None:
         self._place: dict[Any, int] = {}
         self._codes: list[Ints] = []
 
     def add(self, values: Sequence[Any]) -> None:
-        """Take the next rows."""
+        """Add the next rows."""
         place = self._place
         for value in dict.fromkeys(values):
             place.setdefault(value, len(place))
         self._codes.append(np.fromiter(map(place.__getitem__, values), np.int64, len(values)))
 
     def add_coded(self, values: Sequence[Any], codes: Ints) -> None:
-        """Take the next rows, which are coded by `values` of their own."""
+        """Add the next rows, which are coded by `values` of their own."""
         place = self._place
+        # Only values that occur: a dictionary of Arrow may hold more of them.
         used = np.unique(codes)
         moved = np.zeros(len(values), dtype=np.int64)
         for k in used.tolist():
@@ -97,7 +98,7 @@ def quoted(value: Any) -> str:
 
 
 def read_numbers(sheet: ColumnSheet, name: str) -> Floats:
-    """Return a column as numbers; BadInput of a value that is no finite one."""
+    """Return a column as numbers; BadInput for a value that is no finite number."""
     column = sheet.columns[name]
     numbers = [as_number(value) for value in column.values]
     wrong = {
@@ -110,7 +111,7 @@ def read_numbers(sheet: ColumnSheet, name: str) -> Floats:
 
 
 def as_number(value: Any) -> float | None:
-    """Return what a cell says as a finite number; None if it says none."""
+    """Return the finite number in a cell, or None."""
     if isinstance(value, bool) or not isinstance(value, int | float | str):
         return None
     try:
@@ -121,7 +122,7 @@ def as_number(value: Any) -> float | None:
 
 
 def is_gap(value: Any) -> bool:
-    """Return whether a cell holds nothing, or what programs write for nothing."""
+    """Return whether a cell is empty, or holds what programs write for a missing value."""
     if isinstance(value, float):
         return bool(np.isnan(value))
     return value is None or (isinstance(value, str) and value.strip().casefold() in _GAPS)
@@ -142,13 +143,15 @@ def merge(first: CodedColumn, second: CodedColumn) -> tuple[list[Any], Ints, Int
 
 
 Wanted = Callable[[str], bool]
-"""Whether a column of this name matters."""
+"""Returns whether a column of this name is needed."""
 _PORTION = 50_000
+# An answer may be longer than the 131,072 characters of a field that csv allows. More than this
+# overflows the C long in which csv keeps the limit on some systems.
 _LONGEST_CELL = 2**31 - 1
 
 
 def read_sheet(file: Path, wanted: Wanted) -> ColumnSheet:
-    """Return the columns of a file for which `wanted` holds; BadInput names the row that is broken.
+    """Return the columns of a file for which `wanted` holds; BadInput names a broken row.
 
     A million rows take some seconds as CSV or JSON lines, less than one as Parquet.
     """
@@ -162,6 +165,7 @@ def read_sheet(file: Path, wanted: Wanted) -> ColumnSheet:
     from videoautoarena.video.decode.disguise import HEAD, pointer_in
 
     with file.open("rb") as opened:
+        # A clone without Git LFS has small text files in the place of large ones.
         if pointer := pointer_in(opened.read(HEAD + 1)):
             raise BadInput(f"{file} {pointer}")
     return read(file, wanted)
@@ -184,6 +188,7 @@ def _read_csv(file: Path, wanted: Wanted) -> ColumnSheet:
             raise BadInput(f"{where}: two columns are called {quoted(twice)}; rename one")
         coders = {k: ColumnCoder() for k, name in enumerate(names) if wanted(name)}
         for rows in _portions(file, reader, len(names)):
+            # Of no rows zip would make no columns.
             columns = list(zip(*rows, strict=True)) or [()] * len(names)
             for k, coder in coders.items():
                 coder.add(columns[k])
@@ -191,11 +196,13 @@ def _read_csv(file: Path, wanted: Wanted) -> ColumnSheet:
 
 
 def _portions(file: Path, reader: Iterator[list[str]], width: int) -> Iterator[list[list[str]]]:
-    """Rows in portions, blank lines left out; each as long as the header."""
+    """Yield rows in portions, without blank lines; each row is as long as the header."""
     done = 0
     while True:
         read: list[list[str]] = []
         try:
+            # Extended and not assigned: where the reader fails in mid-portion, the rows before it
+            # are counted.
             read.extend(islice(reader, _PORTION))
         except csv.Error as wrong:
             row = done + sum(map(bool, read)) + 1
@@ -220,7 +227,7 @@ def _reason(wrong: csv.Error) -> str:
 
 
 def _read_lines(file: Path, wanted: Wanted) -> ColumnSheet:
-    """JSON lines; a column that a line does not have is a gap in it."""
+    """Read JSON lines; a key that a line does not have is a gap there."""
     names: dict[str, ColumnCoder] = {}
     others: dict[str, None] = {}
     done = 0
@@ -232,6 +239,7 @@ def _read_lines(file: Path, wanted: Wanted) -> ColumnSheet:
                 if wanted(name) and name not in names:
                     names[name] = ColumnCoder()
                     if done:
+                        # A key that comes late is a gap in all lines before.
                         names[name].add([None] * done)
             for name, coder in names.items():
                 coder.add([_cell(found.get(name)) for found in objects])
@@ -257,11 +265,11 @@ def _parse(file: Path, row: int, line: str) -> dict[str, Any]:
 
 
 _KEY_ENDS = re.compile(r'"\s*:').findall
-"""Where a key may end: nowhere else does one."""
+"""Finds every place where a key may end, and perhaps some within texts."""
 
 
 class _Doubled(dict[str, Any]):
-    """An object that has a key more than once: which of its values was meant, nobody knows."""
+    """An object that has a key more than once, so that its value is ambiguous."""
 
     key: str
 
@@ -277,11 +285,13 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _cell(value: Any) -> Any:
-    """A value that can be compared with others; 1 and true are not the same, lists are text."""
+    """Return a cell's value so that it can be compared; lists, objects, booleans become text."""
     if isinstance(value, np.generic):
         value = value.item()
+    # True equals 1 in Python: without a type of its own it would share its code.
     if isinstance(value, bool | list | dict):
         return StructuredCell(json.dumps(value, default=str))
+    # NaN and NaT differ from themselves, and nothing else does.
     return None if value != value else value
 
 
@@ -303,7 +313,7 @@ def _read_parquet(file: Path, wanted: Wanted) -> ColumnSheet:
 
 
 def _columns_of(batches: Iterable[Any], names: Sequence[str]) -> dict[str, CodedColumn]:
-    """The columns of a table of Arrow, of which no more is in memory than a portion."""
+    """Return coded columns of an Arrow table, of which one portion at a time is in memory."""
     coders = {name: ColumnCoder() for name in names}
     for batch in batches:
         for name, coder in coders.items():
@@ -312,29 +322,31 @@ def _columns_of(batches: Iterable[Any], names: Sequence[str]) -> dict[str, Coded
 
 
 def _decode(piece: Any) -> tuple[list[Any], Ints]:
-    """Values and codes of a piece of a column of Arrow, with no Python value for every cell."""
+    """Return values and codes of a piece of an Arrow column, without a Python object per cell."""
     import pyarrow as pa
 
     if not pa.types.is_dictionary(piece.type):
         piece = piece.dictionary_encode()
     values = [_cell(value) for value in [*piece.dictionary.to_pylist(), None]]
+    # Arrow gives nulls no code: theirs is that of the None at the end.
     codes = piece.indices.cast(pa.int64()).fill_null(len(values) - 1)
     return values, codes.to_numpy(zero_copy_only=False)
 
 
 TUPLE = ("model_a", "model_b", "winner", "video")
-"""What a battle is as a tuple; the video may be left out."""
+"""The fields of a battle that is given as a tuple; the video may be missing."""
 ATTRIBUTES = (*TUPLE, "verdict", "answer_a", "answer_b")
-"""What is looked for in a battle that is an object."""
+"""The attributes that are read from a battle that is given as an object."""
 
 
 def sheet_of(battles: Any, wanted: Wanted) -> ColumnSheet:
-    """Return the columns for which `wanted` holds of battles that a program has in memory.
+    """Return the columns for which `wanted` holds, of battles that a program has in memory.
 
     `battles` is a table of pandas, of Arrow or with its stream, or an iterable of mappings,
     tuples or objects with attributes. BadInput of anything else names the place, counted from
     0.
     """
+    # Not imported: whoever passes a DataFrame has done so, and nobody else should wait for it.
     pandas = sys.modules.get("pandas")
     if pandas is not None and isinstance(battles, pandas.DataFrame):
         return _of_frame(battles, wanted)
@@ -380,6 +392,7 @@ def _of_arrow(given: Any, wanted: Wanted) -> ColumnSheet:
 def _mapped(battle: Any, place: int) -> Mapping[str, Any]:
     if isinstance(battle, Mapping):
         return battle
+    # A named tuple is read by its names, which may stand in another order.
     if isinstance(battle, tuple | list) and not hasattr(battle, "_fields"):
         if not 3 <= len(battle) <= len(TUPLE):
             raise BadInput(
@@ -394,6 +407,7 @@ def _mapped(battle: Any, place: int) -> Mapping[str, Any]:
 @contextmanager
 def _text(file: Path) -> Iterator[Any]:
     try:
+        # Spreadsheets put a byte order mark before UTF-8, and csv wants line ends as they are.
         with file.open(encoding="utf-8-sig", newline="") as stream:
             yield stream
     except UnicodeDecodeError:

@@ -26,7 +26,7 @@ from videoautoarena.runs.formats.terminal import safe
 
 
 def refuse_existing(file: Path, *, force: bool) -> None:
-    """Raise BadInput for a file that cannot be made, or is there and not to be replaced."""
+    """Raise BadInput if a file cannot be made, or exists and may not be replaced."""
     if file.is_dir():
         raise BadInput(f"{file} is a folder; pass the name of a file")
     refuse_special(file)
@@ -35,13 +35,13 @@ def refuse_existing(file: Path, *, force: bool) -> None:
 
 
 def refuse_special(file: Path) -> None:
-    """Raise BadInput for a device, pipe or socket, which would be replaced and not written to."""
+    """Raise BadInput for a device, pipe or socket, which would be replaced, not written to."""
     if file.exists() and not (file.is_file() or file.is_dir()):
         raise BadInput(f"{file} is no ordinary file; pass another name")
 
 
 def write_whole(to: Path, content: bytes) -> None:
-    """Write a file beside `to`, then give it the name, so that no reader sees a part."""
+    """Write a file beside `to` and rename it, so that no reader sees a part of it."""
     with whole_file(to) as file:
         file.write(content)
 
@@ -57,7 +57,7 @@ def write_lines(to: Path, lines: Iterable[Mapping[str, Any]]) -> None:
 
 
 def make_folder(to: Path) -> None:
-    """Make a folder that is not there.
+    """Make a folder, and its parents, unless it exists.
 
     Raises:
         BadInput: it cannot be made.
@@ -70,10 +70,11 @@ def make_folder(to: Path) -> None:
 
 @contextmanager
 def whole_file(to: Path) -> Iterator[BinaryIO]:
-    """Yield a file beside `to`, which gets the name at the end, or is gone after an error."""
+    """Yield a file beside `to`, which is renamed at the end, or removed after an error."""
     refuse_special(to)
     draft = None
     try:
+        # In the same folder, since a file can be renamed only within one file system.
         number, name = tempfile.mkstemp(dir=to.parent, prefix=f".{to.name[:40]}-")
         draft = Path(name)
         with os.fdopen(number, "wb") as file:
@@ -89,13 +90,13 @@ def whole_file(to: Path) -> Iterator[BinaryIO]:
 
 
 LARGEST_FILE = 2**29
-"""Bytes; the published bench is a megabyte."""
+"""The most bytes of a JSON file; the published bench has a megabyte."""
 DEEPEST = 50
-"""Levels below a part; what people publish has three."""
+"""The most levels of nesting below a part; published files have three."""
 
 
 class OddNumber:
-    """A number that JSON does not know, where it stood."""
+    """A number that JSON does not allow, kept in its place."""
 
     def __init__(self, text: str) -> None:
         self.text = text
@@ -108,12 +109,12 @@ class DoubledObject(dict[str, Any]):
 
 
 def read_json(file: Path) -> Any:
-    """Return what a JSON file holds, or BadInput; `oddity` finds what is wrong in a part of it."""
+    """Return the content of a JSON file, or BadInput; `oddity` finds what is wrong in a part."""
     return parse_json(decode(read_bytes(file), str(file)), str(file))
 
 
 def read_bytes(file: Path) -> bytes:
-    """Return what is in a file; BadInput where it cannot be read, or is far too large."""
+    """Return the bytes of a file; BadInput if it cannot be read or is too large."""
     if not file.is_file():
         raise BadInput(f"{file} is no file; pass a JSON file")
     try:
@@ -141,7 +142,7 @@ def decode(content: bytes, name: str) -> str:
 
 
 def parse_json(text: str, name: str) -> Any:
-    """Return what a JSON text says, odd places kept; BadInput, with `name`, if it is none."""
+    """Return the content of a JSON text, odd places kept; BadInput names an invalid one."""
     try:
         return json.loads(
             text, object_pairs_hook=_object, parse_constant=OddNumber, parse_float=_number
@@ -155,8 +156,9 @@ def parse_json(text: str, name: str) -> Any:
 
 
 def oddity(value: Any) -> str | None:
-    """Return what is wrong somewhere inside a value that was read; None where nothing is."""
+    """Return what is wrong inside a value that was read, or None."""
     level = [value]
+    # Level by level and not by recursion, which a hostile file could drive into its limit.
     for _ in range(DEEPEST):
         below: list[Any] = []
         for one in level:
@@ -175,7 +177,7 @@ def oddity(value: Any) -> str | None:
 
 
 def kind_of(value: Any) -> str:
-    """Return what JSON calls a value, with an article."""
+    """Return the JSON type of a value, with an article."""
     if value is None:
         return "null"
     return _KINDS.get(type(value), "an object")
@@ -208,21 +210,22 @@ def _number(text: str) -> float | OddNumber:
 
 Cell = str | int | float | None
 _FORMULA = re.compile(r"'*\s*[=+\-@]")
-"""What a spreadsheet takes for the beginning of a formula, also behind quotes of the text."""
+"""The beginning of what a spreadsheet takes for a formula, also behind quotes of the text."""
 
 
 def comma_separated(columns: Sequence[str], rows: Sequence[Sequence[Cell]]) -> str:
-    """Return rows as CSV with a header, one line each; nothing for None, no live formula."""
+    """Return rows as CSV with a header, one line each; None is empty, and no cell a formula."""
     return "\n".join(comma_separated_lines(columns, rows))
 
 
 def comma_separated_lines(columns: Sequence[str], rows: Iterable[Sequence[Cell]]) -> Iterator[str]:
-    """Give the same a line at a time."""
+    """Yield the lines of `comma_separated`, one at a time."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="")
     writer.writerow(columns)
     for row in rows:
         yield text.getvalue()
+        # One line at a time: a table of a million battles is never whole in memory.
         text.seek(0)
         text.truncate()
         writer.writerow(
@@ -234,7 +237,7 @@ def comma_separated_lines(columns: Sequence[str], rows: Iterable[Sequence[Cell]]
 def sheet_text(
     columns: Sequence[str], rows: Iterable[Mapping[str, str | None]], *, delimiter: str = ","
 ) -> str:
-    """Return a sheet that people fill in: cells keep their lines, and none is a formula."""
+    """Return a sheet for people to fill in; cells keep their line breaks, and none is a formula."""
     text = io.StringIO()
     writer = csv.DictWriter(text, columns, restval="", delimiter=delimiter, lineterminator="\n")
     writer.writeheader()
@@ -245,20 +248,20 @@ def sheet_text(
 
 
 def shown(text: str) -> str:
-    """Return text as it stands in a cell of a sheet: lines kept, control characters escaped."""
+    """Return text as a cell of a sheet has it: line breaks kept, control characters escaped."""
     return safe(lined(text), lines=True)
 
 
 def lined(text: str) -> str:
-    """Return text whose lines end in one way."""
+    """Return text whose lines all end in a line feed."""
     return text.replace("\r\n", "\n").replace("\r", "\n")
 
 
 def quote_formula(text: str) -> str:
-    """Return a cell of CSV with a quote before what a spreadsheet would take for a formula."""
+    """Return a CSV cell with a quote put before what a spreadsheet would take for a formula."""
     return f"'{text}" if _FORMULA.match(text) else text
 
 
 def unquote_formula(cell: str) -> str:
-    """Return the text of which `quote_formula` made a cell."""
+    """Return the text from which `quote_formula` made a cell."""
     return cell[1:] if cell.startswith("'") and _FORMULA.match(cell[1:]) else cell

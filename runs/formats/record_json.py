@@ -1,4 +1,4 @@
-"""What a record is as JSON: its fields, in their order, under their names."""
+"""Records as JSON: their fields, in their order, under their names."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from typing import Any
 from videoautoarena.memory.records.records import SCHEMA
 
 LEFT_OUT = {"json": "left out"}
-"""Metadata of a field that stands in JSON only where it is not None."""
+"""Metadata of a field that is left out of JSON if it is None."""
 SPREAD = {"json": "spread"}
-"""Metadata of a field whose own fields stand in its place; none do where it is None."""
+"""Metadata of a field that is replaced by its own fields in JSON, or left out if it is None."""
 
 
 def keyed(name: str) -> dict[str, str]:
-    """Return the metadata of a field that JSON has under another name, such as a Python keyword."""
+    """Return the metadata of a field with another name in JSON, such as a Python keyword."""
     return {"key": name}
 
 
@@ -46,7 +46,8 @@ def fields_json(record: Any) -> dict[str, Any]:
 
 
 def value_json(value: Any) -> Any:
-    """Return a value as JSON has it: records by their fields, a figure that is none as null."""
+    """Return a value as JSON-ready values: records by their fields, NaN and infinities as null."""
+    # First: a record with a shape of its own is not taken apart.
     if hasattr(value, "to_json"):
         return value.to_json()
     if hasattr(value, "_fields") or hasattr(value, "__dataclass_fields__"):

@@ -27,21 +27,24 @@ if TYPE_CHECKING:
 
 
 _WIDE = 10_000
-"""Longer than a row of a table with the longest path there can be."""
+"""Columns; wider than a row of a table with the longest possible path."""
+# Controls, invisible signs, what is no character, and separators of lines: each may move a cursor,
+# turn the direction of text or hide some of it.
 _UNSAFE = {"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"}
 
 
 LONGEST_LINE = 5000
-"""Characters of one line of somebody else's text."""
+"""The most characters that are shown of one line of text."""
 
 
 def safe(text: str, *, lines: bool = False) -> str:
     """Return text with all but visible characters escaped; line feeds survive only with `lines`.
 
-    One line of it ends somewhere, whatever somebody has called a thing.
+    Without `lines` it is cut at `LONGEST_LINE` characters.
     """
     if not lines and len(text) > LONGEST_LINE:
         text = f"{text[: LONGEST_LINE - 1]}…"
+    # Nearly all text is, and is spared the look at each character.
     if text.isprintable():
         return text
     return "".join(_shown(c, lines) for c in text)
@@ -63,11 +66,12 @@ def out() -> Console:
     """Return the console of results (stdout)."""
     from rich.console import Console
 
+    # Names of models and files may hold what rich takes for markup or an emoji.
     return Console(highlight=False, emoji=False, markup=False)
 
 
 def whole_lines() -> Console:
-    """Return a console of results that breaks no line where there is no terminal."""
+    """Return a console of results that breaks lines on a terminal alone."""
     from rich.console import Console
 
     console = Console(highlight=False, emoji=False, markup=False)
@@ -77,7 +81,7 @@ def whole_lines() -> Console:
 
 
 def say(text: str) -> None:
-    """Print one line of chatter; on a terminal it is broken between words."""
+    """Print one line of chatter to stderr; on a terminal it is broken between words."""
     if sys.stderr.isatty():
         text = folded(text, shutil.get_terminal_size().columns)
     # Named, since click would look behind the stream with which a bar lets lines pass above it.
@@ -85,7 +89,7 @@ def say(text: str) -> None:
 
 
 def say_before_publishing(what: str) -> None:
-    """Say what to check of pictures that were just written."""
+    """Tell the user what to check in pictures that were just written."""
     # Two lines, of which none is wider than a terminal.
     say(f"{what}: before others get them,\ncheck licences, faces and personal data")
 
@@ -94,7 +98,7 @@ _COMMAND = re.compile(r"(?:^ *|: )(?:arena|simulate) ")
 
 
 def folded(text: str, columns: int) -> str:
-    """Return lines that fit a terminal; one with a command to copy stays whole."""
+    """Return text folded to `columns`; a line with a command to copy stays whole."""
     return "\n".join(
         line
         if len(line) <= columns or _COMMAND.search(line)
@@ -112,32 +116,32 @@ def folded(text: str, columns: int) -> str:
 def print_results(lines: Iterable[str]) -> None:
     """Print results that are sentences, broken between words to the width of the terminal.
 
-    What says nothing of its width, such as a pipe, is 80 columns wide; an unbroken form is JSON.
+    A pipe counts as 80 columns wide unless `COLUMNS` says otherwise; JSON is never broken.
     """
     click.echo(folded("\n".join(lines), shutil.get_terminal_size().columns))
 
 
 def print_result(text: str) -> None:
-    """Print a result, as it is."""
+    """Print a result as it is."""
     click.echo(text)
 
 
 _UNREAD = (errno.EPIPE, errno.EIO)
-"""What a pipe without a reader says, and a terminal that was hung up."""
+"""Errors of a pipe without a reader, and of a terminal that was hung up."""
 
 
 class ResultsLost(Exception):
-    """Standard output is gone or full; no OSError, which libraries take for one of their own."""
+    """Standard output is gone or full; no OSError, which libraries would catch as their own."""
 
 
 class Chatter(io.FileIO):
-    """Standard error: what cannot be written is dropped."""
+    """Standard error, which drops what cannot be written."""
 
     is_unread = False
-    """Whoever read it is gone."""
+    """Whether its reader is gone, as far as the last line showed."""
 
     def write(self, data: Buffer) -> int:
-        """Return as if all was written, whatever became of it."""
+        """Write what can be written, and return as if all of it was."""
         try:
             return _written(self, data)
         except OSError as lost:
@@ -146,14 +150,14 @@ class Chatter(io.FileIO):
 
 
 class Results(io.FileIO):
-    """Standard output: the first failure is kept, and nothing is written after it."""
+    """Standard output, which keeps its first failure and writes nothing after it."""
 
     is_needed = True
-    """A failure stops the command, since nothing else is to come of it."""
+    """Whether a failure stops the command, which does nothing but print."""
     lost: OSError | None = None
 
     def write(self, data: Buffer) -> int:
-        """Return how much was written; all of it once nothing can be.
+        """Return how many bytes were written; pretend that all were after a failure.
 
         Raises:
             ResultsLost: for the first time, where the results are needed.
@@ -169,7 +173,7 @@ class Results(io.FileIO):
 
 
 def open_streams() -> None:
-    """Put the streams of this module in the place of the standard ones; closed ones lead nowhere.
+    """Replace the standard streams by those of this module; closed ones lead nowhere.
 
     Without that, the next file to be opened would take the number of a closed one, and with it
     whatever is printed. What a program has put in place of a standard one is left alone.
@@ -189,18 +193,19 @@ def open_streams() -> None:
 
 
 def finish_though_unread() -> None:
-    """Let lost results stop nothing from here on, where work leaves more than it prints."""
+    """Let lost results stop nothing from here on: the work leaves more than it prints."""
     results = _raw(sys.stdout)
     if isinstance(results, Results):
         results.is_needed = False
 
 
 def lost_results() -> OSError | None:
-    """Return why results could not be written; None where they were, or their reader went away."""
+    """Return why results could not be written; None if they were, or their reader went away."""
     results = _raw(sys.stdout)
     if not isinstance(results, Results):
         return None
     results.is_needed = False
+    # What is still in the buffer may be the first that cannot be written.
     sys.stdout.flush()
     gone = results.lost is None or results.lost.errno in _UNREAD
     return None if gone else results.lost
@@ -213,14 +218,16 @@ def is_chatter_unread() -> bool:
 
 
 def _written(file: io.FileIO, data: Buffer) -> int:
-    """Return how much was written, after a wait where whoever shares the file made that needed."""
+    """Return how many bytes were written; wait while a non-blocking file takes none."""
+    # A program that shares the terminal may have made it non-blocking; what does not fit would be
+    # lost.
     while (count := io.FileIO.write(file, data)) is None:
         select.select((), (file,), ())
     return count
 
 
 def _text(file: io.FileIO, before: TextIO | None) -> io.TextIOWrapper:
-    """Return a text stream into a file, in the manner of the one that stood there before."""
+    """Return a text stream into a file with the settings of the stream that it replaces."""
     return io.TextIOWrapper(
         io.BufferedWriter(file),
         encoding=before.encoding if before else "utf-8",
@@ -231,6 +238,6 @@ def _text(file: io.FileIO, before: TextIO | None) -> io.TextIOWrapper:
 
 
 def _raw(stream: TextIO | None) -> io.RawIOBase | None:
-    """Return the file that a stream writes to in the end; None where a test put another there."""
+    """Return the raw file behind a stream; None if it is another kind of stream, as in a test."""
     raw: io.RawIOBase | None = getattr(getattr(stream, "buffer", None), "raw", None)
     return raw

@@ -1,4 +1,4 @@
-"""Text and intervals in so many cells of a terminal, and the axis that intervals are drawn on.
+"""Text and intervals in a given number of terminal cells, and the axis of drawn intervals.
 
 Every picture of the same figures has the same axis.
 """
@@ -19,7 +19,7 @@ from videoautoarena.runs.formats.terminal import safe
 
 @dataclass(frozen=True)
 class Marks:
-    """The signs that a terminal can show."""
+    """The signs that lines and bars are made of."""
 
     cut: str = "…"
     line: str = "─"
@@ -44,7 +44,7 @@ def plain(text: str) -> str:
 
 
 def fit(text: str, width: int, marks: Marks) -> str:
-    """Return `text` in exactly `width` cells: cut with a mark, or filled up with blanks."""
+    """Return `text` in exactly `width` cells, cut with a mark or padded with blanks."""
     if width <= 0:
         return ""
     length = cell_len(text)
@@ -54,7 +54,7 @@ def fit(text: str, width: int, marks: Marks) -> str:
 
 
 class TerminalLine:
-    """A line that is put together piece by piece and never grows beyond its width."""
+    """A line that is built piece by piece and never grows beyond its width."""
 
     def __init__(self, width: int, marks: Marks) -> None:
         self._left = width
@@ -62,7 +62,7 @@ class TerminalLine:
         self.text = Text(no_wrap=True)
 
     def add(self, text: str, style: str = "", *, width: int | None = None) -> TerminalLine:
-        """Append text that is safe already, cut to what is left, or filled up to `width`."""
+        """Append text that is safe already, cut to the free cells or padded to `width`."""
         room = self._left if width is None else min(width, self._left)
         if room > 0:
             text = fit(text, room, self.marks) if width or cell_len(text) > room else text
@@ -77,11 +77,11 @@ class TerminalLine:
 
 
 MOST_WIDTHS = 2.5
-"""Intervals so many times as wide as the median one are cut."""
+"""An interval more than so many times as wide as the median one is cut."""
 
 
 class DrawnInterval(NamedTuple):
-    """A figure with its bounds; None where it has none."""
+    """A figure with its bounds, which are None if it has none."""
 
     value: float
     low: float | None
@@ -95,7 +95,8 @@ class Axis(NamedTuple):
     high: float
 
     def place(self, x: float) -> float:
-        """Return where a figure lies, 0 to 1; beyond that where an axis is cut before it."""
+        """Return the place of a figure from 0 to 1; outside of that where the axis is cut."""
+        # All figures may be the same.
         return (x - self.low) / ((self.high - self.low) or 1.0)
 
     def to_json(self) -> dict[str, Any]:
@@ -104,7 +105,7 @@ class Axis(NamedTuple):
 
 
 def axis_of(intervals: Iterable[DrawnInterval]) -> Axis:
-    """Return the axis that shows every figure, and every interval but those far wider than most.
+    """Return the axis that shows every figure, and all intervals but those far wider than most.
 
     One model that hardly anything is known of would leave no room to show the others apart; its
     interval is cut, and whoever draws it marks where it goes on.
@@ -120,9 +121,9 @@ def axis_of(intervals: Iterable[DrawnInterval]) -> Axis:
 
 
 def bar(axis: Axis, drawn: DrawnInterval, width: int, marks: Marks) -> str:
-    """Return an interval and its middle in so many cells; an arrow where it goes on beyond them.
+    """Return an interval and its middle in `width` cells, with arrows where it goes beyond.
 
-    One without bounds is its middle alone.
+    A figure without bounds is its middle alone.
     """
     value, low, high = drawn
     left = _cell(axis.place(value if low is None else low), width)
@@ -138,7 +139,7 @@ def bar(axis: Axis, drawn: DrawnInterval, width: int, marks: Marks) -> str:
 
 
 def _cell(share: float, width: int) -> int:
-    """Return the cell of a place on the scale; one beyond either end has none of them."""
+    """Return the cell of a place from 0 to 1; -1 or `width` for one beyond the ends."""
     if not 0.0 <= share <= 1.0:
         return -1 if share < 0.0 else width
     return round(share * (width - 1))

@@ -1,4 +1,4 @@
-"""How figures and names are written for people: amounts, digits and units by kind, model names."""
+"""How figures and names are written for people: amounts, digits, units, names of models."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ LEAST_USD = 0.0001
 
 
 def dollars(usd: float | None) -> str:
-    """Return an amount, in cents and below a dollar to a hundredth of one."""
+    """Return an amount in cents, or in hundredths of a cent below a dollar."""
     if usd is None:
         return "unknown"
     if usd == 0 or usd >= 1:
@@ -32,7 +32,7 @@ def in_series(names: Iterable[str], last: str = "and") -> str:
 
 
 MOST_UNUSABLE = 8
-"""So many that cannot be used are named, beside the first."""
+"""The most that are named of what cannot be used, beside the first."""
 
 
 def unusable_too(names: Sequence[str], unit: str = "") -> str:
@@ -47,13 +47,14 @@ def unusable_too(names: Sequence[str], unit: str = "") -> str:
 def short(number: float) -> str:
     """Return a number of tokens in at most six characters."""
     for size, letter in ((1e9, "G"), (1e6, "M"), (1e3, "k")):
+        # From .9995 on three digits round up to the next letter: 999,500 is 1M and not 1e+03k.
         if number >= 0.9995 * size:
             return f"{number / size:.3g}{letter}" if number < 999.5 * size else f"{number:.0e}"
     return f"{number:.0f}"
 
 
 def length(seconds: float) -> str:
-    """Return a length as short as a table wants it: `9.8 s`, `3:20`, `1:02:03`."""
+    """Return a length of time for a table: `9.8 s`, `3:20`, `1:02:03`."""
     if seconds < 60:
         return f"{seconds:.1f} s"
     minutes, rest = divmod(round(seconds), 60)
@@ -79,7 +80,7 @@ def roughly(seconds: float) -> str:
 
 
 def cost_words(usd: float, *, unknown: int, calls: int) -> str:
-    """Return what calls cost, of which some are of unknown cost: never nothing, if any is."""
+    """Return the cost of calls, some of which may be unknown; an unknown one is never nothing."""
     if not unknown:
         return dollars(usd)
     if not usd:
@@ -88,12 +89,12 @@ def cost_words(usd: float, *, unknown: int, calls: int) -> str:
 
 
 def composed(name: str) -> str:
-    """Return a name in composed letters: some systems write an accent as a letter of its own."""
+    """Return a name in composed letters (NFC); some systems write accents as separate letters."""
     return unicodedata.normalize("NFC", name)
 
 
 def written_as(typed: str, names: Iterable[str]) -> str:
-    """Return the one of `names` with the letters that were typed, composed or not; else `typed`."""
+    """Return the name with the letters that were typed, composed or not; else `typed`."""
     known = list(names)
     if typed in known:
         return typed
@@ -101,30 +102,32 @@ def written_as(typed: str, names: Iterable[str]) -> str:
 
 
 def respellings(names: Iterable[str]) -> list[str]:
-    """Return once each, composed, the names that stand in composed and in decomposed letters."""
+    """Return, composed and once each, the names that occur both composed and decomposed."""
     spellings: dict[str, set[str]] = {}
     for name in names:
         spellings.setdefault(composed(name), set()).add(name)
     return [name for name, there in spellings.items() if len(there) > 1]
 
 
+# Cyrillic and Greek letters that look Latin, and the Latin ones that they look like.
 _HOMOGLYPHS = str.maketrans("аеорсухіјѕвкмнтαοερικνυχ", "aeopcyxijsbkmhtaoepikvux")
 
 
 def outline(name: str) -> str:
-    """What is left of a name for a quick eye: no case, no width, no separators, no odd letters."""
+    """Return what a quick eye sees of a name: no case, width, separators or look-alike letters."""
+    # NFKD turns full-width and circled letters into plain ones.
     plain = unicodedata.normalize("NFKD", name.casefold()).translate(_HOMOGLYPHS)
     kept = (c for c in plain if unicodedata.category(c) not in ("Mn", "Cf", "Zs", "Cc"))
     return re.sub(r"[\s_\-]+", "", "".join(kept))
 
 
 def core(name: str) -> str:
-    """Return the outline of a name without provider, owner and dots, as boards differ in them."""
+    """Return the outline of a name without provider, owner and dots, in which boards differ."""
     return outline(re.split(r"[:/]", name.rstrip(":/"))[-1]).replace(".", "")
 
 
 def in_full(typed: str, names: Iterable[str]) -> str:
-    """Return the one of `names` that was typed, whole or short; what was typed where none is.
+    """Return the name that was typed, in full or short; what was typed if it fits none.
 
     Short is what stands behind the provider, or behind the last slash, in whatever case. What
     has a colon is whole: a provider behind another one's name is reached by another server.
@@ -150,7 +153,7 @@ def in_full(typed: str, names: Iterable[str]) -> str:
 
 
 NOTHING = "–"
-"""Stands where there is nothing to say a figure from."""
+"""What stands in the place of a figure that there is not."""
 
 Kind = Literal[
     "name", "text", "flags",
@@ -166,7 +169,7 @@ Kind = Literal[
     "counts_in_a_row", "moments", "moved_place",
     "record", "money", "seconds", "length", "degrees", "duration", "wait", "grade", "of_total",
 ]  # fmt: skip
-"""What a figure is. Several fields of a row may make one: a record is won, tied, lost.
+"""The kind of a figure. Several fields of a row may make one: a record is won, tied, lost.
 
 A share is 0 to 1 and shown in percent; scores on sets are percentages, as their JSON has them.
 """
@@ -174,20 +177,20 @@ A share is 0 to 1 and shown in percent; scores on sets are percentages, as their
 
 @dataclass(frozen=True)
 class Digits:
-    """How a single number is written; what is written so may be added up and subtracted."""
+    """How a single number is written; rounded numbers may be added and subtracted."""
 
     digits: int = 0
     times: int = 1
-    """100 of a share, which is shown in percent."""
+    """Factor before rounding: 100 for a share, which is shown in percent."""
     is_signed: bool = False
     has_separators: bool = False
 
     def rounded(self, value: float) -> Decimal:
-        """Return the number that a reader sees."""
+        """Return the number as a reader sees it."""
         return Decimal(f"{self.times * value:.{self.digits}f}")
 
     def written(self, seen: Decimal) -> str:
-        """Return a number that is rounded already; never `-0`."""
+        """Return the text of a number that is rounded already; never `-0`."""
         sign = "+" if self.is_signed else ""
         separator = "," if self.has_separators else ""
         return f"{seen or abs(seen):{sign}{separator}.{self.digits}f}"
@@ -196,7 +199,7 @@ class Digits:
         return self.written(self.rounded(value))
 
     def with_interval(self, value: float, low: float | None, high: float | None) -> str:
-        """Return `3.1 (1.2 to 6.0)`; the number alone where it has no interval."""
+        """Return `3.1 (1.2 to 6.0)`, or the number alone if it has no interval."""
         if low is None or high is None:
             return self(value)
         return f"{self(value)} ({self.interval(low, high)})"
@@ -211,21 +214,21 @@ class FigureFormat:
     """How the figures of a kind are written."""
 
     write: Callable[..., str]
-    """Takes the fields that make the figure; the first is never None."""
+    """Writes the fields that make the figure; the first is never None."""
     unit: str = ""
-    """Behind the figure in a sentence, and in the head of a column; `%`."""
+    """The unit behind the figure in a sentence and in the head of a column, such as `%`."""
     is_figure: bool = True
-    """Stands right-aligned."""
+    """Whether it is right-aligned."""
     nothing: str = NOTHING
     digits: Digits | None = None
-    """Of a single number."""
+    """How a figure that is a single number is written."""
 
     def cell(self, fields: Sequence[Any]) -> str:
-        """Return a figure as it stands in a table."""
+        """Return a figure as a table has it."""
         return self.nothing if is_nothing(fields[0]) else self.write(*fields)
 
     def said(self, fields: Sequence[Any]) -> str:
-        """Return a figure as it stands in a sentence, with its unit."""
+        """Return a figure as a sentence has it, with its unit."""
         cell = self.cell(fields)
         if not self.unit or is_nothing(fields[0]):
             return cell
@@ -234,7 +237,7 @@ class FigureFormat:
 
 
 def is_nothing(value: Any) -> bool:
-    """Return whether a value is one that there is nothing to say from."""
+    """Return whether a value is None or NaN."""
     return value is None or (isinstance(value, float) and math.isnan(value))
 
 
@@ -268,7 +271,7 @@ def _moved_place(place: int, moved: int | None, word: str) -> str:
 
 
 def _reach(rating: float, low: float | None, high: float | None) -> str:
-    """Return how far an interval reaches on both sides: `-41/+38`."""
+    """Return the reach of an interval on both sides: `-41/+38`."""
     if low is None or high is None:
         return NOTHING
     return f"-{_far(rating - low)}/+{_far(high - rating)}"
@@ -302,7 +305,7 @@ def _share_or_mean(
 
 
 def _marked(rating: float, words: str, battles: int) -> str:
-    """Return a rating behind its words, and on how many battles it stands: `apart 1042 (18)`."""
+    """Return a rating behind its words, with its number of battles: `apart 1042 (18)`."""
     return f"{words} {_RATING(rating)} ({_COUNT(battles)})".lstrip()
 
 
@@ -316,12 +319,12 @@ def _p(p: float) -> str:
 
 
 def _hundredths_of(percent: float, n: int) -> str:
-    """Return a percentage and of how many: `82.55 (51)`."""
+    """Return a percentage and its number of cases: `82.55 (51)`."""
     return f"{_HUNDREDTHS(percent)} ({_COUNT(n)})"
 
 
 def _noted_share(share: float, note: str) -> str:
-    """Return a share with what is to be noted of it: `100.0, found`."""
+    """Return a share with a note: `100.0, found`."""
     return f"{_SHARE(share)}, {note}" if note else _SHARE(share)
 
 
@@ -342,7 +345,7 @@ def _wait(seconds: float) -> str:
 
 
 def _of_total(some: int, total: int) -> str:
-    """Return `3 of 12`; a dash where there was nothing to be some of."""
+    """Return `3 of 12`, or a dash for a total of 0."""
     return f"{_COUNT(some)} of {_COUNT(total)}" if total else NOTHING
 
 
@@ -401,4 +404,4 @@ FORMATS: Mapping[Kind, FigureFormat] = {
     "grade": _single(Digits(1)),
     "of_total": FigureFormat(_of_total),
 }
-"""One rule for each kind, wherever it is shown."""
+"""The one way to write each kind of figure, wherever it is shown."""

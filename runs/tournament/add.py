@@ -47,12 +47,12 @@ from videoautoarena.runs.tournament.plan import Plan, plan_of
 from videoautoarena.runs.tournament.runner import Limits, Play, play_run
 
 BATTLES = 1500
-"""Against stored answers, where nobody says how many."""
+"""How many battles a newcomer gets against stored answers by default."""
 
 
 @dataclass(frozen=True)
 class AddRequest:
-    """What was typed."""
+    """What was typed for `arena add`."""
 
     model: str
     battles: int = BATTLES
@@ -62,24 +62,24 @@ class AddRequest:
     caps: SpendCaps = NO_CAPS
     fsync: bool = False
     trust: str | None = None
-    """The digest of what is agreed to of the run's file."""
+    """The digest of what the user agrees to of a run from somebody else."""
 
 
 @dataclass(frozen=True)
 class Addition:
-    """What adding a model comes to."""
+    """What adding a model to a run would change."""
 
     config: RunConfig
-    """Of the run with the newcomer."""
+    """Settings of the run with the newcomer."""
     slots: list[Slot]
-    """That are new."""
+    """The new slots."""
     had: int
-    """Slots that the newcomer has from before."""
+    """How many slots the newcomer has from earlier additions."""
     is_short: bool
-    """There are fewer past battles than were asked for."""
+    """Whether there are fewer past battles than were requested."""
 
     def as_lines(self, request: AddRequest) -> Iterator[str]:
-        """Yield what a person should know of it."""
+        """Yield the lines that a person is told about it."""
         who = safe(request.model)
         total = self.had + len(self.slots)
         if self.is_short:
@@ -95,13 +95,13 @@ class Addition:
 
 
 def add(out: Path, request: AddRequest, *, limits: Limits, listeners: Listeners) -> Play:
-    """Add a model to a run, or what is missing of it; what comes back plays it. Or BadInput."""
+    """Add a model to a run, or battles that it still lacks; return what plays them, or BadInput."""
     opened = _open(out, request, listeners.say, has_engine=limits.engine is not None)
     return play_run(opened, out, limits=limits, listeners=listeners, newcomers_only=True)
 
 
 def plan_addition(out: Path, request: AddRequest) -> tuple[Plan, list[str]]:
-    """Return what adding a model would take, and what is to be known; nothing is written."""
+    """Return the plan for adding a model, and lines about it; nothing is written."""
     with Store.open(run_file(out), write=False) as store:
         request = _named_in_full(store, request)
         found = _addition(store, request)
@@ -112,7 +112,7 @@ def plan_addition(out: Path, request: AddRequest) -> tuple[Plan, list[str]]:
 
 
 def plan_as_json(plan: Plan, notes: list[str]) -> dict[str, Any]:
-    """Return a plan in the shape of `simulate --plan --json`, with what is to be known."""
+    """Return a plan in the shape of `simulate --plan --json`, with the lines about it."""
     return {**plan.to_json(), "told": notes}
 
 
@@ -124,7 +124,8 @@ def _open(out: Path, request: AddRequest, say: Say, *, has_engine: bool) -> Open
         request = _named_in_full(store, request)
         found = _addition(store, request)
         stored = folder if request.videos is None else None
-        # Elsewhere every model of the run is set up, whether it is called or not.
+        # Here the newcomer and the judges alone are called; elsewhere every model of the run is set
+        # up, whether it is called or not.
         judging = (request.model, *found.config.judges)
         called = tuple(found.config.cast) if has_engine else judging
         trust = RunTrust(request.config, request.trust)
@@ -135,6 +136,7 @@ def _open(out: Path, request: AddRequest, say: Say, *, has_engine: bool) -> Open
         caps = merged_caps(kept_caps(store), request.caps)
         check_caps(allowed, caps)
         config = priced(allowed)
+        # On a cluster the workers need the keys, and not this machine.
         if not has_engine:
             check_keys(config.model_of(alias) for alias in called)
         files = {video.id: folder / video.path for video in gather(folder, say).videos}
@@ -154,6 +156,8 @@ def _addition(store: Store, request: AddRequest) -> Addition:
     kept = RunConfig.to_go_on(store.manifest())
     existing = store.slots()
     config = _with_newcomer(kept, request, generation=next_generation(existing))
+    # The same request again adds only what is missing: slots from before count, and no stored
+    # answer is met twice.
     added = set(config.guests[request.model])
     standing = Lineup(existing).slots
     guests = standing.where(newcomers_among(standing)).ids
@@ -169,13 +173,14 @@ def _addition(store: Store, request: AddRequest) -> Addition:
         raise BadInput(
             "the run has no decided battle with stored answers to meet; play it first: arena resume"
         )
+    # Without new slots no new generation is written down: the run stays as it was.
     if not slots:
         config = kept
     return Addition(config, slots, len(mine), is_short=len(slots) < missing)
 
 
 def _with_newcomer(kept: RunConfig, request: AddRequest, *, generation: int) -> RunConfig:
-    """Return the run's settings with the newcomer; BadInput where it plays already, or may not."""
+    """Return the run's settings with the newcomer; BadInput if it plays already, or may not."""
     name = request.model
     if name in kept.models and name not in kept.guests:
         raise BadInput(
@@ -184,6 +189,7 @@ def _with_newcomer(kept: RunConfig, request: AddRequest, *, generation: int) -> 
     known = kept.cast.get(name) if name in kept.guests else None
     file = arena_file(request.config)
     found = contestant_of(name, file)
+    # A newcomer that was added before keeps the settings it was added with.
     entry = known or (as_in_paper(found) if kept.preset == "paper" else found)
     _refuse(kept, name, entry)
     helpers = scouts({name: entry}, file) if name not in kept.guests else {}
@@ -218,7 +224,7 @@ def _refuse(kept: RunConfig, name: str, entry: CastEntry) -> None:
 
 
 def _named_in_full(store: Store, request: AddRequest) -> AddRequest:
-    """Return what was typed with the short name of a model of the file or the run written whole."""
+    """Return the request with a short name of a model of the file or the run written in full."""
     cast = list(RunConfig.of_manifest(store.manifest()).cast)
     whole = in_full(request.model, [*arena_file(request.config).models, *cast])
     return replace(request, model=written_as(whole, cast))
@@ -233,6 +239,7 @@ def _introduce(
     if not work.slots:
         say("nothing is left to play")
         return
+    # Any battle may be drawn for the audit by swapped seats, so the most is two judgings of each.
     seatings = 1 if config.swap == 0 else 2
     most = {**dict.fromkeys(config.judges, REPAIR * seatings * work.slots), **work.guests}
     notice = judges_notice(

@@ -1,4 +1,4 @@
-"""What a run has before it, and which battles its money is spent on first."""
+"""What a run has left to play, and which battles its money is spent on first."""
 
 from __future__ import annotations
 
@@ -51,12 +51,13 @@ from videoautoarena.video.folder.find import Findings
 def plan_ahead(
     folder: Path, out: Path, flags: Flags, *, say: Say, retry_failed: bool = False
 ) -> tuple[Plan, Findings]:
-    """Return what `simulate` with these flags would take, and the videos that it would be about.
+    """Return the plan of `simulate` with these flags, and the videos that it would play.
 
     Nothing is written and nobody called; `say` hears of files that are no use. BadInput or
     ForeignRun where such a run could not start.
     """
     settings = resolve(allowed_as_begun(out, named_in_full(out, flags)))
+    # A plan needs no key, and says which ones its run would lack.
     lacking = lacks_of_keys(settings.config.model_of(alias) for alias in settings.config.cast)
     found = gather_usable(folder, say)
     for problem in problems(found.videos):
@@ -82,7 +83,7 @@ def plan_ahead(
 
 
 def slots_left(config: RunConfig, store: Store, found: Findings, open_options: OpenOptions) -> int:
-    """Return how many slots a run has left, with new videos, and what failed where that is due."""
+    """Return how many slots a run has left, with new videos, and failed ones if they are due."""
     at_hand = {video.id for video in found.videos}
     failed = failed_slots(store, at_hand=at_hand) if open_options.retry_failed else ()
     return work_left(config, store, found, failed=failed).slots
@@ -91,7 +92,7 @@ def slots_left(config: RunConfig, store: Store, found: Findings, open_options: O
 def work_left(
     config: RunConfig, store: Store, found: Findings | None = None, *, failed: Collection[str] = ()
 ) -> RemainingWork:
-    """Return what a run has left, with new videos and rounds, and the `failed` slots again."""
+    """Return the work left in a run, with new videos and rounds, and `failed` slots again."""
     videos = store.videos()
     new = added_videos(config, videos, found.videos) if found else []
     existing = store.slots()
@@ -111,7 +112,8 @@ def work_left(
 
 
 def _whole(config: RunConfig, slots: Slots) -> Whole:
-    """Return what a run of these slots is once it is played; what is played again counts once."""
+    """Return the run of these slots as it is once played; slots played again count once."""
+    # Numbers, since tuples of 750,000 slots would take memory and time.
     places = lineages_of(slots) * (1 + int(slots.rounds.max(initial=0))) + slots.rounds
     joined = _joinings(slots) + 1
     places = places * (1 + int(joined.max(initial=0))) + joined
@@ -122,12 +124,13 @@ def _peopled(config: RunConfig, store: Store, left: Slots, new: Sequence[Video])
     """Return for how many videos with open slots all users were brought."""
     open_videos = left.videos_of()
     seated = {video.id: seats_of(store, video.id) for video in store.videos()}
+    # New videos get users as they will when they are added: after all that have some.
     seated |= seats(kept_file(store), new, seed=config.seed, before=[*seated.values()])
     return sum(one.is_full for video, one in seated.items() if video in open_videos)
 
 
 def newcomers_left(config: RunConfig, store: Store, added: Sequence[Slot] = ()) -> RemainingWork:
-    """Return what newcomers have left over stored answers, with slots that would be added."""
+    """Return the work left over stored answers, with slots of newcomers that would be added."""
     there = Lineup(store.slots()).slots
     every = there.where(newcomers_among(there)) + added
     guests = Lineup(every).slots.without(store.settled_ids())
@@ -150,9 +153,11 @@ def _joinings(slots: Slots) -> Ints:
 
 
 def _keep_answers(left: Slots) -> Mask:
-    """Return which slots' answers still hold: not those whose question will be another."""
+    """Return which slots keep their answers: not those whose question will be another one."""
     lineage = lineages_of(left)
     round_ = left.rounds
+    # A lineage that is played again keeps the question of its first open slot alone: each later one
+    # grows out of a battle that is fought anew.
     first = np.full(lineage.max(initial=-1) + 1, np.iinfo(np.int32).max, dtype=np.int32)
     np.minimum.at(first, lineage, round_)
     is_again = left.are(lambda suffix: bool(generation_of(suffix)))
@@ -162,7 +167,7 @@ def _keep_answers(left: Slots) -> Mask:
 
 @dataclass(frozen=True)
 class _Scopes(Container[str]):
-    """Scopes of calls: of the places of some slots, and of some videos."""
+    """Scopes of the calls of some places and of some videos."""
 
     places: Lineup
     videos: Container[str]
@@ -220,14 +225,15 @@ def spend_order_of(
 
 
 class Places(Mapping[str, int]):
-    """The places of slots by the scopes of their calls, those of their videos among them."""
+    """Scope of a call to the place of its battle in the order of spending; videos included."""
 
     def __init__(self, lineup: Lineup, is_left: Mask, *, in_waves: bool) -> None:
-        """Take the slots that count, and which of them have a place."""
+        """Take the slots that count, and a mask of those that have a place."""
         rows = np.flatnonzero(is_left)
         left = lineup.slots.where(rows)
         order = _order(left, in_waves=in_waves)
         self._lineup = lineup
+        # Four bytes a slot, of which a run may have 750,000.
         self._places = np.full(len(lineup.slots), -1, dtype=np.int32)
         self._places[rows[order]] = np.arange(len(left))
         films, first = np.unique(left.columns.video[order], return_index=True)

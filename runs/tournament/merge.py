@@ -1,4 +1,4 @@
-"""Runs over different videos put into one; and the runs that a merged one was put together from."""
+"""Merging runs over different videos into one, and telling the parts of a merged run apart."""
 
 from __future__ import annotations
 
@@ -33,20 +33,20 @@ from videoautoarena.runs.run.rundir.reader import (
 
 
 class Merged(NamedTuple):
-    """What a merge came to."""
+    """The result of a merge."""
 
     runs: int
-    """How many were merged."""
+    """How many runs were merged."""
     videos: int
-    """Of all runs."""
+    """Videos of all runs."""
     slots: int
-    """Of all runs."""
+    """Slots of all runs."""
     battles: int
     """Settled ones."""
     unplayed: int
-    """Slots that count and have no battle; nobody plays them any more."""
+    """Slots that count and have no battle; a merged run is not played on."""
     namesakes: int
-    """Paths that stand for several videos, so that no folder can hold them all."""
+    """Paths that several videos have, so that no single folder can hold them all."""
     bytes: int
     """Size of the run's file."""
 
@@ -54,7 +54,7 @@ class Merged(NamedTuple):
 def merge_runs(
     folders: Sequence[Path], to: Path, *, on_page: OnPage = lambda _done, _total: None
 ) -> Merged:
-    """Put runs with the same settings over different videos into a new run, whole or not at all.
+    """Merge runs with the same settings over different videos into a new run, whole or not at all.
 
     What is rated, audited, frozen and exported of it is all of their battles. Each keeps its own
     pairs: where `mix` looked at results, it looked at those of its own run alone, and so does a
@@ -75,6 +75,7 @@ def merge_runs(
     _refuse_twice(folders)
     if holds_run(to, "--to"):
         raise BadInput(f"{safe(str(to))} holds a run already; pass a new --to")
+    # All are held until the end, so that nothing is settled or labelled between check and copy.
     with ExitStack() as undo:
         for folder in folders:
             undo.enter_context(_held(folder))
@@ -98,6 +99,7 @@ def _merged(folders: Sequence[Path], to: Path, on_page: OnPage) -> Merged:
         videos = sum(one["videos"] for one in said)
         battles = sum(len(run.settled) for run in runs)
         slots = sum(len(run.slots) for run in runs)
+    # The runs are closed by now: their files are copied, and not what was read of them.
     sources = [real_file(run_file(folder)) for folder in folders]
     target = to / RUN_FILE
 
@@ -113,14 +115,14 @@ def _merged(folders: Sequence[Path], to: Path, on_page: OnPage) -> Merged:
 
 
 def _said_of(run: RunReader) -> dict[str, Any]:
-    """Return what a merged run says of one that is put into it, besides where it stands."""
+    """Return what a merged run says of one of its parts, besides where its slots stand."""
     stop = {"until": str(run.stop.rule)} if run.stop else {}
     return {"videos": len(run.store.videos()), **stop}
 
 
 @contextmanager
 def _held(folder: Path) -> Iterator[None]:
-    """Let nobody play, tag or label a run meanwhile; RunLocked where somebody does."""
+    """Hold a run so that nobody plays, tags or labels it; RunLocked if somebody does."""
     if not os.access(run_file(folder).parent, os.W_OK):
         # Nobody who is like us writes there, and no lock can be made.
         yield
@@ -134,11 +136,12 @@ def _held(folder: Path) -> Iterator[None]:
 
 @contextmanager
 def _made(to: Path) -> Iterator[None]:
-    """Make a folder that nobody else begins a run in; it is gone again where nothing came of it."""
+    """Make a folder in which nobody else begins a run; remove it again if the merge fails."""
     missing = [each for each in (to, *to.parents) if not each.exists()]
     try:
         to.mkdir(parents=True, exist_ok=True)
         for made in missing:
+            # A new folder survives a power cut only once its parent is on the disk.
             sync_folder(made.parent)
     except OSError as wrong:
         reason = f"{safe(str(to))} cannot be made ({wrong.strerror}); pass another --to"
@@ -183,6 +186,7 @@ def runs_in(slots: Slots, manifest: Mapping[str, Any]) -> list[Slots]:
     for part in parts:
         last = part.first_ordinal + part.slots
         mine = slots.where((ordinal >= part.first_ordinal) & (ordinal < last))
+        # Numbered as they were: draws and waves of a part follow from its own ordinals and blocks.
         columns = mine.columns._replace(
             ordinal=mine.columns.ordinal - part.first_ordinal,
             block=mine.columns.block - part.first_block,
@@ -201,12 +205,13 @@ def _refuse_twice(folders: Sequence[Path]) -> None:
 
 
 def _refuse_other(first: RunReader, other: RunReader) -> None:
-    """Refuse a run that is not the same one over other videos."""
+    """Raise BadInput unless two runs differ in their videos alone."""
     here, there = (RunConfig.of_manifest(run.manifest) for run in (first, other))
     mine = here.identity()
     theirs = there.identity()
     mine |= {"rounds": here.rounds, "joined": here.joined}
     theirs |= {"rounds": there.rounds, "joined": there.joined}
+    # The merged run has one manifest, by which all of its battles are read again.
     for name in ("prompts", "contracts", "reading", "schema"):
         mine[name], theirs[name] = first.manifest.get(name), other.manifest.get(name)
     for key, value in mine.items():
@@ -220,7 +225,7 @@ def _refuse_other(first: RunReader, other: RunReader) -> None:
 
 
 def _refuse_grown(run: RunReader) -> None:
-    """Refuse what stands in a run by the answers of that run alone."""
+    """Raise BadInput for a run with newcomers, or one that was merged itself."""
     name = safe(str(run.folder))
     if guests := RunConfig.of_manifest(run.manifest).guests:
         raise BadInput(
@@ -232,7 +237,7 @@ def _refuse_grown(run: RunReader) -> None:
 
 
 def _namesakes(runs: Sequence[RunReader]) -> int:
-    """Return how many paths are several videos'; BadInput where a video would count twice."""
+    """Return how many paths several videos have; BadInput if a video would count twice."""
     seen: dict[str, tuple[RunReader, str]] = {}
     for run in runs:
         for video in run.store.videos():
@@ -247,7 +252,7 @@ def _namesakes(runs: Sequence[RunReader]) -> int:
 
 
 def in_words(merged: Merged) -> str:
-    """Return what a merge came to, on one line."""
+    """Return the result of a merge as one line."""
     left = f", {counted(merged.unplayed, 'slot')} never played" if merged.unplayed else ""
     same = "stands for several videos" if merged.namesakes == 1 else "stand for several videos each"
     names = f"; {counted(merged.namesakes, 'path')} {same}" if merged.namesakes else ""

@@ -42,7 +42,7 @@ from videoautoarena.scoring.design.pairing import (
 )
 
 AT_ONCE = 256
-"""Guest slots under way; most of them wait for a call."""
+"""Slots of newcomers that are under way at once; most of them wait for a call."""
 
 
 class Past(NamedTuple):
@@ -70,8 +70,10 @@ def past_battles(store: Store, *, before: int | None = None) -> Iterator[Past]:
 def newcomer_slots(
     newcomer: str, count: int, *, seed: int, past: Iterable[Past], existing: Slots
 ) -> list[Slot]:
-    """Return `count` slots for a newcomer, or fewer, over `past` battles that it is not in."""
+    """Return at most `count` slots for a newcomer, over `past` battles without it."""
     open_to = (one for one in past if newcomer not in (one.ending.model_a, one.ending.model_b))
+    # The smallest hashes are a draw without replacement that follows from the seed, and no more
+    # than `count` of all past battles are in memory.
     chosen = nsmallest(
         count, open_to, key=lambda one: derive(seed, "guest", newcomer, one.ending.id)
     )
@@ -89,7 +91,7 @@ def newcomer_slots(
 
 
 class NewcomerDraws:
-    """What stands in the draws of a run's guest slots."""
+    """The draws of a run's slots of newcomers."""
 
     def __init__(self, config: RunConfig, store: Store) -> None:
         self._config = config
@@ -98,7 +100,11 @@ class NewcomerDraws:
         self._shares: dict[int, Mapping[str, float]] = {}
 
     def source_of(self, slot: str) -> Battle:
-        """Return the battle a guest slot borrows from, as it was when added; or StoreError."""
+        """Return the battle that a newcomer's slot borrows from, as it stood when it was added.
+
+        Raises:
+            StoreError: the run holds no such battle with both answers.
+        """
         current = self._lineup.current(place_of(slot), before=joining_of(slot))
         battle = self._store.battle(current)
         if battle is None or battle.answer_a is None or battle.answer_b is None:
@@ -108,9 +114,11 @@ class NewcomerDraws:
         return battle
 
     def of(self, slot: str) -> Draw:
-        """Return the draw of a guest slot; where one stands in the run, with its propensity."""
+        """Return the draw of a newcomer's slot; one that is written down keeps its propensity."""
         source = self.source_of(slot)
         generation = joining_of(slot)
+        # By place and not by slot: played again after a failure it meets the same answer in the
+        # same seat.
         place = newcomer_id(place_of(slot), generation)
         newcomer = self._newcomers.get(generation)
         if newcomer is None:
@@ -132,7 +140,7 @@ class NewcomerDraws:
         return Lineup(self._store.slots())
 
     def _share(self, generation: int, kept: str) -> float:
-        """How likely a model's answer was to be the one that is met, in whole millionths."""
+        """Return the probability that a model's answer was the one met, in whole millionths."""
         if generation not in self._shares:
             newcomer = self._newcomers[generation]
             seats = Counter(
@@ -142,7 +150,9 @@ class NewcomerDraws:
                 for name in (ending.model_a, ending.model_b)
             )
             self._shares[generation] = {
-                name: round(count / seats.total(), 6) for name, count in seats.items()
+                # Whole millionths, as in every draw: any machine comes to the same figure.
+                name: round(count / seats.total(), 6)
+                for name, count in seats.items()
             }
         return self._shares[generation][kept]
 
@@ -151,7 +161,7 @@ class NewcomerDraws:
 
 
 async def write_draws(store: Store, draws: NewcomerDraws, slots: Iterable[Slot]) -> None:
-    """Write down who is met in slots that have no draw yet, before anybody acts on it."""
+    """Write down the draws of slots that have none yet, before anybody acts on them."""
 
     async def write(slot: Slot) -> None:
         if store.draw(slot.id) is None:
@@ -163,7 +173,7 @@ async def write_draws(store: Store, draws: NewcomerDraws, slots: Iterable[Slot])
 async def play_newcomers(
     arena: Arena, slots: Iterable[Slot], source_of: Callable[[str], Battle]
 ) -> None:
-    """Play guest slots side by side; the first exception ends all others."""
+    """Play slots of newcomers side by side; the first exception ends all others."""
     from videoautoarena.graph.newcomer import play_newcomer
 
     async def play(slot: Slot) -> None:
@@ -173,7 +183,9 @@ async def play_newcomers(
 
 
 async def _each(work: Callable[[Slot], Awaitable[None]], slots: Iterable[Slot]) -> None:
-    """Do something with each slot in order, with so many at once; no others are looked at."""
+    """Await `work` for each slot in order, `AT_ONCE` at a time; no later ones are looked at."""
+    # One iterator for all of them: each takes the next slot that nobody has, and no more tasks are
+    # made than work at once.
     left = iter(slots)
 
     async def go_on() -> None:
@@ -207,18 +219,18 @@ class Draws:
         self._decks: dict[tuple[int, int], list[float]] = {}
 
     async def until_known(self, slot: str) -> None:
-        """Return once there is all that the draw of a slot looks at."""
+        """Wait until everything that the draw of a slot looks at is settled."""
         basis = self.basis_of(slot)
         if basis is not None:
             await self._waves.until_settled(basis)
 
     def is_known(self, slot: str) -> bool:
-        """Return whether there is all that the draw of a slot looks at."""
+        """Return whether everything that the draw of a slot looks at is settled."""
         basis = self.basis_of(slot)
         return basis is None or self._waves.is_settled(basis)
 
     def basis_of(self, slot: str) -> int | None:
-        """Return the latest wave that the draw of a slot looks at; None where it looks at none."""
+        """Return the latest wave that the draw of a slot looks at; None if it looks at none."""
         if is_newcomer(slot) or self._config.pairing != "mix":
             return None
         return self._waves.basis_of(slot)
@@ -226,7 +238,7 @@ class Draws:
     def of(self, slot: str) -> Draw:
         """Return the draw of a slot, which must be known; the same place always gets the same one.
 
-        What is played again is drawn as it was the first time: chance has no second go.
+        A slot that is played again is drawn as it was the first time.
         """
         if self._guests is not None and is_newcomer(slot):
             return self._guests.of(slot)
@@ -239,12 +251,14 @@ class Draws:
             first = self._slots.called(slot_id(place.video, place.persona, 0))
         models = config.roster(first.generation)
         pick = self._pick(place, len(models), basis)
+        # The paper keeps the seats of a lineage along with its pair.
         seated = _lineage(place) if config.rules.fixed_seats else place.id
         seats = take_seats(pick.pair, len(models), u=self._u("seats", seated))
         return Draw(
             slot=slot,
             model_a=models[seats.a],
             model_b=models[seats.b],
+            # Dealt in turn, a pair has no probability that `--reweight` could divide by.
             propensity=None if config.pairing == "round-robin" else pick.propensity,
             basis=basis,
             swap=config.swap == "all" or self._u("swap", place.id) < config.swap,
@@ -276,7 +290,7 @@ class WrittenDraws:
         self._read_only = read_only
 
     async def __call__(self, slot: str) -> Draw:
-        """Return the draw of a slot; StoreError where the file has another, or lacks its basis."""
+        """Return the draw of a slot; StoreError if the file has another, or lacks its basis."""
         if self._read_only and not self._draws.is_known(slot):
             raise StoreError(
                 f"the draw of slot {slot} is based on wave {self._draws.basis_of(slot)}, of which "

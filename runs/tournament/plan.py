@@ -32,29 +32,29 @@ from videoautoarena.scoring.design.power import separable_gap
 from videoautoarena.scoring.fitting.bradley_terry import SCALE
 
 REPAIRED = 0.02
-"""Share of the replies in a form that are expected to be asked for once more."""
+"""Share of structured replies that are expected to need a second request."""
 REFUSED, ALIKE = 0.2, 0.1
-"""Share of proposals that the grader is expected to refuse; further asks for a video's users."""
+"""Expected share of evolved questions that are refused; expected further asks for users."""
 FREE: frozenset[Role] = frozenset({"contestant", *SCOUTS})
-"""Roles whose reply has no form; what it says is never asked for again."""
+"""Roles that reply in free text, which needs no second request."""
 ENOUGH = 20
-"""From so many calls on a run's own rates are taken."""
+"""Calls from which on the rates of the run itself are used."""
 SAMPLE = 2_000
-"""The latest calls, from which is measured."""
+"""How many of the latest calls are measured."""
 ROUND_TRIPS = "attempts charged without a reply come on top"
 CALL_S = 2.0
-"""A call is expected to take so long, and in addition what is read and written."""
+"""Seconds that a call is expected to take, besides reading and writing tokens."""
 READ_A_SECOND, WRITTEN_A_SECOND = 8_000, 50
-"""Tokens that a model is expected to read and to write in a second."""
+"""Tokens that a model is expected to read and to write per second."""
 CONCURRENCY = 16
-"""Calls at once where nothing else is said."""
+"""Calls under way at once by default."""
 
 
 class RoleTokens(NamedTuple):
     """Tokens of a role's text and reply."""
 
     text: int
-    """Of what follows the frames, and of the constant text before them."""
+    """Tokens of the role's text and of the system text, typically."""
     most_text: int
     reply: int
 
@@ -92,12 +92,12 @@ WORDS: Mapping[Role, RoleTokens] = {
     "captioner": RoleTokens(150, 600, 80),
     "embedder": RoleTokens(100, 4_000, 1),
 }
-"""Tokens as a rule, and the most text; the most reply is the model's own limit."""
+"""Typical and most tokens by role; the most of a reply is the model's own limit."""
 
 
 @dataclass(frozen=True)
 class Line:
-    """What one model will take in one role."""
+    """What one model will need in one role."""
 
     alias: str
     role: Role
@@ -108,17 +108,17 @@ class Line:
     usd: float | None = None
     most_usd: float | None = None
     seconds: float = 0.0
-    """What its calls are expected to take one after another."""
+    """Expected seconds of its calls, one after another."""
     longest_tokens: int = 0
-    """In and out, the most that one call can take."""
+    """The most tokens that one call can take, in and out."""
     is_measured: bool = False
-    """Tokens a call as they were in this run so far."""
+    """Whether its tokens are those that calls of this run took so far."""
     is_offline: bool = False
-    """A stand-in's: nobody bills its tokens, so a plan has none."""
+    """Whether it is a stand-in's, whose tokens nobody bills and no plan shows."""
 
     @property
     def dearest_usd(self) -> float:
-        """The most that one call can cost; 0 where nobody knows."""
+        """The most that one call can cost, in dollars; 0 without a known price."""
         return (self.most_usd or 0.0) / self.most_calls if self.most_calls else 0.0
 
     def to_json(self) -> dict[str, Any]:
@@ -138,47 +138,47 @@ class Line:
 
 @dataclass(frozen=True, kw_only=True)
 class Costing:
-    """What calls come to, as every plan says it."""
+    """What calls cost in tokens and dollars, as every plan says it."""
 
     COSTS: ClassVar = (
         *("lines", "calls", "input_tokens", "output_tokens", "cost_usd", "cost_usd_at_most"),
         *("spent_usd", "prices"),
     )
     lines: Sequence[Line] = ()
-    """By model and role, and of a sweep by number of frames: `model`, `role`, `calls`,
+    """Lines by model and role, in a sweep also by number of frames: `model`, `role`, `calls`,
     `calls_at_most`, `input_tokens`, `output_tokens` (None of stand-ins), `cost_usd`,
     `cost_usd_at_most` (None without a price), and whether its tokens were `measured` in this
     run."""
     prices: Mapping[str, str | None] = field(default_factory=dict)
     """Model to the source of its price; None if unknown."""
     spent_usd: float = 0.0
-    """Before, by all who played it."""
+    """Dollars spent so far, by all processes that played it."""
     lacking: tuple[str, ...] = ()
     """Which keys the models that would be called lack, a sentence each; not in JSON."""
 
     @property
     def calls(self) -> float:
-        """Expected in all."""
+        """Expected calls in all."""
         return round(sum(line.calls for line in self.lines), 1)
 
     @property
     def input_tokens(self) -> int | None:
-        """Likewise, stand-ins left out; None if only those play."""
+        """Expected tokens in, stand-ins left out; None if only those play."""
         return _whole(billed_tokens(self.lines)[0])
 
     @property
     def output_tokens(self) -> int | None:
-        """Likewise."""
+        """Expected tokens out, stand-ins left out; None if only those play."""
         return _whole(billed_tokens(self.lines)[1])
 
     @property
     def cost_usd(self) -> float | None:
-        """What it is expected to cost; None if any price is unknown."""
+        """Expected dollars; None if any price is unknown."""
         return rounded(known_sum(line.usd for line in self.lines))
 
     @property
     def cost_usd_at_most(self) -> float | None:
-        """The most it can cost: every reply repaired once, every limit reached."""
+        """The most dollars: every reply repaired once, every limit reached."""
         return rounded(known_sum(line.most_usd for line in self.lines))
 
 
@@ -191,15 +191,15 @@ class Plan(Costing):
         *("duration_s", "separable_gap", "notes"),
     )
     battles: int
-    """To go."""
+    """Battles left to play."""
     videos: int
-    """With a battle to go."""
+    """Videos with a battle left to play."""
     sampling: Sampling = field(default_factory=Sampling)
-    """Which frames of a video are looked at, as in the manifest."""
+    """Which frames of a video are sampled, as in the manifest."""
     notes: tuple[str, ...] = ()
-    """Assumptions, a sentence each."""
+    """The assumptions of the plan, a sentence each."""
     whole: Whole | None = None
-    """The run as it will be once all is played; None where that is not known."""
+    """The run as it will be once all is played; None if unknown."""
     rounds: int = 0
     """The most battles that a lineage has left, which are played one after another."""
     concurrency: int = CONCURRENCY
@@ -209,6 +209,7 @@ class Plan(Costing):
     @property
     def cost_usd_at_most(self) -> float | None:
         """Every reply repaired once, every limit reached, the two dearest models in each battle."""
+        # Each contestant's line counts it in every battle, but only two of them meet in one.
         officials = known_sum(line.most_usd for line in self.lines if line.role != "contestant")
         players = [line.most_usd for line in self.lines if line.role == "contestant"]
         known = [usd for usd in players if usd is not None]
@@ -234,12 +235,12 @@ class Plan(Costing):
 
     @property
     def separable_gap(self) -> int | None:
-        """Points apart at which 4 of 5 whole runs tell two models apart; None where unknown."""
+        """Points by which two models must differ to be told apart in 4 of 5 such runs, or None."""
         return None if self.whole is None else self.whole.separable_gap
 
     @property
     def unpriced(self) -> list[str]:
-        """Models whose price nobody knows."""
+        """Models without a known price."""
         return [alias for alias, source in self.prices.items() if source is None]
 
     def to_json(self) -> dict[str, Any]:
@@ -259,7 +260,7 @@ class Whole:
     def separable_gap(self) -> int | None:
         """Points by which two models must differ to be told apart in four of five such runs.
 
-        None where there are too few videos to rank, or models to compare.
+        None if there are too few videos to rank, or fewer than two models.
         """
         if self.videos < RANKABLE_VIDEOS or self.models < 2:
             return None
@@ -281,18 +282,18 @@ class RemainingWork:
     videos: int
     """Videos with an open slot."""
     rows: tuple[CallRow, ...] = ()
-    """Calls of this run, from which is measured."""
+    """The latest calls of this run, which are measured."""
     done: Counter[tuple[str, Role]] = field(default_factory=Counter)
-    """Calls of open slots and their videos that the journal has, by model and role."""
+    """Answered calls of open slots and their videos, by model and role."""
     spent_usd: float = 0.0
     newcomer_videos: int = 0
-    """Videos with such a slot as follows; their examiner has spoken."""
+    """Videos with an open slot of a newcomer; their examiner needs no further call."""
     peopled: int = 0
     """Videos with an open slot for which all users were brought, so that none is invented."""
     guests: Counter[str] = field(default_factory=Counter)
     """Open slots in which a newcomer meets a stored answer, by its name."""
     whole: Whole | None = None
-    """The run as it will be once all is played; None where that is not known."""
+    """The run as it will be once all is played; None if unknown."""
     rounds: int = 0
     """The most open slots that a lineage has."""
 
@@ -303,7 +304,7 @@ class RemainingWork:
 
 
 def plan_of(config: RunConfig, work: RemainingWork) -> Plan:
-    """Return what `work` will take."""
+    """Return the plan for `work`: calls, tokens, dollars and time."""
     seen = measured(work.rows)
     lines = []
     for (alias, role), (calls, most) in _calls(config, work).items():
@@ -334,7 +335,7 @@ def _answers_left(work: RemainingWork) -> int:
 
 
 def most_calls(plan: Plan, aliases: Collection[str] | None = None) -> int:
-    """Return the most calls that a plan has for these models, or for all; transport retries aside.
+    """Return the most calls of a plan for these models, or for all, without transport retries.
 
     Each contestant may meet every other in each battle, but only two of them meet in one.
     """
@@ -345,13 +346,15 @@ def most_calls(plan: Plan, aliases: Collection[str] | None = None) -> int:
 
 
 def _calls(config: RunConfig, work: RemainingWork) -> dict[tuple[str, Role], tuple[float, int]]:
-    """Return calls by model and role: expected, and at most; beside `calls_at_most`."""
+    """Return the expected and the most calls by model and role."""
     repaired, refused, alike = _rates(config, work.rows)
     inventing = work.videos - work.peopled
     asks = DIVERSE_ASKS if config.diverse else 1
     slots = work.first + work.later
     later = work.later
+    # A reply that does not fit its form is asked for once more, never twice.
     again = 1 + repaired
+    # A question that is refused twice is asked for afresh, as the gate has it.
     fresh = later * refused**2
     evolved = later * (1 + refused)
     seatings = 2.0 if config.swap == "all" else 1.0 + float(config.swap)
@@ -361,11 +364,13 @@ def _calls(config: RunConfig, work: RemainingWork) -> dict[tuple[str, Role], tup
         (boss, "examiner"): (work.videos * again, REPAIR * work.videos),
         (boss, "persona"): (inventing * again * (1 + alike), REPAIR * inventing * asks),
         (boss, "questioner"): ((work.first + fresh) * again, REPAIR * slots),
+        # Twice a slot at most: the gate asks a refused evolver once more.
         (boss, "evolver"): (evolved * again, REPAIR * 2 * later),
         (boss, "grader"): (evolved * again, REPAIR * 2 * later),
     }
     for alias in config.models:
         met = work.guests[alias]
+        # Expected: pairs are drawn evenly. At most: one model is drawn for every battle.
         found[(alias, "contestant")] = (2 * slots / len(config.models) + met, slots + met)
     found |= _scouting(config, work)
     for judge in config.judges:
@@ -375,10 +380,12 @@ def _calls(config: RunConfig, work: RemainingWork) -> dict[tuple[str, Role], tup
 
 
 def _scouting(config: RunConfig, work: RemainingWork) -> dict[tuple[str, Role], tuple[float, int]]:
-    """Return calls of those who find clips: a video's once, where its model plays at all."""
+    """Return expected and most calls for finding clips, which are made once a video."""
     found: dict[tuple[str, Role], tuple[float, int]] = {}
     videos = work.videos + work.newcomer_videos
+    # Two of the models answer in each battle.
     share = 2 / len(config.models)
+    # The chance that the model is drawn for a video at all: only then are its clips looked at.
     played = 1 - (1 - min(share, 1)) ** (work.slots / videos if videos else 0)
     for who, clips in clip_calls(config, config.models).items():
         found[who] = (clips * videos * played, clips * videos)
@@ -389,22 +396,23 @@ def _scouting(config: RunConfig, work: RemainingWork) -> dict[tuple[str, Role], 
 
 
 class _Rates(NamedTuple):
-    """How often more than one call is needed."""
+    """How often further calls are needed, as shares."""
 
     repaired: float
     refused: float
     alike: float
-    """Further asks for the users of a video."""
+    """Expected further asks for the users of a video."""
 
 
 def repaired_share(rows: Iterable[CallRow]) -> float:
-    """Return what share of replies in a form were asked for once more; stated before 20 calls."""
+    """Return the share of structured replies that needed a second request; 2 % before 20 calls."""
+    # The ordinal of a nonce is twice the deliberate request, plus one for its repair round.
     asks = Counter(row.nonce.ordinal % 2 == 1 for row in rows if row.nonce.role not in FREE)
     return asks[True] / asks[False] if asks[False] >= ENOUGH else REPAIRED
 
 
 def _rates(config: RunConfig, rows: Iterable[CallRow]) -> _Rates:
-    """Return the rates of this run so far, where there is enough of it, else the stated ones."""
+    """Return the rates of this run so far, or the stated ones while there are too few calls."""
     made = list(rows)
     proposals = Counter(row.nonce.ordinal // 2 for row in made if row.nonce.role == "evolver")
     refused = proposals[1] / proposals[0] if proposals[0] >= ENOUGH else REFUSED
@@ -414,26 +422,27 @@ def _rates(config: RunConfig, rows: Iterable[CallRow]) -> _Rates:
 
 
 class Mean(NamedTuple):
-    """Tokens of a call as they were on average."""
+    """Average tokens of a call, and its time."""
 
     input_tokens: float
     output_tokens: float
     cached_tokens: float = 0.0
     latency_s: float | None = None
-    """None where it was not measured."""
+    """Seconds; None if not measured."""
 
     @property
     def seconds(self) -> float:
-        """How long the call takes, by what was measured, else by its tokens."""
+        """Seconds of the call, as measured, else estimated from its tokens."""
         if self.latency_s is not None:
             return self.latency_s
         return CALL_S + self.input_tokens / READ_A_SECOND + self.output_tokens / WRITTEN_A_SECOND
 
 
 def measured(rows: Iterable[CallRow]) -> dict[tuple[str, Role], Mean]:
-    """Return what calls came to in this run, with all their tries, by model and role."""
+    """Return average tokens and time of this run's calls, tries included, by model and role."""
     sums: dict[tuple[str, Role], list[float]] = {}
     for row in rows:
+        # A server that counts no tokens teaches nothing about them.
         if row.usage.total is None:
             continue
         total = sums.setdefault((row.alias, row.nonce.role), [0.0, 0.0, 0.0, 0.0, 0.0])
@@ -452,9 +461,9 @@ def estimated(
     *,
     frames: float = math.inf,
 ) -> Line:
-    """Return a line with its tokens and dollars, measured where its role was asked before.
+    """Return a line with its tokens and dollars, measured if the run has such calls.
 
-    `frames` is how many a call is expected to carry where that is fewer than the most.
+    `frames` is how many a call is expected to carry, if fewer than the most.
     """
     model = config.model_of(line.alias)
     words = WORDS[line.role]
@@ -469,7 +478,7 @@ def estimated(
 
 
 def filled(model: Model, line: Line, mean: Mean, *, longest: float, is_measured: bool) -> Line:
-    """Return a line with its tokens and dollars, by what a call takes and the longest reads."""
+    """Return a line with its tokens and dollars, by an average call and the longest input."""
     limit = output_limit(model, line.role)
     once = Usage(
         input_tokens=round(mean.input_tokens),
@@ -511,7 +520,7 @@ def _notes(config: RunConfig, lines: list[Line], rates: _Rates) -> Iterable[str]
 
 
 def billed_tokens(lines: Sequence[Line]) -> tuple[float, float] | tuple[None, None]:
-    """Return those in and out that models take, stand-ins left out; None where only those play."""
+    """Return tokens in and out, stand-ins left out; None and None if only those play."""
     billed = [line for line in lines if not line.is_offline]
     if lines and not billed:
         return None, None
@@ -519,14 +528,15 @@ def billed_tokens(lines: Sequence[Line]) -> tuple[float, float] | tuple[None, No
 
 
 def known_sum(costs: Iterable[float | None]) -> float | None:
-    """Return the sum of costs; None where any is unknown."""
+    """Return the sum of costs; None if any is unknown."""
     found = list(costs)
     known = [usd for usd in found if usd is not None]
+    # An unknown cost is never taken for nothing.
     return sum(known) if len(known) == len(found) else None
 
 
 def rounded(usd: float | None) -> float | None:
-    """Return an amount as it stands in JSON."""
+    """Return an amount as JSON has it, to a millionth of a dollar."""
     return None if usd is None else round(usd, 6)
 
 
@@ -539,7 +549,7 @@ _HEADS = ("role", "calls", "at most", "tokens in", "out", "expected", "at most")
 
 
 def as_lines(plan: Plan, columns: int, today: date | None = None) -> Iterator[str]:
-    """Yield the lines of a plan, for a terminal of so many columns."""
+    """Yield the lines of a plan for a terminal of `columns`."""
     yield (
         f"{counted(plan.battles, 'battle')} left, "
         f"{counted(plan.videos, 'video')}; spent so far {dollars(plan.spent_usd)}"
@@ -557,7 +567,7 @@ def as_lines(plan: Plan, columns: int, today: date | None = None) -> Iterator[st
 
 
 def _worth(plan: Plan) -> Iterator[str]:
-    """Yield how long a plan takes, and what its run will be able to tell."""
+    """Yield how long a plan takes, and which differences its run will show."""
     if plan.duration_s is not None:
         yield takes_words(plan.duration_s, plan.concurrency)
     if plan.whole is None:
@@ -573,13 +583,13 @@ def _worth(plan: Plan) -> Iterator[str]:
 
 
 def lacks_of(lacking: Sequence[str]) -> Iterator[str]:
-    """Yield what keeps a plan from being carried out as things are."""
+    """Yield what keeps a plan from being carried out now, such as missing keys."""
     for lack in lacking:
         yield f"could not start here yet: {safe(lack)}"
 
 
 def takes_words(duration_s: float, at_once: int) -> str:
-    """Return how long calls are expected to take, so many of them at a time."""
+    """Return how long calls are expected to take, `at_once` of them at a time."""
     return f"takes about {roughly(duration_s)} with {counted(at_once, 'call')} at once"
 
 
@@ -590,7 +600,7 @@ def table(
     *,
     at_most: int,
 ) -> Iterator[str]:
-    """Yield what each model takes in each role, and all; `sums` is in dollars, likely and most."""
+    """Yield what each model needs in each role, and the total; `sums` is in dollars."""
     names = ["model", *(safe(line.alias) for line in lines), "all"]
     rows = [_HEADS, *map(_cells, lines), _totals(lines, sums, at_most)]
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
@@ -604,7 +614,7 @@ def table(
 
 
 def money_notice(plan: Plan) -> Iterator[str]:
-    """Yield what is to be known of a plan before an unplanned run goes on."""
+    """Yield what a run without `--plan` says of its costs before it begins."""
     if plan.unpriced:
         names = ", ".join(map(safe, plan.unpriced))
         yield f"cost unknown: no price is known for {names} (see --plan)"
@@ -616,7 +626,7 @@ def money_notice(plan: Plan) -> Iterator[str]:
 
 
 def cap_notice(plan: Plan, caps: SpendCaps, spent: SpendCaps) -> Iterator[str]:
-    """Yield what is to be known of caps of which less is left than one call may take."""
+    """Yield a warning for each cap of which less is left than one call may take."""
     if not plan.lines:
         return
     hint = "a call that does not fit is not sent; raise the cap or lower max_tokens"
@@ -668,7 +678,7 @@ def _tokens(number: float | None) -> str:
 
 
 def prices_of(sources: Mapping[str, str | None], today: date | None = None) -> Iterator[str]:
-    """Yield whose prices stand where, and whose nobody knows."""
+    """Yield the sources of prices, and the models without a known price."""
     today = today or datetime.now(UTC).date()
     found = dict[str, list[str]]()
     for alias, source in sources.items():

@@ -1,4 +1,4 @@
-"""Running a run again from its journal: no network, nothing written, every battle the same."""
+"""Playing a run again from its journal: no network, nothing written, every battle compared."""
 
 from __future__ import annotations
 
@@ -37,17 +37,17 @@ class Replayed:
     """What a replay found."""
 
     battles: int = 0
-    """How many came out the same."""
+    """How many battles came out the same."""
     others: int = 0
-    """How many did not."""
+    """How many did not come out the same."""
     differences: list[str] = field(default_factory=list)
-    """What was different, a line each."""
+    """The differences, a line each."""
 
 
 async def replay(out: Path) -> Replayed:
     """Play every settled slot from the run's journal, and compare byte for byte; no model call.
 
-    Where slots were superseded the run is played as it stood in each generation.
+    A run with superseded slots is played as it stood in each generation.
     """
     with Store.open(run_file(out), write=False) as store:
         found = Replayed()
@@ -61,6 +61,8 @@ async def replay(out: Path) -> Replayed:
 
         manifest = store.manifest()
         config = RunConfig.of_manifest(manifest)
+        # A merged run is replayed part by part: where `mix` looked at results, it looked at those
+        # of its own part.
         for part, slots in enumerate(runs_in(store.slots(), manifest)):
             known = facts_told(store, part)
             waves = Waves.of(store, config.models, slots)
@@ -84,12 +86,12 @@ class _View(NamedTuple):
 
     generation: int
     slots: Slots
-    """Of the run that was played, in all generations."""
+    """Slots of the run that was played, in all generations."""
     lineup: Lineup
     fresh: Slots
-    """What was settled in this generation; earlier ones have had their turn."""
+    """Slots that were settled in this generation; earlier ones are compared already."""
     before: Ids
-    """Ids of what was settled in earlier ones and still counts."""
+    """Ids of slots that were settled in earlier generations and still count."""
 
     @classmethod
     def of(cls, slots: Slots, generation: int, settled: Slots) -> Self:
@@ -113,6 +115,7 @@ def _arena(
         raise StoreError(f"the run has slots of {strangers[0]}, but no such video")
     sampling = config.sampling
     then = view.generation
+    # Without decoder and files: the digests of frames are all that the key of a call needs.
     run_frames = RunFrames(store, None, files={}, sampling=sampling, videos=videos, generation=then)
     asker = Asker(store.journal, run_frames.jpegs, seed=config.seed, is_replay=True)
     prompts = stored_prompts(store)
@@ -162,7 +165,7 @@ async def _play_newcomers(
 
 
 def _alone(arena: Arena, video: str, persona: int) -> Arena:
-    """Return an arena that knows of one lineage only."""
+    """Return an arena that knows only one lineage."""
     mine = {arena.slot(video, persona, round_) for round_ in range(arena.rules.rounds)}
     return replace(
         arena,
@@ -173,6 +176,7 @@ def _alone(arena: Arena, video: str, persona: int) -> Arena:
 
 def _compare(found: Replayed, store: Store, battle: Battle) -> None:
     now = canonical_json(battle.model_dump(mode="json", by_alias=True))
+    # Bytes and not records: what reading would forgive is a difference, too.
     if store.battle_bytes(battle.id) == now.encode():
         found.battles += 1
         return

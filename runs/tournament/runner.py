@@ -75,7 +75,7 @@ from videoautoarena.video.workers.decoders import Decoders
 
 @dataclass(frozen=True)
 class Finished:
-    """How a run stands when its process is done."""
+    """The state of a run when its process is done."""
 
     total: int
     settled: int
@@ -83,18 +83,18 @@ class Finished:
     interrupted: bool
     max_void: float
     is_capped: bool = False
-    """A cap stopped it."""
+    """Whether a cap stopped it."""
     gone: Outage | None = None
-    """An endpoint that was waited for in vain stopped it."""
+    """The endpoint that was waited for in vain, if that stopped it."""
     faulty: tuple[Faulty, ...] = ()
-    """Contestants that forfeit more often than is accepted."""
+    """Contestants that forfeit more often than the user accepts."""
     caps: SpendCaps = NO_CAPS
     needed: MoneyAndTokens = NOTHING
-    """Where a cap stopped it, what has to be more than was spent for the next call to fit."""
+    """If a cap stopped it, the least cap under which the next call would fit."""
     spent: CallTotals = NO_CALLS
-    """By the whole run, in all its processes."""
+    """What the whole run has spent, in all its processes."""
     outlook: Outlook = NOTHING_LEFT
-    """What is left, and what the run's stopping rule saw last."""
+    """What is left, and the latest reading of the run's stopping rule."""
 
     @property
     def is_stopped(self) -> bool:
@@ -103,7 +103,7 @@ class Finished:
 
     @property
     def reading(self) -> RuleReading | None:
-        """What the run's stopping rule saw last."""
+        """The latest reading of the run's stopping rule."""
         return self.outlook.reading
 
     @property
@@ -118,41 +118,41 @@ class Finished:
 
 
 class Early(NamedTuple):
-    """What ended the playing of a run before everything was played, if anything did."""
+    """Why a run ended before everything was played, if it did."""
 
     is_stopped: bool = False
     is_capped: bool = False
     gone: Outage | None = None
     """An endpoint that was waited for in vain."""
     needed: MoneyAndTokens = NOTHING
-    """What a cap had to be for the next call."""
+    """The least cap under which the next call would fit."""
     met: RuleReading | None = None
-    """What met a rule that may stop the run."""
+    """The reading that met the stopping rule."""
 
 
 class Engine(Protocol):
-    """Plays a run elsewhere than in this process."""
+    """Plays a run elsewhere than in this process, such as on a cluster."""
 
     async def play(
         self, run: Opened, out: Path, *, limits: Limits, listeners: Listeners, newcomers_only: bool
     ) -> Early:
-        """Play every unsettled slot of a run whose file nobody has open any more."""
+        """Play every unsettled slot of a run whose file nobody has open for writing."""
 
 
 @dataclass(frozen=True)
 class Limits:
-    """What is no part of a run and may change whenever it is continued."""
+    """Settings that are no part of a run and may change whenever it is continued."""
 
     concurrency: int = 16
     """Model calls under way at once."""
     max_void: float = 0.05
     """Share of void slots that is accepted."""
     caps: SpendCaps = NO_CAPS
-    """What was asked for; what was not leaves the run's as they are."""
+    """The caps that were requested; others stay as they stand in the run."""
     patience_s: float = PATIENCE_S
     """How long an endpoint is waited for that cannot be reached."""
     engine: Engine | None = None
-    """What plays; None: this process."""
+    """What plays the run; None: this process."""
 
 
 Play = Coroutine[object, object, Finished]
@@ -177,6 +177,7 @@ async def play_run(
         alarm = FailureAlarm(
             out,
             said,
+            # `store` is looked up when this is called: with an engine it is opened anew.
             lambda: _count_forfeits(store),
             accepted=limits.max_void,
             key_of=lambda alias: run.config.model_of(alias).key_source,
@@ -299,7 +300,7 @@ class RunInProgress:
 async def playing(
     run: Opened, budget: Budget, *, limits: Limits, hear: Hear
 ) -> AsyncIterator[RunInProgress]:
-    """Put a run together and take it apart again."""
+    """Yield a run that is ready to be played; close its decoders and clients afterwards."""
     store = run.store
     config = run.config
     if isinstance(cap := budget.spend_cap, CappedBudget):
@@ -317,6 +318,7 @@ async def playing(
         watch = rule and Watch(rule, config, waves, lambda reading: hear(RuleRead(reading)))
         guests = NewcomerDraws(config, store)
         lineup = Lineup(slots)
+        # Before anything is played: a draw stands in the file before anybody acts on it.
         await write_draws(store, guests, lineup.slots.where(newcomers_among(lineup.slots)))
         draws = WrittenDraws(Draws(config, slots, waves, guests), store)
         ahead = Ahead(run_frames.foresee)
@@ -331,6 +333,7 @@ async def playing(
                 draw=heard.draw,
                 settle=heard.settle,
                 settled=store.battle,
+                # Slots that were superseded stay as they are.
                 wanted=lineup.ids.__contains__,
                 turn=watch.turn if watch else always,
                 brought=partial(personas_of, store),
@@ -342,7 +345,7 @@ async def playing(
 
 @dataclass(frozen=True)
 class _Heard:
-    """The ways of a run to frames, draws and battles, of which each is an event."""
+    """Frames, draws and battles of a run, each of which is passed on as an event."""
 
     run_frames: RunFrames
     draws: WrittenDraws
@@ -365,19 +368,21 @@ class _Heard:
         return drawn
 
     async def settle(self, battle: Battle) -> None:
+        # Committed before anybody hears of it, or a kill could take back what was shown or drawn
+        # on.
         await self.store.put_battle(battle)
         self.hear(BattleSettled(battle))
         self.waves.note(ending_of(battle))
 
 
 def _free_money(spend_cap: CappedBudget, event: RunEvent) -> None:
-    """Let a cap know of a battle that needs no more money."""
+    """Tell a cap about a battle that needs no more money."""
     if isinstance(event, BattleSettled):
         spend_cap.end(base_of(event.battle.id))
 
 
 async def _play_all(game: RunInProgress, slots: Slots, listeners: Listeners) -> bool:
-    """Play all blocks and return whether an interrupt or a cap ended it early."""
+    """Play all blocks; return whether an interrupt or a cap ended them early."""
     from videoautoarena.graph.tournament import play
 
     async def go_and_play(visit: Visit) -> None:

@@ -14,6 +14,7 @@ from videoautoarena.memory.records.errors import ArenaError
 from videoautoarena.memory.records.records import Slot
 from videoautoarena.memory.records.slots import Longs, Slots
 
+# A draw looks at waves up to two before its own, so a third open block could only wait.
 OPEN_BLOCKS = 2
 T = TypeVar("T")
 Play = Callable[[T], Coroutine[object, object, object]]
@@ -31,7 +32,7 @@ class Visit(NamedTuple):
 
 
 def blocks_of(slots: Iterable[Slot]) -> list[list[Visit]]:
-    """Return the visits of each block, in the order they are admitted: by generation first."""
+    """Return the visits of each block, in the order of their admission: by generation first."""
     slots = Slots.of(slots)
     order = np.lexsort((slots.columns.ordinal, slots.columns.block, slots.generations))
     blocks: dict[tuple[int, int], list[Visit]] = {}
@@ -52,10 +53,11 @@ def numbers_of_visits(slots: Slots) -> Longs:
 
 
 def one_after_another(play: Play[Visit]) -> Play[Visit]:
-    """Return what plays visits, of one video each after the one that was asked for before."""
+    """Return a function that plays visits, those of one video one after another."""
     locks: dict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
 
     async def in_turn(visit: Visit) -> None:
+        # Two visits of one video at once would both ask its examiner, under one and the same key.
         async with locks[visit.video]:
             await play(visit)
 
@@ -63,7 +65,7 @@ def one_after_another(play: Play[Visit]) -> Play[Visit]:
 
 
 async def play_blocks(blocks: Sequence[Sequence[T]], play: Play[T]) -> None:
-    """Play every video, two blocks at a time; the first exception ends all and is raised."""
+    """Play every video, two blocks at a time; the first exception ends all others and is raised."""
     open_blocks = asyncio.Semaphore(OPEN_BLOCKS)
 
     async def play_block(videos: Sequence[T]) -> None:
@@ -77,26 +79,28 @@ async def play_blocks(blocks: Sequence[Sequence[T]], play: Play[T]) -> None:
     try:
         async with asyncio.TaskGroup() as group:
             for videos in blocks:
+                # Before its task is made, so that blocks begin in stored order.
                 await open_blocks.acquire()
                 group.create_task(play_block(videos))
     except BaseExceptionGroup as several:
         inner: BaseException = several
+        # The class of the first error decides the exit code; a group would hide it.
         while isinstance(inner, BaseExceptionGroup):
             inner = inner.exceptions[0]
         raise inner from None
 
 
 AHEAD = 21
-"""Videos beyond the furthest that was asked for: a block. Their frames wait on disk."""
+"""How many videos are decoded beyond the furthest that was requested: a block of them."""
 
 Decode = Callable[[str], Awaitable[object]]
-"""Brings the frames of a video to where its turn finds them; so it keeps what it raises."""
+"""Decodes the frames of a video into the cache; what it raises is raised again at its turn."""
 
 
 class Ahead:
     """Decodes one video at a time, in the order of their turns, and never far ahead.
 
-    Nothing that a run comes to depends on it: a turn that comes first decodes for itself.
+    No result depends on it: a turn that comes first decodes for itself.
     """
 
     def __init__(self, decode: Decode) -> None:
@@ -106,7 +110,7 @@ class Ahead:
         self._moved = asyncio.Event()
 
     def note(self, video: str) -> None:
-        """Take note of a video whose turn has come."""
+        """Note a video whose turn has come."""
         place = self._places.get(video, -1)
         if place > self._furthest:
             self._furthest = place
@@ -114,7 +118,7 @@ class Ahead:
 
     @asynccontextmanager
     async def over(self, videos: Sequence[str], is_over: Callable[[], bool]) -> AsyncIterator[None]:
-        """Decode ahead within the block, until it ends or nothing more will be needed."""
+        """Decode ahead while the block lasts, until nothing more will be needed."""
         self._places = {video: n for n, video in enumerate(videos)}
         self._furthest = -1
         going = asyncio.create_task(self._go(videos, is_over))
@@ -134,5 +138,6 @@ class Ahead:
             if is_over():
                 return
             if place > self._furthest:
+                # Its own turn tells what is wrong with the video.
                 with suppress(ArenaError):
                     await self._decode(video)

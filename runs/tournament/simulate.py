@@ -77,7 +77,7 @@ def simulate(
     open_options: OpenOptions = DEFAULT_OPEN_OPTIONS,
     engine: Engine | None = None,
 ) -> Play:
-    """Start the run, or open the one that `out` holds; what comes back plays it to the end.
+    """Start a run, or open the one that `out` holds; return what plays it to the end.
 
     `say` takes a line of chatter, `hear` what happens; None says each battle as a line. An
     `engine` plays in place of this process, and looks after the keys.
@@ -86,6 +86,7 @@ def simulate(
     settings = resolve(allowed_as_begun(out, named_in_full(out, flags)))
     prompts = PromptSet.load(settings.prompts, paper=settings.config.preset == "paper")
     exists = holds_run(out)
+    # On a cluster the workers need the keys, and not this machine.
     if engine is None:
         check_keys(settings.config.model_of(alias) for alias in settings.config.cast)
     refuse_missing(settings.config.sampling)
@@ -98,6 +99,7 @@ def simulate(
         facts = _facts(videos, found, store, asked=settings.facts, say=say)
         open_options = replace(open_options, caps=caps, until=settings.until)
         open_options = replace(open_options, facts=facts, facts_file=settings.facts)
+        # Here, where Ctrl-C works at once, and not in the event loop that plays.
         _load_graph()
         if store:
             begun = RunConfig.to_go_on(store.manifest())
@@ -125,6 +127,7 @@ def simulate(
                 open_options=open_options,
                 users=users,
             )
+        # From here on whatever plays the run closes its file.
         undo.pop_all()
     remember(ready.config, videos)
     introduce(ready, out, say=say, assumed_cast=settings.assumed_cast, exists=exists)
@@ -143,7 +146,7 @@ def resume(
     listeners: Listeners,
     open_options: OpenOptions = DEFAULT_OPEN_OPTIONS,
 ) -> Play:
-    """Open the run in `out` with its own settings; what comes back plays it to the end."""
+    """Open the run in `out` with its own settings; return what plays it to the end."""
     with ExitStack() as undo:
         store = undo.enter_context(_reopened(out, open_options))
         refuse_merged(out, store.manifest())
@@ -181,7 +184,7 @@ def resume(
 def _facts(
     folder: Path, found: Findings, store: Store | None, *, asked: str | None, say: Say
 ) -> Facts | None:
-    """Return what a file says of the videos; None where a run goes on without any new one."""
+    """Return what a file says of the videos; None if a run goes on without new ones."""
     known = {video.id for video in store.videos()} if store else set()
     if store and (stored_facts(store) is None or all(one.id in known for one in found.videos)):
         return None
@@ -192,12 +195,12 @@ def _facts(
 
 
 def _reopened(out: Path, open_options: OpenOptions) -> Store:
-    """Return the run that is there, for writing: one of an older layout is brought up to date."""
+    """Open the run that is there for writing, which updates one of an older layout."""
     return Store.open(run_file(out), write=True, fsync=open_options.fsync)
 
 
 def _load_graph() -> None:
-    """Import LangGraph, which takes a second."""
+    """Import LangGraph, which takes about a second."""
     import videoautoarena.graph.tournament  # noqa: F401
 
 
@@ -242,7 +245,7 @@ def introduce(run: Opened, out: Path, *, say: Say, assumed_cast: bool, exists: b
 
 
 def _money_lines(run: Opened, plan: Plan | None) -> Iterator[str]:
-    """Yield what is to be known of a run's money before its first call."""
+    """Yield what a run says of costs and caps before its first call."""
     caps = kept_caps(run.store)
     if plan is not None:
         yield from money_notice(plan)

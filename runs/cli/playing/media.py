@@ -61,6 +61,7 @@ def videos_command(folder: Path, scenes: bool, quick: bool, facts: str | None) -
     if scenes:
         library = ending.run_async(videos.with_scenes(library, say))
     options.print_whole(library.as_json(), lambda: videos.render_library(library))
+    # After the table: a mistake in the facts keeps nobody from seeing the videos.
     if library.wrong_facts is not None:
         raise library.wrong_facts
 
@@ -160,7 +161,7 @@ def scenes_command(
 
 
 def _shown(found: SceneReport, end: EarlyEnd, sheet: Path | None) -> int:
-    """Print what is remembered of a video, or why it ended early; return the exit code."""
+    """Print the scenes and objects of a video, or why work ended early; return the exit code."""
     from videoautoarena.runs.making.scenes.sheet import write_scene_sheet
     from videoautoarena.runs.views.results.forms import ReportView
     from videoautoarena.runs.views.results.scenes import scenes_report
@@ -226,7 +227,7 @@ def _meant(wish: CacheSelection) -> str:
 
 
 def _agreed(what: str) -> bool:
-    """Ask whether to go on; BadInput, which says what to type, where nobody can be asked."""
+    """Ask whether to go on; BadInput, which says what to type, without a terminal."""
     from videoautoarena.memory.records.errors import BadInput
 
     if not (sys.stdin.isatty() and sys.stderr.isatty()):
@@ -286,7 +287,7 @@ def init_command(to: Path, *, videos: Path | None, force: bool, **typed: Any) ->
 
 
 def _cast_of(typed: dict[str, Any]) -> NamedCast:
-    """Return the cast as it was typed; who is missing is asked for where somebody can answer."""
+    """Return the cast that was typed; ask for missing models on a terminal."""
     from videoautoarena.runs.run.config.first_file import (
         CONTESTANT_IMAGES,
         REFEREE_IMAGES,
@@ -316,6 +317,7 @@ def _cast_of(typed: dict[str, Any]) -> NamedCast:
     if not models:
         question = "Contestants, with commas between: provider:model, or names on servers of yours"
         models = _ask(question, read_models)
+    # Where somebody answers, servers are asked about, too; a whole command line stands as it is.
     if missing:
         models = tuple(servers.named(name, CONTESTANT_IMAGES) for name in models)
     if not examiner:
@@ -334,13 +336,14 @@ def _cast_of(typed: dict[str, Any]) -> NamedCast:
 
 
 def _ask(question: str, read: Callable[[str], Any], default: str | None = None) -> Any:
-    """Return what `read` makes of an answer; the question is asked anew where it is BadInput."""
+    """Return what `read` makes of an answer; ask again if it raises BadInput."""
     from videoautoarena.memory.records.errors import BadInput
 
     def checked(said: str) -> Any:
         try:
             return read(said)
         except BadInput as wrong:
+            # click.prompt shows such an error and asks once more.
             raise click.UsageError(str(wrong)) from None
 
     return click.prompt(
@@ -350,14 +353,14 @@ def _ask(question: str, read: Callable[[str], Any], default: str | None = None) 
 
 @dataclass
 class _Servers:
-    """What is known of servers, as it was typed; what is missing of a model is asked for."""
+    """What was typed about servers; what is missing for a model is asked for."""
 
     urls: list[str]
     keys: list[str]
     images: list[str]
 
     def named(self, name: str, images: int) -> str:
-        """Return what a model is called; one without a provider has a server or a full name."""
+        """Return a model's name; ask for a server or a full name if it has no provider."""
         from videoautoarena.agents.models.spec import check_key_env
         from videoautoarena.memory.records.errors import BadInput
         from videoautoarena.runs.run.config.cast import check_url
@@ -402,21 +405,22 @@ class _Servers:
 
 
 def _is_told(name: str, typed: Sequence[str]) -> bool:
-    """Return whether something was typed for a model, or for all."""
+    """Return whether something was typed for a model, or for all models."""
     from videoautoarena.runs.run.config.first_file import is_bare
 
     return any(is_bare(one) or one.startswith(f"{name}=") for one in typed)
 
 
 FIRST_LIMIT, FIRST_ROUNDS = 2, 1
-"""Videos of a first try, and battles in each of its lineages."""
+"""Videos of a first try, and rounds of each of its lineages."""
 
 
 def _first_plan(videos: Path, text: str) -> Plan:
-    """Return what a first try with a file of this text takes, before it is written anywhere."""
+    """Return the plan of a first try with a file of this text, which need not be written yet."""
     from videoautoarena.runs.run.config.run_config import Flags
     from videoautoarena.runs.tournament.forecast import plan_ahead
 
+    # By way of a file, so that the plan is that of what will be written.
     with TemporaryDirectory() as folder:
         draft = Path(folder) / "arena.toml"
         draft.write_text(text, encoding="utf-8")
@@ -425,7 +429,7 @@ def _first_plan(videos: Path, text: str) -> Plan:
 
 
 def _free_folder() -> Path:
-    """Return a folder for a first run that is not there yet."""
+    """Return the name of a folder for a first run that does not exist."""
     names = (f"first-run-{number}" if number > 1 else "first-run" for number in count(1))
     return next(folder for folder in map(Path, names) if not folder.exists())
 
@@ -433,7 +437,7 @@ def _free_folder() -> Path:
 def _next_steps(
     to: Path, videos: Path | None, plan: Plan | None, keys: Sequence[str]
 ) -> Iterator[str]:
-    """Say what was written, what a first try takes and what to type next; `keys` are not set."""
+    """Yield what was written, what a first try takes and what to type next; `keys` are not set."""
     from videoautoarena.runs.tournament.plan import as_lines
 
     yield f"{safe(str(to))} is written; every line of it may be changed"
@@ -511,7 +515,7 @@ def doctor_command(
 def _with_machines(
     report: Checkup, address: str | None, videos: Path | None
 ) -> tuple[Checkup, Entries]:
-    """Add what the machines of a cluster lack to a report; return their lines, too."""
+    """Add what the machines of a cluster lack to a report; return it with their lines."""
     from videoautoarena.runs.cluster.doctor import examine_cluster
 
     keys = {model.model: model.keys for model in report.models}
@@ -521,7 +525,7 @@ def _with_machines(
 
 
 def _visit(models: Sequence[Model], most: Mapping[str, int], *, is_full: bool) -> list[ModelCheck]:
-    """Say what leaves the machine, ask the models and return what they answered."""
+    """Say what leaves the machine, ask the models and return their checks."""
     from videoautoarena.runs.console.media.live_check import ask_models, warnings
 
     frames = most if is_full else {}

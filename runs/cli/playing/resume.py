@@ -136,6 +136,7 @@ def compact_command(out: Path) -> None:
     from videoautoarena.runs.run.rundir.reader import open_run, run_file
 
     path = run_file(out)
+    # Opened first: what is no run, or damaged, is refused before its file is rewritten.
     with open_run(out):
         pass
     say(f"compacting {safe(str(path))}, {size_of(path):,} bytes")

@@ -204,11 +204,13 @@ def simulate_command(
 def _planned(
     videos: Path, out: Path, flags: Flags, open_options: OpenOptions, *, yes: bool
 ) -> Findings | None:
-    """Print the plan and return the videos found; None where it is not to be carried out."""
+    """Print the plan and return the videos found; None if it is not to be carried out."""
     from videoautoarena.runs.tournament.forecast import plan_ahead
     from videoautoarena.runs.tournament.plan import as_lines
 
     if yes:
+        # The plan is printed first: a reader of it that goes away must not stop the run that was
+        # agreed to.
         finish_though_unread()
     plan, found = plan_ahead(videos, out, flags, say=say, retry_failed=open_options.retry_failed)
     if options.is_json():
@@ -283,14 +285,14 @@ def demo_command(out: Path, clips: Path, display: options.Display) -> int:
 
 
 async def _report(out: Path) -> Path:
-    """Write the page of the demo's run, in place of one of an earlier demo; return where it is."""
+    """Write the page of the demo's run, in place of an earlier demo's; return its path."""
     from videoautoarena.runs.views.page.report import ReportOptions, report_file, write_report
 
     return (await write_report(ReportOptions(out, report_file(out, None, force=True)))).to
 
 
 def next_lines(out: Path, columns: int) -> list[str]:
-    """Return what may be typed next, each with what it is for, beneath it where room is lacking."""
+    """Return commands to type next, with their purpose beside them, or beneath on few columns."""
     typed = [safe(bin_folder() + words.format(out=quote(str(out)))) for words, _ in NEXT]
     room = max(map(len, typed))
     lines = [f"  {words:{room}}  {what}" for words, (_, what) in zip(typed, NEXT, strict=True)]
@@ -302,7 +304,7 @@ def next_lines(out: Path, columns: int) -> list[str]:
 
 
 def bin_folder() -> str:
-    """Return what has to stand before the commands' names: nothing where the shell finds them."""
+    """Return the folder to write before the commands' names; "" if the shell finds them."""
     if shutil.which("arena"):
         return ""
     return f"{os.path.relpath(Path(sys.executable).parent)}/"

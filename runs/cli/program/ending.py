@@ -1,4 +1,4 @@
-"""How commands that call models begin and end: what plays, one event loop, an exit code."""
+"""How commands that call models begin and end: the engine, one event loop, the exit code."""
 
 from __future__ import annotations
 
@@ -42,11 +42,11 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 MOST_FAILED = 0.05
-"""Share of calls that may fail before the exit code says so, as of voids in a run."""
+"""Share of calls that may fail before the exit code says so, like voids in a run."""
 
 
 def exit_codes(three: str, *, zero: str = "done") -> str:
-    """Return what the exit codes of a command that calls models mean, for its --help."""
+    """Return the meaning of the exit codes of a command that calls models, for its --help."""
     return f"""Exit codes:
   0    {zero}
   1    an error that you can act on, in one line
@@ -65,7 +65,7 @@ EXIT_CODES = exit_codes(
 
 
 def run_async(work: Coroutine[object, object, T]) -> T:
-    """Return what `work` comes to, in the process's one event loop."""
+    """Return the result of `work`, which runs in the process's one event loop."""
     from videoautoarena.agents.transport.redaction import keep_keys_out_of_logs
 
     keep_keys_out_of_logs()
@@ -80,7 +80,7 @@ def run_async(work: Coroutine[object, object, T]) -> T:
 
 
 async def _alone(work: Coroutine[object, object, T]) -> T:
-    """Return what `work` comes to; a signal cancels it, and no query outlives it."""
+    """Return the result of `work`; a signal cancels it, and no query outlives it."""
     loop = asyncio.get_running_loop()
     task = asyncio.current_task()
     is_cancelled = False
@@ -89,6 +89,7 @@ async def _alone(work: Coroutine[object, object, T]) -> T:
         nonlocal is_cancelled
         SHUTDOWN.ask()
         if is_cancelled or task is None:
+            # A second signal: work that does not heed its cancelling is left at once.
             raise KeyboardInterrupt
         is_cancelled = True
         task.cancel()
@@ -107,7 +108,7 @@ async def _alone(work: Coroutine[object, object, T]) -> T:
 
 
 def ending(finished: Finished, out: Path) -> int:
-    """Say how the run stands and what to type next; return the exit code."""
+    """Say how the run ended and what to type next; return the exit code."""
     if options.is_json():
         from videoautoarena.runs.formats.record_json import record_json
 
@@ -150,12 +151,12 @@ def ending(finished: Finished, out: Path) -> int:
 
 
 def if_whole(code: int, listeners: Listeners) -> int:
-    """Return the exit code of a run; 1 for a good one of which not all could be written down."""
+    """Return the exit code of a run; 1 instead of 0 if its trace could not be written."""
     return code or (main.EXIT_USER if listeners.unwritten else 0)
 
 
 def rule_lines(finished: Finished, shown: str) -> Iterator[str]:
-    """Yield how a run's stopping rule was met, and what that promises; or how near it came."""
+    """Yield how a run's stopping rule was met and what that promises, or how near it came."""
     reading = finished.reading
     if reading is None:
         return
@@ -170,7 +171,7 @@ def rule_lines(finished: Finished, shown: str) -> Iterator[str]:
 
 
 def spent_line(finished: Finished) -> str:
-    """Return what the whole run has spent; empty where it cost nothing and nothing is capped."""
+    """Return a line on what the whole run has spent; empty if it is free and has no cap."""
     from videoautoarena.runs.formats.words import cost_words, dollars
     from videoautoarena.runs.run.rundir.reader import counted
 
@@ -190,14 +191,14 @@ def spent_line(finished: Finished) -> str:
 
 
 def gone_words(outage: Outage) -> str:
-    """Return what could not be reached, and why."""
+    """Return words on the server that could not be reached, and why."""
     return safe(f"{outage.address} could not be reached ({outage.reason})")
 
 
 def early_end(tally: EarlyEnd, so_far: str) -> int | None:
     """Say why trials or questions ended early and what to type next; return the exit code.
 
-    None where they did not. `so_far` says how many were done and how many are left.
+    None if they did not. `so_far` says how many were done and how many are left.
     """
     if tally.hopeless:
         say(safe(f"stopped, because {tally.hopeless[:300]}"))
@@ -218,13 +219,13 @@ def early_end(tally: EarlyEnd, so_far: str) -> int | None:
 
 
 def print_plan(planning: Coroutine[object, object, options.CommandResult]) -> int:
-    """Print what a job would take; return the exit code."""
+    """Print the plan of a job; return the exit code."""
     options.print_found(run_async(planning))
     return 0
 
 
 def followed(job: Callable[[Listeners, OnDone], Coroutine[object, object, T]]) -> T:
-    """Return what a paid job comes to, and show how far it is as it goes."""
+    """Return the result of a paid job, and show its progress."""
     from videoautoarena.runs.console.progress.events import Listeners, nobody
     from videoautoarena.runs.jobs.paid_job import job_progress
 
@@ -233,13 +234,13 @@ def followed(job: Callable[[Listeners, OnDone], Coroutine[object, object, T]]) -
 
 
 def say_reasons(failures: Counter[str], what: str = "failed") -> None:
-    """Say the most frequent reasons why calls failed, which may be a provider's words."""
+    """Say the most frequent reasons of failed calls, which may be a provider's words."""
     for reason, count in failures.most_common(3):
         say(safe(f"{what}, {count}: {reason[:300]}"))
 
 
 def job_ending(tally: JobTally) -> int:
-    """Say what failed and why a paid job ended early, if it did; return the exit code."""
+    """Say what failed, and why a paid job ended early if it did; return the exit code."""
     say_reasons(tally.failures)
     code = early_end(tally, f"{tally.in_words}, {tally.total - tally.done:,} left")
     if code is not None:
@@ -251,14 +252,14 @@ def job_ending(tally: JobTally) -> int:
 
 
 def say_made(to: Path, what: str = "") -> None:
-    """Say how a set that was made is checked, and what of the videos lies in it."""
+    """Say how to check a set that was made, and what of the videos lies in it."""
     if what:
         say_before_publishing(f"{what} are in {safe(str(to))}")
     say(f"to check it: arena bench verify {safe(str(to))}")
 
 
 def _more(finished: Finished) -> str:
-    """Return flags that would let the run go on: twice what it had, or twice what it needs now."""
+    """Return flags with which the run can go on: twice its caps, or twice what it needs now."""
     from videoautoarena.agents.limits.prices import NANO
 
     caps = finished.caps
@@ -269,7 +270,7 @@ def _more(finished: Finished) -> str:
 
 
 def _doubled(cap: float, needed: float) -> float:
-    """Return twice a cap; twice what is needed, in two digits rounded up, where that is no more."""
+    """Return twice a cap, or twice what is needed, rounded up to two digits, if that is more."""
     if 2 * cap > needed:
         return 2 * cap
     digit = 10.0 ** (math.floor(math.log10(2 * needed)) - 1)
@@ -278,20 +279,20 @@ def _doubled(cap: float, needed: float) -> float:
 
 @dataclass(frozen=True)
 class RunOutcome:
-    """How a run stands where a process leaves it."""
+    """The state of a run at the end of a process."""
 
     out: Path
-    """The folder."""
+    """Folder of the run."""
     slots: int
     """Places for a battle."""
     settled: int
-    """Ended."""
+    """Slots whose battle has ended."""
     void: int
-    """Of those, without a verdict."""
+    """Ended battles without a verdict."""
     interrupted: bool
-    """Stopped by somebody, with something left to resume."""
+    """Whether somebody stopped it, with something left to resume."""
     capped: bool
-    """Stopped by a cap."""
+    """Whether a cap stopped it."""
     gone: str | None
     """Address of the unreachable server that stopped it, or None."""
     forfeiting: Sequence[Faulty]
@@ -302,13 +303,13 @@ class RunOutcome:
     cost_usd: float
     """Known cost of the whole run."""
     unknown_cost: int
-    """Calls left out of it."""
+    """Calls of unknown cost, which are left out of it."""
     tokens: int
-    """Of the whole run, input and output."""
+    """Tokens of the whole run, in and out."""
 
 
 def state_of(finished: Finished, out: Path) -> RunOutcome:
-    """Return how the run stands in the shape of `simulate --json`."""
+    """Return the state of the run in the shape of `simulate --json`."""
     return RunOutcome(
         out=out,
         slots=finished.total,
@@ -341,7 +342,7 @@ CLUSTER = options.together(
 
 @contextmanager
 def _engine(engine: str, address: str | None, lease_s: float | None) -> Iterator[RayEngine | None]:
-    """Give the engine that was asked for, up to the end; None: this process."""
+    """Yield the engine that was asked for; None stands for this process."""
     if engine == "local":
         for option, value in (("--address", address), ("--lease", lease_s)):
             if value is not None:
@@ -374,7 +375,7 @@ ENGINE = options.gathered(
 
 @dataclass(frozen=True)
 class RunStage:
-    """What plays a run, how it is shown, and how its end is told."""
+    """What plays a run, and how it is shown."""
 
     engine: Engine
     display: options.Display

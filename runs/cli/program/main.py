@@ -23,6 +23,7 @@ import click
 from videoautoarena.memory.records.errors import ArenaError, WrongArgument
 from videoautoarena.runs.formats.terminal import ResultsLost, lost_results, open_streams
 
+# Texts stand here and not with the commands, so that the list loads none of their modules.
 SECTIONS: dict[str, dict[str, tuple[str, str]]] = {
     "Begin": {
         "demo": (
@@ -89,7 +90,7 @@ SECTIONS: dict[str, dict[str, tuple[str, str]]] = {
         "cache": ("playing.media", "Show or clear the cache of decoded frames."),
     },
 }
-"""Of each command its module and what the list of commands says of it, by section."""
+"""Section to its commands, each with its module and its line in the list of commands."""
 COMMANDS = {name: told for section in SECTIONS.values() for name, told in section.items()}
 
 EXIT_USER = 1
@@ -97,6 +98,7 @@ EXIT_USAGE = 2
 EXIT_VOIDS = 3
 EXIT_CAP = 4
 EXIT_GONE = 5
+# EX_SOFTWARE of sysexits.h; 130 is what shells report for SIGINT, 128 + 2.
 EXIT_BUG = 70
 EXIT_INTERRUPTED = 130
 
@@ -105,7 +107,7 @@ _FULL = frozenset({errno.ENOSPC, errno.EDQUOT})
 _THEIRS = _FULL | {
     *(errno.EACCES, errno.EPERM, errno.EROFS, errno.ENAMETOOLONG, errno.ELOOP, errno.ENOTDIR),
 }
-"""What the system says of a path that a person can put right."""
+"""Errors of the system about paths that a person can put right."""
 
 
 class LazyGroup(click.Group):
@@ -120,7 +122,7 @@ class LazyGroup(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Name what was probably meant where there is no such command."""
+        """Return the command; for an unknown name say which one was probably meant."""
         name = args[0] if args else ""
         if name in COMMANDS or name.startswith("-"):
             return super().resolve_command(ctx, args)
@@ -157,6 +159,7 @@ def arena() -> None:
 def arena_main() -> None:
     """Run `arena`."""
     _begin()
+    # Not standalone, or click would end the process itself, with exit codes of its own.
     sys.exit(guarded(lambda: arena.main(prog_name="arena", standalone_mode=False)))
 
 
@@ -169,7 +172,7 @@ def simulate_main() -> None:
 def guarded(run: Callable[[], Any]) -> int:
     """Return the exit code of `run`; print what a person can act on as one line.
 
-    Results that nobody reads any more are no matter; those that could not be written are one.
+    Results whose reader went away are no error; those that could not be written are.
     """
     code = _code_of(run)
     lost = lost_results()
@@ -190,6 +193,7 @@ def _code_of(run: Callable[[], Any]) -> int:
     except (KeyboardInterrupt, click.Abort):
         _line("interrupted, and nothing is lost; to continue, repeat the command")
         return EXIT_INTERRUPTED
+    # Why they were lost is told by `guarded`, once everything is flushed.
     except ResultsLost:
         return 0
     except WrongArgument as wrong:
@@ -206,7 +210,7 @@ def _code_of(run: Callable[[], Any]) -> int:
 
 
 def _refused(wrong: OSError) -> int:
-    """Say what the system refused, where a person can put it right; else it is a bug."""
+    """Say what the system refused if a person can put it right; else report a bug."""
     if isinstance(wrong.filename, str | bytes) and wrong.errno in _THEIRS:
         _line(f"{os.fsdecode(wrong.filename)} cannot be used: {wrong.strerror}")
         return EXIT_USER
@@ -230,7 +234,7 @@ def _bug() -> int:
 def _begin() -> None:
     """Make the streams safe, and let SIGTERM and SIGHUP end a command as Ctrl-C does.
 
-    It then cleans up behind itself. What nohup or a shell's `&` has ignored stays so.
+    A command then cleans up behind itself. What nohup or a shell's `&` ignores stays ignored.
     """
     # Modules stay for good; to search them for circles while they load takes a tenth of a start.
     gc.set_threshold(10_000)
@@ -249,9 +253,9 @@ def _interrupt(_number: int, _frame: FrameType | None) -> None:
 
 @contextmanager
 def interrupted_by(handler: Callable[[int, FrameType | None], None]) -> Iterator[None]:
-    """Let `handler` take the signals that end a command; in other programs they stay theirs.
+    """Let `handler` take the signals that end a command, where the command line has set them.
 
-    So they do in a thread, where Python lets nobody take any.
+    Another program's handlers stay, and so do all in a thread, where Python allows no change.
     """
     is_main = threading.current_thread() is threading.main_thread()
     asked = _ENDING if is_main else ()

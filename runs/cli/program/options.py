@@ -44,14 +44,14 @@ CommandMaker: TypeAlias = Callable[[Callable[..., Any]], click.Command]
 
 
 class Option(Protocol):
-    """What gives a command one or more options."""
+    """Adds one or more options to a command."""
 
     def __call__(self, command: Command, /) -> Command:
-        """Return the command with them."""
+        """Return the command with these options."""
 
 
 class ListingGroup(click.Group):
-    """A group that lists each command with its whole first sentence; click cuts them short."""
+    """A group that lists each command with its whole first sentence, which click would cut."""
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the commands as the list of `arena --help` has them."""
@@ -60,7 +60,7 @@ class ListingGroup(click.Group):
             formatter.write_dl([(name, _first(command)) for name, command in commands])
 
     def member(self, *examples: str, **how: Any) -> CommandMaker:
-        """Return what makes a function a command of the group, as `command` does."""
+        """Return a decorator that makes a function a command of the group, as `command` does."""
 
         def add(function: Callable[..., Any]) -> click.Command:
             made = command(*examples, **how)(function)
@@ -71,13 +71,13 @@ class ListingGroup(click.Group):
 
 
 class SectionedOption(click.Option):
-    """An option that `--help` lists under a title, where its command has several sections."""
+    """An option that `--help` lists under a title, if its command has several sections."""
 
     section: str | None = None
 
 
 class SectionedCommand(click.Command):
-    """A command whose `--help` lists options by section, in the order in which they first come."""
+    """A command whose `--help` lists options by section, in order of first appearance."""
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the options below their titles; those without one stand under Options, last."""
@@ -105,8 +105,10 @@ def read_cap(text: str) -> float:
     if text == "none":
         return math.inf
     try:
+        # As people write large numbers: 1_000_000 or 1,000,000.
         cap = float(text.replace("_", "").replace(",", ""))
     except ValueError:
+        # No comparison holds of it, so that it falls through to the refusal.
         cap = math.nan
     if not cap > 0:
         raise click.BadParameter(f"{text!r} is neither a number above 0 nor 'none'")
@@ -136,12 +138,13 @@ def read_share(text: str) -> float | str:
 
 
 def command(*examples: str, name: str = "", codes: str = "", **how: Any) -> CommandMaker:
-    """Return what makes a function a command of this name, else of its own less `_command`.
+    """Return a decorator that makes a function a command, called `name` or like the function.
 
-    Its --help ends with examples, and with what exit codes mean.
+    The `_command` of a function's name is left out. Its --help ends with examples and exit codes.
     """
     shown = f"Example: {examples[0]}"
     if len(examples) > 1:
+        # \b keeps click from filling the lines of the paragraph.
         shown = "\n  ".join(["\b\nExamples:", *examples])
     epilog = f"{shown}\n\n\b\n{codes}" if codes else shown
 
@@ -155,7 +158,7 @@ def command(*examples: str, name: str = "", codes: str = "", **how: Any) -> Comm
 
 
 def group(example: str, **how: Any) -> Callable[[Callable[..., Any]], ListingGroup]:
-    """Return what makes a function a group of commands, each listed with its first sentence."""
+    """Return a decorator that makes a function a group of commands."""
 
     def add(function: Callable[..., Any]) -> ListingGroup:
         name = _name_of(function)
@@ -170,9 +173,11 @@ def _name_of(function: Callable[..., Any]) -> str:
 
 
 def together(*options: Option) -> Option:
-    """Return what gives a command all of `options`, in the order in which --help lists them."""
+    """Return one decorator for several `options`, in the order in which --help lists them."""
 
     def add(command: Command) -> Command:
+        # Decorators are applied from the last to the first, and click lists the last applied one
+        # first.
         for option in reversed(options):
             command = option(command)
         return command
@@ -181,10 +186,11 @@ def together(*options: Option) -> Option:
 
 
 def section(title: str, *options: Option) -> Option:
-    """Return what gives a command all of `options`, which --help lists under a title."""
+    """Return one decorator for several `options`, which --help lists under a title."""
 
     def add(command: Command) -> Command:
         given: list[click.Parameter] = getattr(command, "__click_params__", [])
+        # click appends to this list: what comes behind is what these options add.
         before = len(given)
         made = together(*options)(command)
         for option in made.__click_params__[before:]:  # type: ignore[attr-defined]
@@ -196,11 +202,12 @@ def section(title: str, *options: Option) -> Option:
 
 
 def gathered(name: str, make: Callable[..., object], *options: Option) -> Option:
-    """Return options that are handed over as one `name`: what `make` makes of its parameters."""
+    """Return options that a command gets as one argument `name`: the result of `make`."""
 
     def add(command: Command) -> Command:
         @wraps(command)
         def given(*args: Any, **typed: Any) -> Any:
+            # Made when the command runs and not while it is parsed: --help opens no file.
             typed[name] = take(make, typed)
             return command(*args, **typed)
 
@@ -210,9 +217,9 @@ def gathered(name: str, make: Callable[..., object], *options: Option) -> Option
 
 
 def take(make: Callable[..., T], typed: dict[str, Any], **more: Any) -> T:
-    """Return what `make` makes of that which was typed by the names of its parameters.
+    """Call `make` with the options in `typed` that it has parameters for, and return its result.
 
-    It is taken out of what was typed; what was not typed is left to the defaults.
+    They are taken out of `typed`; missing ones are left to the defaults.
     """
     taken = {key: typed.pop(key) for key in signature(make).parameters if key in typed}
     return make(**taken, **more)
@@ -225,11 +232,12 @@ def _declare(
     reads: Callable[[Any], object] | None = None,
     **how: Any,
 ) -> Option:
-    """Return an option from its name and metavar, as --help shows them, and what it says there.
+    """Return an option from its name and metavar, as --help shows them, and its help text.
 
-    What is typed becomes what `reads` returns, which raises BadParameter.
+    `reads` converts what is typed, or raises BadParameter.
     """
     name, _, metavar = declared.partition(" ")
+    # Where nothing is the default, the help text itself says what that means.
     how["show_default"] = how.get("default") not in (None, ())
     if reads is not None:
         how["callback"] = lambda _ctx, _param, value: None if value is None else reads(value)
@@ -239,26 +247,27 @@ def _declare(
 
 
 def flag(name: str, text: str, *names: str, **how: Any) -> Option:
-    """Return an option without a value; `text` is what --help says of it."""
+    """Return an option without a value; `text` is its help text."""
     return click.option(name, *names, cls=SectionedOption, is_flag=True, help=text, **how)
 
 
 def json_flag(text: str = "Print one JSON object.") -> Option:
-    """Return the option of results as JSON, which `is_json` knows of: no command takes it."""
+    """Return the option of results as JSON, which is no argument of a command: see `is_json`."""
     return flag("--json", text, "as_json", expose_value=False, callback=_remember)
 
 
 def is_json() -> bool:
-    """Return whether the command that runs prints JSON."""
+    """Return whether the running command prints JSON."""
     return _remembered("as_json")
 
 
 def is_quiet() -> bool:
-    """Return whether the command that runs shows no progress."""
+    """Return whether the running command shows no progress."""
     return _remembered("is_quiet")
 
 
 def _remember(context: click.Context, option: click.Parameter, value: object) -> None:
+    # With click's context, so that whatever prints need not be handed the flag.
     context.meta[f"{__name__}.{option.name}"] = value
 
 
@@ -268,17 +277,17 @@ def _remembered(name: str) -> bool:
 
 
 def switch(name: str, text: str) -> Option:
-    """Return an option `--this/--no-this` that may be left open."""
+    """Return an option `--this/--no-this`, which is None if neither is typed."""
     return click.option(name, cls=SectionedOption, default=None, help=text)
 
 
 def string(declared: str, text: str, *names: str, **how: Any) -> Option:
-    """Return an option that takes any text, or what the type in `how` makes of it."""
+    """Return an option that takes any text, or a value of the type in `how`."""
     return _declare(declared, text, names, **how)
 
 
 def path(declared: str, text: str, *names: str, **how: Any) -> Option:
-    """Return an option that takes a file or a folder, which need not be there."""
+    """Return an option that takes a file or a folder, which need not exist."""
     return _declare(declared, text, names, type=PATH, **how)
 
 
@@ -289,7 +298,7 @@ def listed(
     reads: Callable[[tuple[str, ...]], object] = tuple,
     **how: Any,
 ) -> Option:
-    """Return an option that takes names in a list with commas, or is repeated."""
+    """Return an option that takes names separated by commas, and may be repeated."""
 
     def read(typed: tuple[str, ...]) -> object:
         return reads(tuple(name.strip() for name in ",".join(typed).split(",") if name.strip()))
@@ -312,20 +321,20 @@ def whole(
 
 
 def figure(name: str, default: float, text: str) -> Option:
-    """Return an option that takes a number, whole where its default is; --help shows the latter."""
+    """Return an option that takes a number, of the type of its default, which --help shows."""
     return _declare(name, text, (), type=type(default), default=default)
 
 
 def choice(
     name: str, choices: Sequence[str], text: str, *names: str, is_open: bool = False, **how: Any
 ) -> Option:
-    """Return an option that takes one of some words, by default the first, or none if open."""
+    """Return an option that takes one of some words, by default the first, or None if `is_open`."""
     default = None if is_open else choices[0]
     return _declare(name, text, names, type=click.Choice(choices), default=default, **how)
 
 
 def fields_of(record: type, *, only: Sequence[str] = (), leave: Sequence[str] = ()) -> Option:
-    """Return an option for each field of a dataclass, whose type and text are `Annotated`."""
+    """Return an option for each field of a dataclass, whose type and help text are `Annotated`."""
     hints = get_type_hints(record, include_extras=True)
     defaults = {field.name: field.default for field in fields(record)}
     names = [name for name in only or hints if name not in leave]
@@ -352,17 +361,18 @@ def _open_bench(bench: Path) -> OpenBench:
     return open_bench(bench)
 
 
+# Not checked here: whoever opens a path says in its own words what to pass.
 PATH = click.Path(path_type=Path)
 OUT = click.argument("out", type=PATH)
 BENCH = click.argument("bench", type=PATH)
 OPENED_BENCH = gathered("bench", _open_bench, BENCH)
-"""A bench or a set, handed over as it was read."""
+"""The argument of a bench or a set, which a command gets opened."""
 FILE = click.argument("file", type=PATH)
 FOLDER = click.argument("folder", type=PATH)
 
 
 def opened_bench(text: str) -> Option:
-    """Return the option of a bench, which is handed over as it was read."""
+    """Return the option of a bench, which a command gets opened."""
     return gathered("bench", _open_bench, path("--bench", text, required=True))
 
 
@@ -407,7 +417,7 @@ def _seconds(_ctx: click.Context, _param: click.Parameter, minutes: float | None
 
 PATIENCE = _patience("patience_s", callback=_seconds)
 PATIENCE_AS_TYPED = _patience()
-"""In minutes, and None where arena.toml may say it."""
+"""The option in minutes as typed; None leaves it to arena.toml."""
 UNTIL = string(
     "--until separated|ci=POINTS|battles=N|rounds",
     "Stop early: when all models are separated, when confidence intervals average POINTS "
@@ -417,7 +427,7 @@ UNTIL = string(
 
 
 def config_option(holds: str) -> Option:
-    """Return the option of a configuration file, by what a command reads from it."""
+    """Return the option of a configuration file; `holds` says what a command reads from it."""
     return path("--config", f"Configuration file{holds}.  [default: ./arena.toml if it exists]")
 
 
@@ -425,7 +435,7 @@ WHOLE_CONFIG = config_option(": models, roles and settings")
 
 
 def max_void(whose: str) -> Option:
-    """Return the option of how many voids are accepted, by whose slots they are a share of."""
+    """Return the option of the accepted share of voids among the slots that `whose` names."""
     return string(
         "--max-void",
         f"Exit with code 3 if a larger share of {whose} is void.",
@@ -435,7 +445,7 @@ def max_void(whose: str) -> Option:
 
 
 def seed(text: str = "Random seed.") -> Option:
-    """Return the option of a seed, which is 0 if none is typed."""
+    """Return the option of a seed, by default 0."""
     return whole("--seed", text, least=0, default=0)
 
 
@@ -486,11 +496,11 @@ LEAVE = gathered(
         "Allow a judge that is sent no frames (max_frames = 0); what it judges is marked.",
     ),
 )
-"""What a judge may do; one that competes does no harm where no option asks whether it may."""
+"""What a judge is allowed to do; self-judging is allowed where a command has no option for it."""
 
 
 def paid(retry: str, *beside: Option, plan: Option = PLAN) -> Option:
-    """Return what every job has that pays for calls: pace, repeating, a plan and caps."""
+    """Return the options of every job that pays for calls: pace, repeating, a plan and caps."""
     again = flag("--retry-failed", retry)
     return together(CONCURRENCY, PATIENCE, again, *beside, plan, NO_PROGRESS, CAPS)
 
@@ -506,11 +516,11 @@ OF_CALLS = frozenset(
         "max_tokens",
     }
 )
-"""Parameters that matter only where models are asked."""
+"""Names of parameters that matter only if models are called."""
 
 
 def making(examiner: str, at_most: str, plan: str) -> Option:
-    """Return the options of making a set from videos, by what --help says of three of them."""
+    """Return the options of making a set from videos, with the help texts of three of them."""
     return together(
         string("--examiner M", f"{examiner}.  [default: arena.toml, else the offline one]"),
         config_option(" that declares the examiner"),
@@ -530,14 +540,14 @@ CARE = together(
 
 @dataclass(frozen=True)
 class Display:
-    """What was typed about how a run is shown."""
+    """Options of how a run is shown."""
 
     quiet: bool
     plain: bool
     trace: str | None
 
     def audience(self) -> AbstractContextManager[Listeners]:
-        """Give who listens to a run until the end."""
+        """Return a context that yields the listeners of a run."""
         # Loaded once a run is played: with it comes what decodes videos, which takes a second.
         from videoautoarena.runs.console.progress.listeners import audience
 
@@ -585,7 +595,7 @@ def _form(form: str | None, as_json: bool) -> str:
 
 
 def table_form(*beside: Option) -> Option:
-    """Return the options of how tables are printed, handed over as `form`."""
+    """Return the options of how tables are printed, which a command gets as `form`."""
     words = ["table", "markdown", "latex", "csv", "json"]
     return gathered(
         "form",
@@ -597,7 +607,7 @@ def table_form(*beside: Option) -> Option:
 
 
 def refuse_typed(why: str, is_idle: Callable[[str], bool]) -> None:
-    """Refuse options that were typed and do nothing, by the names of the command's parameters."""
+    """Raise WrongArgument for a typed option whose parameter `is_idle`; `why` says why."""
     from videoautoarena.memory.records.errors import WrongArgument
 
     context = click.get_current_context()
@@ -609,12 +619,14 @@ def refuse_typed(why: str, is_idle: Callable[[str], bool]) -> None:
 
 
 def span(name: str, text: str, bounds: tuple[int, int]) -> tuple[int, int]:
-    """Return the whole numbers that `FROM-TO`, or one alone, means; refuse them out of bounds."""
+    """Return the ends of `FROM-TO`, or of one number; WrongArgument if they are out of bounds."""
     from videoautoarena.memory.records.errors import WrongArgument
 
     fewest, most = bounds
     low, dash, high = text.partition("-")
     ends = [
+        # More than three digits are out of all bounds, and thousands of them raise an error in
+        # int().
         int(end) if end.isascii() and end.isdecimal() and len(end) < 4 else 0
         for end in (low, high if dash else low)
     ]
@@ -625,17 +637,17 @@ def span(name: str, text: str, bounds: tuple[int, int]) -> tuple[int, int]:
 
 
 class CommandResult(Protocol):
-    """What a command found or did, for a program and for a person."""
+    """The result of a command, for programs and for people."""
 
     def as_json(self) -> dict[str, Any]:
         """Return it as one JSON object."""
 
     def as_lines(self) -> Iterable[str]:
-        """Return it in lines."""
+        """Return it as lines for a person."""
 
 
 def print_found(found: CommandResult) -> None:
-    """Print what was found or done as indented JSON, or as lines broken to the terminal's width."""
+    """Print a result as indented JSON, or as lines broken to the terminal's width."""
     print_report(found.as_json(), found.as_lines())
 
 
@@ -648,14 +660,14 @@ def print_report(report: object, lines: Iterable[str]) -> None:
 
 
 def print_line(report: Mapping[str, object], line: str) -> None:
-    """Print a report as one line of JSON, or a line of words as it is."""
+    """Print a report as one line of JSON, or a line of words unbroken."""
     from videoautoarena.memory.records.records import SCHEMA
 
     print_result(json.dumps({"schema": SCHEMA, **report}) if is_json() else line)
 
 
 def print_text(report: object, text: Callable[[], str]) -> None:
-    """Print a report as indented JSON, or as a text that has its lines."""
+    """Print a report as indented JSON, or as a text whose lines are not broken."""
     if is_json():
         print_json(report)
     else:
@@ -663,7 +675,7 @@ def print_text(report: object, text: Callable[[], str]) -> None:
 
 
 def print_whole(report: object, render: Callable[[], RenderableType]) -> None:
-    """Print a report as indented JSON, or rendered; a pipe breaks no line of it."""
+    """Print a report as indented JSON, or rendered, without broken lines in a pipe."""
     from videoautoarena.runs.formats.terminal import whole_lines
 
     if is_json():
@@ -673,7 +685,7 @@ def print_whole(report: object, render: Callable[[], RenderableType]) -> None:
 
 
 def print_viewed(found: object, report: Callable[[], Report], *, notes: bool = False) -> None:
-    """Print what was found as indented JSON, or its report on the terminal."""
+    """Print a result as indented JSON, or its report on the terminal."""
     if is_json():
         print_json(found)
     else:
@@ -706,11 +718,11 @@ def print_view(
 
 
 PIPED = 80
-"""Columns of a table where no terminal says how many there are."""
+"""Columns of a table without a terminal."""
 
 
 def results() -> Console:
-    """Return the console of results; a pipe that says nothing of its width is PIPED wide."""
+    """Return the console of results; a pipe is PIPED columns wide unless `COLUMNS` is set."""
     import os
 
     from videoautoarena.runs.formats.terminal import out

@@ -19,7 +19,7 @@ KINDS: tuple[TrialKind, ...] = ("repeat", "attack", "constant", "truth")
 
 
 def read_cases(text: str) -> int | None:
-    """Return a number of cases from 1; None for "all"."""
+    """Return a number of cases, from 1; None for "all"."""
     if text == "all":
         return None
     try:
@@ -32,7 +32,7 @@ def read_cases(text: str) -> int | None:
 
 
 def read_kinds(text: str) -> tuple[TrialKind, ...]:
-    """Return kinds of trials, each once, in the order in which they are held."""
+    """Return kinds of trials, each once, in the order in which they are run."""
     named = {kind.strip() for kind in text.split(",")}
     if strange := sorted(named.difference(KINDS)):
         raise click.BadParameter(
@@ -42,7 +42,7 @@ def read_kinds(text: str) -> tuple[TrialKind, ...]:
 
 
 def judging_options(cases: str) -> options.Option:
-    """Return what adds the options that say how many cases are judged, and at what cost."""
+    """Return the options of how many cases are judged, and at what cost."""
     return options.together(
         options.string(
             "--cases N|all",
@@ -142,7 +142,7 @@ def rejudge_command(out: Path, *, plan: bool, **typed: Any) -> int:
 
 
 def _hold(out: Path, order: TrialOrder) -> int:
-    """Hold trials and say how they went; return the exit code."""
+    """Run trials and say how they went; return the exit code."""
     from videoautoarena.runs.analysis.trials.runner import hold_trials
 
     tally = ending.followed(

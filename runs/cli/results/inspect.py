@@ -136,7 +136,7 @@ def _rated(run: RunReader) -> Sequence[LeaderboardRow]:
 
 
 def _one_form(form: str | None, *, jsonl: bool, as_json: bool) -> str:
-    """Return the form that the three options ask for; --jsonl beats --json, as it always did."""
+    """Return the form that the three options ask for; --jsonl beats --json."""
     short = "jsonl" if jsonl else "json" if as_json else None
     if form and short and form != short:
         raise click.UsageError(f"--{short} and --format {form} contradict each other; give one")
@@ -157,7 +157,7 @@ def show_command(out: Path, battle: str | None) -> None:
 
 
 def show_battle(out: Path, battle: str | None = None) -> None:
-    """Print a battle of the run in `out`; the most telling one where none is named."""
+    """Print a battle of the run in `out`, or the most telling one if none is named."""
     from videoautoarena.runs.run.battles.detail import show, show_most_telling
     from videoautoarena.runs.run.battles.detail_text import page
 
@@ -295,6 +295,7 @@ def _train(
                 click.echo(line_of(row))
     else:
         summary = export_rows(out, to, wanted, force=force, on_count=_on_row)
+        # Ends the line on which rows were counted.
         if summary.rows >= REPORT_EVERY and sys.stderr.isatty():
             click.echo(err=True)
         say(f"{summary.rows:,} {what} written to {safe(str(to))}")
@@ -308,7 +309,7 @@ def _on_row(number: int) -> None:
 
 
 def on_terminal(number: int, total: int) -> None:
-    """Say on one line how far it is, where somebody may be watching."""
+    """Show progress on one line of a terminal."""
     if sys.stderr.isatty():
         click.echo(f"\r{number:,} of {total:,}", err=True, nl=number == total)
 
@@ -406,6 +407,7 @@ def view_command(out: Path, *, videos: Path | None, port: int | None, opens: boo
     """
     from videoautoarena.runs.serve.server.serve import refuse_without_web
 
+    # Before the import that needs it, which would end in a trace.
     refuse_without_web()
     from videoautoarena.runs.serve.view.app import view
 

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 _ENDINGS = (".svg", ".png", ".pdf")
 _PICTURES_NEED = ("matplotlib", "pictures need matplotlib", "figures")
 _OF_RUNS = ("without", "reweight")
-"""Fields of a method that need a run."""
+"""Fields of a rating method that need a run."""
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,7 @@ class Drawing:
     force: bool
 
     def check(self) -> None:
-        """Refuse a file of another ending or that is there, before anything is rated."""
+        """Raise BadInput, before anything is rated, for another ending or a file that exists."""
         from videoautoarena.memory.records.errors import BadInput, need_package
         from videoautoarena.runs.formats.files import refuse_existing
 
@@ -94,7 +94,7 @@ def print_board(
 
 
 def _report_of(board: RatedLeaderboard | LeaderboardSlices | PairRecords) -> Report:
-    """Return the report of a board; what the others need is not loaded for it."""
+    """Return the report of a board; only the modules for its kind are loaded."""
     from videoautoarena.runs.rating.leaderboard import RatedLeaderboard
 
     if isinstance(board, RatedLeaderboard):
@@ -157,6 +157,7 @@ def leaderboard_command(
 
         board: Any = labelled_board_of(out, method, assume_random=assume_random)
     else:
+        # What only these show is not counted otherwise: it takes a look at each answer.
         is_told = details or form in ("csv", "json")
         board = rate_run(out, by=by, method=method, behaviour=is_told)
     print_board(board, form, details=details, notes=notes)
@@ -173,7 +174,7 @@ def rate_run(
 ) -> RatedLeaderboard | LeaderboardSlices | PairRecords:
     """Return the leaderboard of the run in `folder`, those of its slices, or its pairs.
 
-    Without `behaviour` nothing is known of refusals and lengths, which takes a look at each answer.
+    Without `behaviour` refusals and lengths are left out, for which every answer has to be read.
     """
     from videoautoarena.runs.analysis.leaderboard.board import board_of, pairs_of, slices_of
 
@@ -258,10 +259,11 @@ def power_command(**asked: object) -> None:
 
 @contextmanager
 def _progress(question: PowerQuestion) -> Iterator[Callable[[int], object]]:
-    """Show on a terminal how far the tournaments are, and say one line elsewhere."""
+    """Show the progress of simulated tournaments on a terminal, or say one line in a pipe."""
     what = f"{question.tournaments:,} tournaments of up to {question.end:,} battles"
     if not sys.stderr.isatty():
         say(f"playing {what}")
+        # It takes a number and does nothing that anybody sees.
         yield abs
         return
     length = max(question.tournaments * question.end, 1)

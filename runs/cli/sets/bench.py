@@ -40,7 +40,7 @@ def read_swap(text: str) -> float | str:
 
 
 def read_sweep(text: str) -> tuple[int, ...]:
-    """Return the numbers of frames of `frames=4,8,16`, each once, ascending."""
+    """Return the numbers of frames in `frames=4,8,16`, each once, ascending."""
     name, _, listed = text.partition("=")
     numbers = [part.strip() for part in listed.split(",")]
     if name != "frames" or not all(n.isdecimal() and 0 < int(n) <= MOST_FRAMES for n in numbers):
@@ -202,6 +202,7 @@ def probe(
         if plan:
             return _plan(bench, asked)
         code = _ending(_run(bench, asked, engine))
+        # Anew: the answers of the models are among the results by now.
         found = probe_all(bench)
     options.print_viewed(found.to_json(), lambda: probes_report(found))
     return code
@@ -217,7 +218,7 @@ def _asked(typed: dict[str, Any], **beside: Any) -> BenchOrder:
 
 
 def _plan(opened: OpenBench[Any], asked: BenchOrder) -> int:
-    """Print what it would take; return the exit code."""
+    """Print the plan; return the exit code."""
     from videoautoarena.runs.bench.kinds.scorings import scoring_of
 
     found = ending.run_async(scoring_of(opened).plan(opened, asked))
@@ -228,7 +229,7 @@ def _plan(opened: OpenBench[Any], asked: BenchOrder) -> int:
 
 
 def _run(opened: OpenBench[Any], asked: BenchOrder, engine: Engine) -> Ran:
-    """Play it, in this process or by the `engine` that was typed."""
+    """Play a bench in this process, or on the `engine` that was chosen."""
     from videoautoarena.runs.bench.kinds.scorings import scoring_of
 
     run = scoring_of(opened).run
@@ -240,7 +241,7 @@ def _run(opened: OpenBench[Any], asked: BenchOrder, engine: Engine) -> Ran:
 
 
 def _print_json(ran: Ran, scores: PrintedReport | None, *, folder: Path) -> None:
-    """Print the scores of those who played; where not all was played, how far it is."""
+    """Print the end of playing as JSON, with the scores of the models that played."""
     from videoautoarena.runs.bench.play.tally import MOST_VOID, BenchEnd
     from videoautoarena.runs.formats.record_json import record_json
 
@@ -267,7 +268,7 @@ def _print_json(ran: Ran, scores: PrintedReport | None, *, folder: Path) -> None
 
 
 def _ending(ran: Ran) -> int:
-    """Say how it went and what to type next; return the exit code."""
+    """Say how playing ended and what to type next; return the exit code."""
     from videoautoarena.runs.bench.play.tally import MOST_VOID
     from videoautoarena.runs.console.progress.costs import possibly_paid_lines
 

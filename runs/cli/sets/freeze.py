@@ -34,23 +34,23 @@ ASKING = options.together(
         "Ask again where a call failed.", options.max_void("the answers asked for"), options.TRUST
     ),
 )
-"""Options that only matter where models are asked."""
+"""Options that only matter if models are asked."""
 
 
 @dataclass(frozen=True)
 class AskingBeforeFreeze:
-    """What is to be asked before a freeze."""
+    """The calls that models are asked before a freeze."""
 
     out: Path
     selection: BenchSelection
     asking: JobOrder
     max_void: float
     check: Callable[[], None]
-    """Raises where nothing that is asked could be written; called before anything is."""
+    """Raises if no bench could be written in the end; called before anything is asked."""
 
     @cached_property
     def embedder(self) -> Embedder | None:
-        """What embeds frames for topics, if anything does."""
+        """The model that embeds frames for topics, or None."""
         name = self.selection.embeddings
         if name is None:
             return None
@@ -65,7 +65,7 @@ class AskingBeforeFreeze:
         return self.selection.hard or self.embedder is not None
 
     def print_plan(self) -> int:
-        """Print what asking will take; return the exit code."""
+        """Print the plan of what is asked; return the exit code."""
         from videoautoarena.runs.bench.freeze.freeze import FreezeInputs, documents_wanted
         from videoautoarena.runs.bench.freeze.items import unasked
         from videoautoarena.runs.bench.selecting.asking import plan_hard
@@ -90,7 +90,7 @@ class AskingBeforeFreeze:
         return 0
 
     def ask(self) -> FreezeInputs | int:
-        """Ask what has to be asked and say how it went; the exit code if nothing can follow."""
+        """Ask models and say how it went; return the replies, or the exit code to end with."""
         from videoautoarena.runs.bench.freeze.freeze import FreezeInputs
 
         told = self._ask_hard() if self.selection.hard else FreezeInputs()
@@ -157,7 +157,7 @@ class AskingBeforeFreeze:
         return replace(told, documents=found)
 
     def _run(self, ask: _Ask[T]) -> tuple[T, JobTally]:
-        """Return what asking comes to, shown as it goes."""
+        """Return the result of asking and its tally, and show the progress."""
         found, ended = ending.followed(ask)
         ending.say_reasons(ended.failures)
         return found, ended
@@ -169,7 +169,7 @@ def _cut_off(ended: JobTally) -> int:
 
 
 def _names(typed: str) -> tuple[str, ...]:
-    """Return names that stand between commas, each once; one with a comma is quoted as in CSV."""
+    """Return names separated by commas, each once; a name with a comma is quoted as in CSV."""
     try:
         names = next(csv.reader([typed], skipinitialspace=True), None) or [""]
     except csv.Error:

@@ -27,7 +27,7 @@ CUT = ("seconds", "is_ladder", "probes", "longest_px")
 WRITTEN = options.OF_CALLS | {"examiner"}
 RUNGS = "60,180,360,600,1200,3600"
 OUTSIDE = ("anomaly", "ego")
-"""Kinds of items whose videos nobody can cut together."""
+"""Kinds of items whose videos cannot be made by splicing."""
 
 
 @options.group("arena tasks make clips --to my-set")
@@ -127,7 +127,7 @@ def make_tasks_command(
 
 
 def _watched_ending(order: WatchOrder, watched: Watched, tally: WatchTally) -> int:
-    """Say how writing went and what to type next; return the exit code."""
+    """Say how writing ended and what to type next; return the exit code."""
     for kind, path, why in watched.failures[:3]:
         say(safe(f"failed, {kind} of {path}: {why[:300]}"))
     left = tally.total - tally.done
@@ -256,7 +256,7 @@ def make_dialogues_command(folder: Path, to: Path, *, plan: bool, **typed: Any) 
 
 
 def _dialogues_ending(order: DialogueOrder, made: MadeDialogues, tally: DialogueTally) -> int:
-    """Say how making went and what to type next; return the exit code."""
+    """Say how making ended and what to type next; return the exit code."""
     from videoautoarena.runs.console.progress.costs import possibly_paid_lines
 
     for path, why in made.unusable:

@@ -1,4 +1,4 @@
-"""What `arena doctor` finds and says: packages, keys, cache, videos, models and their answers."""
+"""What `arena doctor` checks and prints: packages, keys, cache, videos, models, their answers."""
 
 from __future__ import annotations
 
@@ -41,13 +41,13 @@ if TYPE_CHECKING:
 
 US = "videoautoarena"
 LONGEST_REASON = 300
-"""Characters of what a server said that are repeated."""
+"""The most characters of a server's words that are repeated."""
 Visit = Callable[[Sequence[Model], Mapping[str, int]], list[ModelCheck]]
-"""Asks models something small, with so many frames; returns a report of each not offline."""
+"""Asks models a small question, with so many frames by name; returns a check of each remote one."""
 
 
 class InstalledDecoder(NamedTuple):
-    """What decodes videos; None where it is not installed."""
+    """The decoders of videos; None for one that is not installed."""
 
     name: str
     version: str | None
@@ -55,7 +55,7 @@ class InstalledDecoder(NamedTuple):
 
 
 class FrameCacheState(NamedTuple):
-    """The frame cache."""
+    """The state of the frame cache."""
 
     folder: str
     writable: bool
@@ -65,13 +65,13 @@ class FrameCacheState(NamedTuple):
 
 
 class DiskSpace(NamedTuple):
-    """What the working folder lies on."""
+    """Room on the disk of the working folder."""
 
     free_bytes: int
 
 
 class TerminalFacts(NamedTuple):
-    """What standard output is."""
+    """What is known of standard output."""
 
     is_terminal: bool
     columns: int
@@ -81,7 +81,7 @@ class TerminalFacts(NamedTuple):
 
 
 class TracingState(NamedTuple):
-    """Whether requests go to LangSmith, where, and by which variables."""
+    """Whether requests go to LangSmith, to which host, and by which variables."""
 
     on: bool
     host: str | None
@@ -100,7 +100,7 @@ class UsableFile(NamedTuple):
 
 @dataclass(frozen=True)
 class CheckedFolder:
-    """What a folder of videos holds."""
+    """The videos of a folder, and files that cannot be used."""
 
     SHOWN: ClassVar = ("folder", "usable", "skipped", "duplicates")
     folder: str
@@ -108,12 +108,12 @@ class CheckedFolder:
     skipped: list[SkippedFile]
     duplicates: list[Duplicate]
     problems: dict[str, tuple[str, ...]]
-    """What is wrong with usable ones, by path; not in JSON, where a run's status has it."""
+    """Path of a usable video to its problems; not in JSON, where a run's status has them."""
 
 
 @dataclass(frozen=True)
 class CastMember:
-    """A model of the cast; `key_set` is None where it needs no key."""
+    """A model of the cast; `key_set` is None if it needs no key."""
 
     SHOWN: ClassVar = ("model", "resolved", "roles", "host", "keys", "key_set")
     model: str
@@ -138,14 +138,14 @@ class CallBounds(NamedTuple):
 
 @dataclass(frozen=True)
 class Checkup:
-    """All that a run would find before it starts."""
+    """Everything that a run would check before it starts."""
 
     SHOWN: ClassVar = (
         *("ready", "missing", "version", "python", "packages", "decoder", "keys", "cache", "disk"),
         *("terminal", "tracing", "proxies", "videos", "models", "calls", "live", "cluster"),
     )
     missing: list[str]
-    """A sentence for each thing that prevents it."""
+    """A sentence for each thing that keeps a run from starting."""
     packages: dict[str, str | None]
     """Name to version of what a run needs; None: not installed."""
     decoder: InstalledDecoder
@@ -154,7 +154,7 @@ class Checkup:
     keys: dict[str, bool]
     """Name of a variable to whether it is set."""
     cache: FrameCacheState
-    """Of frames: `folder`, `writable`, number of `videos` and `entries`, and their `bytes`."""
+    """Cache of frames: `folder`, `writable`, number of `videos` and `entries`, and `bytes`."""
     disk: DiskSpace
     """`free_bytes` in the working folder."""
     terminal: TerminalFacts
@@ -166,15 +166,15 @@ class Checkup:
     videos: CheckedFolder | None
     """`folder`, `usable`, `skipped` and `duplicates`; None without `--videos`."""
     models: list[CastMember]
-    """Of each model `model`, `resolved`, `roles`, `host`, `keys` and `key_set` (None where it needs
+    """For each model `model`, `resolved`, `roles`, `host`, `keys` and `key_set` (None if it needs
     none)."""
     calls: CallBounds | None
-    """`videos` (1 if none were looked at), `rounds` and `battles` of a run, `at_most` calls a
-    model, and the `notice` it would begin with."""
+    """`videos` (1 if no folder was given), `rounds` and `battles` of a run, the calls `at_most` of
+    each model, and the `notice` it would begin with."""
     live: list[ModelCheck] | None
-    """Of each remote model [what it answered](#a-model-that-was-asked); None without `--live`."""
+    """For each remote model [what it answered](#a-model-that-was-asked); None without `--live`."""
     doubts: Sequence[str] = ()
-    """What of `missing` only the models' own answers show; no run looks at it before it starts."""
+    """Sentences of `missing` that only models' answers show, and no run checks before it starts."""
     cluster: Mapping[str, Any] | None = None
     """`machines` that have processors, or the `refusal` why there is no cluster; None without
     `--engine ray`."""
@@ -186,12 +186,12 @@ class Checkup:
 
     @property
     def python(self) -> str:
-        """Its version."""
+        """Version of Python."""
         return platform.python_version()
 
     @property
     def outlook(self) -> str:
-        """Whether a run could start with all this, and should."""
+        """Words on whether a run could start, and should."""
         if not self.missing:
             return "could start"
         is_refused = any(one not in self.doubts for one in self.missing)
@@ -199,7 +199,7 @@ class Checkup:
 
     @property
     def version(self) -> str:
-        """Of videoautoarena."""
+        """Version of videoautoarena."""
         return version(US)
 
     def to_json(self) -> dict[str, Any]:
@@ -210,7 +210,7 @@ class Checkup:
 def examine_house(
     flags: Flags, videos: Path | None, *, visit: Visit | None = None, calls_here: bool = True
 ) -> Checkup:
-    """Return what a run with these flags over these videos would find.
+    """Return what a run with these flags over these videos would find before it starts.
 
     `missing` names everything that keeps it from starting; of keys only names are given. No model
     is asked anything but by `visit`. Without `calls_here` other machines call the models, and need
@@ -223,6 +223,7 @@ def examine_house(
     cache = _cache(missing)
     host = trace_host() if is_traced() else None
     found = None if videos is None else _videos(videos, missing)
+    # Where other machines call, it does not matter which keys this one lacks.
     models = [] if config is None else _models(config, missing if calls_here else [])
     doubts: list[str] = []
     live = None if visit is None or config is None else _live(config, visit, doubts)
@@ -256,7 +257,8 @@ def _config(flags: Flags, missing: list[str]) -> RunConfig | None:
 
 
 def _packages() -> dict[str, str | None]:
-    """Return the version of each package that a run needs; None where it is not installed."""
+    """Return the version of each package that a run needs; None if it is not installed."""
+    # What belongs to an extra may be missing.
     needed = (line for line in requires(US) or () if "extra ==" not in line)
     return {name: _version(name) for name in sorted(re.split(r"[^\w.-]", n)[0] for n in needed)}
 
@@ -276,7 +278,7 @@ def _decoder(packages: dict[str, str | None]) -> InstalledDecoder:
 
 
 def _keys(config: RunConfig | None) -> dict[str, bool]:
-    """Return which variables that hold keys are set."""
+    """Return variables that hold keys, and whether they are set."""
     models = [] if config is None else [config.model_of(alias) for alias in config.cast]
     named = [name for model in models for name in model.key_names]
     return {name: _is_set(name) for name in dict.fromkeys([*named, *provider_keys()])}
@@ -307,9 +309,10 @@ def _cache(missing: list[str]) -> FrameCacheState:
 
 
 def _cannot_write(folder: Path) -> str | None:
-    """Return why nothing can be written into a folder that is there or could be made."""
+    """Return why nothing can be written into a folder that exists or could be made, or None."""
     there = next(place for place in (folder, *folder.parents) if place.exists())
     try:
+        # Tried and not asked: permissions say nothing of a disk that is full or read-only.
         with tempfile.TemporaryFile(dir=there):
             return None
     except OSError as wrong:
@@ -381,6 +384,7 @@ def _live(config: RunConfig, visit: Visit, doubts: list[str]) -> list[ModelCheck
                 doubts.append(f"{one.model!a} does not answer: {why}")
             continue
         posts = [post for post in _roles(config, one.model) if post != "contestant"]
+        # A contestant answers in free text: only the others have to reply in JSON.
         if posts and not one.json:
             advice = "raise its max_tokens, where its reply was cut off, or name another model"
             doubts.append(
@@ -405,7 +409,7 @@ def _roles(config: RunConfig, alias: str) -> list[Role]:
 
 
 def _calls(config: RunConfig, found: CheckedFolder | None) -> CallBounds:
-    """Return what a run makes at most; for one video where no folder was given."""
+    """Return the most calls of a run, or of one video if no folder was given."""
     videos = 1 if found is None else len(found.usable)
     videos = videos if config.limit is None else min(videos, config.limit)
     first = videos * len(PERSONAS)
@@ -415,6 +419,7 @@ def _calls(config: RunConfig, found: CheckedFolder | None) -> CallBounds:
     def most_calls(aliases: Collection[str]) -> int:
         answers = sum(most[alias] for alias in aliases if alias in config.models)
         others = sum(most[alias] for alias in aliases if alias not in config.models)
+        # Two contestants answer in each battle, whichever of them are drawn.
         return min(answers, 2 * slots) + others
 
     return CallBounds(
@@ -428,13 +433,13 @@ def _calls(config: RunConfig, found: CheckedFolder | None) -> CallBounds:
 
 _INDENT = 12
 _MANY = 12
-"""Usable videos that are named; of more only the first."""
+"""The most usable videos that are named."""
 _FEW = 5
-"""Likewise of files that are the same video as another."""
+"""The most files that are named which are the same video as another."""
 
 
 Entries = Iterable[tuple[str, str]]
-"""Title and text of lines; a title stands once above those without one."""
+"""Titles and texts of lines; lines with an empty title belong to the one above."""
 
 
 def as_lines(report: Checkup, width: int, machines: Entries = ()) -> list[str]:
@@ -512,6 +517,7 @@ def _video_lines(found: CheckedFolder | None) -> Iterator[tuple[str, str]]:
         yield "", f"{video.path}: {', '.join([*about, *found.problems[video.path]])}"
     if len(usable) > _MANY:
         yield "", f".. and {len(usable) - _MANY} more"
+    # Problems are told of all of them: they are what the doctor was called for.
     for video in usable[_MANY:]:
         for problem in found.problems[video.path]:
             yield "", f"{video.path}: {problem}"

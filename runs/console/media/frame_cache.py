@@ -1,4 +1,4 @@
-"""What the frame cache holds, for a person and for a program, and taking things out of it."""
+"""What the frame cache holds, for people and programs, and removing entries from it."""
 
 from __future__ import annotations
 
@@ -17,7 +17,8 @@ from videoautoarena.video.sampling.cache import VARIABLE, CacheFile, FrameCache,
 from videoautoarena.video.workers.decoders import SPLICED_BYTES
 
 SHOWN = 20
-"""Videos that are listed for a person."""
+"""The most videos that are listed for a person."""
+# Hex digits: fewer would mean many videos at once.
 SHORTEST_ID = 4
 _AGE = re.compile(r"(\d+(?:\.\d+)?)([smhdw])")
 _SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86400, "w": 7 * 86400}
@@ -26,19 +27,19 @@ _HEX = re.compile(r"[0-9a-f]+")
 
 @dataclass(frozen=True)
 class CachedVideo:
-    """What the cache has of one video."""
+    """What the cache holds of one video."""
 
     SHOWN: ClassVar = ("video", "entries", "bytes", "used")
     video: str
-    """Id; of a spliced clip, the clip's."""
+    """Id of the video, or of a spliced clip."""
     entries: int
     bytes: int
     used_s: float
-    """When any of it was used last, as `time.time()` counts."""
+    """When any of it was used last, in seconds since 1970."""
 
     @property
     def used(self) -> str:
-        """The same as a date."""
+        """When any of it was used last, as a date."""
         return datetime.fromtimestamp(self.used_s, UTC).isoformat(timespec="seconds")
 
 
@@ -48,9 +49,9 @@ class CacheHoldings:
 
     SHOWN: ClassVar = ("folder", "entries", "bytes", "most_bytes", "videos", "spliced")
     folder: str
-    """Of decoded frames."""
+    """Folder of decoded frames."""
     most_bytes: int
-    """The cap."""
+    """The most bytes that it may hold."""
     videos: list[CachedVideo]
     """`video` (id), `entries`, `bytes` and when last `used`, latest first."""
     clips: list[CachedVideo]
@@ -62,7 +63,7 @@ class CacheHoldings:
 
     @property
     def bytes(self) -> int:
-        """Their size."""
+        """Size of these files."""
         return sum(one.bytes for one in self.videos)
 
     @property
@@ -76,7 +77,7 @@ class CacheHoldings:
         return record_json(self)
 
     def as_lines(self, now: float) -> Iterator[str]:
-        """Yield it for a person."""
+        """Yield lines for a person."""
         yield f"frame cache: {safe(self.folder)}"
         yield (
             f"  {counted(len(self.videos), 'video')}, {bytes_text(self.bytes)} of at most "
@@ -98,7 +99,7 @@ class CacheHoldings:
 
 
 def held() -> CacheHoldings:
-    """Return what the user's cache holds; BadInput where its cap is no size."""
+    """Return what the user's cache holds; BadInput if its cap is no size."""
     cache, spliced = _caches()
     return CacheHoldings(
         folder=str(cache.folder),
@@ -109,16 +110,16 @@ def held() -> CacheHoldings:
 
 
 class CacheSelection(NamedTuple):
-    """What is to be taken out; nothing said is everything."""
+    """Which entries are to be removed; all of them if nothing is given."""
 
     videos: tuple[str, ...] = ()
-    """Beginnings of ids."""
+    """Beginnings of the ids of videos."""
     older_s: float | None = None
-    """Not used for so many seconds."""
+    """Only entries that were not used for so many seconds."""
 
 
 def selected_entries(wish: CacheSelection) -> list[CacheFile]:
-    """Return the entries that a wish means; BadInput for no id, or one that the cache lacks."""
+    """Return the selected entries; BadInput for what is no id, or an id that the cache lacks."""
     entries = [entry for cache in _caches() for entry in cache.entries()]
     for said in wish.videos:
         if len(said) < SHORTEST_ID or not _HEX.fullmatch(said):
@@ -135,14 +136,15 @@ def selected_entries(wish: CacheSelection) -> list[CacheFile]:
 
 
 def clear(entries: Sequence[CacheFile]) -> list[CacheFile]:
-    """Remove entries and what killed processes left behind; return those that this removed."""
+    """Remove entries and what killed processes left behind; return the removed entries."""
     for cache in _caches():
         sweep(cache.folder)
+    # Another process may have removed one already, or evicted it.
     return [entry for entry in entries if remove(entry)]
 
 
 def seconds_of(age: str) -> float:
-    """Return the seconds of an age like 30d, 12h or 90m; BadInput where it is none."""
+    """Return the seconds of an age like 30d, 12h or 90m; BadInput if it is none."""
     found = _AGE.fullmatch(age.strip())
     if found is None:
         raise BadInput(f"{age!a} is not an age; write 30d, 12h or 90m")
@@ -150,7 +152,7 @@ def seconds_of(age: str) -> float:
 
 
 def bytes_text(number: float) -> str:
-    """Return a size for a person."""
+    """Return a number of bytes in words."""
     for unit in ("bytes", "KiB", "MiB", "GiB"):
         if number < 1024 or unit == "GiB":
             break
@@ -159,7 +161,7 @@ def bytes_text(number: float) -> str:
 
 
 def age_text(seconds: float) -> str:
-    """Return how long ago something was, for a person."""
+    """Return in words how long ago something was."""
     for unit, name in (("d", "day"), ("h", "hour"), ("m", "minute")):
         if seconds >= _SECONDS[unit]:
             return f"{counted(int(seconds // _SECONDS[unit]), name)} ago"

@@ -1,4 +1,4 @@
-"""What a model sees of one video: its frames, now or as a run showed them, and as one picture."""
+"""The frames that a model sees of a video, now or as a run showed them, and as one picture."""
 
 from __future__ import annotations
 
@@ -36,28 +36,28 @@ from videoautoarena.video.synth.contact_sheet import Heading, SheetPicture, draw
 from videoautoarena.video.workers.decoders import Decoders
 
 NAMED = 5
-"""How many videos of a run an error names."""
+"""The most videos of a run that an error names."""
 ROUNDED_S = 0.0051
 """Times of frames are rounded to 0.01 s, so one may stand just before its own scene."""
 
 
 @dataclass(frozen=True)
 class FramesRequest:
-    """What is to be looked at."""
+    """Which frames of which video are requested."""
 
     video: str
     """A file; with a run also the id or the path of one of its videos."""
     sampling: Sampling
-    """Counts only without a run."""
+    """How frames are sampled; ignored with a run, which has its own."""
     seen: int | None = None
-    """Only what a model of so many frames sees of them."""
+    """Show only the frames that a model limited to so many would be sent."""
     run: Path | None = None
     model: str | None = None
-    """Only what this contestant of the run sees."""
+    """Show only the frames that this contestant of the run is sent."""
 
 
 def asked_sampling(typed: Mapping[str, Any]) -> Sampling:
-    """Return the sampling that options amount to, by their names in `Flags`, and the file.
+    """Return the sampling that results from options, by their names in `Flags`, and the file.
 
     Raises:
         BadInput: a value that cannot be, or a library that is not installed.
@@ -73,25 +73,25 @@ def asked_sampling(typed: Mapping[str, Any]) -> Sampling:
 
 @dataclass(frozen=True)
 class FramesView:
-    """What is seen of one video."""
+    """The frames that are shown of one video."""
 
     video: Video
     sampling: Sampling
     frames: VideoFrames
-    """Those that are seen."""
+    """The frames that are shown."""
     total: int
-    """How many the video gave, of which these are chosen."""
+    """How many frames the video gave, of which these are chosen."""
     jpegs: tuple[bytes, ...]
     scenes: tuple[SceneSpan, ...] = ()
-    """Where the sampling goes by scenes; else none."""
+    """Scenes of the video, if the sampling goes by scenes."""
     by: str = ""
-    """Who sees no more than these, in a few words; empty where they are all."""
+    """Words for the model that sees no more than these; empty if they are all."""
     run: str = ""
-    """The run that has shown them; empty for frames as they are sampled now."""
+    """The run that has shown them; empty for frames that are sampled now."""
 
     @property
     def scene_numbers(self) -> list[int]:
-        """Return the number, from 1, of the scene each frame is in; empty without scenes."""
+        """The number, from 1, of the scene that each frame is in; empty without scenes."""
         starts = [scene.start_s for scene in self.scenes]
         times = (frame.time_s + ROUNDED_S for frame in self.frames.frames)
         return [bisect_right(starts, time_s) for time_s in times] if starts else []
@@ -122,37 +122,37 @@ class FramesView:
 
 
 class SeenFrame(NamedTuple):
-    """A frame that is seen."""
+    """A frame that is shown."""
 
     time_s: float
     digest: str
-    """Of its JPEG."""
+    """Digest of its JPEG."""
     bytes: int
 
 
 @dataclass(frozen=True)
 class ShownFrames:
-    """What `arena frames --json` says of a view, without its pictures."""
+    """What `arena frames --json` prints of a view, without its pictures."""
 
     video: Video
-    """As a run keeps it."""
+    """The video, as a run keeps it."""
     sampling: Sampling
     """How frames were chosen and made, as in [`[sampling]`](#sampling)."""
     run: str | None
     """Folder of the run that has shown them, or None."""
     width_px: int
-    """Of each frame."""
+    """Width of each frame."""
     height_px: int
-    """Likewise."""
+    """Height of each frame."""
     total: int
-    """How many the video gave; `--seen` and `--model` list fewer."""
+    """How many frames the video gave; `--seen` and `--model` list fewer."""
     damaged: int
-    """Of all, how many follow reported damage or show a neighbour; 0 is no proof that the file is
-    whole."""
+    """How many of all frames follow reported damage or show a neighbour; 0 is no proof that the
+    file is whole."""
     approximate: int
-    """Of all, how many may not be exactly those of their times."""
+    """How many of all frames may not be exactly those of their times."""
     frames: Sequence[SeenFrame]
-    """Of each `time_s`, the `digest` of its JPEG and its `bytes`."""
+    """For each frame `time_s`, the `digest` of its JPEG and its `bytes`."""
     captions: Sequence[Cue]
     """Text read in them by a run of an earlier version: `start_s`, `end_s`, `text`; else empty."""
     scenes: Sequence[SceneSpan]
@@ -162,10 +162,10 @@ class ShownFrames:
 
 
 async def view(asked: FramesRequest) -> FramesView:
-    """Return what is seen of a video; decodes what is not in the cache.
+    """Return the frames that are seen of a video; decode what is not in the cache.
 
     Raises:
-        BadInput: there is no such video or model, or no frame can be had; the message names it.
+        BadInput: there is no such video or model, or it gives no frames; the message names it.
         FramesChanged: the file gives other frames now than the run has shown.
     """
     if asked.run is None:
@@ -201,6 +201,7 @@ async def _shown(run: RunReader, asked: FramesRequest) -> FramesView:
             raise BadInput(f"{asked.model} is not a contestant of {there}")
         most = config.model_of(model).frame_limit("contestant")
         by = safe(model)
+    # In a thread, since a file that is compared by content is read whole.
     video, path = await asyncio.to_thread(_of_run, run, asked.video)
     frames = run.store.frames(video.id)
     if frames is None:
@@ -213,6 +214,7 @@ async def _shown(run: RunReader, asked: FramesRequest) -> FramesView:
             is_known = not path.is_relative_to(NO_FOLDER)
             why = str(failure) if is_known else "lies in a folder that is not known here"
             raise BadInput(f"{safe(video.path)} {why}; pass the file as it was") from None
+        # Only those that are kept: a search would decode the whole video.
         scenes = kept_scenes(decoders.cache.folder, video.sha256)
     return FramesView(
         *(video, config.sampling, seen, len(frames.frames), jpegs),
@@ -234,7 +236,7 @@ def _of_at_most(seen: int | None) -> str:
 
 
 def read_one(path: Path) -> Video:
-    """Return the video in a file; BadInput, which names it, where there is none."""
+    """Return the video in a file; BadInput, which names the file, if there is none."""
     if path.is_dir():
         raise BadInput(f"{path} is a folder; pass a file (arena videos lists those of a folder)")
     if not path.exists():
@@ -246,12 +248,14 @@ def read_one(path: Path) -> Video:
 
 
 def _of_run(run: RunReader, wanted: str) -> tuple[Video, Path]:
-    """Return a video of the run by its id or how that begins, path or bytes, and where it is."""
+    """Return a video of the run and its file, by id or its beginning, by path or by content."""
     videos = run.store.videos()
     folder = videos_folder(run.store) or NO_FOLDER
     for video in videos:
         if wanted in (video.id, video.path):
             return video, folder / video.path
+    # By content: the file may have moved since, and the frames that a run saw follow from its
+    # bytes.
     if (path := Path(wanted)).is_file():
         sha256 = read_one(path).sha256
         for video in videos:
@@ -270,16 +274,16 @@ def _named(videos: Sequence[Video]) -> str:
 
 
 LONGEST_STEM = 60
-"""Characters of a video's name in that of its sheet: 4 bytes each, and a name has 255 at most."""
+"""Characters of a video's name in its sheet's: up to 4 bytes each, of 255 that a name may have."""
 
 
 def write_sheet(view: FramesView, to: Path, columns: int | None) -> None:
-    """Write the contact sheet; BadInput where it cannot be written."""
+    """Write the contact sheet; BadInput if it cannot be written."""
     write_whole(to, draw_sheet(shots(view), heading(view), columns=columns, font=sheet_font()))
 
 
 def sheet_font() -> Path | None:
-    """Return letters with accents, Greek and Cyrillic ones; None without matplotlib's."""
+    """Return matplotlib's font, which has accents, Greek and Cyrillic; None without matplotlib."""
     try:
         from matplotlib import get_data_path
     except ModuleNotFoundError:
@@ -288,7 +292,7 @@ def sheet_font() -> Path | None:
 
 
 def sheet_file(video: str, to: Path | None, *, force: bool) -> Path:
-    """Return the file of a sheet, `to` or one here; BadInput where it is no PNG or exists."""
+    """Return the file of a sheet, `to` or one here; BadInput if it is no PNG or exists."""
     file = to or Path(f"{_stem(video)}-frames.png")
     if file.suffix.lower() != ".png":
         raise BadInput(f"{file} is not the name of a PNG file; pass one that ends in .png")
@@ -307,7 +311,7 @@ def shots(view: FramesView) -> list[SheetPicture]:
 
 
 def heading(view: FramesView) -> Heading:
-    """Return what stands above the pictures."""
+    """Return the heading above the pictures."""
     lines = [about_video(view.video), about_frames(view)]
     if view.run:
         lines.append(f"as shown in the run in {safe(view.run)}")
@@ -324,7 +328,7 @@ def about_video(video: Video) -> str:
 
 
 def about_frames(view: FramesView) -> str:
-    """Return in one line which frames these are."""
+    """Return one line on which frames these are."""
     frames = view.frames
     sampling = view.sampling
     count = len(frames.frames)
@@ -343,7 +347,7 @@ def about_frames(view: FramesView) -> str:
 
 
 def warnings(view: FramesView) -> list[str]:
-    """Return what a person has to know who trusts these pictures."""
+    """Return warnings for a person who is to trust these pictures."""
     found = [safe(problem) for problem in view.video.problems]
     if damaged := view.frames.damaged:
         of = f"{damaged} of {counted(view.total, 'frame')}"
@@ -355,12 +359,12 @@ def warnings(view: FramesView) -> list[str]:
 
 
 def duration(seconds: float) -> str:
-    """Return a length for a person: seconds with one digit, from two minutes on in two units."""
+    """Return a length of time: seconds with one digit, from two minutes on in two units."""
     return f"{seconds:.1f} s" if seconds < 120 else spent(seconds)
 
 
 def _stem(video: str) -> str:
-    """Return the name of a sheet's video without anything that a file name should not have."""
+    """Return the stem of a video's name without characters that a file name should not have."""
     stem = Path(video).stem
     shown = "".join(c if c.isalnum() or c in " ._-+()" else "_" for c in stem[:LONGEST_STEM])
     return shown.strip(" .-_") or "video"

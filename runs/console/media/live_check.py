@@ -29,7 +29,7 @@ MOST_TRIES = 2
 LONGEST_TRY_S = 60.0
 LONGEST_PAUSE_S = 5.0
 LONGEST_QUOTE = 100
-"""Characters of a wrong answer that are shown."""
+"""The most characters of a wrong answer that are shown."""
 _HINTS = {
     "unreachable": "is the server running, and is base_url right?",
     "connection": "is the server running, and is base_url right?",
@@ -41,23 +41,23 @@ _HINTS = {
     "malformed": "does base_url point to an API, such as http://HOST:PORT/v1?",
     "empty": "a larger max_tokens may help, if it reasons first",
 }
-"""What to look at after a kind of failure."""
+"""Kind of failure to what a person should check."""
 _NO_WORDS = re.compile(
     r"\w*(?:error|exception)\b|\b(?:code|http|status|bad request|client|for url)\b|[\W\d_]+",
     re.IGNORECASE,
 )
-"""What stands in a refusal though its server gave no reason."""
+"""Parts of a refusal that give no reason."""
 PROXIES = tuple(
     spelt
     for name in ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY")
     for spelt in (name, name.lower())
 )
-"""Variables that lead calls elsewhere; an address in them may hold a password."""
+"""Variables that redirect calls; only their names are shown, since values may hold a password."""
 
 
 @dataclass(frozen=True)
 class ModelCheck:
-    """What became of the questions to one model."""
+    """The result of the questions to one model."""
 
     model: str
     """Its name in the run."""
@@ -87,13 +87,13 @@ class ModelCheck:
     reason: str | None = None
     """Why it failed, or what it said to which colours; None if all is well."""
     latency_s: float | None = None
-    """Of the last attempt; None if nothing was sent."""
+    """Seconds of the last attempt; None if nothing was sent."""
     tries: int = 0
     """Attempts; 0 if nothing was sent."""
     usage: Usage | None = None
     """As in a call; None without one."""
     cost_usd: float | None = None
-    """None if unknown."""
+    """Cost in dollars; None if unknown."""
     cost_from: str | None = None
     """Source of the cost."""
     served_by: str | None = None
@@ -102,7 +102,7 @@ class ModelCheck:
 
 @dataclass
 class _VisitJournal:
-    """A journal for as long as the visit lasts."""
+    """A journal in memory, for as long as the check lasts."""
 
     rows: dict[str, CallRow] = field(default_factory=dict)
 
@@ -115,23 +115,23 @@ class _VisitJournal:
         self.rows[row.key] = row
 
     async def intend(self, intent: Intent) -> None:
-        """Keep nothing of a try: nobody goes on with a visit."""
+        """Keep nothing of a try, since nobody goes on with a check."""
 
     def withdraw(self, key: str, attempt: int) -> None:
-        """Keep nothing either."""
+        """Do nothing, since no try was kept."""
 
     def leave_over(self, key: str, attempt: int) -> None:
-        """Keep nothing of a try that is made again."""
+        """Do nothing for a try that is made again."""
 
     def has_answered(self, endpoint: str) -> bool:
-        """Return whether any visit to an address was answered."""
+        """Return whether an address has answered in this check."""
         return any(row.endpoint == endpoint and row.reply for row in self.rows.values())
 
 
 def warnings(models: Iterable[Model], frames: Mapping[str, int]) -> Iterable[str]:
-    """Yield what leaves the machine, a line for each host.
+    """Yield a line for each host on what leaves the machine.
 
-    `frames` names how many pictures a second question carries; where it is empty there is none.
+    `frames` is the number of pictures in a second question, by model; empty if there is none.
     """
     hosts: dict[str, list[Model]] = {}
     for model in models:
@@ -153,7 +153,7 @@ def warnings(models: Iterable[Model], frames: Mapping[str, int]) -> Iterable[str
 
 
 def _cost_at_most(models: Iterable[Model], frames: Mapping[str, int]) -> str:
-    """Return what one try of each question comes to at most, in tokens and dollars."""
+    """Return the most that one try of each question costs, in tokens and dollars."""
     estimates = Estimates()
     tokens = 0
     usd = 0.0
@@ -175,7 +175,7 @@ def _cost_at_most(models: Iterable[Model], frames: Mapping[str, int]) -> str:
 async def ask_models(
     models: Iterable[Model], say: Callable[[str], None], *, frames: Mapping[str, int]
 ) -> list[ModelCheck]:
-    """Return what each model that is not offline answered; says each as it comes."""
+    """Return the checks of all models that are not offline; say each as it comes."""
     places = asyncio.Semaphore(AT_ONCE)
     remote = [model for model in models if not model.is_offline]
     # Built once beforehand, so that no import of a package counts as anybody's latency.
@@ -193,7 +193,7 @@ async def ask_models(
 
 
 def verdict(found: ModelCheck) -> str:
-    """Return a model's answer as one line."""
+    """Return the check of a model as one line."""
     name = named(found.model, found.resolved)
     if not found.answered:
         return f"{name}: FAILED: {found.reason}"
@@ -210,7 +210,7 @@ def verdict(found: ModelCheck) -> str:
 
 
 def hints(kind: str, model: Model, said: str = "") -> Iterable[str]:
-    """Yield what to look at after a kind of failure, if anything is known; `said` is its reason."""
+    """Yield hints after a kind of failure, if there are any; `said` is its reason."""
     if kind == "http-400" and not _NO_WORDS.sub("", said):
         # Whatever a server says is better than a guess.
         is_shown = model.frame_limit("contestant") > 0
@@ -249,7 +249,7 @@ def _spent(found: ModelCheck) -> Iterable[str]:
 
 
 def lacking_key(model: Model) -> str | None:
-    """Return which key keeps a model from being asked; None where it has what it needs."""
+    """Return the sentence on the key that a model lacks, or None."""
     try:
         check_keys([model])
     except BadInput as wrong:
@@ -258,7 +258,7 @@ def lacking_key(model: Model) -> str | None:
 
 
 async def _unbuilt(model: Model) -> str | None:
-    """Return what keeps a model's client from being built."""
+    """Return the sentence on why a model's client cannot be built, or None."""
     try:
         await model.maker.close(build_chat_model(model))
     except BadInput as wrong:
@@ -267,6 +267,7 @@ async def _unbuilt(model: Model) -> str | None:
 
 
 async def _ask(model: Model, count: int) -> ModelCheck:
+    # A person waits for it: what takes longer is told as a failure with a hint.
     brief = model.with_settings(timeout_s=min(model.timeout_s, LONGEST_TRY_S))
     test = EyeTest(brief)
     notes = _VisitJournal()
@@ -301,7 +302,7 @@ async def _ask(model: Model, count: int) -> ModelCheck:
 
 
 def _settings(model: Model, learnt: LearntLimits | None) -> str | None:
-    """Return what stands in a model's table of arena.toml where its server is known; None: all."""
+    """Return the settings that a model's table of arena.toml should get, or None."""
     if learnt is None:
         return None
     lines = []
@@ -320,7 +321,7 @@ def _settings(model: Model, learnt: LearntLimits | None) -> str | None:
 
 
 def _inline(value: Any) -> str:
-    """Return a value of a model's parameters as TOML has it."""
+    """Return a value of a model's parameters as TOML writes it."""
     if isinstance(value, Mapping):
         return (
             f"{{ {', '.join(f'{_quoted(name)} = {_inline(of)}' for name, of in value.items())} }}"
@@ -331,6 +332,7 @@ def _inline(value: Any) -> str:
 
 
 def _quoted(alias: str) -> str:
+    # Bare keys of TOML are ASCII letters, digits, "-" and "_"; all others stand in quotes.
     is_bare = alias.isascii() and alias.replace("-", "").replace("_", "").isalnum()
     return alias if is_bare else json.dumps(alias)
 
@@ -365,5 +367,5 @@ def _answered(model: Model, test: EyeTest, row: CallRow) -> ModelCheck:
 
 
 def _failed(model: Model, failure: str | None, reason: str | None) -> ModelCheck:
-    """Return what is known of a model that did not answer."""
+    """Return the check of a model without an answer."""
     return ModelCheck(model.alias, model.resolved, model.endpoint, failure=failure, reason=reason)

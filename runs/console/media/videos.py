@@ -1,4 +1,4 @@
-"""A folder of videos on a terminal: a table, what is wrong, what was left out, and totals."""
+"""A folder of videos on a terminal: a table, problems, unused files, and totals."""
 
 from __future__ import annotations
 
@@ -48,11 +48,11 @@ class VideoRow:
     subtitles: str | None
     """Path of the file whose cues a run would send, or None."""
     scenes: int | None = None
-    """How many; None without `--scenes`, or if none could be found."""
+    """Number of scenes; None without `--scenes`, or if none could be found."""
     problems: tuple[str, ...] = ()
-    """What is wrong though it can be used, a clause each."""
+    """Problems that do not keep it from being used, a clause each."""
     damaged: int | None = None
-    """Damaged frames among those a run looks at by default; 0 if none was reported; None with
+    """Damaged frames among those that a run samples by default; 0 if none was reported; None with
     `--quick`, or if none could be decoded."""
     facts: VideoFacts | None = None
     """What `videos.csv` says of it: `title`, `category`, `language`, `licence`, each or None, and
@@ -60,7 +60,7 @@ class VideoRow:
 
     @property
     def bucket(self) -> str:
-        """Duration bucket it is sliced by."""
+        """Bucket of its duration, by which boards are sliced."""
         return bucket(self.video.duration_s)
 
     def to_json(self) -> dict[str, Any]:
@@ -69,34 +69,34 @@ class VideoRow:
 
 
 class FolderTotals(NamedTuple):
-    """All videos of a folder together."""
+    """Sums over all videos of a folder."""
 
     videos: int
     duration_s: float
     size_bytes: int
     buckets: dict[str, int]
-    """How many there are of each duration bucket that has any."""
+    """Bucket of duration to its number of videos, if it has any."""
 
 
 class KnownFacts(NamedTuple):
-    """What a folder's file of facts amounts to."""
+    """What is known from a folder's file of facts."""
 
     problem: str | None
-    """For which a run would refuse it."""
+    """The problem for which a run would refuse the file, or None."""
     columns: tuple[str, ...]
     categories: tuple[str, ...]
-    """That an examiner chooses from."""
+    """The categories that an examiner chooses from."""
     videos: int
-    """Of which it says something."""
+    """Number of videos that the file says something of."""
 
 
 @dataclass(frozen=True)
 class Library:
-    """A folder of videos."""
+    """A folder of videos, as `arena videos` shows it."""
 
     SHOWN: ClassVar = ("folder", "rows", "skipped", "duplicates", "totals", "facts")
     folder: Path
-    """As typed."""
+    """The folder as it was typed."""
     rows: tuple[VideoRow, ...] = field(metadata=keyed("videos"))
     """Every usable [video](#a-video-that-was-listed)."""
     skipped: tuple[SkippedFile, ...]
@@ -105,11 +105,11 @@ class Library:
     """`path` of a file, and the video it is `same_as`."""
     known: Facts = NO_FACTS
     wrong_facts: BadInput | None = None
-    """Why a run over this folder would not begin."""
+    """Why a run over this folder would not begin, because of its facts."""
 
     @property
     def facts(self) -> KnownFacts | None:
-        """Of `videos.csv`; None without a file.
+        """What `videos.csv` says; None without a file.
 
         `columns`, `categories` to choose from, number of `videos` it says something of, and the
         `problem` for which a run would refuse it, or None.
@@ -139,7 +139,7 @@ class Library:
 
 
 def read_library(folder: Path, say: Say, facts: str | None = None) -> Library:
-    """Return what a folder holds; BadInput where there is none that can be read.
+    """Return the videos of a folder; BadInput if it cannot be read.
 
     `facts` is the file that says what the videos are, "none", or None for the one beside them.
     """
@@ -149,6 +149,7 @@ def read_library(folder: Path, say: Say, facts: str | None = None) -> Library:
     try:
         known = read_facts(folder, found, facts)
     except BadInput as why:
+        # Kept and told below the table: the videos are listed all the same.
         wrong = why
     shelf = SubtitleFolder(folder)
     rows = tuple(
@@ -168,10 +169,10 @@ def _row(shelf: SubtitleFolder, video: Video, found: Findings) -> VideoRow:
 
 
 async def with_damage(library: Library, say: Say) -> Library:
-    """Return it with the damaged frames counted of those that a run looks at by itself.
+    """Return the library with damaged frames counted among those that a run samples by default.
 
-    They are decoded where the cache does not hold them, and a run finds them there. Where it cannot
-    be written, that is said, and nothing is counted.
+    Frames are decoded into the cache, where a run finds them. If it cannot be written, that is
+    said, and nothing is counted.
     """
 
     async def look(decoders: Decoders, row: VideoRow) -> VideoRow:
@@ -192,7 +193,7 @@ async def with_damage(library: Library, say: Say) -> Library:
 
 
 async def with_scenes(library: Library, say: Say) -> Library:
-    """Return it with the scenes counted: a full decode of each video never searched before."""
+    """Return the library with scenes counted: a full decode of each video not searched before."""
 
     async def look(decoders: Decoders, row: VideoRow) -> VideoRow:
         try:
@@ -212,7 +213,7 @@ async def _with_each(
     say: Say,
     words: str,
 ) -> Library:
-    """Return it with every row looked at once more."""
+    """Return the library with every row replaced by what `look` returns for it."""
     done = 0
     with progress(say) as on_progress:
         async with Decoders(FrameCache()) as decoders:
@@ -230,7 +231,7 @@ async def _with_each(
 
 NARROW = 80
 MOST_VALUES = 6
-"""Of a column of facts that are named; of one with more only their number is said."""
+"""The most values of a column of facts that are named; of more only their number is given."""
 _COLUMNS: tuple[tuple[str, Callable[[VideoRow], str]], ...] = (
     ("length", lambda row: length(row.video.duration_s)),
     ("size", lambda row: f"{row.video.width_px}x{row.video.height_px}"),
@@ -240,7 +241,7 @@ _COLUMNS: tuple[tuple[str, Callable[[VideoRow], str]], ...] = (
 
 
 def render_library(library: Library) -> RenderableType:
-    """Return a folder's videos for a console; columns that would be empty are left out."""
+    """Return a folder's videos for a console, without columns that would be empty."""
     if not library.rows:
         nothing = f"{safe(str(library.folder))} contains no usable video"
         return Group(*map(Text, (nothing, *_left_out(library))))
@@ -285,7 +286,7 @@ def _left_out(library: Library) -> Iterator[str]:
 
 
 def _about_facts(library: Library) -> Iterator[str]:
-    """Yield what the file of facts says, column by column, and of which videos it says nothing."""
+    """Yield lines on the facts, column by column, and on videos without any."""
     facts = library.known
     if facts.sha256 is None:
         return

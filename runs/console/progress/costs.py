@@ -1,4 +1,4 @@
-"""What the calls of a run came to: in all, by role and by model.
+"""What the calls of a run cost: in all, by role and by model.
 
 The calls of one model that show it the same frames of a video begin with the same tokens: the
 system text and the frames. All but the first of them could have been spared reading those.
@@ -19,30 +19,30 @@ from videoautoarena.runs.run.rundir.account import BESIDE, Calls, role_of
 from videoautoarena.runs.run.rundir.reader import counted
 
 Group = tuple[str, str, int]
-"""Model, video and number of frames: what a shared beginning has in common."""
+"""Model, video and number of frames, which calls with a common beginning share."""
 
 
 @dataclass(frozen=True)
 class CacheShare:
-    """Input tokens of a run's remote calls."""
+    """Input tokens of a run's remote calls that a prompt cache read, or could have read."""
 
     SHOWN: ClassVar = ("could", "read", "share", "unknown")
     could: int = field(default=0, metadata=keyed("could_read_tokens"))
-    """That stood at the beginning of an earlier call, too: an estimate."""
+    """Tokens that began an earlier call, too: an estimate."""
     read: int | None = field(default=None, metadata=keyed("read_tokens"))
-    """That were read from a cache; None where no provider said."""
+    """Tokens that were read from a cache; None if no provider says."""
     unknown: int = field(default=0, metadata=keyed("unknown_calls"))
-    """Calls of which nobody said, left out of both."""
+    """Calls whose provider does not say, left out of both."""
 
     @property
     def share(self) -> float | None:
-        """The part of what could be read that was, 0 to 1; None where that is unknown."""
+        """Share of the reusable tokens that were read, 0 to 1; None if unknown."""
         if self.read is None or not self.could:
             return None
         return round(min(self.read / self.could, 1.0), 4)
 
     def as_line(self) -> str:
-        """Return it as a line for a person; empty where no call could have read anything."""
+        """Return a line for a person; empty if no call could have read anything."""
         if self.share is None:
             return "prompt cache: unknown (no provider reports it)" if self.unknown else ""
         unknown = f"; {self.unknown:,} calls do not report it" if self.unknown else ""
@@ -55,7 +55,7 @@ class CacheShare:
 
 
 class CacheCount:
-    """Adds calls up, in the order in which they were recorded."""
+    """Sums calls up, in the order in which they were recorded."""
 
     def __init__(self) -> None:
         self._seen: set[Group] = set()
@@ -68,6 +68,7 @@ class CacheCount:
         if call.input_tokens is None or call.cached_tokens is None:
             self._unknown += 1
             return
+        # A scope of a run begins with the id of its video, whatever slot follows.
         group = (call.model, call.scope.partition("-")[0], call.frames)
         if group in self._seen:
             # The role's text stands behind what is shared.
@@ -77,17 +78,17 @@ class CacheCount:
         self._reported += 1
 
     def total(self) -> CacheShare:
-        """Return what all of them came to."""
+        """Return the sums over all calls."""
         return CacheShare(self._could, self._read if self._reported else None, self._unknown)
 
 
 NAMED_INTENTS = 5
-"""Tries without a reply that are named one by one for a person."""
+"""The most tries without a reply that are listed for a person."""
 
 
 @dataclass
 class CallCosts:
-    """What all calls of a run came to."""
+    """What all calls of a run cost."""
 
     SHOWN: ClassVar = (
         *("calls", "calls_by_model", "cost_usd", "unknown_cost", "cost_usd_a_battle", "cache"),
@@ -100,7 +101,7 @@ class CallCosts:
     cached: CacheCount = field(default_factory=CacheCount)
 
     def add(self, call: CallFigures) -> None:
-        """Count one more call; they come in the order in which they were recorded."""
+        """Count one more call, in the order in which they were recorded."""
         role = role_of(call.scope, call.role)
         self.total.add(call)
         self.by_role.setdefault(role, Calls()).add(call)
@@ -109,12 +110,12 @@ class CallCosts:
 
     @property
     def beside(self) -> list[Calls]:
-        """What trials of judges and tags of questions came to, which are no part of any battle."""
+        """Costs of trials of judges and tags of questions, which are no part of any battle."""
         return [calls for role, calls in self.by_role.items() if role in BESIDE]
 
     @property
     def calls(self) -> dict[str, Calls]:
-        """Role to what its calls came to; trials of judges and what `arena freeze` asked are trial.
+        """Role to the costs of its calls; trials of judges and calls of `arena freeze` are `trial`.
 
         `calls`, `failures`, `input_tokens`, `output_tokens`, `untold_tokens`, `cost_usd` and
         `unknown_cost`: tokens and cost of all attempts, as far as known.
@@ -123,7 +124,7 @@ class CallCosts:
 
     @property
     def calls_by_model(self) -> dict[str, Calls]:
-        """The same by name in the cast."""
+        """Name in the cast to the costs of its calls, likewise."""
         return dict(sorted(self.by_model.items()))
 
     @property
@@ -155,7 +156,7 @@ class CallCosts:
         return self.cached.total()
 
     def as_lines(self) -> list[str]:
-        """Return it as lines for a person."""
+        """Return lines for a person."""
         if not self.total.calls:
             return []
         each = self.cost_usd_a_battle
@@ -179,7 +180,7 @@ def _calls_line(name: str, calls: Calls) -> str:
 
 
 def possibly_paid_lines(lost: UnansweredTries, intents: Sequence[Intent]) -> list[str]:
-    """Return for a person what tries without a reply may have cost, the first few by name."""
+    """Return lines on what tries without a reply may have cost, the first few by name."""
     if not lost.tries:
         return []
     named = [
@@ -198,7 +199,7 @@ def possibly_paid_lines(lost: UnansweredTries, intents: Sequence[Intent]) -> lis
 
 
 def in_flight_line(intents: Sequence[Intent]) -> str:
-    """Return for a person what is under way now."""
+    """Return a line on the calls under way."""
     usd = [intent.usd for intent in intents if intent.usd is not None]
     most = _at_most(sum(usd) if len(usd) == len(intents) else None)
     return f"in flight: {counted(len(intents), 'call')}, {most}"

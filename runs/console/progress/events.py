@@ -1,4 +1,4 @@
-"""What happens in a run while it goes on, who listens, and what is said at once.
+"""The events of a run under way, who listens to them, and what is said of them at once.
 
 A call is an `agents.calls.ask.Event`; everything else has a record below. Listeners are called in
 the event loop, at once and in order, and must be quick.
@@ -39,30 +39,30 @@ class RunBegun:
     examiner: str
     judges: tuple[str, ...]
     videos: Mapping[str, str]
-    """Video id to the file's name, which may hold anything."""
+    """Id of a video to its file's name, which may hold any characters."""
     slots: Sequence[Slot]
-    """Those that count, in stored order."""
+    """Slots that count, in stored order."""
     battles: Collection[Battle]
-    """Those that were settled before; to be counted or gone through on hearing this, not kept."""
+    """Battles that were settled before; to be read while this is heard, and not to be kept."""
     played_s: float = 0.0
-    """For how long its process has been at it already; above 0 only for a follower."""
+    """Seconds for which its process has been playing; above 0 only for a follower."""
     caps: SpendCaps = NO_CAPS
     spent: CallTotals = NO_CALLS
-    """What its calls came to before, in all its processes."""
+    """What its calls cost before, in all its processes."""
     facts: FactCount | None = None
-    """What was so of its calls and answers before, to be copied; None: what was counted stands."""
+    """Facts of its calls and answers before, to be copied; None: earlier counts stand."""
 
 
 @dataclass(frozen=True, slots=True)
 class VideoWatched:
-    """A video's frames are being looked for, and decoded where they are new."""
+    """A video's frames are requested, and decoded if they are new."""
 
     video: str
 
 
 @dataclass(frozen=True, slots=True)
 class PairDrawn:
-    """It is decided and written down who meets in a slot."""
+    """The pair of a slot is drawn and written down."""
 
     draw: Draw
 
@@ -76,7 +76,7 @@ class BattleSettled:
 
 @dataclass(frozen=True, slots=True)
 class RuleRead:
-    """A rule that may stop the run has looked at a wave."""
+    """The stopping rule was read for a wave."""
 
     reading: RuleReading
 
@@ -89,18 +89,18 @@ class WarningLogged:
     level: str
     logger: str
     text: str
-    """One line without keys."""
+    """The message on one line, without keys."""
 
 
 @dataclass(frozen=True, slots=True)
 class CallsDraining:
-    """Calls under way are being finished, nothing more is sent."""
+    """Calls under way are being finished, and nothing more is sent."""
 
     calls: int
     is_capped: bool = False
-    """A cap is reached; else somebody interrupted, or an endpoint is gone."""
+    """Whether a cap is reached; else somebody interrupted, or an endpoint is gone."""
     gone: str = ""
-    """The address of an endpoint that was waited for in vain."""
+    """The address of the endpoint that was waited for in vain, if any."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,13 +108,13 @@ class RunEnded:
     """Nothing more will happen in this process."""
 
     interrupted: bool
-    """There are slots left."""
+    """Whether slots are left."""
     is_capped: bool = False
-    """Since a cap was reached."""
+    """Whether it ended because a cap was reached."""
     spent: CallTotals | None = None
-    """What its calls came to by the run's file; None where nobody read it."""
+    """What its calls cost by the run's file; None if nobody read it."""
     gone: str = ""
-    """The address of an endpoint that was waited for in vain."""
+    """The address of the endpoint that was waited for in vain, if any."""
 
 
 RunEvent = (
@@ -141,11 +141,11 @@ class Listeners:
     say: Say
     hear: Hear
     unwritten: list[str] = field(default_factory=list)
-    """What of it could not be written down, as it was said."""
+    """Lines on what could not be written to a trace."""
 
 
 def all_of(*listeners: Hear) -> Hear:
-    """Return what passes an event on to each listener, in order."""
+    """Return a listener that passes an event on to each of these, in order."""
 
     def hear(event: RunEvent) -> None:
         for listener in listeners:
@@ -155,11 +155,11 @@ def all_of(*listeners: Hear) -> Hear:
 
 
 def nobody(_event: RunEvent) -> None:
-    """Let an event pass."""
+    """Ignore an event."""
 
 
 def end_of(event: CallEvent) -> CallEnds:
-    """Return how a finished call ended, to be counted."""
+    """Return the ending of a finished call, for counting facts."""
     return CallEnds(
         event.alias,
         event.nonce.role,
@@ -178,17 +178,17 @@ HOPELESS = {
     "http-401": "its API key is refused",
     "http-403": "its API key is refused, or may not do this",
 }
-"""Faults that the next call will meet as well, and what they mean."""
+"""Faults that every later call will meet as well, to their meaning."""
 KEY_REFUSED = (HOPELESS["http-401"], HOPELESS["http-403"])
 _BAD_KEY = "API key not valid"
 """How Gemini says with a 400 that a key is wrong."""
 
 
 class FailureAlarm:
-    """Says one line, the first time that a model fails so, and for all that a server teaches.
+    """Says one line the first time that a model fails for good, and whatever a server teaches.
 
-    `count_forfeits` counts those of the whole run, and is called at the first one that is heard of;
-    `accepted` is the share of them that is no matter; `key_of` says where a model's key is from.
+    `count_forfeits` counts the forfeits of the whole run, and is called at the first one that is
+    heard of; `accepted` is their accepted share; `key_of` returns where a model's key is from.
     """
 
     def __init__(
@@ -209,7 +209,7 @@ class FailureAlarm:
         self._named: set[str] = set()
 
     def hear(self, event: RunEvent) -> None:
-        """Say what failed, what becomes of the run, and what to do; or what was learnt."""
+        """Say what failed, what becomes of the run and what to do, or what was learnt."""
         if isinstance(event, BattleSettled):
             self._settle(event.battle)
         if line := _what_was_learnt(event):
@@ -248,7 +248,7 @@ class FailureAlarm:
 
 
 def why_hopeless(event: RunEvent) -> str | None:
-    """Return why every later call of a model will fail, too; None where that is not so."""
+    """Return why every later call of a model will fail, too, or None."""
     if not isinstance(event, CallEvent) or event.kind != "finished":
         return None
     fault = "http-401" if event.fault and _BAD_KEY in event.text else event.fault
@@ -256,7 +256,7 @@ def why_hopeless(event: RunEvent) -> str | None:
 
 
 def pass_on(event: RunEvent, listeners: Listeners) -> str | None:
-    """Pass an event on, and say what it teaches; return why its model can do no more, if so."""
+    """Pass an event on, and say what was learnt; return why its model can do no more, if so."""
     listeners.hear(event)
     if line := _what_was_learnt(event):
         listeners.say(line)
@@ -269,11 +269,11 @@ def _what_was_learnt(event: RunEvent) -> str | None:
 
 LEVEL = logging.WARNING
 SAME_AT_MOST = 20
-"""Records from one place in the code that are passed on: a library may warn at every call."""
+"""The most records from one place in the code: a library may warn at every call."""
 
 
 class LogEvents(logging.Handler):
-    """Passes on what a process logs from warnings up, each on one line and without keys."""
+    """Passes on what a process logs from warnings up, on one line and without keys."""
 
     def __init__(self, node: str, hear: Hear) -> None:
         super().__init__(LEVEL)
@@ -282,7 +282,7 @@ class LogEvents(logging.Handler):
         self._heard: dict[tuple[str, int], int] = {}
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Pass a record on, unless there were many of its kind."""
+        """Pass a record on, unless there were many from its place in the code."""
         place = record.pathname, record.lineno
         count = self._heard[place] = self._heard.get(place, 0) + 1
         if count > SAME_AT_MOST:
@@ -301,7 +301,7 @@ class LogEvents(logging.Handler):
 
 
 def hear_logs(node: str, hear: Hear) -> LogEvents:
-    """Pass on from now on what this process logs; return what does, which can be taken off."""
+    """Pass on what this process logs from now on; return the handler, which can be removed."""
     handler = LogEvents(node, hear)
     logging.getLogger().addHandler(handler)
     return handler

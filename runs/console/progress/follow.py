@@ -1,7 +1,7 @@
-"""Watching a run of another process: its file is read once a second and heard as if it were here.
+"""Following a run of another process: its file is read once a second and turned into events.
 
-Nothing is written. Which calls are under way over there is in no file, so a lineage shows who spoke
-last in it.
+Nothing is written. Calls under way in the other process are in no file, so a lineage shows who
+spoke last in it.
 """
 
 from __future__ import annotations
@@ -54,17 +54,17 @@ class Follower:
         self._place = 0
         self._lineup = Lineup(())
         self._is_settled = np.zeros(0, dtype=np.bool_)
-        """Of the slots that count, which have been passed on or were settled before."""
+        """A mask of the slots that count and were passed on or settled before."""
         self._latest = 0
         self._slots = -1
         self._drawn: set[str] = set()
         self._limits: set[str] = set()
-        """Lines about servers that were said."""
+        """Lines about servers that were said already."""
         self._waves: Waves | None = None
         self._watch: Watch | None = None
         self._machines: Machines | None = None
         self._waiting: dict[str, float] = {}
-        """Servers that refuse calls for now, and since when in seconds since 1970."""
+        """Address of a server that refuses calls to when that began, in seconds since 1970."""
         self.total = 0
         self.has_begun = False
 
@@ -74,7 +74,8 @@ class Follower:
         return int(self._is_settled.sum())
 
     def look(self, process: int | None = None) -> None:
-        """Pass on what is new since the last look; `process` holds the run's file."""
+        """Pass on what is new since the last look; `process` plays the run."""
+        # Opened anew for each look, since a Run remembers what it has read.
         with open_run(self._folder) as run:
             # Slots are only ever added.
             if run.store.count_slots() != self._slots:
@@ -97,7 +98,7 @@ class Follower:
                 self._listeners.hear(machines)
 
     def _look_for_waits(self, run: RunReader, process: int | None) -> None:
-        """Pass on at which servers calls wait by now, and at which they do no longer."""
+        """Pass on at which servers calls wait now, and at which they no longer do."""
         waiting = {one.address: one for one in waiting_now(run.store, process)}
         for address, since_s in list(self._waiting.items()):
             if address not in waiting:
@@ -152,11 +153,12 @@ class Follower:
             self._waves.note(ending_of(battle))
 
     def _look_for_rule(self, run: RunReader) -> None:
-        """Pass on what the rule that may stop the run sees by now."""
+        """Pass on the present reading of the stopping rule."""
         rule = kept_rule(run.store).rule
         if rule is None:
             self._watch = self._waves = None
             return
+        # A rule may change whenever the run is continued.
         if self._watch is None or self._watch.rule != rule or self._waves is None:
             config = RunConfig.of_manifest(run.manifest)
             self._waves = Waves.of(run.store, config.models)
@@ -167,6 +169,7 @@ class Follower:
 
     def _call(self, run: RunReader, row: CallRow) -> None:
         slot = self._lineup.current(row.nonce.scope)
+        # No call says who was drawn: the draw is read at the first answer of a slot, and once.
         if row.nonce.role == "contestant" and slot not in self._drawn and self._is_open(slot):
             self._drawn.add(slot)
             draw = run.store.draw(slot)
@@ -193,13 +196,15 @@ class Follower:
 
 
 async def follow(folder: Path, listeners: Listeners) -> str:
-    """Follow a run until its process ends or somebody interrupts; return how it stands then."""
+    """Follow a run until its process ends or somebody interrupts; return its state in a line."""
     lock = lock_file(folder)
     follower = Follower(folder, listeners)
     left = asyncio.Event()
     signals = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
     with heard(dict.fromkeys(signals, left.set)):
         while True:
+            # Asked before the file is read: what the process committed last, before it ended, is
+            # then seen.
             process = holder(lock)
             follower.look(process)
             if is_chatter_unread():
@@ -211,6 +216,7 @@ async def follow(folder: Path, listeners: Listeners) -> str:
     is_whole = follower.settled >= follower.total
     if not is_whole:
         with open_run(folder) as run:
+            # A run that its rule has stopped has come to its end, too.
             is_whole = look_ahead(run.store).is_stopped
     listeners.hear(RunEnded(interrupted=not is_whole))
     counts = f"{follower.settled} of {follower.total} battles settled"
@@ -220,5 +226,5 @@ async def follow(folder: Path, listeners: Listeners) -> str:
 
 
 def _played_s(lock: Path) -> float:
-    """Return how long ago a process wrote its id into the lock; 0 where none holds it."""
+    """Return the seconds since a process wrote its id into the lock; 0 if none holds it."""
     return max(time.time() - lock.stat().st_mtime, 0.0) if holder(lock) else 0.0

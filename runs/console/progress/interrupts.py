@@ -1,4 +1,4 @@
-"""Letting work that makes calls come to a good end when somebody interrupts or a cap is reached."""
+"""Ending work that makes calls in good order, at an interrupt, a cap or a lost server."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from videoautoarena.runs.run.rundir.reader import counted
 
 
 class InFlight(Protocol):
-    """What makes all calls of some work, here or elsewhere."""
+    """What makes the calls of some work, in this process or elsewhere."""
 
     @property
     def drained(self) -> asyncio.Event:
-        """Set once `drain` was called and every call that was under way is recorded."""
+        """Set once `drain` was called and every call under way is recorded."""
 
     @property
     def under_way(self) -> int:
@@ -36,10 +36,10 @@ class InFlight(Protocol):
     def announce(
         self, on_empty: Callable[[], None], on_outage: Callable[[Outage | ServerWait], None]
     ) -> None:
-        """Have it said when the cap is reached, and when an endpoint is gone, full or back."""
+        """Set what is called at the cap, and when an endpoint is gone, full or back."""
 
     def drain(self) -> None:
-        """Send nothing more; calls under way are finished."""
+        """Send no further call; those under way are finished."""
 
 
 async def until_done(
@@ -55,6 +55,8 @@ async def until_done(
     main = asyncio.ensure_future(work)
     drained = asyncio.ensure_future(asker.drained.wait())
     with _interrupts(asker, main, listeners):
+        # Once the asker is drained, work only waits for calls that are never sent: it has to be
+        # cancelled.
         await asyncio.wait({main, drained}, return_when=asyncio.FIRST_COMPLETED)
     drained.cancel()
     if not main.done():
@@ -67,7 +69,7 @@ async def until_done(
 
 
 def _announce(asker: InFlight, listeners: Listeners) -> None:
-    """Let listeners hear when a cap is reached, and of endpoints that cannot be reached."""
+    """Tell listeners when a cap is reached, and when an endpoint cannot be."""
 
     def announce_cap() -> None:
         calls = counted(asker.under_way, "call")
@@ -104,7 +106,7 @@ def _about_outage(outage: Outage) -> str:
 def _interrupts(
     asker: InFlight, main: asyncio.Future[None], listeners: Listeners
 ) -> Iterator[None]:
-    """Let the first interrupt drain the asker and the second one stop all work."""
+    """Make the first interrupt drain the asker, and the second one stop all work."""
     is_asked = is_hung_up = False
 
     def stop() -> None:
@@ -129,6 +131,7 @@ def _interrupts(
     handlers = {signal.SIGINT: stop, signal.SIGTERM: stop, signal.SIGHUP: hang_up}
     with heard(handlers, is_waited_for=is_waited_for):
         yield
+    # The terminal is gone and its next hang-up would end the process before it has written all.
     if is_hung_up:
         signal.signal(signal.SIGHUP, signal.SIG_IGN)
 
@@ -147,7 +150,7 @@ def heard(
     *,
     is_waited_for: Callable[[], bool] = lambda: False,
 ) -> Iterator[None]:
-    """Have each signal call its handler in the event loop; then let all be as it was.
+    """Make each signal call its handler in the event loop, and restore all of them afterwards.
 
     A hang-up that is ignored, as under nohup, stays so. Where the loop stands still in a query, it
     hears nothing; so that query ends soon, as if it had been interrupted. Something that is paid
@@ -175,6 +178,8 @@ def heard(
         loop.add_signal_handler(number, hear, handlers[number])
         # The loop is told by way of a descriptor, whatever stands here.
         signal.signal(number, note)
+        # System calls go on after the signal: a write that is cut off would be an error of the
+        # work.
         signal.siginterrupt(number, False)
     try:
         yield

@@ -25,7 +25,7 @@ DUMB = ("dumb", "unknown", "")
 def audience(
     *, quiet: bool = False, plain: bool = False, trace: str | None = None
 ) -> Iterator[Listeners]:
-    """Give who listens to a run until the end; BadInput where the trace cannot be written.
+    """Yield the listeners of a run; BadInput if the trace cannot be written.
 
     `trace` is a file, or "-" for the terminal.
     """
@@ -39,6 +39,7 @@ def audience(
         elif not quiet and (plain or not is_live()):
             listeners = [plain_lines(say)]
         elif not quiet:
+            # Imported only where something is drawn: a pipe does without rich's console.
             from rich.console import Console
 
             from videoautoarena.runs.console.progress.live import LiveConsole
@@ -68,20 +69,20 @@ def is_live() -> bool:
 
 
 OnProgress = Callable[[int, int, str], None]
-"""Takes how many pieces are done, of how many, and how they went in a few words."""
+"""Takes the number of finished pieces, of all pieces, and a few words."""
 
 
 def unheard(_done: int, _total: int, _words: str) -> None:
-    """Show nothing of how far work is."""
+    """Show no progress."""
 
 
 LINES = 10
-"""About so many lines are printed into a pipe for all of the work."""
+"""About how many lines of progress are printed into a pipe."""
 
 
 @contextmanager
 def progress(say: Say, *, is_quiet: bool = False) -> Iterator[OnProgress]:
-    """Give what hears of every piece that is done and shows how far the work is."""
+    """Yield a function that takes every finished piece and shows the progress."""
     if is_quiet:
         yield unheard
     elif is_live():
@@ -120,11 +121,11 @@ def _bar() -> Iterator[OnProgress]:
 
 
 MANY = 100
-"""Fewer files than this are read before anybody wonders: small ones by the hundred a second."""
+"""Fewer files than this show no progress: a hundred small ones are read in a second."""
 
 
 def gather(folder: Path, say: Say) -> Findings:
-    """Return what the folder holds, as `find_videos` does; many files are counted on the way."""
+    """Return what `find_videos` finds in a folder; show progress if there are many files."""
     with ExitStack() as shown:
         on_progress: OnProgress | None = None
 
@@ -138,7 +139,7 @@ def gather(folder: Path, say: Say) -> Findings:
 
 
 def gather_usable(folder: Path, say: Say, found: Findings | None = None) -> Findings:
-    """Return what a folder holds, or `found` of it, and say what is no use.
+    """Return what a folder holds, or `found`, and say which files cannot be used.
 
     Raises:
         BadInput: there is no usable video.

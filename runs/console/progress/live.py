@@ -1,4 +1,4 @@
-"""The live console, and plain lines where there is no terminal.
+"""The live console, and plain lines for a pipe.
 
 It is fed by events and never draws more than four times a second, and less often where drawing is
 dear: at most a fortieth of the time goes into pictures. As much goes into the running leaderboard,
@@ -45,24 +45,24 @@ from videoautoarena.runs.run.rundir.call_facts import FactCount
 from videoautoarena.runs.run.rundir.reader import one_line, outcome
 
 LEAST = 10
-"""So many pieces say how long one takes; of fewer than a hundred, a tenth of them."""
+"""Finished pieces from which on time is estimated; of fewer than a hundred, a tenth of all."""
 LEAST_S = 1.0
-"""Nobody asks how long less than this takes."""
+"""Seconds; a shorter rest is not worth an estimate."""
 NEWEST = 100
-"""By so many pieces it is told: what is known from before comes all at once, at the beginning."""
+"""The latest pieces that the estimate rests on; known ones come all at once at the beginning."""
 LONGEST_LEFT = len(" ~123.4 h")
-"""Characters of the words for what is left, but for weeks of work."""
+"""Characters of the words for the time left, up to weeks of work."""
 
 
 class RemainingTime:
-    """Takes how many pieces are done whenever one is, and says how long the rest takes."""
+    """Estimates how long the rest of some work takes from how many pieces are done."""
 
     def __init__(self, *, done: int = 0, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
         self._looks = deque([(clock(), done)], maxlen=NEWEST + 1)
 
     def left_s(self, done: int, total: int) -> float | None:
-        """Take a look, and return the seconds that are left; None where nobody can say yet."""
+        """Note how many pieces are done, and return the seconds left; None if it is too early."""
         if done == self._looks[-1][1]:
             # What went before the first piece takes no time of any.
             self._looks.pop()
@@ -75,19 +75,19 @@ class RemainingTime:
         return (now - since) / fresh * (total - done)
 
     def words(self, done: int, total: int) -> str:
-        """Take a look, and return it as it follows a count: ` ~7 min`, or nothing."""
+        """Note how many pieces are done, and return the time left, such as ` ~7 min`, or ""."""
         left_s = self.left_s(done, total)
         return "" if left_s is None or left_s < LEAST_S else f" ~{roughly(left_s)}"
 
 
 PIPED = 140
-"""Columns of a line where no terminal says how many there are."""
+"""Columns of a line without a terminal."""
 LEAST_QUESTION = 12
-"""A question that would be cut shorter than this is left out."""
+"""Characters; a question that would be cut shorter is left out."""
 
 
 class BattleLines:
-    """Says each battle as it is settled, on one line that fits the terminal."""
+    """Says each settled battle on one line that fits the terminal."""
 
     def __init__(
         self,
@@ -120,7 +120,7 @@ class BattleLines:
 
 
 def plain_lines(say: Say) -> Hear:
-    """Return what hears a run and says each battle on a line."""
+    """Return a listener that says each battle of a run on a line."""
     progress: BattleLines | None = None
     facts = FactLines(say)
 
@@ -140,16 +140,16 @@ def plain_lines(say: Say) -> Hear:
 
 
 class FactLines:
-    """Says what is so of a model's calls when it is first heard of, and at the end how often."""
+    """Says a fact of a model's calls when it first occurs, and at the end how often it did."""
 
     def __init__(self, say: Say) -> None:
         self._say = say
         self._count = FactCount()
         self._said: dict[tuple[str, str, str], int] = {}
-        """How often a fact held of a model in a role when it was said last."""
+        """Key of a fact, model and role to its count when it was said last."""
 
     def hear(self, event: RunEvent) -> None:
-        """Take an event in, and say what it is the first of."""
+        """Count an event, and say each fact that it is the first case of."""
         match event:
             case RunBegun(facts=facts) if facts is not None:
                 self._count = facts.copy()
@@ -171,19 +171,21 @@ class FactLines:
                 self._say(f"note: {one.sentence}")
 
 
+# Rich took about 29 ms of CPU for a table of forty rows: four a second are an eighth of a core, so
+# dear pictures stand longer, up to IDLE_GAP_S.
 LEAST_GAP_S = 0.25
 IDLE_GAP_S = 1.0
-"""Between two pictures where nothing happens but time."""
+"""Seconds between two pictures while nothing happens."""
 BEHIND_S = 2.0
 BEHIND = 0.05
-"""A leaderboard on the screen is older than the one or leaves out more battles than the other, of
-those that ended, but never both; if only the rating itself takes no longer."""
+"""A leaderboard on the screen may be older than the one, or leave out a larger share of the battles
+than the other, but never both; unless rating itself takes longer."""
 THRIFT = 40
-"""So many times as long as it took, a picture or a leaderboard is let stand."""
+"""A picture or a leaderboard stays for so many times as long as it took to make."""
 
 
 class LiveConsole:
-    """Shows a run on a terminal; hears events and takes lines, which appear above the picture."""
+    """Shows a run on a terminal; lines that it is given appear above the picture."""
 
     def __init__(self, console: Console) -> None:
         self.standing = RunSnapshot()
@@ -195,17 +197,18 @@ class LiveConsole:
         self._rating: asyncio.Task[None] | None = None
         self._rating_timer: asyncio.TimerHandle | None = None
         self._rated_s = self._took_s = self._took_cpu_s = 0.0
-        """When the last rating began, in the loop's time, and what it took."""
+        """When the last rating began, in the loop's time, and how long it took."""
         self._size = console.size
         self._hushed = False
 
     def hear(self, event: RunEvent) -> None:
-        """Take an event in, and draw it soon."""
+        """Note an event, and draw it soon."""
         self.standing.hear(event)
         match event:
             case RunBegun():
                 self._start()
             case RunEnded():
+                # The last picture stays on the terminal, so its board has every battle.
                 self._rate_now()
                 self._draw(again=False)
                 self.close()
@@ -214,14 +217,14 @@ class LiveConsole:
                 self._rate_soon()
 
     def say(self, line: str) -> None:
-        """Print a line above the picture, where there is one."""
+        """Print a line above the picture, if there is one."""
         if self._live is None:
             say(line)
         else:
             self._console.print(Text(line))
 
     def close(self) -> None:
-        """Give the terminal back; the last picture stays on it."""
+        """Release the terminal; the last picture stays on it."""
         for under_way in (self._timer, self._rating_timer, self._rating):
             if under_way is not None:
                 under_way.cancel()
@@ -236,9 +239,13 @@ class LiveConsole:
         self._live = Live(
             self._picture(),
             console=self._console,
+            # Drawn on events: a thread of rich's would draw though nothing has changed.
             auto_refresh=False,
+            # Results go to stdout as they are, and lines above the picture come through `say`
+            # alone.
             redirect_stdout=False,
             redirect_stderr=False,
+            # What has scrolled out of the terminal cannot be drawn over.
             vertical_overflow="crop",
         )
         self._hushed = _echo_keys(False)
@@ -250,7 +257,7 @@ class LiveConsole:
         return min(max(LEAST_GAP_S, self._dear_s), IDLE_GAP_S)
 
     def _plan(self, gap_s: float) -> None:
-        """See to it that a picture is drawn so long after the last one."""
+        """Plan a picture `gap_s` seconds after the last one, unless an earlier one is planned."""
         if self._live is None:
             return
         loop = asyncio.get_running_loop()
@@ -263,6 +270,7 @@ class LiveConsole:
     def _draw(self, *, again: bool = True) -> None:
         if self._live is None:
             return
+        # CPU and not wall time: what a picture costs, however busy the machine is.
         began = time.thread_time()
         if self._console.size != self._size:
             # What the old picture left behind has been wrapped anew; no counting finds it again.
@@ -284,7 +292,7 @@ class LiveConsole:
         return Group(*picture(self.standing, self._board, size))
 
     def _rate_soon(self) -> None:
-        """See to it that the leaderboard is made anew before it is too far behind."""
+        """Plan a new leaderboard before the shown one is too far behind."""
         is_busy = self._rating is not None and not self._rating.done()
         if self._live is None or is_busy or not self._missing():
             return
@@ -300,7 +308,7 @@ class LiveConsole:
         return self.standing.done - (self._board.battles if self._board else 0)
 
     def _board_gap_s(self) -> float:
-        """Return how long after the last leaderboard was begun the next one is."""
+        """Return the seconds between the beginnings of the last leaderboard and the next."""
         # Half of what it may be: when the rest comes at once, what is missing by then is young.
         if self._missing() <= BEHIND / 2 * self.standing.done:
             return THRIFT * self._took_cpu_s
@@ -324,6 +332,7 @@ class LiveConsole:
 
         loop = asyncio.get_running_loop()
         self._rated_s = loop.time()
+        # In a thread, so that no reply has to wait for a rating.
         table, self._took_cpu_s = await asyncio.to_thread(rate)
         self._took_s = loop.time() - self._rated_s
         self._board = LiveBoard(table, len(battles))
@@ -339,9 +348,9 @@ class LiveConsole:
 
 
 def _echo_keys(wanted: bool) -> bool:
-    """Let the terminal write ^C where it is typed, or not; return whether that changed.
+    """Make the terminal echo ^C, or not; return whether that changed.
 
-    Below a picture it would move the cursor, and the next picture would leave parts of this one.
+    An echo below a picture would move the cursor, and parts of the picture would stay behind.
     """
     try:
         is_ours = os.tcgetpgrp(0) == os.getpgrp()

@@ -1,4 +1,4 @@
-"""What the process that plays a run keeps in its file for onlookers: machines at work, and waits.
+"""What a playing process keeps in the run's file for onlookers: machines at work, and waits.
 
 Both are kept under the id of the process, so that nobody takes those of an earlier process for
 machines at work or for waits that go on. They are no part of the run.
@@ -22,38 +22,38 @@ from videoautoarena.runs.formats.words import spent
 from videoautoarena.runs.run.rundir.reader import counted, one_line
 
 NODES_FILE = "local/nodes"
-"""Name in the run's file of how the machines stand that play it; no part of the run."""
+"""Name in the run's file of the state of its machines; no part of the run."""
 NAMED = 8
-"""Machines that lines of text name; of more, the first."""
+"""The most machines that lines of text name."""
 
 
 @dataclass(frozen=True, slots=True)
 class Machine:
-    """How a machine of a cluster stands."""
+    """The state of a machine of a cluster."""
 
     node: str
     workers: int = 0
     """Processes that play there."""
     under_way: int = 0
-    """Tries that they have sent."""
+    """Tries that they have under way."""
     calls: int = 0
-    """That they have finished."""
+    """Calls that they have finished."""
     lost: int = 0
     """Workers that were given up there."""
 
 
 @dataclass(frozen=True, slots=True)
 class Machines:
-    """How the machines of a cluster stand."""
+    """The state of all machines of a cluster."""
 
     machines: tuple[Machine, ...]
-    """By name."""
+    """The machines, sorted by name."""
     losses: int = 0
     """Workers that were given up since the process began."""
 
 
 class KeptMachines(NamedTuple):
-    """How machines stood, and the process that owned the run's file then."""
+    """The last known state of machines, and the process that owned the run's file then."""
 
     machines: Machines
     process: int
@@ -69,13 +69,13 @@ _KEPT_MACHINES = TypeAdapter(_MachinesFile)
 
 
 def keep_machines(store: Store, machines: Machines, process: int) -> None:
-    """Keep in the run's file how its machines stand."""
+    """Keep the state of its machines in the run's file."""
     text = json.dumps({"process": process, **asdict(machines)})
     store.put_file(NODES_FILE, text, replace=True)
 
 
 def kept_machines(store: Store) -> KeptMachines | None:
-    """Return what was kept last; None of a run that no cluster played."""
+    """Return the last known state of machines; None for a run that no cluster played."""
     found = store.file_as(_KEPT_MACHINES, NODES_FILE)
     if found is None:
         return None
@@ -83,7 +83,7 @@ def kept_machines(store: Store) -> KeptMachines | None:
 
 
 def machines_at_work(store: Store, process: int | None) -> Machines | None:
-    """Return the machines that play a run now, which `process` holds; None where none do."""
+    """Return the machines with which `process` plays a run now, or None."""
     kept = kept_machines(store)
     return kept.machines if kept and kept.process == process and kept.machines.machines else None
 
@@ -100,12 +100,12 @@ def summed(machines: Sequence[Machine], name: str = "") -> Machine:
 
 
 def troubled_first(machines: Machines) -> list[Machine]:
-    """Return the machines, those first that lost the most workers, then by name."""
+    """Return the machines, those that lost most workers first, then by name."""
     return sorted(machines.machines, key=lambda one: (-one.lost, one.node))
 
 
 def about(machine: Machine) -> str:
-    """Return how a machine stands, or a sum of them, in words."""
+    """Return the state of a machine, or of a sum of them, in words."""
     flying = f"{counted(machine.under_way, 'call')} in flight, {machine.calls:,} finished"
     lost = f", {counted(machine.lost, 'worker')} lost" if machine.lost else ""
     return f"{counted(machine.workers, 'worker')}, {flying}{lost}"
@@ -124,7 +124,7 @@ def machine_lines(machines: Machines) -> list[str]:
 
 
 def past_line(machines: Machines) -> str:
-    """Return in a line on what a cluster has played a run that it plays no longer."""
+    """Return one line on the machines of a cluster that no longer plays the run."""
     ordered = troubled_first(machines)
     names = ", ".join(safe(one.node) for one in ordered[:NAMED])
     more = f" and {len(ordered) - NAMED} more" if len(ordered) > NAMED else ""
@@ -135,7 +135,7 @@ def past_line(machines: Machines) -> str:
 
 
 WAITING_FILE = "local/waiting"
-"""Name in the run's file of the servers that its process waits at; no part of the run."""
+"""Name in the run's file of the servers that its process waits for; no part of the run."""
 LONGEST_REASON = 200
 
 
@@ -144,17 +144,17 @@ class Waiting(NamedTuple):
 
     address: str
     since_s: float
-    """In seconds since 1970."""
+    """When the wait began, in seconds since 1970."""
     fault: str
     reason: str
 
     @property
     def wait(self) -> ServerWait:
-        """Return it as it was heard of where it began."""
+        """The event with which the wait began."""
         return ServerWait(self.address, "waiting", 0.0, self.fault, self.reason)
 
     def line(self) -> str:
-        """Return it as a line for a person."""
+        """Return a line for a person."""
         time_s = max(time.time() - self.since_s, 0.0)
         return f"waiting at {safe(self.address)} for {spent(time_s)}: {_refusal(self.wait)}"
 
@@ -172,7 +172,7 @@ _KEPT_WAITS = TypeAdapter(_WaitsFile)
 
 
 class KeptWaits:
-    """Keeps in a run's file at which servers its process waits."""
+    """Keeps in a run's file for which servers its process waits."""
 
     def __init__(self, store: Store, process: int) -> None:
         self._store = store
@@ -180,7 +180,7 @@ class KeptWaits:
         self._waiting: dict[str, Waiting] = {}
 
     def hear(self, event: object) -> None:
-        """Keep where a wait begins, and forget it where it ends."""
+        """Keep a wait when it begins, and forget it when it ends."""
         if not isinstance(event, ServerWait):
             return
         if event.state == "waiting":
@@ -194,13 +194,13 @@ class KeptWaits:
 
 
 def waiting_now(store: Store, process: int | None) -> list[Waiting]:
-    """Return the servers at which the process that plays a run waits; none where none plays it."""
+    """Return the servers for which the process that plays a run waits; none if none plays it."""
     kept = store.file_as(_KEPT_WAITS, WAITING_FILE)
     return kept["servers"] if kept and kept["process"] == process else []
 
 
 def about_wait(wait: ServerWait) -> str:
-    """Return where calls wait, or waited, as a line for a person."""
+    """Return a line on the server at which calls wait or waited."""
     if wait.state == "over":
         return f"waiting at {safe(wait.address)} is over after {spent(wait.seconds)}"
     again = f", next try in {spent(wait.seconds)}" if wait.seconds else ""

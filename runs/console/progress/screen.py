@@ -1,4 +1,4 @@
-"""One picture of a run under way, made to fit a terminal: who leads, who speaks, who just won."""
+"""One picture of a run under way that fits a terminal: who leads, who speaks, who just won."""
 
 from __future__ import annotations
 
@@ -29,14 +29,15 @@ from videoautoarena.runs.run.rundir.reader import counted
 
 
 def has_budget(standing: RunSnapshot) -> bool:
-    """Return whether there is anything to say: a cost, known or not, or a cap."""
+    """Return whether there is a cost, known or not, or a cap to show."""
     return bool(standing.caps or standing.usd or standing.unknown)
 
 
 def budget(standing: RunSnapshot, line: TerminalLine) -> Text:
-    """Return the line, the most important first: at 80 columns something may be cut."""
+    """Return the line on costs, the most important first: at 80 columns something may be cut."""
     usd, tokens = standing.caps
     dot = f" {line.marks.between} "
+    # With unknown costs alone no sum is shown: $0.00 would read as free.
     is_known = bool(standing.usd) or not standing.unknown or usd is not None
     line.add("cost ").add(dollars(standing.usd) if is_known else "unknown", "bold")
     line.add(f" of ${usd:,.2f}" if usd is not None else "")
@@ -54,9 +55,9 @@ def budget(standing: RunSnapshot, line: TerminalLine) -> Text:
 
 ROWS_BEFORE_MACHINES = 16
 ROWS_A_MACHINE = 3
-"""A terminal has a row for another machine with each so many more rows than the former."""
+"""Rows of a terminal without machines, and further rows for each machine that is shown."""
 WIDE = 120
-"""Columns from which on the leaderboard and the lineages stand side by side."""
+"""Columns from which on leaderboard and lineages stand side by side."""
 SPEECH = {
     "examiner": "watches the video",
     "persona": "invents personas",
@@ -83,7 +84,7 @@ STYLES = {"judge": "magenta", "contestant": "cyan", "evolver": "yellow", "grader
 
 @dataclass(frozen=True)
 class ScreenSize:
-    """What there is to draw on."""
+    """Room and signs to draw with."""
 
     width: int
     height: int
@@ -91,14 +92,14 @@ class ScreenSize:
 
 
 class LiveBoard(NamedTuple):
-    """A leaderboard, and how many battles had ended when it was made."""
+    """A leaderboard, and the number of battles that had ended when it was made."""
 
     table: RatedLeaderboard
     battles: int
 
 
 def picture(standing: RunSnapshot, board: LiveBoard | None, size: ScreenSize) -> list[Text]:
-    """Return the lines of a run as it stands; at most `size.height` of `size.width` cells."""
+    """Return the lines of a run's picture, at most `size.height` of `size.width` cells."""
     if standing.run is None:
         return [TerminalLine(size.width, size.marks).add("starting").text]
     names = short_names(standing.run.models)
@@ -126,8 +127,9 @@ def picture(standing: RunSnapshot, board: LiveBoard | None, size: ScreenSize) ->
 
 
 def _share(room: int, models: int, standing: RunSnapshot) -> tuple[int, int, int]:
-    """Return how many rows, titles included, board, lineages and battles get."""
+    """Return the rows, titles included, of board, lineages and battles."""
     wants = [models + 1 if models else 0, len(standing.flights) + 1, len(standing.latest) + 1]
+    # After the end nothing is in flight, and its rows go to board and battles.
     wants[1] *= standing.ended is None
     got = [0, 0, 0]
     # In turn, so that each has a few rows before one has many; the board's last rows come late.
@@ -213,7 +215,7 @@ def _state(standing: RunSnapshot) -> str:
 
 
 def _awaited(standing: RunSnapshot) -> str:
-    """Return what is waited for that cannot be reached, the longest first."""
+    """Return words on the servers that cannot be reached, the longest wait first."""
     if not standing.awaited:
         return _refusing(standing)
     address, since_s = next(iter(standing.awaited.items()))
@@ -222,7 +224,7 @@ def _awaited(standing: RunSnapshot) -> str:
 
 
 def _refusing(standing: RunSnapshot) -> str:
-    """Return where calls wait since they are refused, the longest first."""
+    """Return words on the servers that refuse calls for now, the longest wait first."""
     if not standing.refusing:
         return ""
     address, (since_s, fault) = next(iter(standing.refusing.items()))
@@ -233,11 +235,11 @@ def _refusing(standing: RunSnapshot) -> str:
 
 
 MOST_FACTS = 3
-"""Rows that facts of calls may take where there is room."""
+"""The most rows for facts of calls, if there is room."""
 
 
 def _facts(standing: RunSnapshot, names: dict[str, str], size: ScreenSize) -> Iterator[Text]:
-    """Yield a row a fact of the calls: of which models it holds, and how often."""
+    """Yield a row for each fact of the calls, with its models and counts."""
     found = standing.facts.found("console")
     facts = list(dict.fromkeys(one.fact for one in found))
     rows = MOST_FACTS if size.height >= 24 else 1
@@ -264,7 +266,7 @@ def _counts(standing: RunSnapshot, size: ScreenSize, dot: str) -> Text:
 
 
 def _machines(standing: RunSnapshot, size: ScreenSize) -> Iterator[Text]:
-    """Yield the machines of a cluster in a row for all and, where there is room, one for some."""
+    """Yield a row for all machines of a cluster and, if there is room, one for each of some."""
     if standing.machines is None or not standing.machines.machines:
         return
     ordered = troubled_first(standing.machines)
@@ -287,7 +289,7 @@ def _machines(standing: RunSnapshot, size: ScreenSize) -> Iterator[Text]:
 
 
 def _machine(line: TerminalLine, machines: Sequence[Machine]) -> Text:
-    """Add how machines stand to a line; what went wrong comes first, since the rest may be cut."""
+    """Add the state of machines to a line, losses first, since the rest may be cut."""
     of_all = summed(machines)
     dot = f" {line.marks.between} "
     if of_all.lost:
@@ -340,7 +342,7 @@ def _ranked(row: LeaderboardRow, axis: Axis, name: str, size: ScreenSize) -> Tex
 
 
 def _interval(line: TerminalLine, drawn: DrawnInterval, axis: Axis, width: int) -> None:
-    """Draw an interval and its middle on one scale for all rows."""
+    """Draw an interval and its middle on the scale that all rows share."""
     if width < 5:
         return
     left, dot, right = bar(axis, drawn, width, line.marks).partition(line.marks.dot)
@@ -350,6 +352,7 @@ def _interval(line: TerminalLine, drawn: DrawnInterval, axis: Axis, width: int) 
 def _flights(standing: RunSnapshot, names: dict[str, str], size: ScreenSize) -> Iterator[Text]:
     if size.height < 1 or standing.ended is not None:
         return
+    # Those with a call under way first: the others only wait.
     flights = sorted(standing.flights.values(), key=lambda flight: not flight.voices)
     shown = flights[: size.height - 1]
     more = len(flights) - len(shown)
@@ -419,7 +422,7 @@ def _battles(standing: RunSnapshot, names: dict[str, str], size: ScreenSize) -> 
 
 
 def clock(seconds: float) -> str:
-    """Return a stretch of time as people read it: 9 s, 4:05, 1:02:03."""
+    """Return a length of time for a clock: 9 s, 4:05, 1:02:03."""
     whole = int(seconds)
     if whole < 60:
         return f"{whole} s"

@@ -1,4 +1,4 @@
-"""How a run stands, by its events: what is in flight, what was settled, what calls cost.
+"""The state of a run by its events: what is in flight, what was settled, what calls cost.
 
 It holds no terminal and reads no file; the live console draws it.
 """
@@ -30,13 +30,13 @@ from videoautoarena.runs.run.rundir.slots import Lineup, lineages_of, newcomers_
 
 _OPEN = -1
 KEPT_WHOLE = 60
-"""Battles whose words are kept, which is more than any terminal shows."""
+"""The latest battles whose texts are kept: more than any terminal shows."""
 TIMED = 6
-"""Battles that must be settled before one can say how long the rest will take."""
+"""Battles that must be settled before the rest is estimated."""
 
 
 class SnapshotBattle(NamedTuple):
-    """How a battle ended, without a word of what was said in it."""
+    """How a battle ended, without its texts."""
 
     id: str
     video: str
@@ -53,9 +53,9 @@ class CallUnderWay:
     alias: str
     since_s: float
     paused_until_s: float = 0.0
-    """It failed on the way and is tried again then."""
+    """When it is tried again after a failure, in the clock's seconds."""
     awaits_server: bool = False
-    """Nobody was there, and it is sent again once somebody is."""
+    """Whether its server could not be reached, and it is sent again once it can."""
 
 
 @dataclass(slots=True)
@@ -68,52 +68,52 @@ class LineageUnderWay:
     pair: tuple[str, str] | None = None
     voices: dict[int | str, CallUnderWay] = field(default_factory=dict)
     after: Role | None = None
-    """Who spoke last."""
+    """The role that spoke last."""
     since_s: float = 0.0
-    """When something last happened to it."""
+    """When something last happened to it, in the clock's seconds."""
 
 
 class RunSnapshot:
-    """How a run stands. `clock` gives seconds that never go back."""
+    """The state of a run; `clock` returns seconds that never go back."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self.clock = clock
         self.began_s = self.heard_s = clock()
-        """When its process began, and when it was first heard of here."""
+        """When its process began, and when its first event came, in the clock's seconds."""
         self.run: events.RunBegun | None = None
         self.draining: int | None = None
         self.ended: bool | None = None
-        """None while it runs; then whether it was interrupted."""
+        """Whether it was interrupted; None while it runs."""
         self.flights: dict[str, LineageUnderWay] = {}
         self.latest: deque[Battle] = deque(maxlen=KEPT_WHOLE)
         self.verdicts: Counter[str] = Counter()
         self.calls = self.recalled = self.failed = self.retries = 0
         self.tokens_in = self.tokens_out = 0
         self.usd = 0.0
-        """Known cost of the whole run."""
+        """Known cost of the whole run in dollars."""
         self.unknown = 0
         """Calls of unknown cost."""
         self.is_capped = False
-        """A cap stops it, or has."""
+        """Whether a cap stops it, or has."""
         self.gone = ""
         """The address of an endpoint that was waited for in vain, which stops it, or has."""
         self.awaited: dict[str, float] = {}
-        """Addresses that cannot be reached, and since when."""
+        """Address that cannot be reached to when that began."""
         self.refusing: dict[str, tuple[float, str]] = {}
-        """Addresses that refuse calls for now, since when, and with what."""
+        """Address that refuses calls for now to when that began, and the fault."""
         self.facts = FactCount()
-        """What is so of its calls and answers."""
+        """Facts of its calls and answers."""
         self.reading: RuleReading | None = None
-        """What a rule that may stop it saw last."""
+        """The latest reading of its stopping rule."""
         self.machines: Machines | None = None
-        """None where no cluster plays it."""
+        """State of the cluster's machines; None if no cluster plays it."""
         self.fresh = 0
         self._lineup = Lineup(())
         self._endings = SlotEndings(self._lineup.slots)
         self._open: Counter[str] = Counter()
 
     def hear(self, event: events.RunEvent) -> None:
-        """Take an event in."""
+        """Note an event."""
         match event:
             case CallEvent():
                 self._call(event)
@@ -180,24 +180,25 @@ class RunSnapshot:
 
     @property
     def elapsed_s(self) -> float:
-        """How long the process that plays it has been at it."""
+        """Seconds for which its process has been playing."""
         return self.clock() - self.began_s
 
     @property
     def left_s(self) -> float | None:
-        """Seconds that are left at the pace so far; None where nobody can say."""
+        """Seconds left at the pace so far; None if it is too early, or the run is ending."""
         if self.fresh < TIMED or self.ended is not None or self.draining is not None:
             return None
+        # By the pace since the first event here: a follower may have come late.
         return (self.clock() - self.heard_s) / self.fresh * (self.total - self.done)
 
     @property
     def caps(self) -> SpendCaps:
-        """What may be spent on the whole run."""
+        """The caps on the whole run."""
         return self.run.caps if self.run else NO_CAPS
 
     @property
     def usd_in_all(self) -> float | None:
-        """What the whole run comes to at the cost so far; None where nobody can say."""
+        """Dollars of the whole run at the rate so far; None if too early, or costs are unknown."""
         if self.done < TIMED or self.unknown:
             return None
         return self.usd / self.done * self.total
@@ -232,7 +233,7 @@ class RunSnapshot:
             self._settle(battle)
 
     def _take(self, spent: CallTotals) -> None:
-        """Take figures from the run's file, which also has what was committed unheard."""
+        """Replace figures by those of the run's file, which has also what was committed unheard."""
         self.calls = spent.calls
         self.usd = spent.usd
         self.unknown = spent.unknown
@@ -261,13 +262,14 @@ class RunSnapshot:
             del self.flights[slot.video]
 
     def _flight(self, scope: str) -> LineageUnderWay | None:
-        """Return the flight that a call or a draw belongs to; None where it has landed."""
+        """Return the lineage that a call or a draw belongs to; None if its slot is settled."""
         row = self._lineup.find(base_of(scope))
         if row is None:
             return self.flights.setdefault(scope, LineageUnderWay(scope, since_s=self.clock()))
         if self._endings.has(row):
             return None
         slot = self._lineup.slots[row]
+        # Once a lineage of it speaks, the video is no longer being read.
         self.flights.pop(slot.video, None)
         flight = self.flights.setdefault(_lineage(slot), LineageUnderWay(slot.video, slot.persona))
         flight.round = slot.round
@@ -297,6 +299,7 @@ class RunSnapshot:
 
     def _count(self, event: CallEvent) -> None:
         self.failed += event.fault is not None
+        # Its cost stands among those of earlier processes, which came with `RunBegun`.
         if event.kind == "recalled":
             self.recalled += 1
             return
@@ -311,7 +314,7 @@ class RunSnapshot:
 
 
 class SlotEndings:
-    """How the battles of a run's slots ended: twelve bytes each, whoever met."""
+    """How the battles of a run's slots ended, in twelve bytes each."""
 
     def __init__(self, slots: Slots) -> None:
         self._slots = slots
@@ -323,7 +326,7 @@ class SlotEndings:
         return bool(self._codes[row, 2] != _OPEN)
 
     def note(self, row: int, battle: Battle) -> bool:
-        """Take note of the battle in a row, and return whether it is new."""
+        """Note the battle in a row, and return whether it is new."""
         if self.has(row):
             return False
         names = (battle.model_a, battle.model_b, battle.verdict)
@@ -340,7 +343,7 @@ class SlotEndings:
 
 
 def _lineages(slots: Slots) -> Counter[str]:
-    """Return how many slots each lineage has; what newcomers meet is part of none."""
+    """Return the number of slots of each lineage, without those of newcomers."""
     slots = slots.where(~newcomers_among(slots))
     _, first, counts = np.unique(lineages_of(slots), return_index=True, return_counts=True)
     names = (_lineage(slots[row]) for row in first.tolist())
@@ -348,5 +351,5 @@ def _lineages(slots: Slots) -> Counter[str]:
 
 
 def _lineage(slot: Slot) -> str:
-    """Return what goes through a slot: a lineage, or a newcomer over a stored answer."""
+    """Return the name of a slot's lineage, or of a newcomer's slot itself."""
     return base_of(slot.id) if is_newcomer(slot.id) else f"{slot.video}-p{slot.persona}"

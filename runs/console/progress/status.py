@@ -1,4 +1,4 @@
-"""How far a run is: what is settled and how, what the calls came to, what to type next."""
+"""How far a run is: what is settled and how, what calls cost, what to type next."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ from videoautoarena.runs.run.rundir.waves import Outlook, look_ahead
 
 _MAC = sys.platform == "darwin"
 _FLOCK = "qqihh" if _MAC else "hhqqi4x"
-"""struct flock: start, length, pid, type, whence on macOS; else type first, pid last."""
+"""Layout of struct flock: start, length, pid, type, whence on macOS; else type first, pid last."""
 
 
 @dataclass(frozen=True)
@@ -65,17 +65,17 @@ class EndingCounts:
 
     @property
     def forfeits(self) -> dict[str, int]:
-        """Model to number."""
+        """Model to its number of forfeits."""
         return self.of_models.counts
 
     @property
     def forfeit_reasons(self) -> dict[str, dict[str, int]]:
-        """Model to reasons with their numbers, most frequent first."""
+        """Model to the reasons of its forfeits with their numbers, the most frequent first."""
         return self.of_models.most_frequent
 
     @classmethod
     def of(cls, store: Store, tally: Tally) -> EndingCounts:
-        """Count a run's; a battle is read whole only where it has no answers to be judged by."""
+        """Count the endings of a run; only undecided battles are read in full."""
         verdicts = Counter[str]()
         void_reasons = Counter[str]()
         forfeits = Forfeits()
@@ -98,7 +98,7 @@ class EndingCounts:
         return cls(by_name, Counter(dict(void_reasons.most_common())), forfeits)
 
     def as_lines(self) -> list[str]:
-        """Return it as lines for a person."""
+        """Return lines for a person."""
         won, ties = (sum(self.verdicts[v] for v in kinds) for kinds in (("a", "b"), TIES))
         void = self.verdicts["void"]
         forfeits = sum(self.forfeits.values())
@@ -132,7 +132,7 @@ class RunStatus:
     outlook: Outlook
     """What is left, and how its stopping rule was met, or how near it is."""
     failed: int
-    """Void or forfeit battles whose call failed: what `--retry-failed` plays again."""
+    """Void or forfeit battles whose call failed, which `--retry-failed` plays again."""
     work: reader.WorkTime
     """Over all processes, to their last commits: `seconds`, number of `processes`, and
     `calls_per_minute` or None."""
@@ -146,7 +146,7 @@ class RunStatus:
     and only where it is so, `system_role` `user`: it takes no message of the system, and
     `is_streaming` true: it answers in pieces alone."""
     frames_short: list[Shortfall]
-    """Who saw fewer frames than wanted because of its server: `model`, `role` (`contestant`,
+    """Models that saw fewer frames than wanted due to their server: `model`, `role` (`contestant`,
     `judge`, or `examiner` with all its roles), `least` and `most` frames of those calls, how many
     were `wanted`, how many `calls`, `of` how many answered."""
     quarantine: list[Quarantined]
@@ -170,26 +170,26 @@ class RunStatus:
     """Possibly paid, in no other figure: `tries` whose process ended before the reply or was
     stopped for too long, and at most how much, in `usd` (None: no price) and `tokens`."""
     nodes: KeptMachines | None = None
-    """The machines of the cluster that played it last."""
+    """The machines of the cluster that played it last, if any."""
 
     @property
     def settled(self) -> int:
-        """Ended, in whatever way."""
+        """Slots whose battle has ended in any way."""
         return self.endings.verdicts.total()
 
     @property
     def decided(self) -> int:
-        """Counted by the ratings."""
+        """Battles that ratings count."""
         return sum(n for verdict, n in self.endings.verdicts.items() if verdict in DECIDED)
 
     @property
     def is_stopped(self) -> bool:
-        """Return whether its rule was met before all slots were played."""
+        """Whether its rule was met before all slots were played."""
         return self.outlook.is_stopped
 
     @property
     def is_merged(self) -> bool:
-        """Return whether it was put together from other runs, and ends with them."""
+        """Whether it was merged from other runs, so that it is not played on."""
         return bool(self.manifest.get(reader.MERGED))
 
     @property
@@ -212,7 +212,7 @@ class RunStatus:
         return record_json(self)
 
     def as_lines(self) -> list[str]:
-        """Return it as lines for a person."""
+        """Return lines for a person."""
         settled = f"{self.settled} of {self.slots} slots settled"
         return [
             f"{settled}, {self.decided} decided; {self._state()}",
@@ -255,7 +255,7 @@ class RunStatus:
 
     @property
     def possibly_paid(self) -> list[dict[str, Any]]:
-        """Those one by one: `key`, `scope`, `role`, `model`, `attempt`, `usd`, `tokens`."""
+        """Each of these attempts: `key`, `scope`, `role`, `model`, `attempt`, `usd`, `tokens`."""
         return [_intent_json(intent) for intent in self._left_over]
 
     @property
@@ -282,7 +282,7 @@ class RunStatus:
 
     @property
     def seed(self) -> int | None:
-        """Of the run."""
+        """Seed of the run."""
         return self.manifest.get("seed")
 
     @property
@@ -353,7 +353,7 @@ class RunStatus:
 
 
 def status_of(folder: Path) -> RunStatus:
-    """Return how far the run in `folder` is."""
+    """Return the status of the run in `folder`."""
     with reader.open_run(folder) as run:
         store = run.store
         journal = run.store.journal
@@ -373,6 +373,7 @@ def status_of(folder: Path) -> RunStatus:
             caps=kept_caps(store),
             outlook=look_ahead(store),
             failed=len(failed_slots(store)),
+            # Trials and tags are no work on battles, and would raise the pace.
             work=reader.work_on(store, costs.total.calls - sum(one.calls for one in costs.beside)),
             damage=[*reader.problems(store.videos()), *reader.damage(store)],
             server_limits=kept_limits(store),
@@ -383,6 +384,7 @@ def status_of(folder: Path) -> RunStatus:
             users=users_of(store, looks=run.manifest.get("diverse") is True),
             process=process,
             intents=journal.intents(),
+            # Without a process nobody waits for replies any more: what was in flight is lost, too.
             lost=journal.lost(besides="offline:*", in_flight=process is None),
             nodes=kept_machines(store),
         )
@@ -401,7 +403,7 @@ def _intent_json(intent: Intent) -> dict[str, Any]:
 
 
 def holder(lock: Path) -> int | None:
-    """Return the id of the process that holds the lock of a run; None when nobody does.
+    """Return the id of the process that holds the lock of a run, or None.
 
     Only asks: taking the lock, however shortly, could refuse a run that is just starting. Not for
     the holder itself, which would lose its lock when the file is closed here.

@@ -1,4 +1,4 @@
-"""The full words of a run: as stories for a person, or as JSON lines for a program."""
+"""All texts of a run, as stories for a person or JSON lines for a program."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ RULE = "=" * 72
 
 
 class Stories:
-    """Says each battle whole once it is settled, so that lineages are not mixed."""
+    """Says each battle in full once it is settled, so that lineages are not mixed."""
 
     def __init__(self, say: Say, columns: int | None = None) -> None:
         self._say = say
@@ -48,7 +48,7 @@ class Stories:
         self._paths: dict[str, str] = {}
 
     def hear(self, event: RunEvent) -> None:
-        """Say what an examiner saw, and each battle."""
+        """Say each examiner's account, and each settled battle."""
         match event:
             case RunBegun():
                 self._paths = dict(event.videos)
@@ -79,9 +79,9 @@ def _account(reply: str) -> str:
 
 
 class TraceFile:
-    """Writes every event as one line of JSON behind what the file holds already.
+    """Appends every event to a file as one line of JSON.
 
-    Where that fails it says so once and writes nothing more: a trace ends no run.
+    If that fails it says so once and writes nothing more: a trace ends no run.
     """
 
     def __init__(
@@ -91,6 +91,8 @@ class TraceFile:
         self._clock = clock
         self._say = say
         try:
+            # Unbuffered: each line is in the file when its event is over, whatever ends the
+            # process.
             self._file = path.open("ab", buffering=0)
         except OSError as error:
             raise BadInput(
@@ -98,7 +100,7 @@ class TraceFile:
             ) from error
 
     def hear(self, event: RunEvent) -> None:
-        """Write an event down, for as long as the file takes them."""
+        """Write an event, as long as the file can be written."""
         if self._file.closed:
             return
         line = {"schema": SCHEMA, "at_s": round(self._clock(), 3), **as_json(event)}
@@ -115,7 +117,7 @@ class TraceFile:
             self._give_up(error)
 
     def _append(self, line: bytes) -> None:
-        """Write a line whole or, so that the next one stands on a line of its own, not at all."""
+        """Write a line whole or not at all, so that the next one stands on a line of its own."""
         end = os.fstat(self._file.fileno()).st_size
         rest = memoryview(line)
         try:
@@ -136,7 +138,7 @@ class TraceFile:
 
 
 def as_json(event: RunEvent) -> dict[str, Any]:
-    """Return an event in the shape of a line of `--trace FILE`."""
+    """Return an event as a line of `--trace FILE` has it."""
     match event:
         case CallEvent():
             return {"event": event.kind, **_call(event)}
@@ -168,7 +170,7 @@ EVENT_NAMES: dict[type, str] = {
     WarningLogged: "logged",
     CallsDraining: "draining",
 }
-"""What lines of a trace call events whose fields they hold as they are; others go by class."""
+"""Names in a trace of events whose fields are written as they are; others go by their class."""
 
 
 def _call(event: CallEvent) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""One battle, whole: how its question came about, what was said, who judged it and what it cost."""
+"""One battle in full: the origin of its question, what was said, who judged it and its cost."""
 
 from __future__ import annotations
 
@@ -51,9 +51,9 @@ from videoautoarena.runs.run.rundir.slots import Lineup, newcomers_among
 from videoautoarena.scoring.fitting.counts import Floats
 
 NAMED = 8
-"""How many battles an error names."""
+"""The most battles that an error names."""
 LOOKED_AT = 100
-"""How many of the most surprising battles are read at most, to find one that is confirmed."""
+"""The most surprising battles that are read, at most, to find one that is confirmed."""
 
 
 class ShownSubtitles(NamedTuple):
@@ -89,18 +89,18 @@ class ShownCall:
     failure_kind: str | None
     """One word, see below."""
     usage: Usage
-    """Of the last attempt: `input_tokens`, `output_tokens`, `cached_tokens`, `reasoning_tokens` and
-    `written_tokens` (put into the cache); None if not reported."""
+    """Tokens of the last attempt: `input_tokens`, `output_tokens`, `cached_tokens`,
+    `reasoning_tokens` and `written_tokens` (put into the cache); None if not reported."""
     cost_usd: float | None
-    """Of the last attempt; None: unknown."""
+    """Cost of the last attempt in dollars; None: unknown."""
     latency_s: float
-    """Of the last attempt."""
+    """Seconds of the last attempt."""
     attempts: tuple[Attempt, ...]
     """Earlier attempts that failed or returned nothing usable, each [an attempt](#an-attempt)."""
 
     @classmethod
     def of(cls, row: CallRow) -> ShownCall:
-        """Return a row of the journal as it is shown."""
+        """Return a row of the journal in the form in which it is shown."""
         nonce = row.nonce
         said = {name: getattr(row, name) for name in cls.__dataclass_fields__ if hasattr(row, name)}
         return cls(role=nonce.role, ordinal=nonce.ordinal, generation=nonce.generation, **said)
@@ -115,19 +115,19 @@ class BattleDetail:
         *("subtitles", "superseded_by", "contracts", "reading", "user"),
     )
     folder: Path
-    """Of its run."""
+    """The folder of its run."""
     battle: Battle
     """The [battle](#a-battle)."""
     earlier: tuple[Battle, ...]
     """The rounds before it in its lineage, from the first question on."""
     found: tuple[Evolution, ...]
-    """What the evolver made of this battle; empty in the last round, or where nothing was."""
+    """Attempts of the evolver to make a harder question of this battle; empty if there was none."""
     rows: tuple[CallRow, ...]
     """Calls of its slot, and of those it superseded."""
     sent_subtitles: Subtitles | None = None
-    """What was sent with the video's frames, whole for those who saw all of them."""
+    """Subtitles that were sent with the video's frames."""
     marks: tuple[str, ...] = ()
-    """What stands on every page of its run."""
+    """Sentences that stand on every page of its run."""
     superseded_by: str | None = None
     """Id of the battle played in its place since a call had failed, or None."""
     contracts: int = 1
@@ -135,11 +135,11 @@ class BattleDetail:
     reading: int = 1
     """Number of the [way of reading](design.md#4-talking-to-models) of the run's replies."""
     video: Video | None = None
-    """What it is about."""
+    """The video it is about."""
     brought: str | None = None
-    """Where its user was brought from; None: it was invented."""
+    """Where its user was brought from; None if it was invented."""
     chosen: str | None = field(default=None, metadata=LEFT_OUT)
-    """Without BATTLE: why it is this one."""
+    """Without BATTLE, why this one was chosen."""
 
     @property
     def frames(self) -> str:
@@ -179,7 +179,7 @@ class BattleDetail:
 
 
 def show(folder: Path, wanted: str) -> BattleDetail:
-    """Return the battle that `wanted` names or begins, with all that belongs to it.
+    """Return the battle whose id is or begins with `wanted`, with all that belongs to it.
 
     Raises:
         BadInput: no battle is called so, or several begin so.
@@ -189,7 +189,7 @@ def show(folder: Path, wanted: str) -> BattleDetail:
 
 
 def show_most_telling(folder: Path, rate: Rate) -> BattleDetail:
-    """Return the battle that tells most of who leads, with why it is that one.
+    """Return the battle that says most about who leads, and why it is that one.
 
     It is one that the first of the leaderboard lost; else one that it won against the second; else
     one that it won against anybody; else a tie. Where several share the highest rating, it is one
@@ -239,6 +239,7 @@ def _choose(run: RunReader, rate: Rate) -> _Choice:
     if not decided.any():
         raise BadInput(f"no battle in {run.folder} is decided yet, so that none can be chosen")
     rows = rate(run)
+    # Twice, for a board with a single row.
     first, second = (row.model for row in (*rows, *rows)[:2])
     alike = _rated_alike(rows)
     if len(alike) > 1:
@@ -252,6 +253,7 @@ def _choose(run: RunReader, rate: Rate) -> _Choice:
     surprising = np.flatnonzero(candidates.among)
     surprising = surprising[np.argsort(chance[surprising], kind="stable")]
     is_even = bool(np.ptp(chance[surprising]) < _EQUAL)
+    # A run may have a million battles: of those by far the most are told apart by their outlines.
     surprising = surprising[:LOOKED_AT]
     best = _best_confirmed(run, surprising, chance[surprising])
     figure = f" ({100 * chance[surprising[best.place]]:.0f} %)" if loser(best.battle) else ""
@@ -267,7 +269,7 @@ def _choose(run: RunReader, rate: Rate) -> _Choice:
 
 
 _EQUAL = 1e-6
-"""Differences of chances and of ratings below this are those of the arithmetic."""
+"""Smaller differences of chances and ratings are rounding errors."""
 _ONE_OF = ("", " whose judge names a fault of the loser", " that a second look confirms")
 _AMONG = (
     "",
@@ -277,7 +279,7 @@ _AMONG = (
 
 
 def _rated_alike(rows: Sequence[Rated]) -> list[str]:
-    """Return those who share the highest rating; none where nobody is rated."""
+    """Return the models that share the highest rating; none if nobody is rated."""
     ratings = [(row.model, row.rating) for row in rows if row.rating is not None]
     return [model for model, rating in ratings if abs(rating - ratings[0][1]) < _EQUAL]
 
@@ -285,13 +287,13 @@ def _rated_alike(rows: Sequence[Rated]) -> list[str]:
 class _Candidates(NamedTuple):
     among: Mask
     alone: str
-    """What is said of one that is the only one."""
+    """The words for a battle that is the only one of its kind."""
     many: str
-    """What is said before which of several it is."""
+    """The words for several battles, before which of them it is."""
 
 
 def _candidates(outlines: Outlines, decided: Mask, first: str, second: str) -> _Candidates:
-    """Return which battles tell most of the first of the leaderboard, and what they are."""
+    """Return which battles say most about the first of the leaderboard, and words for them."""
     a = outlines.texts["model_a"]
     b = outlines.texts["model_b"]
     lost = lost_by(outlines, first)
@@ -335,7 +337,7 @@ class _Confirmed(NamedTuple):
 
 
 def _best_confirmed(run: RunReader, rows: Longs, chance: Floats) -> _Confirmed:
-    """Return the first of those that are confirmed best; of equally likely ones the best."""
+    """Return the best confirmed battle; among equals the least likely one."""
     names = short_names(run.manifest.get("models") or ())
     battles = read_in_order(run.battles, rows, iter)
     found = (
@@ -346,7 +348,7 @@ def _best_confirmed(run: RunReader, rows: Longs, chance: Floats) -> _Confirmed:
 
 
 def _confirmed(run: RunReader, battle: Battle, names: Mapping[str, str]) -> int:
-    """Return how many looks at a battle name its loser as the worse; 0 where any says otherwise.
+    """Return how many looks at a battle name its loser as the worse; 0 if any says otherwise.
 
     The first is the judge's, if it names a fault of the loser's. Further ones are that of the other
     seating, and that of the evolver, if it found more faults in the loser's answer.
@@ -362,6 +364,7 @@ def _confirmed(run: RunReader, battle: Battle, names: Mapping[str, str]) -> int:
             faults[model] = faults.get(model, 0) + len(named)
     lost = faults.pop(loser(battle))
     won = sum(faults.values())
+    # The evolver found more faults in the winner's answer: that speaks against the verdict.
     if won > lost:
         return 0
     both_seatings = len({judging.seats for judging in spoken}) > 1
@@ -369,18 +372,19 @@ def _confirmed(run: RunReader, battle: Battle, names: Mapping[str, str]) -> int:
 
 
 def _lineage(run: RunReader, battle: Battle) -> tuple[list[Battle], list[Battle]]:
-    """Return a battle's lineage as it stood when it was played, and all that was ever played."""
+    """Return a battle's lineage as it stood when it was played, and all that was played of it."""
     slots = run.store.slots()
     slots = slots.where(slots.about(battle.video) & (slots.personas == battle.persona))
     slots = slots.where(~newcomers_among(slots) | slots.among([battle.id]))
     mine = next((slot.generation for slot in slots if slot.id == battle.id), 0)
+    # As it stood then: what was repaired later did not lead to this question.
     standing = Lineup(slots.where(slots.generations <= mine)).ids
     ever = [found for slot in slots if (found := run.store.battle(slot.id))]
     return [found for found in ever if found.id in standing], ever
 
 
 def _found(battle: Battle, ever: list[Battle]) -> tuple[Evolution, ...]:
-    """Return what the evolver made of a battle, the last time it was asked."""
+    """Return the evolver's attempts on a battle, of the last time that it was asked."""
     made = [[e for e in other.evolution if e.battle == battle.id] for other in ever]
     return tuple(next((attempts for attempts in reversed(made) if attempts), ()))
 

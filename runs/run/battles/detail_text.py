@@ -1,4 +1,4 @@
-"""One battle as a page of text; two columns where there is room for them."""
+"""One battle as a page of text, in two columns if there is room."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ from videoautoarena.runs.run.battles.detail import BattleDetail
 from videoautoarena.runs.run.rundir.reader import SAW_NONE, about_video, named, one_line, outcome
 
 WIDE = 100
-"""Columns from which on the answers stand side by side."""
+"""Columns from which on answers stand side by side."""
 
 
 def page(shown: BattleDetail, width: int) -> str:
     """Return a battle as text of `width` columns, with nothing hostile to a terminal in it.
 
-    Of one that was chosen it is what tells why it ended as it did, with the command for the rest.
+    A battle that was chosen is shown in brief, with the command that shows the rest.
     """
     return _printed(_chosen(shown, width) if shown.chosen else _parts(shown, width), width)
 
@@ -44,6 +44,7 @@ def _printed(parts: Iterable[RenderableType], width: int) -> str:
     file = StringIO()
     console = Console(file=file, width=max(width, 40), color_system=None, highlight=False)
     for part in parts:
+        # Rich would break it at the width, and a command could no longer be copied.
         if isinstance(part, str):
             file.write(f"{part}\n")
         else:
@@ -52,7 +53,7 @@ def _printed(parts: Iterable[RenderableType], width: int) -> str:
 
 
 def story(battle: Battle, width: int, *, is_first: bool) -> str:
-    """Return a battle in the order in which it happened, from the faults before it to the verdict.
+    """Return a battle in the order of events, from the faults before it to the verdict.
 
     Args:
         battle: the one to show.
@@ -213,7 +214,7 @@ def _answers(battle: Battle, width: int) -> Iterator[RenderableType]:
 
 
 def _stored(battle: Battle, seat: str) -> str:
-    """Say where an answer comes from that was not given for this battle."""
+    """Return where an answer comes from that was borrowed from an earlier battle."""
     if battle.borrowed is None or battle.borrowed.seat != seat.lower():
         return ""
     return f", as stored in {battle.borrowed.battle}"
@@ -229,12 +230,12 @@ def _side_by_side(shown: list[tuple[str, str]]) -> Table:
 
 
 def _seen(answer: str | None, times: tuple[float, ...]) -> str:
-    """Say which frames an answer was given from; one that was never given was given from none."""
+    """Return which frames an answer was given from, in words."""
     return SAW_NONE if answer and not times else frame_times(times)
 
 
 def frame_times(times: tuple[float, ...]) -> str:
-    """Return frame times in seconds, the middle of a long row left out."""
+    """Return frame times in seconds, without the middle of a long row."""
     if not times:
         return "0 frames"
     shown = [f"{time:.2f}" for time in times]
@@ -250,12 +251,13 @@ _NO_WINNER = {
     "abstain": "abstained",
     "failed": "failed",
 }
-"""Words for what a judge said, where it chose no answer."""
+"""Words for the verdicts of a judge that chose no answer."""
 
 
 def _judging(battle: Battle, judging: Judging) -> Iterator[RenderableType]:
     a = battle.model_a or "?"
     b = battle.model_b or "?"
+    # The judge's own words name the answers by the seats in which it read them.
     first, second = (a, b) if judging.seats == "ab" else (b, a)
     won = {"a": f"{a} wins", "b": f"{b} wins", **_NO_WINNER}[judging.verdict]
     better = judging.standards

@@ -1,4 +1,4 @@
-"""Battles one a line: who beat whom and why, for people or for programs."""
+"""Battles, one a line: who beat whom and why, for people or programs."""
 
 from __future__ import annotations
 
@@ -52,16 +52,16 @@ _SEAT = re.compile(
     r"\b(?:[Tt]he )?(?:[Aa]nswer|[Mm]odel|[Rr]esponse|[Aa]ssistant|[Cc]ontestant) ([AB])\b"
     r"|(?<=[a-z,;:] )([AB])\b|^(B)\b|^(A)(?='s\b| [a-z]*[^s\W]s\b| [a-z]+ly\b)"
 )
-"""A seat, and not the article: that begins a sentence, and no verb follows it."""
+"""The name of a seat, and not the article A, which begins a sentence before no verb."""
 _LEAST_WORDS = 4
-"""Of a sentence that is a reason; shorter ones only say who is better."""
+"""The fewest words of a sentence that is a reason; shorter ones only say who is better."""
 _ERROR_CLASS = re.compile(r"\b[A-Z]\w+(?:Error|Exception|Timeout): ")
-"""What stands before a provider's own words, and takes half a line."""
+"""The error class before a provider's own words, which takes half a line."""
 _TIES = {"tie": "tie", "tie_good": "both good", "tie_bad": "both bad", "split": "split"}
 
 
 def short_names(models: Sequence[str]) -> dict[str, str]:
-    """Return models by names without their provider, where those still tell them apart."""
+    """Return models by short names without provider, or by full ones if short ones coincide."""
     short = {model: model.rpartition(":")[2] or model for model in models}
     return short if len(set(short.values())) == len(short) else {m: m for m in models}
 
@@ -85,7 +85,7 @@ def result(battle: Battle | Outline, names: Mapping[str, str]) -> str:
 
 
 def why(battle: Battle, names: Mapping[str, str]) -> str:
-    """Return the reason of a verdict as one phrase; empty where none was given."""
+    """Return the reason of a verdict as one phrase; empty if none was given."""
     if battle.reason:
         return _flat(_ERROR_CLASS.sub("", readable_reason(battle.reason)))
     judging = _judging_of(battle)
@@ -102,14 +102,14 @@ def why(battle: Battle, names: Mapping[str, str]) -> str:
 
 
 def _balance(battle: Battle, better: Mapping[Standard, Choice], names: Mapping[str, str]) -> str:
-    """Return which standards were for whom in a tie."""
+    """Return which standards favoured whom in a tie."""
     return _standards_ahead(battle, better, names) or "no standard separates them"
 
 
 def _standards_ahead(
     battle: Battle, better: Mapping[Standard, Choice], names: Mapping[str, str]
 ) -> str:
-    """Return which standards were for whom; empty where none was for either."""
+    """Return which standards favoured whom; empty if none favoured anybody."""
     pair = {"a": battle.model_a or "?", "b": battle.model_b or "?"}
     ahead = [(name, pair[better[name]]) for name in _IN_REASONS if better.get(name) in pair]
     each = (f"{STANDARDS[name].words} for {names.get(who, who)}" for name, who in ahead)
@@ -117,12 +117,12 @@ def _standards_ahead(
 
 
 def loser(battle: Battle | Outline) -> str | None:
-    """Return who lost a battle that was decided; None where nobody did."""
+    """Return the loser of a decided battle; None if nobody lost."""
     return {"a": battle.model_b, "b": battle.model_a}.get(battle.verdict)
 
 
 def is_blamed(battle: Battle, names: Mapping[str, str]) -> bool:
-    """Return whether what `why` says of a battle names a fault of the loser's."""
+    """Return whether the reason that `why` gives names a fault of the loser."""
     judging = _judging_of(battle)
     lost = loser(battle)
     if judging is None or lost is None:
@@ -132,25 +132,26 @@ def is_blamed(battle: Battle, names: Mapping[str, str]) -> bool:
 
 
 def _judging_of(battle: Battle) -> Judging | None:
-    """Return the judging that speaks for a verdict, or else one that says anything."""
+    """Return the judging that explains a verdict, else any with analyses."""
     spoken = [judging for judging in battle.verdicts if judging.analyses]
     return next((j for j in spoken if j.verdict == battle.verdict), next(iter(spoken), None))
 
 
 def _telling(battle: Battle, judging: Judging, names: Mapping[str, str]) -> str:
-    """Return the sentence of a judge's that tells most of why somebody won; empty without any."""
+    """Return the judge's sentence that best explains why somebody won; empty without any."""
     pair = (battle.model_a or "", battle.model_b or "")
     won, lost = pair[::-1] if battle.verdict == "b" else pair
     sides = (names.get(won, won), names.get(lost, lost))
     texts = [_with_names(sentence, battle, judging, names) for sentence in _sentences(judging)]
     if battle.verdict in ("a", "b"):
+        # Judges also say what the loser did well, which is no reason why it lost.
         texts = [text for text in texts if not _speaks_against(text, *sides)]
     # max keeps the first of equals: the earlier sentence of the weightier standard.
     return max(texts, key=lambda sentence: _weight(sentence, *sides), default="")
 
 
 def _speaks_against(sentence: str, won: str, lost: str) -> bool:
-    """Return whether a sentence is about one side, and no reason why that side won or lost."""
+    """Return whether a sentence about one side alone gives no reason for the verdict."""
     tells_fault = bool(_FAULT.search(sentence))
     if won in sentence and lost in sentence:
         return False
@@ -162,6 +163,7 @@ def _speaks_against(sentence: str, won: str, lost: str) -> bool:
 def _sentences(judging: Judging) -> Iterator[str]:
     said = judging.analyses or {}
     for standard in _IN_REASONS:
+        # The start of a text is enough for a line, whatever length a model wrote.
         yield from _SENTENCES.split(said.get(standard, "").strip()[:2000])
 
 
@@ -202,27 +204,27 @@ VERDICTS: dict[str, tuple[str, ...]] = {
     "forfeit_a": ("forfeit_a",),
     "forfeit_b": ("forfeit_b",),
 }
-"""Words for verdicts, each with the stored ones that it stands for; a tie is what the leaderboard
-counts as one, a split among them."""
+"""Words for verdicts, each with the stored ones that it stands for; as on the leaderboard, a split
+is a tie."""
 Sort = Literal["played", "surprise", "hardest"]
 SORTS: tuple[Sort, ...] = ("played", "surprise", "hardest")
 
 
 class Selection(NamedTuple):
-    """Which battles of a run are asked for, and in which order; all that is given must hold."""
+    """Which battles of a run are selected, and in which order; all given conditions must hold."""
 
     pair: tuple[str, str] | None = None
-    """Two models, in either seat, whole or short as any other name here."""
+    """Two models, in either seat, by full or short names."""
     lost_by: str | None = None
-    """The one that a judge decided against; a forfeit is no loss."""
+    """The model that a judge decided against; a forfeit is no loss."""
     verdicts: Sequence[str] = ()
-    """Of VERDICTS, one of which it has; empty: any."""
+    """Words of VERDICTS, one of which it must have; empty: any."""
     contains: str | None = None
-    """What stands in question, answers, the judges' words or the reason, in whatever case."""
+    """Text in question, answers, judges' words or reason, in any case."""
     sort: Sort = "played"
 
     def __str__(self) -> str:
-        """Return its conditions as they are typed."""
+        """Return its conditions as one types them."""
         typed = {
             "--pair": self.pair and ",".join(self.pair),
             "--lost-by": self.lost_by,
@@ -240,11 +242,11 @@ class Rated(Protocol):
 
     @property
     def model(self) -> str:
-        """Its name."""
+        """Name of the model."""
 
     @property
     def rating(self) -> float | None:
-        """What it is rated; None where it cannot be."""
+        """Its rating; None if it cannot be rated."""
 
 
 Rate = Callable[[RunReader], Sequence[Rated]]
@@ -253,7 +255,7 @@ _T = TypeVar("_T")
 
 
 def chosen_rows(run: RunReader, selection: Selection, rate: Rate) -> Longs:
-    """Return which of a run's battles are asked for: rows of its outlines in the order asked for.
+    """Return the selected battles of a run as rows of its outlines, in the selected order.
 
     Raises:
         BadInput: a name that no model of the run has.
@@ -261,6 +263,8 @@ def chosen_rows(run: RunReader, selection: Selection, rate: Rate) -> Longs:
     kept = _is_chosen(run, selection)
     if selection.contains:
         rows = np.flatnonzero(kept)
+        # Last, since it alone reads texts: of a million battles as few as the other conditions
+        # leave.
         kept[rows] = _is_said(run.battles.where(kept), selection.contains)
     rows = np.flatnonzero(kept)
     if selection.sort == "surprise":
@@ -270,6 +274,7 @@ def chosen_rows(run: RunReader, selection: Selection, rate: Rate) -> Longs:
         figures = np.array([-_as_number(difficulty) for (difficulty,) in graded], dtype=np.float64)
     else:
         return rows
+    # Stable: equally surprising battles stay in the order in which they were played.
     found: Longs = rows[np.argsort(figures, kind="stable")]
     return found
 
@@ -279,7 +284,7 @@ def _as_number(difficulty: Any) -> float:
 
 
 def chances(outlines: Outlines, rows: Sequence[Rated]) -> Floats:
-    """Return how likely each battle's outcome was by the ratings: the smaller, the more surprising.
+    """Return the probability of each battle's outcome by the ratings; small ones are surprising.
 
     A win has the chance 1 / (1 + 10^((loser - winner) / 400)) of its winner; a tie .5 and the
     smaller of both sides' chances, since it surprises most between unequal models; what was not
@@ -306,7 +311,7 @@ def _numbers(column: TextColumn, numbers: Mapping[str, float | None]) -> Floats:
 
 
 def _is_chosen(run: RunReader, selection: Selection) -> Mask:
-    """Return which battles are asked for, as far as outlines say."""
+    """Return which battles are selected, as far as outlines tell."""
     outlines = run.outlines
     a, b, verdict = (outlines.texts[name] for name in ("model_a", "model_b", "verdict"))
     kept = np.ones(len(outlines), dtype=np.bool_)
@@ -325,7 +330,7 @@ def _is_chosen(run: RunReader, selection: Selection) -> Mask:
 
 
 def lost_by(outlines: Outlines, model: str) -> Mask:
-    """Return which battles were decided against a model."""
+    """Return which battles a model lost by a judge's decision."""
     a, b, verdict = (outlines.texts[name] for name in ("model_a", "model_b", "verdict"))
     is_lost: Mask = (a.among([model]) & verdict.among("b")) | (
         b.among([model]) & verdict.among("a")
@@ -334,7 +339,7 @@ def lost_by(outlines: Outlines, model: str) -> Mask:
 
 
 def _known(typed: str, roster: Sequence[str], option: str) -> str:
-    """Return the model that was typed, whole or short; BadInput where there is none."""
+    """Return the model that was typed, in full or short; BadInput if there is none."""
     if (name := in_full(typed, roster)) in roster:
         return name
     there = ", ".join(roster[:8]) + (", ..." if len(roster) > 8 else "")
@@ -345,19 +350,19 @@ _SAID = ("question", "answer_a", "answer_b", "reason", "verdicts")
 
 
 def _is_said(battles: BattlesOf, text: str) -> Mask:
-    """Return which battles hold a text."""
+    """Return which battles contain a text."""
     wanted = _plain(text)
     found = (any(wanted in _plain(said) for said in _texts(one)) for one in battles.fields(*_SAID))
     return np.fromiter(found, np.bool_, len(battles))
 
 
 def _plain(text: str) -> str:
-    """Return a text as it is compared: in one case, one spelling of accents, single blanks."""
+    """Return a text for comparison: one case, composed accents, single blanks."""
     return " ".join(composed(text).casefold().split())
 
 
 def _texts(fields: Sequence[Any]) -> Iterator[str]:
-    """Give the texts of _SAID, which have any shape in a file that was changed."""
+    """Yield the texts of the fields in _SAID, which in a changed file may have any shape."""
     *texts, judgings = fields
     for judging in judgings if isinstance(judgings, list) else ():
         if isinstance(judging, dict):
@@ -373,11 +378,12 @@ _AT_ONCE = 128
 def read_in_order(
     battles: BattlesOf, rows: Longs, read: Callable[[BattlesOf], Iterable[_T]]
 ) -> Iterator[_T]:
-    """Give what is read of some battles in the order of `rows`, a few in memory at a time."""
+    """Yield what `read` returns for battles in the order of `rows`, a few in memory at a time."""
     if bool(np.all(rows[1:] > rows[:-1])):
         yield from read(battles.where(rows))
         return
     for first in range(0, len(rows), _AT_ONCE):
+        # Rows have to ascend: they are read in stored order and handed out in the wanted one.
         part = rows[first : first + _AT_ONCE]
         ascending = np.sort(part)
         found = dict(zip(ascending.tolist(), read(battles.where(ascending)), strict=True))
@@ -386,17 +392,17 @@ def read_in_order(
 
 CUT = Marks(cut="...", line="-")
 LEAST = 12
-"""Columns for who met, however narrow the terminal is."""
+"""The fewest columns for who met, however narrow the terminal is."""
 BESIDE = 48
-"""Columns from which on question and reason stand beside a battle, each; else beneath it."""
+"""Columns that question and reason need each to stand beside a battle, not beneath it."""
 FOLDS = 8
-"""Lines that a name may take."""
+"""The most lines that a name takes."""
 ListForm = Literal["table", "csv", "json", "jsonl"]
 COLUMNS = (
     *("id", "video", "duration_s", "category", "persona", "round", "origin", "difficulty"),
     *("model_a", "model_b", "verdict", "reason", "propensity", "question"),
 )
-"""Of the CSV: what a battle holds that fits a cell; the texts are in the JSON."""
+"""Columns of the CSV: the fields of a battle that fit a cell; long texts are in the JSON."""
 
 
 def listing(
@@ -407,14 +413,14 @@ def listing(
     selection: Selection = EVERY,
     rate: Rate = lambda _run: (),
 ) -> Iterator[str]:
-    """Yield the lines that list battles of the run in `folder`, a table in so many columns.
+    """Yield the lines that list battles of the run in `folder`.
 
     Args:
         folder: of the run.
         form: of the lines.
-        columns: of the terminal.
+        columns: of the terminal, for a table.
         selection: which battles, in which order.
-        rate: rates the models, by whom surprise is measured.
+        rate: rates the models, which tells how surprising an outcome is.
     """
     with open_run(folder) as run:
         rows = chosen_rows(run, selection, rate)
@@ -434,7 +440,8 @@ def listing(
 
 
 def _as_array(objects: Iterable[dict[str, Any]]) -> Iterator[str]:
-    """Give one JSON array, indented, an object at a time."""
+    """Yield one indented JSON array, an object at a time."""
+    # One behind, since the last object has no comma after it.
     held = ""
     for found in objects:
         yield f"{held}," if held else "["
@@ -443,23 +450,23 @@ def _as_array(objects: Iterable[dict[str, Any]]) -> Iterator[str]:
 
 
 def as_json(battle: Battle) -> dict[str, Any]:
-    """Return a battle in the shape other programs rely on."""
+    """Return a battle in the published shape that other programs rely on."""
     return battle.model_dump(by_alias=True, mode="python")
 
 
 class _Layout(NamedTuple):
-    """How wide the columns of the table are."""
+    """The widths of the table's columns."""
 
     id: int
     file: int
     length: int
     result: int
     beside: tuple[int, int] | None
-    """Of question and reason; None where they stand beneath."""
+    """Widths of question and reason; None if they stand beneath."""
     columns: int
 
     def row(self, *texts: str) -> Iterator[str]:
-        """Give the lines of id, file, length, round, result, question and reason; names fold."""
+        """Yield the lines of one battle: id, file, length, round, result, question and reason."""
         id_, file, length_, round_, result_, asked, reason = texts
         files = _folded(file, self.file)
         results = _folded(result_, self.result)
@@ -479,9 +486,9 @@ class _Layout(NamedTuple):
 
 
 def as_lines(run: RunReader, rows: Longs, columns: int) -> Iterator[str]:
-    """Give a table of some battles, one at least, under a header: who met, what was asked, why.
+    """Yield a table of battles, at least one, under a header: who met, what was asked, why.
 
-    Question and reason have a line each, as long as the terminal allows: beside the battle where
+    Question and reason have a line each, as long as the terminal allows: beside the battle if
     there is room for both, else beneath it.
     """
     names = short_names(run.manifest.get("models") or ())
@@ -521,7 +528,7 @@ def _layout(
 
 
 def _folded(text: str, width: int) -> list[str]:
-    """Return a text in at most FOLDS lines of `width`, broken between words where that can be."""
+    """Return a text in at most FOLDS lines of `width`, broken between words if possible."""
     if cell_len(text) <= width:
         return [text]
     console = Console(width=width, color_system=None)
@@ -535,7 +542,7 @@ def _widest(texts: Iterable[str]) -> int:
 
 
 def _seen(film: Video | None) -> tuple[str, str]:
-    """Return the file of a video, without its folders, and how long it is."""
+    """Return the file of a video without its folders, and its length."""
     if film is None:
         return "?", "?"
     return safe(film.path.rpartition("/")[2]), length(film.duration_s)

@@ -24,17 +24,17 @@ from videoautoarena.runs.run.rundir.reader import RunReader
 from videoautoarena.runs.run.rundir.weaknesses import read_looks
 
 Themes = Mapping[str, str]
-"""A recorded weakness to the theme it belongs to; one that is left out is a theme of its own."""
+"""A recorded weakness to its theme; a weakness that is left out is a theme of its own."""
 NO_THEMES: Themes = MappingProxyType({})
 NO_ORIGIN = "none"
-"""Of battles that never came to a question."""
+"""The origin of battles that never had a question."""
 
 
 class Difficulty(Record):
     """How hard the questions of a round are, by the grader's overall grade."""
 
     values: tuple[float, ...]
-    """Of its evolved questions, in the order of their battles."""
+    """Grades of its evolved questions, in the order of their battles."""
     mean: float | None
 
 
@@ -58,9 +58,9 @@ class RunRound(PublishedRecord):
     model_config = ConfigDict(title="Round")
 
     round: int
-    """From 0."""
+    """Number of the round, from 0."""
     battles: int
-    """How many."""
+    """Number of its battles."""
     difficulty: Difficulty
     """Overall grades of its evolved questions: `values` in the order of their battles, and their
     `mean` or null."""
@@ -85,7 +85,7 @@ class RunRound(PublishedRecord):
 
 @dataclass
 class _Sum:
-    """What the battles of one round hold, without their texts."""
+    """Sums over the battles of one round, without their texts."""
 
     battles: int = 0
     graded: list[float] = field(default_factory=list)
@@ -95,7 +95,7 @@ class _Sum:
     verdicts: Counter[str] = field(default_factory=Counter)
     points: dict[str, list[float]] = field(default_factory=dict)
     shown: set[tuple[str, str]] = field(default_factory=set)
-    """Battle and theme."""
+    """Pairs of battle and theme."""
     looked_at: set[str] = field(default_factory=set)
 
     def add(self, battle: Battle, themes: Themes) -> None:
@@ -117,6 +117,8 @@ class _Sum:
         self.refused += not attempt.accepted
         self.looked_at.add(attempt.battle)
         for weakness in (*attempt.weaknesses_a, *attempt.weaknesses_b):
+            # A set: a battle that was looked at twice, or shows a theme in both answers, counts
+            # once.
             self.shown.add((attempt.battle, themes.get(weakness, weakness)))
 
     def round(self, number: int) -> RunRound:
@@ -139,12 +141,12 @@ class _Sum:
 
 
 def rounds_in(run: RunReader) -> list[RunRound]:
-    """Return the rounds of a run; their themes are those of the profiles of its models."""
+    """Return the rounds of a run; their themes are those of its models' profiles."""
     return rounds_of(run.battles, themes=read_looks(run.battles).theme_of)
 
 
 def rounds_of(battles: Iterable[Battle], *, themes: Themes = NO_THEMES) -> list[RunRound]:
-    """Return the rounds of the battles that count, gone through once, the first round first."""
+    """Return the rounds of battles that count, the first round first; `battles` is read once."""
     sums: dict[int, _Sum] = {}
     for battle in battles:
         sums.setdefault(battle.round, _Sum()).add(battle, themes)
@@ -164,5 +166,5 @@ def _mean(values: Sequence[float]) -> float | None:
 
 
 def _counts(found: Counter[str]) -> dict[str, int]:
-    """Return counts, the most frequent first, equal ones by name."""
+    """Return counts, the most frequent first, and equal ones by name."""
     return dict(sorted(found.items(), key=lambda one: (-one[1], one[0])))

@@ -1,4 +1,4 @@
-"""How battles were decided by each standard alone."""
+"""Verdicts on battles by each standard alone."""
 
 from __future__ import annotations
 
@@ -55,9 +55,9 @@ def letters_of(verdicts: Mapping[Standard, Verdict | None]) -> str:
 
 
 def by_standard(battle: Battle, *, seats_count: bool) -> dict[Standard, Verdict | None]:
-    """Return how the panel decided a battle by each standard; None: no judge was asked.
+    """Return the panel's verdict on a battle by each standard; None if no judge was asked.
 
-    With `seats_count` the swapped seating decides as well.
+    With `seats_count` the swapped seating decides as well, else it only audits.
     """
     return {
         standard: settle_standard(battle.verdicts, standard, audit_only=not seats_count)
@@ -66,7 +66,7 @@ def by_standard(battle: Battle, *, seats_count: bool) -> dict[Standard, Verdict 
 
 
 def standards_of(run: RunReader) -> Iterator[StandardVerdicts]:
-    """Give the verdicts by standard of the battles that count, in slot order."""
+    """Yield the verdicts by standard of the battles that count, in slot order."""
     seats_count = run.manifest.get("swap") == "all"
     for battle in run.battles:
         found = by_standard(battle, seats_count=seats_count)

@@ -1,4 +1,4 @@
-"""What the user of this machine has agreed to: where calls of a run go, with what, and its videos.
+"""What the user of this machine agreed to: where calls of a run go, what is sent, which videos.
 
 A run's file may come from anybody. It names addresses, variables that hold keys, classes to import
 and a folder. None of them counts unless this machine says the same: in its arena.toml, in a flag,
@@ -37,11 +37,11 @@ from videoautoarena.runs.run.config.cast import (
 from videoautoarena.runs.run.config.run_config import RunConfig
 
 DIGITS = 32
-"""Hex digits by which an agreement is named."""
+"""Hex digits of the digest that names an agreement."""
 _LONGEST = 300
-"""Characters of a place that can be asked about: what cannot be shown whole is not agreed to."""
+"""The most characters of a place; what cannot be shown whole cannot be agreed to."""
 _MOST = 40
-"""Places that can be asked about at once; a run has as many models at most."""
+"""The most places that can be asked about at once."""
 
 
 class TrustAgreement(Record):
@@ -49,11 +49,11 @@ class TrustAgreement(Record):
 
     destinations: tuple[Destination, ...] = ()
     videos: str | None = None
-    """None where the command names the folder, or needs none."""
+    """The folder of videos; None if the command names it, or needs none."""
 
     @property
     def digest(self) -> str:
-        """What it is known by, whatever the run is called."""
+        """The digest that names it, whatever the run is called."""
         return digest(canonical_json(self.model_dump(mode="json")))[:DIGITS]
 
     @property
@@ -62,19 +62,19 @@ class TrustAgreement(Record):
         return not self.destinations and self.videos is None
 
     def covers(self, other: TrustAgreement) -> bool:
-        """Return whether who agreed to this has agreed to the other."""
+        """Return whether this agreement includes the other."""
         is_same = other.videos is None or other.videos == self.videos
         return is_same and all(one in self.destinations for one in other.destinations)
 
 
 @dataclass(frozen=True)
 class RunTrust:
-    """What this machine says now of a run that a command goes on with."""
+    """What the user of this machine says now about a run that goes on."""
 
     config: Path | None = None
     """A configuration file; None: ./arena.toml, if it is there."""
     digest: str | None = None
-    """What `--trust-run` names."""
+    """The digest that `--trust-run` gave."""
 
 
 NO_TRUST = RunTrust()
@@ -88,7 +88,7 @@ def agreed(
     stored: Path | None = None,
     trust: RunTrust = NO_TRUST,
 ) -> RunConfig:
-    """Return a run's settings in which these models, and those who help them, may be called.
+    """Return a run's settings in which these models and their helpers may be called.
 
     `stored` is the folder of videos where the run's file in `out` alone names it. What this
     machine's arena.toml says of a model of the same name and kind counts in place of what the file
@@ -98,8 +98,11 @@ def agreed(
         BadInput: the file leads where nobody here has agreed to; it lists all of it.
     """
     names = frozenset(names)
+    # Whoever finds clips for a model is called along with it.
     called = sorted(names | config.helpers(names))
     received = {name: config.cast[name] for name in called if config.cast[name].is_received}
+    # The file is read only where it can matter: a broken one keeps nobody from a run that leads
+    # nowhere.
     is_asked = any(map(_leads_away, received.values()))
     file = arena_file(trust.config) if is_asked else ArenaFile()
     own = {name: _as_configured(name, entry, file) for name, entry in received.items()}
@@ -120,9 +123,9 @@ def agreed(
 
 
 def remember(config: RunConfig, folder: Path | None, names: Iterable[str] | None = None) -> None:
-    """Keep that these models, or all, were called for the videos of a folder; once is enough.
+    """Keep that these models, or all, were called for the videos of a folder.
 
-    Where nothing can be kept, later commands ask.
+    If nothing can be kept, later commands ask again.
     """
     called = config.cast if names is None else names
     agreement = TrustAgreement(
@@ -136,19 +139,20 @@ def _keep(agreement: TrustAgreement) -> None:
     if agreement.is_empty or agreement.digest in _read():
         return
     with suppress(OSError, RuntimeError), _writing() as file:
+        # Read again under the lock: another process may have added one since.
         kept = {**_read(), agreement.digest: agreement}
         lists = {name: one.model_dump(mode="json") for name, one in sorted(kept.items())}
         file.write_text(canonical_json({"schema": 1, "lists": lists}) + "\n", encoding="utf-8")
 
 
 def is_agreed_folder(folder: Path) -> bool:
-    """Return whether a folder that a run's file names was ever named on this machine."""
+    """Return whether a folder that a run's file names was ever named by a user here."""
     text = str(folder.absolute())
     return any(one.videos == text for one in _read().values())
 
 
 def _as_agreed(entry: CastEntry) -> CastEntry:
-    """Return an entry that may be called; what the price table says of it is that of today."""
+    """Return an entry that may be called; prices from the table are looked up anew."""
     price = entry.price if is_own(entry.price) else None
     return entry.model_copy(update={"is_received": False, "price": price})
 
@@ -159,9 +163,9 @@ def _leads_away(entry: CastEntry) -> bool:
 
 
 def _as_configured(name: str, entry: CastEntry, file: ArenaFile) -> CastEntry:
-    """Return an entry with the destination that this machine gives to a model of its name.
+    """Return an entry with the destination that this machine's file gives to a model of its name.
 
-    What leads where some model of this machine's file leads counts as its own, too.
+    An entry that leads where some model of that file leads counts as agreed to, too.
     """
     is_embedder = entry.model.startswith("embeddings:")
     for alias in dict.fromkeys((name, *file.models)):
@@ -183,17 +187,17 @@ def _as_configured(name: str, entry: CastEntry, file: ArenaFile) -> CastEntry:
 
 
 _PLACES = ("endpoint", "base_url", "key_env", "declared", "timeout_s", "price")
-"""What of a model says where it is served, and for how much, and is no part of what it is."""
+"""Fields that say where a model is served and for how much, not what it is."""
 
 
 def _places(found: Iterable[Destination | None]) -> tuple[Destination, ...]:
-    """Return each once, in an order of their own."""
+    """Return each destination once, in an order that follows from the destinations alone."""
     by_text = {canonical_json(one.model_dump(mode="json")): one for one in found if one is not None}
     return tuple(by_text[text] for text in sorted(by_text))
 
 
 def _text(folder: Path | None) -> str | None:
-    """Return a folder as a run's file names it; None where it is none, or its name no text."""
+    """Return a folder as a run's file names it; None if it is None, or its name is no text."""
     if folder is None:
         return None
     text = str(folder.resolve())
@@ -201,9 +205,10 @@ def _text(folder: Path | None) -> str | None:
 
 
 def _check_places(out: Path, asked: TrustAgreement) -> None:
-    """Refuse what no arena.toml may hold: an address with a name before its host misleads."""
+    """Raise BadInput for what no arena.toml may hold, such as a user name in an address."""
     for place in asked.destinations:
         if place.address is not None:
+            # A user name before an address's host makes it look like another host.
             check_url(safe(str(out)), place.address)
         if place.key_env is not None:
             check_key_env(str(out), place.key_env)
@@ -212,7 +217,7 @@ def _check_places(out: Path, asked: TrustAgreement) -> None:
 def _question(
     out: Path, asked: TrustAgreement, cast: Mapping[str, CastEntry], *, typed: str | None
 ) -> str:
-    """Return the line that says where a run leads, and how to agree to it."""
+    """Return the line that says where a run leads, and how to agree to that."""
     remedies = []
     if not all(place.is_own for place in asked.destinations):
         remedies.append("give its models tables of their names in arena.toml")
@@ -245,17 +250,18 @@ def _is_known(asked: TrustAgreement) -> bool:
 
 
 def _state() -> Path:
-    """Return where agreements are kept, by the XDG rules."""
+    """Return the file of agreements, by the XDG rules."""
     base = os.environ.get("XDG_STATE_HOME", "")
     root = Path(base) if os.path.isabs(base) else Path.home() / ".local" / "state"
     return root / "videoautoarena" / "agreed.json"
 
 
 def _read() -> dict[str, TrustAgreement]:
-    """Return what was agreed to, by digest; nothing of what others could have written."""
+    """Return agreements by digest; none if others could have written the file."""
     try:
         with _state().open("rb") as file:
             status = os.fstat(file.fileno())
+            # Of the open file and not of its name, which could be another file by then.
             if status.st_uid != os.geteuid() or status.st_mode & 0o022:
                 return {}
             lists = _AgreementFile.model_validate_json(file.read()).lists
@@ -274,9 +280,9 @@ class _AgreementFile(BaseModel):
 
 @contextmanager
 def _writing() -> Iterator[Path]:
-    """Yield a new file that takes the place of the state when the block ends; nobody else may read.
+    """Yield a new file that replaces the state when the block ends; only its owner may read it.
 
-    One process at a time, so that no list is lost.
+    One process at a time, so that no agreement is lost.
     """
     state = _state()
     state.parent.mkdir(mode=0o700, parents=True, exist_ok=True)

@@ -69,6 +69,7 @@ class ModelTable(ModelSpec):
         found = value.get("retrieval") if isinstance(value, dict) else None
         if not isinstance(found, dict):
             return value
+        # How its model is called is said once, in that model's own table.
         if others := sorted(value.keys() & cls.model_fields.keys() - {"retrieval"}):
             first = others[0]
             place = "the table of its model"
@@ -81,6 +82,8 @@ class ModelTable(ModelSpec):
     @field_validator("price")
     @classmethod
     def _is_own(cls, value: Price | None) -> Price | None:
+        # A price with the table as its source is looked up anew: what is written here would not
+        # count.
         if value is not None and not is_own(value):
             raise ValueError(f"must not name {TABLE} as its source; leave the source out")
         return value
@@ -176,6 +179,7 @@ class ArenaFile(FileTable):
     @field_validator("models")
     @classmethod
     def _are_told_apart(cls, value: dict[str, ModelTable]) -> dict[str, ModelTable]:
+        # What is typed could not tell which of the two is meant.
         if twice := respellings(value):
             raise ValueError(
                 f"names {twice[0]} twice, in composed and in decomposed letters; keep one table"
@@ -202,6 +206,7 @@ def arena_file(config: Path | None) -> ArenaFile:
     file = Path("arena.toml")
     if not file.is_file():
         return ArenaFile()
+    # Whoever sent the folder could have put it there, and it would say where frames and keys go.
     if beside := next((name for name in _SHARED_FILES if Path(name).exists()), None):
         raise BadInput(
             f"./arena.toml lies beside a {beside} and may have come with it; pass --config "
@@ -224,6 +229,7 @@ def read_arena_file(path: Path) -> ArenaFile:
         raise BadInput(f"{path} is not valid TOML: {wrong}") from None
     except ValidationError as wrong:
         mistakes = wrong.errors()
+        # A misspelled key first: a value that is missing is often what the key was meant for.
         unknown = (one for one in mistakes if one["type"] == "extra_forbidden")
         raise BadInput(f"{path}: {_describe(next(unknown, mistakes[0]))}") from None
 

@@ -1,4 +1,4 @@
-"""Who plays: what each name of a run stands for, and which casts cannot be."""
+"""Who plays: what each name of a run stands for, and which casts are refused."""
 
 from __future__ import annotations
 
@@ -33,18 +33,18 @@ OFFLINE_JUDGE = "offline:judge"
 
 
 class Destination(Record):
-    """Where calls go from this machine, what is sent along, and what is imported for it."""
+    """Where calls go from this machine, what is sent with them, and what is imported for them."""
 
     through: str
     """The name of a provider, or the path of a class that is imported."""
     address: str | None = None
-    """None: the provider's own, or what its variable on this machine says."""
+    """The address; None: the provider's own, or what its variable on this machine says."""
     key_env: str | None = None
     """The variable whose value is sent; None: the provider's own at its own address, else none."""
     arguments: dict[str, str | None] = Field(default_factory=dict)
-    """Which arguments of the class take what, such as HTTP headers."""
+    """Names of the class's arguments, such as the one that takes HTTP headers."""
     price: Price | None = None
-    """What it is said to cost, by which a cap on money is kept; None: what the price table says."""
+    """The stated price, by which a cap on money is kept; None: that of the price table."""
 
     @property
     def is_own(self) -> bool:
@@ -82,7 +82,7 @@ class CastEntry(ResolvedSpec, Sparse):
     retrieval: RetrievalTable | None = None
     """How its frames are chosen by the question; None: they are spread over the video."""
     is_received: bool = Field(default=False, exclude=True)
-    """It was read from a file, and nobody on this machine has agreed to where it leads."""
+    """Whether it was read from a file and nobody here has agreed to where it leads."""
 
     @property
     def is_offline(self) -> bool:
@@ -95,7 +95,7 @@ class CastEntry(ResolvedSpec, Sparse):
         return self.max_frames == 0 or self.limits.images_per_request == 0
 
     def as_model(self, alias: str) -> Model:
-        """Return the model it describes, under the run's name for it."""
+        """Return the model that it describes, under the run's name for it."""
         settings = self.resolved_settings()
         if self.is_offline:
             # Whatever a file says of where a stand-in is served, it is none the less here.
@@ -128,9 +128,11 @@ class CastEntry(ResolvedSpec, Sparse):
         )
 
     def identity(self, frames: int) -> dict[str, Any]:
-        """Return what must be equal for two runs of `frames` frames a video to be the same one."""
+        """Return what must be equal for two runs of `frames` frames a video to be the same run."""
         decisive = {"model", "max_frames", "parameters", "detail", "retrieval", "structured"}
         kept = self.model_dump(mode="json", include=decisive)
+        # A server's limit decides what a model sees as max_frames does; one that binds nothing may
+        # change.
         images = self.limits.images_per_request
         if images is not None and images < min(frames, self.max_frames or frames):
             kept["max_frames"] = images
@@ -140,9 +142,9 @@ class CastEntry(ResolvedSpec, Sparse):
 def officials(
     examiner: str | None, judges: tuple[str, ...], *, file: ArenaFile, cast: Mapping[str, CastEntry]
 ) -> tuple[str, tuple[str, ...]]:
-    """Return who examines and who judges; the offline ones only for an offline cast.
+    """Return the examiner and the judges; the offline ones only for an offline cast.
 
-    What was not typed, an examiner of None and no judges, is left to the file.
+    An examiner of None, or no judges, leaves the choice to the file.
     """
     all_offline = all(entry.is_offline for entry in cast.values())
     examiner = examiner or file.roles.examiner or (OFFLINE_EXAMINER if all_offline else None)
@@ -153,6 +155,7 @@ def officials(
     named = file.roles.judge or ()
     judges = judges or ((named,) if isinstance(named, str) else tuple(named))
     chosen = judges or (OFFLINE_JUDGE if entry_of(examiner, file).is_offline else examiner,)
+    # One name in two spellings of its accents is one model.
     if len(set(map(composed, chosen))) != len(chosen):
         raise BadInput(f"--judge names {_twice(chosen)} twice; name each judge once")
     return examiner, chosen
@@ -161,7 +164,7 @@ def officials(
 def entry_of(name: str, file: ArenaFile) -> CastEntry:
     """Return what `name` stands for in any role: a table of the file, or `provider:model` itself.
 
-    BadInput where it is sent the best clips alone, and so can only answer; see `contestant_of`.
+    BadInput if it is sent the best clips alone, and so can only answer; see `contestant_of`.
     """
     table = _table_of(name, file)
     if table.retrieval is not None:
@@ -172,7 +175,7 @@ def entry_of(name: str, file: ArenaFile) -> CastEntry:
 
 
 def contestant_of(name: str, file: ArenaFile) -> CastEntry:
-    """Return what a contestant's name stands for; with a retrieval it is sent clips' frames."""
+    """Return what a contestant's name stands for; with a retrieval it is sent frames of clips."""
     retrieval = _table_of(name, file).retrieval
     if retrieval is None:
         return entry_of(name, file)
@@ -224,7 +227,7 @@ def _plain_entry(name: str, table: ModelTable, file: ArenaFile) -> CastEntry:
 
 
 def scouts(cast: Mapping[str, CastEntry], file: ArenaFile) -> dict[str, CastEntry]:
-    """Return by name whoever finds clips for the models of a cast; or BadInput."""
+    """Return the models that find clips for those of a cast, by name; or BadInput."""
     wanted = {name: entry.retrieval for name, entry in cast.items() if entry.retrieval}
     found: dict[str, CastEntry] = {}
     for name, retrieval in wanted.items():
@@ -241,7 +244,7 @@ def scouts(cast: Mapping[str, CastEntry], file: ArenaFile) -> dict[str, CastEntr
 
 
 def embedder_of(name: str, file: ArenaFile, *, place: str) -> CastEntry:
-    """Return what `name` stands for where it embeds; BadInput, which begins with `place`."""
+    """Return what `name` stands for as an embedder; BadInput, which begins with `place`."""
     table = _table_of(name, file)
     provider, _, model = table.model.partition(":")
     if provider == "offline":
@@ -263,7 +266,7 @@ def embedder_of(name: str, file: ArenaFile, *, place: str) -> CastEntry:
 
 
 def as_in_paper(contestant: CastEntry) -> CastEntry:
-    """Return a contestant that is sent no more frames than in the paper; fewer stay fewer.
+    """Return a contestant that is sent at most as many frames as in the paper.
 
     An open model also answers as such ones do there, but for the parameters that it has.
     """
@@ -278,7 +281,7 @@ def as_in_paper(contestant: CastEntry) -> CastEntry:
 
 
 def _is_open(contestant: CastEntry) -> bool:
-    """Return whether a model is taken for an open one: where no provider's own address serves it.
+    """Return whether a model counts as open: it is not served at a provider's own address.
 
     Weights cannot be seen from here. What stands behind a proxy brings parameters of its own.
     """
@@ -308,7 +311,7 @@ def as_begun(contestant: CastEntry, kept: CastEntry) -> CastEntry:
 
 
 def check_url(table: str, url: str) -> None:
-    """Return if an address may be called; BadInput, without it, where it is none or has a key."""
+    """Raise BadInput, which never repeats it, for what is no address or carries a key."""
     parts = urlsplit(url)
     is_whole = url.isprintable() and " " not in url
     if parts.scheme not in ("http", "https") or not parts.hostname or not is_whole:
@@ -320,7 +323,7 @@ def check_url(table: str, url: str) -> None:
 
 
 def check_roster(roster: tuple[str, ...], cast: Mapping[str, CastEntry]) -> None:
-    """Return if these can battle each other; BadInput where they cannot."""
+    """Raise BadInput unless these models can battle each other."""
     if len(set(map(composed, roster))) != len(roster):
         raise BadInput(f"--models names {_twice(roster)} twice; name each model once")
     if len(roster) < 2:
@@ -331,7 +334,7 @@ def check_roster(roster: tuple[str, ...], cast: Mapping[str, CastEntry]) -> None
 
 
 def check_stand_ins(examiner: str, judges: Iterable[str], *, cast: Mapping[str, CastEntry]) -> None:
-    """Refuse an offline model in a role that it does not know."""
+    """Raise BadInput for an offline model in a role that it does not know."""
     posts = [(examiner, OFFLINE_EXAMINER), *((judge, OFFLINE_JUDGE) for judge in judges)]
     for name, able in posts:
         if cast[name].is_offline and cast[name].model != able:
@@ -341,7 +344,7 @@ def check_stand_ins(examiner: str, judges: Iterable[str], *, cast: Mapping[str, 
 def is_self_judging(
     roster: Iterable[str], officials: Iterable[str], *, cast: Mapping[str, CastEntry], allowed: bool
 ) -> bool:
-    """Return whether a judge or the examiner also competes, under whatever name."""
+    """Return whether a judge or the examiner also competes; BadInput unless allowed."""
     competing = {cast[name].model for name in roster}
     both = [name for name in officials if cast[name].model in competing]
     if both and not allowed:
@@ -355,7 +358,7 @@ def is_self_judging(
 def is_offline_judge(
     roster: Iterable[str], judges: Iterable[str], *, cast: Mapping[str, CastEntry], allowed: bool
 ) -> bool:
-    """Return whether a stand-in rates real models, which has to be asked for."""
+    """Return whether a stand-in rates real models; BadInput unless allowed."""
     stand_ins = [name for name in judges if cast[name].is_offline]
     real = [name for name in roster if not cast[name].is_offline]
     if stand_ins and real and not allowed:
@@ -367,14 +370,14 @@ def is_offline_judge(
 
 
 def blind_among(names: Iterable[str], cast: Mapping[str, CastEntry]) -> tuple[str, ...]:
-    """Return which of these names are sent no frames, each once."""
+    """Return which of these models are sent no frames, each once."""
     return tuple(dict.fromkeys(name for name in names if cast[name].is_blind))
 
 
 def refuse_blind(
     referees: Iterable[str], *, cast: Mapping[str, CastEntry], allowed: bool
 ) -> tuple[str, ...]:
-    """Return which referees are sent no frames; BadInput of any where that is not allowed."""
+    """Return which referees are sent no frames; BadInput for any unless allowed."""
     blind = blind_among(referees, cast)
     if blind and not allowed:
         raise BadInput(

@@ -1,4 +1,4 @@
-"""What leaves the machine, said before the first call that does."""
+"""What leaves the machine, said before the first call."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from videoautoarena.memory.records.records import SCOUTS, Role
 from videoautoarena.runs.run.config.run_config import RunConfig
 
 REPAIR = 2
-"""A reply in a form that is asked for may be asked for once more."""
+"""The most requests for one structured reply: it may be asked for once more."""
 
 
 def calls_at_most(config: RunConfig, *, videos: int, first: int, later: int) -> Counter[str]:
-    """Return the most model calls each name may cost, transport retries aside.
+    """Return the most calls of each model by name, without transport retries.
 
     A slot costs at most 2 answers, 1 ask a judge and seating, and for its question 1 ask, or 5
     where an earlier one is evolved (evolve, grade, evolve, grade, ask afresh); a video 2 asks on
@@ -25,11 +25,13 @@ def calls_at_most(config: RunConfig, *, videos: int, first: int, later: int) -> 
     calls: Counter[str] = Counter()
     slots = first + later
     seatings = 1 if config.swap == 0 else 2
+    # The account of the video, and the asks for its users.
     opening = 1 + (DIVERSE_ASKS if config.diverse else 1)
     calls[config.examiner] += REPAIR * (opening * videos + first + 5 * later)
     for judge in config.judges:
         calls[judge] += REPAIR * seatings * slots
     for model in config.models:
+        # Any model may be drawn for every battle.
         calls[model] += slots
     for (scout, _), clips in clip_calls(config, config.models).items():
         calls[scout] += clips * videos
@@ -39,13 +41,14 @@ def calls_at_most(config: RunConfig, *, videos: int, first: int, later: int) -> 
 
 
 def embedders(config: RunConfig, models: Iterable[str]) -> set[str]:
-    """Return who embeds the questions of these contestants: each question once."""
+    """Return the models that embed the questions of these contestants, each question once."""
     found = (config.cast[model].retrieval for model in models)
     return {retrieval.embeddings for retrieval in found if retrieval is not None}
 
 
 def clip_calls(config: RunConfig, models: Iterable[str]) -> Counter[tuple[str, Role]]:
-    """Return the most calls about the clips of one video, by who finds them and its role."""
+    """Return the most calls about the clips of one video, by model and role."""
+    # Contestants whose clips are cut and embedded alike share the vectors, hence the calls.
     clips: dict[tuple[str, Role, str | None, int], int] = {}
     for model in models:
         found = config.cast[model].retrieval
@@ -53,6 +56,7 @@ def clip_calls(config: RunConfig, models: Iterable[str]) -> Counter[tuple[str, R
             continue
         each = found.frames_per_clip
         by = found.captioner
+        # Rounded up. With no more clips than are kept there is nothing to choose.
         if (count := -(-config.sampling.frames // each)) > found.keep:
             clips[found.embeddings, "embedder", by, each] = count
             if by is not None:
@@ -70,9 +74,9 @@ def remote_notice(
     videos: int,
     has_subtitles: bool = False,
 ) -> Iterable[str]:
-    """Yield a line a host that frames go to: whose, and in how many calls; then LangSmith's.
+    """Yield a line for each host that frames go to, then one for LangSmith.
 
-    `most_calls` returns how many calls these models cost at most.
+    `most_calls` returns the most calls of some models together.
     """
     frames = {alias: most_frames(config, alias) for alias in config.cast}
     yield from _host_lines(config, most_calls, frames, videos=videos, has_subtitles=has_subtitles)
@@ -94,7 +98,7 @@ def judges_notice(
     reading: Collection[str] = (),
     role: Role | None = None,
 ) -> Iterable[str]:
-    """Yield one line a host whose judges are sent frames: how many, and in how many calls at most.
+    """Yield a line for each host whose judges are sent frames, with the most frames and calls.
 
     `calls` is by name, of those that judge, and of those that are `answering`; or of all in one
     `role`. Those that are `reading` judge words alone. The last line is LangSmith's, as above.
@@ -115,7 +119,7 @@ def judges_notice(
 
 
 def tracing_lines() -> Iterable[str]:
-    """Yield where LangSmith sends all requests and replies; nothing where it is off."""
+    """Yield a line on where LangSmith sends all requests and replies; nothing if it is off."""
     if is_traced():
         yield f"LangSmith tracing is on: all requests and replies also go to {trace_host()}"
 
@@ -158,7 +162,7 @@ WORDS_ALONE: frozenset[Role] = frozenset(
 
 
 def frames_of(config: RunConfig, alias: str, role: Role) -> int:
-    """Return how many frames a call to `alias` carries at most."""
+    """Return the most frames of a call to `alias` in a role."""
     if role in WORDS_ALONE:
         return 0
     most = min(config.model_of(alias).frame_limit(role), config.sampling.frames)
@@ -175,13 +179,13 @@ def frames_of(config: RunConfig, alias: str, role: Role) -> int:
 
 
 def most_frames(config: RunConfig, alias: str) -> int:
-    """Return how many frames a call to `alias` in any of its roles carries at most."""
+    """Return the most frames of a call to `alias` in any of its roles."""
     watches = alias == config.examiner or alias in config.judges
     return frames_of(config, alias, "judge" if watches else _post(config, alias, config.models))
 
 
 def _post(config: RunConfig, alias: str, answering: Collection[str]) -> Role:
-    """Return the role in which a model is sent the most frames, of those that answer or judge."""
+    """Return the role in which a model that answers, judges or finds clips is sent most frames."""
     if alias in answering:
         return "contestant"
     return "embedder" if alias in config.scouts else "judge"

@@ -1,4 +1,4 @@
-"""The first `arena.toml`: a table for each model that was named, and what else may be set."""
+"""The first `arena.toml`: a table for each named model, and what else may be set."""
 
 from __future__ import annotations
 
@@ -17,29 +17,29 @@ from videoautoarena.memory.records.frame_policies import FRAME_POLICIES
 from videoautoarena.runs.run.config.cast import check_url
 
 SCHEMA_FILE = Path(__file__).with_name("arena.schema.json")
-"""Which keys there are and what each means, for editors; `docs/generate.py` writes it."""
+"""The JSON Schema of arena.toml for editors; `docs/generate.py` writes it."""
 _ASIDE = re.compile(r"[^a-z0-9]+")
 _LONGEST_ALIAS = 40
 CONTESTANT_IMAGES, REFEREE_IMAGES = 16, 64
-"""Most images a call that a server of one's own is sent, until it is known what it takes."""
+"""Most images in a call to a server of one's own, of contestants and referees, by default."""
 MOST_IMAGES = 1024
 """The highest `max_frames` of a table."""
 
 
 @dataclass(frozen=True)
 class NamedCast:
-    """The models that a first file is about, each as `provider:model`."""
+    """The models of a first file, each as `provider:model`."""
 
     models: tuple[str, ...]
     examiner: str
     judge: tuple[str, ...] = ()
-    """Whoever else judges; the examiner where nobody is named."""
+    """The judges; empty: the examiner judges."""
     base_urls: Mapping[str, str] = field(default_factory=dict)
-    """Where a model is served, if not at its provider's own address."""
+    """Model to its address, if it is not its provider's own."""
     key_envs: Mapping[str, str] = field(default_factory=dict)
-    """Which variable holds the key of a model."""
+    """Model to the variable that holds its key."""
     images: Mapping[str, int] = field(default_factory=dict)
-    """Most images a call of a model, where it was said."""
+    """Model to the most images of a call, if it was given."""
 
     @property
     def names(self) -> list[str]:
@@ -56,14 +56,14 @@ def named_cast(
     key_envs: Iterable[str] = (),
     max_frames: Iterable[str] = (),
 ) -> NamedCast:
-    """Return the cast that was typed; a name without a provider is of OpenAI's protocol if served.
+    """Return the cast that was typed; a served name without provider speaks OpenAI's protocol.
 
     `base_urls` are `NAME=URL`, or a `URL` for every model of OpenAI's protocol; `key_envs` are
     `NAME=VARIABLE`, or a `VARIABLE` for every model that has such an address; `max_frames` are
     `NAME=N` or `N` likewise.
 
     Raises:
-        BadInput: a name that is no model and is served nowhere, or an address or key of nobody.
+        BadInput: a name that is no model and has no address, or an address or key for nobody.
     """
     typed = dict.fromkeys([*models, examiner, *judge])
     urls, url_of_all = _by_name(base_urls, typed, "--base-url")
@@ -77,6 +77,7 @@ def named_cast(
     served = dict[str, str]()
     for name, whole in full.items():
         url_of_model = urls.get(name)
+        # An address without a name is that of all models of OpenAI's protocol, and of no others.
         if url_of_model is None and whole.startswith("openai:"):
             url_of_model = url_of_all
         if url_of_model is not None:
@@ -95,7 +96,8 @@ def named_cast(
 
 
 def images_of(typed: str) -> int:
-    """Return how many images a call may carry; BadInput where it is no number that may be."""
+    """Return the most images of a call as a number; BadInput unless it is one from 0 to 1024."""
+    # Five digits are too many in any case, and thousands of them raise an error in int().
     number = int(typed) if typed.isdecimal() and len(typed) < 5 else MOST_IMAGES + 1
     if number > MOST_IMAGES:
         raise BadInput(f"images per call are a whole number from 0 to {MOST_IMAGES}, such as 16")
@@ -103,7 +105,7 @@ def images_of(typed: str) -> int:
 
 
 def has_provider(name: str) -> bool:
-    """Return whether a model's name begins with a provider that is known here."""
+    """Return whether a model's name begins with a known provider."""
     provider, colon, model = name.partition(":")
     return bool(colon and model) and find_provider(provider) is not None
 
@@ -115,7 +117,7 @@ def is_bare(typed: str) -> bool:
 
 
 def served_name(name: str) -> str:
-    """Return `provider:model` for a name that is of OpenAI's protocol if it has no provider."""
+    """Return `provider:model` for a name; without a provider it speaks OpenAI's protocol."""
     return parse_model(name).resolved if has_provider(name) else f"openai:{name}"
 
 
@@ -136,7 +138,7 @@ def _full_name(name: str, url: str | None) -> str:
 def _by_name(
     typed: Iterable[str], names: Iterable[str], option: str
 ) -> tuple[dict[str, str], str | None]:
-    """Return what was given for each name by `NAME=VALUE`, and the bare value for all others."""
+    """Return the values given by `NAME=VALUE`, by name, and the bare value for all others."""
     known = list(names)
     found = dict[str, str]()
     of_all: str | None = None
@@ -160,7 +162,7 @@ def _by_name(
 
 
 def first_file(cast: NamedCast) -> str:
-    """Return the text of a file for a cast, with what may be changed as comments.
+    """Return the text of a file for a cast, with further settings as comments.
 
     Raises:
         BadInput: a name that is no model, fewer than two contestants, or a referee that competes.
@@ -184,7 +186,7 @@ def first_file(cast: NamedCast) -> str:
 
 
 def check_posts(models: Collection[str], officials: Collection[str]) -> None:
-    """Return if these can compete before such judges; BadInput where they cannot."""
+    """Raise BadInput unless these models can compete before these judges."""
     if len(set(models)) < 2:
         raise BadInput("a battle needs two contestants; name at least two models")
     if competing := sorted(set(officials).intersection(models)):
@@ -192,7 +194,7 @@ def check_posts(models: Collection[str], officials: Collection[str]) -> None:
 
 
 def _aliases(names: Sequence[str]) -> dict[str, str]:
-    """Return a short name of its own for each model: the last part of what it is called."""
+    """Return a unique short name for each model: the last part of its name."""
     found = dict[str, str]()
     for name in names:
         last = name.partition(":")[2].rstrip("/").rpartition("/")[2]
@@ -207,7 +209,7 @@ def _aliases(names: Sequence[str]) -> dict[str, str]:
 
 
 def _table(alias: str, model: Model, images: int | None) -> str:
-    """Return the table of a model; `images` is the most that a call carries, if it is said."""
+    """Return the table of a model; `images` is the most of a call, None if unknown."""
     lines = [f"[models.{alias}]", f"model = {_text(f'{model.provider}:{model.name}')}"]
     if model.base_url:
         lines.append(f"base_url = {_text(model.base_url)}")
@@ -228,7 +230,7 @@ def _table(alias: str, model: Model, images: int | None) -> str:
 
 
 def _roles(models: Sequence[str], examiner: str, judges: Sequence[str]) -> str:
-    """Return who plays."""
+    """Return the table of roles."""
     lines = [
         "[roles]",
         f"models = [{', '.join(map(_text, models))}]",
@@ -242,7 +244,7 @@ def _roles(models: Sequence[str], examiner: str, judges: Sequence[str]) -> str:
 
 
 def _text(text: str) -> str:
-    """Return a text as TOML writes it; its strings escape as those of JSON do, and DEL besides."""
+    """Return a text as TOML writes it: escaped like JSON, and DEL besides."""
     return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
 
 

@@ -1,4 +1,4 @@
-"""What `--preset paper` turns back to the VideoAutoArena paper, and what it leaves as it is here.
+"""What `--preset paper` changes to the VideoAutoArena paper's way, and what it leaves.
 
 Help, documents, reports and cards take their words from the two lists.
 """
@@ -15,7 +15,7 @@ PAPER: Mapping[str, Any] = {
     "diverse": False,
     "languages": (),
 }
-"""What the preset names of a run, besides its rules and its sampling."""
+"""Settings of a run that the preset names, besides its rules and its sampling."""
 PAPER_SAMPLING: Mapping[str, Any] = {
     "policy": "uniform",
     "frames": 128,
@@ -23,32 +23,32 @@ PAPER_SAMPLING: Mapping[str, Any] = {
     "fit": "stretch",
     "quality": 85,
 }
-"""What it names of the frames. The paper sends pictures as they are, so ours lose little; it says
-nothing of the decoder."""
+"""Settings of frames that it names. The paper sends pictures as they are, so ours lose little; it
+says nothing of the decoder."""
 PAPER_RULES: Mapping[str, Any] = {
     "overall_only": True,
     "share_analyses": False,
     "fixed_seats": True,
 }
 OPEN_PARAMETERS: Mapping[str, Any] = {"temperature": 0.7, "max_tokens": 2048}
-"""With which an open model answers that names none of its own."""
+"""Parameters of open models whose tables name none of their own."""
 
 
 class TurnedChoice(NamedTuple):
-    """A choice that the preset turns back."""
+    """A choice that the preset changes to the paper's way."""
 
     choice: str
     paper: str
     here: str
     """Without the preset."""
     settings: tuple[str, ...]
-    """Of a run's manifest, or of how it is rated."""
+    """Names of the settings, in a run's manifest or of how it is rated."""
     is_later: bool = False
-    """Runs that began with the preset in an earlier version were played as `here` says."""
+    """Whether runs that began with the preset in an earlier version were played as `here` says."""
 
 
 class LeftChoice(NamedTuple):
-    """A choice that stays as it is here, preset or not."""
+    """A choice that the preset does not change."""
 
     choice: str
     paper: str
@@ -212,6 +212,6 @@ LEFT = (
 
 
 def left_by_preset(*, is_early: bool = False) -> tuple[str, ...]:
-    """Return which choices the preset leaves; `is_early` of a run begun before it turned more."""
+    """Return which choices the preset leaves; `is_early`: the run began when it changed fewer."""
     since = (one.choice for one in TURNED if one.is_later and is_early)
     return (*since, *(one.choice for one in LEFT))

@@ -101,14 +101,14 @@ def _describe_sampling(wrong: ValidationError) -> str:
 
 MAX_VOID = 0.05
 _LONGEST_NAME = 500
-"""Letters of a model's name in a run; what is longer was put there to be shown."""
+"""The most letters of a model's name in a run; a longer one is no name."""
 BLOCK = 21
-"""About so many videos are admitted together; 42 keeps 64 calls and more busy."""
+"""About how many videos are admitted together; 42 keeps 64 calls and more busy."""
 
 
 @dataclass(frozen=True)
 class Flags:
-    """What was typed; None where it was not."""
+    """What was typed; None for what was not."""
 
     models: tuple[str, ...] = ()
     examiner: str | None = None
@@ -128,12 +128,12 @@ class Flags:
     block: int | None = None
     until: str | None = None
     languages: tuple[str, ...] = ()
-    """Codes; none leaves the file's."""
+    """Codes of languages; empty: those of the file."""
     subtitles: bool | None = None
     personas: Path | None = None
     diverse: bool | None = None
     facts: str | None = None
-    """A file that says what the videos are; "none" leaves the one beside them unread."""
+    """A file that says what the videos are; "none" ignores the one beside them."""
     policy: str | None = None
     fps: float | None = None
     frames: int | None = None
@@ -150,12 +150,12 @@ class Flags:
 
 
 class RunRules(Record):
-    """Choices that `--preset paper` turns."""
+    """Choices that `--preset paper` changes."""
 
     overall_only: bool = False
     share_analyses: bool = True
     fixed_seats: bool = False
-    """A lineage keeps its seats, too."""
+    """Whether a lineage keeps its seats, too."""
 
 
 class RunConfig(Record):
@@ -164,11 +164,11 @@ class RunConfig(Record):
     seed: int = 0
     rounds: int = Field(ge=1)
     models: tuple[str, ...]
-    """Contestants' names in roster order; whoever joined later stands behind."""
+    """Names of contestants in roster order; those that joined later stand behind."""
     joined: dict[str, int] = Field(default_factory=dict)
-    """Since which generation of slots a newcomer plays; all others play from the first."""
+    """Newcomer to the generation of slots since which it plays; all others play from the first."""
     guests: dict[str, tuple[int, ...]] = Field(default_factory=dict)
-    """Newcomers that met stored answers, and the generations of those slots."""
+    """Newcomer that met stored answers to the generations of those slots."""
     examiner: str
     judges: tuple[str, ...]
     cast: dict[str, CastEntry]
@@ -179,19 +179,19 @@ class RunConfig(Record):
     rules: RunRules = RunRules()
     sampling: Sampling = Sampling()
     subtitles: bool = True
-    """What stands beside a video as .srt or .vtt is sent with its frames."""
+    """Whether subtitles beside a video are sent with its frames."""
     personas: str | None = None
-    """Digest of the file of users that were brought; None: all are invented."""
+    """Digest of the file of users that was passed; None: all users are invented."""
     diverse: bool = False
-    """Where users of a video are alike, they are invented anew."""
+    """Whether users of a video that are alike are invented anew."""
     languages: tuple[str, ...] = ()
-    """Codes of what users ask in, sorted, each in equally many lineages; none: nobody is told."""
+    """Codes of the languages users ask in, sorted, each in equally many lineages; may be empty."""
     limit: int | None = None
     block: int = BLOCK
     offline: bool
-    """Every model is a stand-in."""
+    """Whether every model is a stand-in."""
     self_judging: bool = False
-    """The judge or the examiner also competes."""
+    """Whether a judge or the examiner also competes."""
     offline_judge_on_real: bool = False
 
     def model_of(self, alias: str) -> Model:
@@ -213,18 +213,18 @@ class RunConfig(Record):
 
     @property
     def scouts(self) -> frozenset[str]:
-        """Return who finds clips for contestants, and does nothing else."""
+        """The models that find clips for contestants and do nothing else."""
         return self.helpers(self.cast) - {self.examiner, *self.judges, *self.models}
 
     def helpers(self, names: Iterable[str]) -> frozenset[str]:
-        """Return who finds clips for these models."""
+        """Return the models that find clips for these models."""
         found = (self.cast[name].retrieval for name in names)
         both = ((one.embeddings, one.captioner) for one in found if one is not None)
         return frozenset(name for pair in both for name in pair if name is not None)
 
     @property
     def blind_referees(self) -> tuple[str, ...]:
-        """Return who examines or judges without being sent a frame."""
+        """The examiner and judges that are sent no frames."""
         return casting.blind_among((self.examiner, *self.judges), self.cast)
 
     def roster(self, generation: int) -> tuple[str, ...]:
@@ -232,7 +232,7 @@ class RunConfig(Record):
         return tuple(m for m in self.models if self.joined.get(m, 0) <= generation)
 
     def identity(self) -> dict[str, Any]:
-        """Return what must be equal for two runs to be the same one."""
+        """Return what must be equal for two runs to be the same run."""
         # Users are copied when a run begins: the file may be gone or another when it goes on.
         no_part = {"cast", "rounds", "joined", "guests", "personas"}
         data = self.model_dump(mode="json", exclude=no_part)
@@ -242,7 +242,7 @@ class RunConfig(Record):
         return data
 
     def recorded(self) -> dict[str, Any]:
-        """Return it as the run's file keeps it, marked where a referee sees no frames."""
+        """Return it as the run's file keeps it, with a mark if a referee sees no frames."""
         marked = {"blind_referee": True} if self.blind_referees else {}
         return {**self.model_dump(mode="json"), **marked}
 
@@ -266,7 +266,7 @@ class RunConfig(Record):
 
     @classmethod
     def of_manifest(cls, manifest: Mapping[str, Any]) -> RunConfig:
-        """Return the configuration that a run was started with; StoreError where it is damaged.
+        """Return the configuration that a run was started with; StoreError if it is damaged.
 
         No model of it can be called before `agreed` has seen where it leads.
         """
@@ -310,7 +310,7 @@ def _undefined(name: str) -> StoreError:
 
 @dataclass(frozen=True)
 class RunSettings:
-    """A resolved run and what may change from one process to the next."""
+    """A resolved run, and settings that may change from one process to the next."""
 
     config: RunConfig
     prompts: Path | None
@@ -322,19 +322,19 @@ class RunSettings:
     max_usd: float | None
     max_tokens: float | None
     assumed_cast: bool
-    """Nobody named a roster, so the offline cast plays."""
+    """Whether nobody named a roster, so that the offline cast plays."""
     assumed_rounds: bool
-    """Nobody said how many; a run that is continued keeps its own number."""
+    """Whether nobody gave a number of rounds; a run that is continued keeps its own."""
     assumed_pairing: bool
-    """Nobody said which; likewise."""
+    """Whether nobody named a pairing; a run that is continued keeps its own."""
     until: str | None
-    """When to stop early; None leaves the run's rule as it is."""
+    """The rule that stops it early; None leaves the run's rule as it is."""
     facts: str | None
     """A file that says what the videos are, or "none"; None: the one beside them."""
 
 
 def resolve(flags: Flags) -> RunSettings:
-    """Return the settings that flags, preset, file and defaults amount to.
+    """Return the settings that result from flags, preset, file and defaults.
 
     Raises:
         BadInput: a value that cannot be, a model that is not known, a judge that competes.
@@ -378,7 +378,7 @@ def preset_of(flags: Flags, file: ArenaFile) -> Literal["paper"] | None:
 
 
 def _layered(flags: Flags, file: ArenaFile) -> dict[str, dict[str, Any]]:
-    """Return run settings in two groups: those of the run, those of this process."""
+    """Return settings in two groups: those of the run, and those of this process."""
     preset = preset_of(flags, file)
     paper = preset == "paper"
 
@@ -401,6 +401,7 @@ def _layered(flags: Flags, file: ArenaFile) -> dict[str, dict[str, Any]]:
         "rules": RunRules(**PAPER_RULES) if paper else RunRules(),
         "subtitles": pick("subtitles", True),
         "diverse": pick("diverse", False),
+        # Not by `pick`: what nobody typed is an empty tuple here, and not None.
         "languages": _languages(flags, () if paper else file.run.languages),
     }
     process = {

@@ -1,4 +1,4 @@
-"""Rules that stop a run before its rounds are played: what they are called, see and promise.
+"""Rules that stop a run before its rounds are played: their names, readings and promises.
 
 A rule is no part of a run and may change, as a cap may. `runs/run/rundir/waves.py` looks after it.
 """
@@ -17,10 +17,11 @@ from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.formats.terminal import safe
 
 UNTIL_FILE = "local/until"
-"""The rule that was given last, and how it was met; no part of the run."""
+"""File in the run with the rule that was given last, and how it was met; no part of the run."""
 LIFTED = "rounds"
-"""Stands for no rule: the run ends with its rounds."""
+"""The word for no rule: the run ends with its rounds."""
 FORMS = "separated, ci=POINTS, battles=N or rounds"
+# Figures of `make bench-pairing`, in docs/benchmarks.md.
 _PROMISES = {
     "separated": (
         "at most 5 % of runs that stop so have a wrong order (asymptotic in the number of videos, "
@@ -40,18 +41,18 @@ _INTERVALS = {
 
 
 class StoppingRule(NamedTuple):
-    """When a run stops early."""
+    """A rule by which a run stops early."""
 
     kind: Literal["separated", "ci", "battles"]
     size: float = 0.0
-    """Of `ci` the mean width of the 95 % intervals in points, of `battles` how many are decided."""
+    """Mean width of the 95 % intervals in points for `ci`, decided battles for `battles`."""
 
     def __str__(self) -> str:
         return self.kind if self.kind == "separated" else f"{self.kind}={self.size:g}"
 
     @property
     def promise(self) -> str:
-        """What stopping by it promises, and what it does not."""
+        """What stopping by it promises, and what not."""
         return _PROMISES[self.kind]
 
     @property
@@ -61,7 +62,7 @@ class StoppingRule(NamedTuple):
 
 
 class RuleReading(NamedTuple):
-    """What a rule saw in the battles up to a wave."""
+    """The state of a rule by the battles up to a wave."""
 
     rule: StoppingRule
     """As given: `separated`, `ci=POINTS` or `battles=N`."""
@@ -82,12 +83,12 @@ class RuleReading(NamedTuple):
 
     @property
     def where(self) -> str:
-        """How near the rule is, and when that was seen."""
+        """How near the rule is to being met, and after which wave."""
         return f"{self.how_near}, after wave {self.wave}"
 
     @property
     def how_near(self) -> str:
-        """How near the rule is, for a person."""
+        """How near the rule is to being met, in words."""
         if self.rule.kind == "battles":
             return f"{self.battles} battles decided, {self.rule.size:g} required"
         if self.rule.kind == "ci":
@@ -101,7 +102,7 @@ class RuleReading(NamedTuple):
 
     @property
     def promise(self) -> str:
-        """What stopping by this rule promises, in a sentence."""
+        """What stopping by this rule promises, as a sentence."""
         return self.rule.promise
 
     def to_json(self) -> dict[str, Any]:
@@ -110,13 +111,14 @@ class RuleReading(NamedTuple):
 
 
 def parse_rule(text: str) -> StoppingRule | None:
-    """Return the rule that a text names, None where it lifts one; BadInput where it names none."""
+    """Return the rule that a text names, None if it lifts one; BadInput if it names none."""
     kind, _, figure = text.strip().partition("=")
     if not figure and kind in (LIFTED, "separated"):
         return StoppingRule("separated") if kind == "separated" else None
     try:
         size = float(figure)
     except ValueError:
+        # No comparison holds of it, so that it falls through to the refusal.
         size = math.nan
     if kind == "ci" and 0 < size < math.inf:
         return StoppingRule("ci", size)
@@ -135,31 +137,32 @@ _READING = TypeAdapter(RuleReading)
 
 
 class KeptRule(NamedTuple):
-    """What a run's file says of its rule."""
+    """The rule of a run, as its file has it."""
 
     rule: StoppingRule | None = None
     met: RuleReading | None = None
-    """How it was met when the run was last played."""
+    """The reading that met it when the run was last played."""
 
 
 def keep_rule(store: Store, text: str | None) -> None:
-    """Write down which rule holds from now on; None leaves things as they are."""
+    """Write down which rule holds from now on; None changes nothing."""
     if text is None:
         return
     rule = parse_rule(text)
+    # The same rule once more must not forget how it was met.
     if rule != kept_rule(store).rule:
         _put(store, KeptRule(rule))
 
 
 def keep_met(store: Store, met: RuleReading | None) -> None:
-    """Write down how a run's rule was met, or that it was not."""
+    """Write down how a run's rule was met; None if it was not."""
     kept = kept_rule(store)
     if kept.met != met:
         _put(store, kept._replace(met=met))
 
 
 def kept_rule(store: Store) -> KeptRule:
-    """Return the rule of a run; StoreError where it is damaged."""
+    """Return the rule of a run; StoreError if it is damaged."""
     said = store.file_as(_WRITTEN, UNTIL_FILE)
     if said is None:
         return KeptRule()

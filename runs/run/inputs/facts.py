@@ -29,55 +29,55 @@ if TYPE_CHECKING:
 
 
 NAME = "videos.csv"
-"""What the file is called that is found beside the videos."""
+"""Name of the file that is looked for beside the videos."""
 KNOWN = ("title", "category", "language", "licence")
-"""Columns that mean the same in every file, besides `path`."""
+"""Columns with a fixed meaning, besides `path`."""
 LARGEST = 64 << 20
-"""Bytes of a file: a row each for several hundred thousand videos."""
+"""The most bytes of a file: enough for several hundred thousand videos."""
 LONGEST_CELL = 2000
 LONGEST_NAME = 60
-"""Characters of a column's name, and of a category."""
+"""The most characters of a column's name, and of a category."""
 MOST_COLUMNS = 64
 MOST_ROWS = 500_000
 LONGEST_LINE = 200_000
-"""Characters; more than all columns can hold, and far less than would fill the memory."""
+"""The most characters of a line: more than all columns hold, far less than would fill memory."""
 
 _SPELLED = {"license": "licence"}
 _DELIMITERS = (",", ";", "\t")
 _TURNS = frozenset("\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069\ufeff")
 _TAGS = range(0xE0000, 0xE0080)
-"""Characters that nobody sees and models read: letters of ASCII once more."""
+"""Tag characters, which nobody sees and models read as letters."""
 
 
 class FactRow(NamedTuple):
-    """What the file says of one video."""
+    """What a file says of one video."""
 
     line: int
-    """Where it ends in the file, from 1."""
+    """The line of the file in which it ends, from 1."""
     path: str
     cells: dict[str, str]
-    """By column; empty ones are left out."""
+    """Column to cell; empty cells are left out."""
 
 
 class FactTable(NamedTuple):
     """A file that was read."""
 
     file: str
-    """Its name, harmless to a terminal."""
+    """Name of the file, safe for a terminal."""
     sha256: str
     columns: tuple[str, ...]
-    """Those besides `path`, in their order."""
+    """Names of the columns besides `path`, in order."""
     rows: tuple[FactRow, ...]
 
     def refuse(self, line: int, why: str) -> BadInput:
-        """Return the error that a line is."""
+        """Return the error for a line."""
         return BadInput(f"{self.file}, line {line}: {why}")
 
 
 def read_table(file: Path) -> FactTable:
-    """Return what a file says of videos; BadInput, in one line, for what cannot be read for sure.
+    """Return what a file says of videos; BadInput for anything ambiguous.
 
-    CSV in UTF-8, parted by commas, semicolons or tabs, with a header that has a column `path`.
+    The file is CSV in UTF-8, separated by commas, semicolons or tabs, and has a column `path`.
     """
     name = safe(str(file))
     data = read_bytes(file)
@@ -86,6 +86,8 @@ def read_table(file: Path) -> FactTable:
     first = next((line for line in text.splitlines() if line.strip()), "")
     if not first:
         raise BadInput(f"{name} is blank; it needs a header with a column path, and rows")
+    # Spreadsheets of some countries part cells by semicolons, since they write numbers with a
+    # comma.
     delimiter = max(_DELIMITERS, key=lambda sign: _has_path(first, sign))
     lines = _lines(text, delimiter, name)
     _, header = next(lines)
@@ -96,16 +98,18 @@ def read_table(file: Path) -> FactTable:
 
 
 def read_bytes(file: Path) -> bytes:
-    """Return the bytes of a file; BadInput where they cannot be read, or are far too many."""
+    """Return the bytes of a file; BadInput if it cannot be read or is too large."""
     # PyAV takes a while to import, and whoever reads a run has no use for it.
     from videoautoarena.video.decode.container import regular, trouble
 
     name = safe(str(file))
     if not os.path.lexists(file):
         raise BadInput(f"there is no file {name}; pass a CSV file with --facts, or --facts none")
+    # A pipe without a writer, for one, would be waited for without end.
     if why := "a folder" if file.is_dir() else trouble(os.fspath(file)):
         raise BadInput(f"{name} is {why}; pass a CSV file with --facts, or --facts none")
     try:
+        # One byte more than allowed tells a larger file without reading all of it.
         with regular(file) as stream:
             data = stream.read(LARGEST + 1)
     except UnusableVideo as wrong:
@@ -130,7 +134,7 @@ def _decoded(data: bytes, name: str) -> str:
 
 
 def _refuse_long(text: str, name: str) -> None:
-    """Refuse what would become millions of cells before any of them is made."""
+    """Raise BadInput for a line that would become millions of cells, before any is made."""
     for number, line in enumerate(io.StringIO(text), 1):
         if len(line) > LONGEST_LINE:
             raise BadInput(f"{name}, line {number}: is longer than {LONGEST_LINE:,} characters")
@@ -141,7 +145,7 @@ def _has_path(header: str, delimiter: str) -> bool:
 
 
 def _lines(text: str, delimiter: str, name: str) -> Iterator[tuple[int, list[str]]]:
-    """Yield line number and cells of each row that has any."""
+    """Yield line number and cells of each row that is not blank."""
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
     while True:
         try:
@@ -160,7 +164,7 @@ def _lines(text: str, delimiter: str, name: str) -> Iterator[tuple[int, list[str
 
 
 def _columns(header: Sequence[str], name: str) -> list[str]:
-    """Return the columns by name; empty ones, as spreadsheets leave them at the end, stay empty."""
+    """Return the names of the columns; empty ones, as spreadsheets leave them, stay empty."""
     if len(header) > MOST_COLUMNS:
         raise BadInput(f"{name} has {len(header)} columns; {MOST_COLUMNS} are read at most")
     columns = [_named(cell) for cell in header]
@@ -179,7 +183,7 @@ def _columns(header: Sequence[str], name: str) -> list[str]:
 
 
 def _named(cell: str) -> str:
-    """Return the name of a column; those that mean something are known in any case."""
+    """Return the name of a column; those with a fixed meaning are known in any case."""
     name = clean(cell)
     plain = _SPELLED.get(name.casefold(), name.casefold())
     return plain if plain in ("path", *KNOWN) else name
@@ -217,13 +221,13 @@ def _rows(
 
 
 def clean(text: str) -> str:
-    """Return a cell on one line, without what steers a terminal, a reader's eye or a model."""
+    """Return a cell on one line, without characters that steer a terminal, an eye or a model."""
     kept = (" " if c.isspace() else c for c in text if c.isspace() or not _is_unsafe(c))
     return " ".join("".join(kept).split())
 
 
 def plain_licence(licence: str) -> str:
-    """Return a licence as it is compared: `CC BY 4.0` and `cc-by-4.0` are one."""
+    """Return a licence for comparison: `CC BY 4.0` and `cc-by-4.0` are equal."""
     return "-".join(licence.casefold().replace("_", " ").replace("-", " ").split())
 
 
@@ -233,31 +237,31 @@ def _is_unsafe(char: str) -> bool:
 
 
 FILE = "facts"
-"""Name in the run's file."""
+"""Name of the facts in the run's file."""
 NONE = "none"
-"""The value of `--facts` that leaves the file beside the videos unread."""
+"""The value of `--facts` that ignores the file beside the videos."""
 MOST_CATEGORIES = 50
-"""Of a file's own, between which an examiner can be asked to choose."""
+"""The most categories of a file, between which an examiner is asked to choose."""
 _NAMED = 3
-"""So many are named of what is wrong in the same way."""
+"""The most that are named of what is wrong in the same way."""
 
 
 class Facts(Record):
-    """What a file says of videos, and what a run makes of it."""
+    """What a file says of videos, as a run keeps it."""
 
     sha256: str | None = None
-    """Of the file's bytes; None where there was none, or where runs with several were merged."""
+    """Sha256 of the file's bytes; None if there was none, or if runs with several were merged."""
     is_beside: bool = True
-    """It is the one beside the videos, and none that was passed."""
+    """Whether it is the file beside the videos, and none that was passed."""
     categories: tuple[str, ...] = CATEGORIES
-    """What the examiner chooses from: the ten, or the file's own; always with "other"."""
+    """Categories the examiner chooses from: the ten, or the file's own; always with "other"."""
     columns: tuple[str, ...] = ()
-    """The file's columns besides the path, in their order."""
+    """The columns of the file besides `path`, in order."""
     videos: dict[str, VideoFacts] = Field(default_factory=dict)
-    """By id; videos of which the file says nothing are left out."""
+    """Id of a video to its facts; videos of which the file says nothing are left out."""
 
     def cell(self, video: str, column: str) -> str | None:
-        """Return what the file says of a video in a column; None where it says nothing."""
+        """Return what the file says of a video in a column, None if nothing."""
         said = self.videos.get(video)
         if said is None:
             return None
@@ -271,17 +275,18 @@ NO_FACTS = Facts()
 
 
 def file_of(folder: Path, asked: str | None) -> Path | None:
-    """Return the file to read: the one that was `asked` for, else the one beside the videos."""
+    """Return the file to read: the one `asked` for, else the one beside the videos, or None."""
     if asked == NONE:
         return None
     if asked is not None:
         return Path(asked)
+    # A link that leads nowhere is taken, too, so that it is told and not passed over.
     beside = folder / NAME
     return beside if beside.is_symlink() or beside.exists() else None
 
 
 def read_facts(folder: Path, found: Findings, asked: str | None = None) -> Facts:
-    """Return what a file says of the videos found in a folder; NO_FACTS where there is none.
+    """Return what a file says of the videos found in a folder; NO_FACTS without a file.
 
     Raises BadInput for a file that cannot be read, and for rows of no video or of the same one.
     """
@@ -302,7 +307,7 @@ def read_facts(folder: Path, found: Findings, asked: str | None = None) -> Facts
 
 
 def _matched(table: FactTable, found: Findings) -> dict[str, FactRow]:
-    """Return the rows by the id of their video; rows of files that cannot be used are left out."""
+    """Return the rows by id of their video, without those of files that cannot be used."""
     from videoautoarena.video.folder.find import VideoPaths
 
     places = VideoPaths(found)
@@ -315,6 +320,7 @@ def _matched(table: FactTable, found: Findings) -> dict[str, FactRow]:
             earlier = rows.setdefault(video, row)
             if earlier is not row:
                 twice.append((earlier, row))
+        # A row about a file that cannot be used is no mistake of the table.
         elif places.why_skipped(row.path) is None:
             strangers.append(row)
     if strangers:
@@ -341,9 +347,9 @@ def _some(names: Iterable[str]) -> str:
 def _categories(
     table: FactTable, rows: Iterable[FactRow]
 ) -> tuple[tuple[str, ...], Mapping[str, str]]:
-    """Return what the examiner chooses from, and what each category in the file is called then.
+    """Return the categories to choose from, and each spelling in the file to its category.
 
-    Those are the ten where the file names no others; else its own, each as it is spelled first.
+    The categories are the ten if the file names no others, else its own in their first spelling.
     """
     said = list(dict.fromkeys(row.cells["category"] for row in rows if "category" in row.cells))
     among_ten = {name: read_category(name) for name in said}
@@ -371,17 +377,18 @@ def _facts(row: FactRow, names: Mapping[str, str]) -> VideoFacts:
 
 
 def facts_text(facts: Facts) -> dict[str, str]:
-    """Return what a run that begins keeps of what is known of its videos, by its name there."""
+    """Return the text that a new run keeps of its videos' facts, by its name in the run's file."""
     return {FILE: write_body(facts)}
 
 
 def keep_more(store: Store, facts: Facts, videos: Iterable[str]) -> None:
-    """Take in what a file says of videos that are new to a run; all else stays as it is."""
+    """Add what a file says of videos that are new to a run; everything else stays as it is."""
     kept = stored_facts(store)
     new = {id_: facts.videos[id_] for id_ in videos if id_ in facts.videos}
     known = {id_: said for id_, said in new.items() if id_ not in (kept or NO_FACTS).videos}
     if kept is None or not known:
         return
+    # New videos take the spelling that the run has for a category.
     own = {plain_category(name): name for name in kept.categories}
     for id_, said in known.items():
         category = said.category and (
@@ -395,16 +402,16 @@ def keep_more(store: Store, facts: Facts, videos: Iterable[str]) -> None:
 
 
 def stored_facts(store: Store) -> Facts | None:
-    """Return what a run knows of its videos; None of one begun when none was read."""
+    """Return what a run knows of its videos; None if it began when no facts were read."""
     file = store.file(FILE)
     return read_body(Facts, file.text) if file else None
 
 
 def merged_facts(kept: Sequence[Facts | None]) -> dict[str, str]:
-    """Return the texts of a run merged from runs with such facts; none where all have the same.
+    """Return the texts of facts of a merged run, by name; empty if all parts have the same.
 
-    The first is what all of them know. An examiner chose from the categories of its own run, so
-    that what each was told stands behind it, by the run's place from 0.
+    The first holds the facts of all parts. An examiner chose from the categories of its own run,
+    so the facts of each part follow under its number from 0.
     """
     told = [facts for facts in kept if facts is not None]
     if len(told) == len(kept) and all(facts == told[0] for facts in told):
@@ -421,9 +428,9 @@ def merged_facts(kept: Sequence[Facts | None]) -> dict[str, str]:
 
 
 def facts_told(store: Store, part: int) -> Facts | None:
-    """Return what was told in one of the runs that this one was merged from, from 0.
+    """Return the facts of one of the runs that this one was merged from, numbered from 0.
 
-    Of a run that was not merged, or merged from runs with the same facts, what it knows.
+    A run that was not merged, or whose parts had the same facts, returns its own.
     """
     file = store.file(f"{FILE}/{part}")
     if file is None:
@@ -432,9 +439,9 @@ def facts_told(store: Store, part: int) -> Facts | None:
 
 
 def changed_facts(store: Store, folder: Path, asked: str | None = None) -> str | None:
-    """Return a line where the file at hand is not the one that the run has kept.
+    """Return a line if the file at hand is not the one that the run has kept, else None.
 
-    That is the file that was `asked` for, else the one beside the videos.
+    The file at hand is the one `asked` for, else the one beside the videos.
     """
     kept = stored_facts(store) or NO_FACTS
     if asked is None and not kept.is_beside:
@@ -456,7 +463,7 @@ def changed_facts(store: Store, folder: Path, asked: str | None = None) -> str |
 
 
 def summary(facts: Facts) -> str:
-    """Return in a line what was read."""
+    """Return one line on the facts that were read."""
     named = ", ".join(safe(column) for column in facts.columns) or "no column but path"
     count = 0 if facts.categories == CATEGORIES else len(facts.categories) - 1
     own = f"; {count} own {'category' if count == 1 else 'categories'}" if count else ""

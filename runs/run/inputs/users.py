@@ -1,4 +1,4 @@
-"""Users that people bring in a file: read, seated at videos, kept with a run, and told of.
+"""Users that people bring in a file: read, assigned to videos, kept with a run, and reported.
 
 The file has a JSON object a line and is checked before anything of it is used. What users say is
 anybody's text: it is kept as it stands, and made harmless where it is shown.
@@ -38,12 +38,13 @@ if TYPE_CHECKING:
 
 
 LARGEST = 2**26
-"""Bytes of a file of users."""
+"""The most bytes of a file of users."""
 LONGEST_TEXT, LONGEST_NAME = 4_000, 60
-"""Characters; a text stands in every prompt of its user, and plans count on no longer one."""
+"""The most characters of a text, which stands in every prompt of its user, and of a name."""
 MOST_NAMES = 40
-"""Each is rated apart in a board by persona."""
+"""The most different names, each of which is rated apart in a board by persona."""
 KEYS = ("text", "video", "language", "index", "name")
+# A NUL, and lone surrogates, which no UTF-8 can hold.
 _UNSOUND = re.compile("[\x00\ud800-\udfff]")
 
 
@@ -51,30 +52,30 @@ class BroughtUser(Record):
     """One user of the file."""
 
     line: int
-    """Where it stands, from 1."""
+    """Line of the file, from 1."""
     text: str
     video: str | None = None
-    """Id of the video that it is bound to; None: it is drawn to videos."""
+    """Id of the video that it is bound to; None: it is drawn for videos."""
     language: str | None = None
-    """The code of the language that it asks in."""
+    """Code of the language that it asks in, if the file says so."""
     index: int | None = None
-    """1 close to the content, 2 less close, 3 unrelated; None where the file does not say."""
+    """1 close to the content, 2 less close, 3 unrelated; None if the file does not say."""
     name: str | None = None
-    """What slices of a board by persona call it; several may share one."""
+    """Its name in slices of a board by persona; several users may share one."""
 
 
 class UserFile(Record):
     """A file of users as it was read; this is what a run keeps of it."""
 
     name: str
-    """Without its folder."""
+    """Name of the file without its folder."""
     sha256: str
-    """Of the file's bytes."""
+    """Sha256 of the file's bytes."""
     users: tuple[BroughtUser, ...]
 
 
 def digest_of(file: Path) -> str | None:
-    """Return the sha256 of a file's bytes; None where it cannot be read or is too large."""
+    """Return the sha256 of a file's bytes; None if it cannot be read or is too large."""
     try:
         if not file.is_file() or file.stat().st_size > LARGEST:
             return None
@@ -84,7 +85,7 @@ def digest_of(file: Path) -> str | None:
 
 
 def read_users(file: Path, found: Findings, folder: Path) -> UserFile:
-    """Return the users in a file, those of a video with its id.
+    """Return the users in a file; those bound to a video have its id.
 
     Args:
         file: JSON lines of `text` and, where they are known, `video` (relative to the folder),
@@ -117,12 +118,12 @@ def read_users(file: Path, found: Findings, folder: Path) -> UserFile:
 
 
 class _BoundVideos(NamedTuple):
-    """What a user may be bound to."""
+    """The folder of videos, to which users may be bound."""
 
     folder: Path
     places: VideoPaths
     paths: Mapping[str, str]
-    """Id to the path of the video."""
+    """Id of a video to its path."""
 
 
 def _rows(text: str) -> Iterator[tuple[int, str]]:
@@ -159,7 +160,7 @@ def _missing(place: str) -> str:
 
 
 def _words(place: str, value: Mapping[str, Any], key: str, *, most: int) -> str | None:
-    """Return a text without blanks around it; None where it is not there."""
+    """Return a text without blanks around it; None if the key is missing."""
     said = value.get(key)
     if said is None:
         return None
@@ -205,6 +206,7 @@ def _index(place: str, value: Mapping[str, Any]) -> int | None:
     said = value.get("index")
     if said is None:
         return None
+    # True is an int in Python, and equals 1.
     if isinstance(said, bool) or not isinstance(said, int) or said not in PERSONAS:
         raise BadInput(
             f"{place}: index {quoted(said)} cannot be; 1 is close to the video, 2 less, 3 unrelated"
@@ -213,7 +215,7 @@ def _index(place: str, value: Mapping[str, Any]) -> int | None:
 
 
 def alike_in(text: str) -> str:
-    """Return by what a text is known for the same: case and blanks do not matter."""
+    """Return a text for comparison: in one case and with single blanks."""
     return " ".join(text.casefold().split())
 
 
@@ -226,7 +228,7 @@ def _refuse_twice(file: Path, users: list[BroughtUser]) -> None:
 
 
 def _refuse_crowds(file: Path, users: list[BroughtUser], known: _BoundVideos) -> None:
-    """Refuse more users of one video than it has places."""
+    """Raise BadInput for more users of one video than it has places."""
     there: dict[str, list[BroughtUser]] = {}
     for user in users:
         if user.video is None:
@@ -248,22 +250,22 @@ def _refuse_crowds(file: Path, users: list[BroughtUser], known: _BoundVideos) ->
 
 
 FILE = "users"
-"""Name in the run's file of the users that were brought; with a video's id, of those seated."""
+"""Name of the users in the run's file; with a video's id behind it, of those assigned to it."""
 
 
 def users_text(file: UserFile | None) -> dict[str, str]:
-    """Return what a run that begins keeps of the users brought to it, by its name there."""
+    """Return the text that a new run keeps of the users brought to it, by its name there."""
     return {} if file is None else {FILE: write_body(file)}
 
 
 def kept_file(store: Store) -> UserFile | None:
-    """Return the users that were brought to a run; StoreError where they are damaged."""
+    """Return the users that were brought to a run; StoreError if they are damaged."""
     found = store.file(FILE)
     return read_body(UserFile, found.text) if found else None
 
 
 def merged_users(kept: Sequence[UserFile | None]) -> UserFile | None:
-    """Return the users of all files that were brought to runs; None where one has them all."""
+    """Return the users of all files that were brought to runs; None for at most one file."""
     # Of one file the same bytes may stand for users of other videos, in each run its own.
     files = list({write_body(file): file for file in kept if file is not None}.values())
     if len(files) < 2:
@@ -288,7 +290,7 @@ def with_users(
 
 
 def changed_users(store: Store, begun_with: str | None, file: Path | None) -> tuple[str, ...]:
-    """Return what to say of a file of users that changed since the run began.
+    """Return a line about a file of users that changed since the run began, if it did.
 
     Args:
         store: of the run; StoreError where it lacks the users that it began with.
@@ -307,14 +309,14 @@ def changed_users(store: Store, begun_with: str | None, file: Path | None) -> tu
 
 
 class Seated(Record):
-    """Users at the places of one video."""
+    """The users that were brought for one video."""
 
     users: dict[int, BroughtUser]
-    """By place, 1 to 3; a place that is left out is an invented user's."""
+    """Place from 1 to 3 to its user; other places have invented users."""
 
     @property
     def is_full(self) -> bool:
-        """Return whether nobody is left to be invented."""
+        """Whether all places are taken, so that no user is invented."""
         return len(self.users) == len(PERSONAS)
 
 
@@ -322,7 +324,7 @@ NOBODY = Seated(users={})
 
 
 def keep_seats(store: Store, added: Sequence[Video], *, seed: int) -> None:
-    """Write down who asks about videos that are about to be added."""
+    """Write down the users of videos that are about to be added."""
     if (file := kept_file(store)) is None:
         return
     before = [seats_of(store, video.id) for video in store.videos()]
@@ -331,13 +333,13 @@ def keep_seats(store: Store, added: Sequence[Video], *, seed: int) -> None:
 
 
 def seats_of(store: Store, video: str) -> Seated:
-    """Return who was brought for a video; nobody where the run has no such users."""
+    """Return the users brought for a video; none if the run has no file of users."""
     found = store.file(f"{FILE}/{video}")
     return read_body(Seated, found.text) if found else NOBODY
 
 
 def personas_of(store: Store, video: str) -> dict[int, Persona]:
-    """Return the users brought for a video as a lineage has them, by place."""
+    """Return the users brought for a video as personas, by place."""
     return {
         place: Persona(index=place, text=user.text, language=user.language)
         for place, user in seats_of(store, video).users.items()
@@ -352,7 +354,7 @@ def repeated_users(texts: Sequence[str]) -> set[int]:
 def seats(
     file: UserFile | None, videos: Iterable[Video], *, seed: int, before: Iterable[Seated] = ()
 ) -> Iterator[tuple[str, Seated]]:
-    """Yield who asks about each video, in the order given.
+    """Yield the users of each video, in the given order.
 
     Users that are bound to a video have their places first, by their index or else the first that
     is free. The other places go to users that are bound to none: to who was drawn least often,
@@ -379,7 +381,8 @@ def seats(
 
 
 def _placed(bound: Iterable[BroughtUser]) -> dict[int, BroughtUser]:
-    """Return the users bound to a video at their places, which the file has enough of."""
+    """Return the users bound to a video, by place."""
+    # Those with an index first, since their places are fixed.
     ordered = sorted(bound, key=lambda user: user.index is None)
     users: dict[int, BroughtUser] = {}
     for user in ordered:
@@ -388,7 +391,7 @@ def _placed(bound: Iterable[BroughtUser]) -> dict[int, BroughtUser]:
 
 
 class _Decks:
-    """A heap of users for each place, who was drawn least often on top."""
+    """A heap of users for each place, with those drawn least often on top."""
 
     def __init__(self, users: Iterable[BroughtUser], seed: int, before: Iterable[Seated]) -> None:
         free = [user for user in users if user.video is None]
@@ -410,7 +413,7 @@ class _Decks:
         return times, user.index is None, derive(self._seed, "user", times, user.line), user.line
 
     def draw(self, place: int, beside: Iterable[BroughtUser]) -> BroughtUser | None:
-        """Return who sits at a place beside others; None where nobody fits."""
+        """Return the user for a place beside others; None if nobody fits."""
         heap = self._heaps[place]
         there = {alike_in(user.text) for user in beside}
         passed = []
@@ -418,6 +421,7 @@ class _Decks:
         while heap and found is None:
             card = heapq.heappop(heap)
             user = self._by_line[card[-1]]
+            # The user was drawn for another place since: the card goes back with what is so now.
             if card[0] != self._times[user.line]:
                 heapq.heappush(heap, self._card(user))
             elif alike_in(user.text) in there:
@@ -432,7 +436,7 @@ class _Decks:
 
 
 PLAIN = {1: "P1 close", 2: "P2 less close", 3: "P3 unrelated"}
-"""What a board by persona calls users that were invented, and those that have an index."""
+"""Names in a board by persona of invented users, and of brought ones with an index."""
 BROUGHT = "brought"
 
 
@@ -441,22 +445,22 @@ class Users:
     """Where the users of a run come from."""
 
     file: str | None
-    """Name of the file they were brought in; None: all are invented."""
+    """Name of the file of users; None: all are invented."""
     in_file: int
-    """Users of that file."""
+    """Number of users in that file."""
     not_drawn: int
-    """Those of them that ask about no video of the run."""
+    """Users of the file that ask about no video of the run."""
     brought: int
-    """Places of the run's videos that they take, three a video."""
+    """Places of the run's videos, three each, that users of the file take."""
     invented: int
-    """The other places."""
+    """Places with invented users."""
     asked_again: int | None
-    """Videos whose users were invented anew, since some were alike; None: nobody looked."""
+    """Videos whose users were invented anew since some were alike; None: not checked."""
     still_alike: int | None
-    """Those of them whose users are alike all the same."""
+    """Videos among these whose users are still alike."""
 
     def as_lines(self) -> Iterator[str]:
-        """Yield it as lines for a person; none where all are invented and nobody looked."""
+        """Yield lines for a person; none if all users are invented and nothing was checked."""
         if self.file is not None:
             rest = f", {self.not_drawn:,} of them drawn for no video" if self.not_drawn else ""
             yield (
@@ -471,7 +475,7 @@ class Users:
 
 
 def users_of(store: Store, *, looks: bool) -> Users:
-    """Return where the users of a run come from; `looks` where alike ones are invented anew."""
+    """Return where the users of a run come from; `looks`: alike ones are invented anew."""
     file = kept_file(store)
     videos = [video.id for video in store.videos()]
     seated = [seats_of(store, video) for video in videos] if file else []
@@ -491,7 +495,7 @@ def users_of(store: Store, *, looks: bool) -> Users:
 
 
 def users_lines(store: Store) -> list[str]:
-    """Return what to say of the users of a run before it is played."""
+    """Return the lines on the users of a run that are said before it is played."""
     return list(users_of(store, looks=False).as_lines()) if kept_file(store) else []
 
 
@@ -511,7 +515,7 @@ class RunUser(PublishedRecord):
     index: int | None
     """1 close to the content, 2 less close, 3 unrelated; null where the file does not say."""
     name: str | None
-    """Of the file, or null."""
+    """Its name in the file, or null."""
     language: str | None
     """Code of what it asks in, as it was brought with it or drawn; null where neither was."""
 
@@ -553,7 +557,7 @@ def _videos(count: int) -> str:
 
 
 def source_of(store: Store, battle: Battle) -> str | None:
-    """Return where the user of a battle was brought from; None where it was invented."""
+    """Return where the user of a battle was brought from; None if it was invented."""
     user = seats_of(store, battle.video).users.get(battle.persona)
     if user is None:
         return None
@@ -564,7 +568,7 @@ def source_of(store: Store, battle: Battle) -> str | None:
 
 
 def slices_of(store: Store) -> Callable[[Battle], Iterable[str]] | None:
-    """Return what slice by persona a battle stands in; None where no users were brought.
+    """Return a function that gives a battle's slices by persona; None if no users were brought.
 
     A brought user stands with its name, else with its index, else with all who have neither.
     """

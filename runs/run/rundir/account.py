@@ -1,4 +1,4 @@
-"""What a run tells of itself: its settings, its videos, and what its calls took."""
+"""The account of a run: its settings, its videos, and the costs of its calls."""
 
 from __future__ import annotations
 
@@ -44,20 +44,20 @@ class Member(Record):
     max_frames: int | None
     """Most frames it is sent; null leaves it to the role."""
     parameters: dict[str, Any]
-    """Of sampling."""
+    """Sampling parameters."""
     detail: Literal["low", "high", "auto"] | None
-    """How closely its provider looks at a frame; null: as it does by itself."""
+    """How closely its provider looks at a frame; null: its default."""
 
 
 class Roles(Record):
     """Who plays which part, by names in the cast."""
 
     contestants: tuple[str, ...]
-    """In roster order."""
+    """Names of the contestants in roster order."""
     examiner: str
-    """Also invents users, asks, makes questions harder and grades them."""
+    """Name of the examiner, which also invents users, asks, evolves and grades questions."""
     judges: tuple[str, ...]
-    """Of a panel several."""
+    """Names of the judges; several are a panel."""
 
 
 class RunSetup(PublishedRecord):
@@ -66,17 +66,17 @@ class RunSetup(PublishedRecord):
     model_config = ConfigDict(title="Setup")
 
     name: str
-    """Of its folder."""
+    """Name of its folder."""
     version: str | None
-    """Of videoautoarena when the run began."""
+    """Version of videoautoarena when the run began."""
     began_s: float | None
     """When it was first worked on, in seconds since 1970; null of a run without a clock."""
     work: Worked
     """As in [a status](#how-a-run-stands)."""
     seed: int
-    """Of all that is drawn."""
+    """Seed of all that is drawn."""
     rounds: int
-    """How many are played."""
+    """Rounds of each lineage."""
     roles: Roles
     """Names in the cast: `contestants`, `examiner` and `judges`."""
     cast: dict[str, Member]
@@ -90,17 +90,17 @@ class RunSetup(PublishedRecord):
     preset: Literal["paper"] | None
     """`paper`, or null."""
     overall_only: bool
-    """Judges give a verdict on the whole alone."""
+    """Whether judges give a verdict on the whole alone."""
     limit: int | None
     """Most videos, or null."""
     subtitles: bool
-    """Those beside a video are sent with its frames."""
+    """Whether subtitles beside a video are sent with its frames."""
     personas: str | None
-    """Sha256 of the file of users that were brought, or null."""
+    """Sha256 of the file of users, or null."""
     diverse: bool
-    """Users of a video that are alike are invented anew."""
+    """Whether users of a video that are alike are invented anew."""
     languages: tuple[str, ...]
-    """Codes of the languages that users ask in, sorted; empty where none is named."""
+    """Codes of the languages that users ask in, sorted; empty if none is named."""
     sampling: Sampling
     """As in [`[sampling]`](#sampling)."""
     prompts: dict[str, str]
@@ -110,13 +110,13 @@ class RunSetup(PublishedRecord):
     reading: int
     """Number of the [way of reading](design.md#4-talking-to-models) of replies; 1 if absent."""
     offline: bool
-    """Every model is a stand-in."""
+    """Whether every model is a stand-in."""
     self_judging: bool
-    """A judge or the examiner also competes."""
+    """Whether a judge or the examiner also competes."""
     offline_judge_on_real: bool
-    """An offline judge rates real models."""
+    """Whether an offline judge rates real models."""
     blind_referee: bool
-    """The examiner or a judge is sent no frames; the run's own file has it only where it is so."""
+    """Whether the examiner or a judge is sent no frames; absent in the run's own file if not."""
 
 
 _SAME = (
@@ -124,11 +124,11 @@ _SAME = (
     *("diverse", "languages", "sampling"),
     *("offline", "self_judging", "offline_judge_on_real"),
 )
-"""What stands in it as in the run's settings."""
+"""Fields that are taken from the run's settings as they are."""
 
 
 def setup_of(run: RunReader) -> RunSetup:
-    """Return what a run was set up to do."""
+    """Return the settings of a run."""
     manifest = run.manifest
     store = run.store
     config = RunConfig.of_manifest(manifest)
@@ -170,20 +170,20 @@ class RunVideo(PublishedRecord):
     duration_s: float
     """From the first frame to the end of the last."""
     width: int
-    """In pixels, as displayed."""
+    """Width in pixels, as displayed."""
     height: int
-    """Likewise."""
+    """Height in pixels, as displayed."""
     fps: float
-    """Frames a second, counted."""
+    """Frames per second, counted."""
     category: str | None
-    """As in a battle; null too before its first battle."""
+    """Its category, as in a battle; null before its first battle, too."""
     subtitles: str | None
     """Path of the file whose cues were sent with its frames, or null."""
     times: tuple[float, ...] | None
-    """Of all its frames that the run uses; null if none were decoded."""
+    """Times of all its frames that the run uses, in seconds; null if none were decoded."""
     seen: dict[str, Places] | None
-    """Reader to the frames it was sent at least once, as places in `times` from 0; null
-    likewise."""
+    """Reader to the frames it was sent at least once, as places in `times` from 0; null if none
+    were decoded."""
 
 
 @dataclass(frozen=True)
@@ -194,7 +194,7 @@ class _Readers:
     config: RunConfig
 
     def seen(self, video: str, times: Sequence[float]) -> dict[str, Places]:
-        """Return by name which of a video's frames a reader saw, roles first."""
+        """Return reader to the frames of a video that it saw, roles first."""
         others = [
             sent
             for sent in self.store.journal.sent_about(video)
@@ -205,13 +205,13 @@ class _Readers:
         return roles | _gathered((one.model, places_of(times, one.times)) for one in answers)
 
     def _reader(self, sent: FramesSent) -> str:
-        """Return what a role is called: with the model's name where the role alone is no name."""
+        """Return the name of a reader: its role, and the model's name if several share it."""
         is_panel = sent.role == "judge" and len(self.config.judges) > 1
         named = is_panel or sent.role in self.config.models
         return f"{sent.role} {sent.alias}" if named else sent.role
 
     def _sent(self, sent: FramesSent, total: int) -> Iterable[int]:
-        """Return which of so many frames were sent: thinned for its model, then for its server."""
+        """Return which of `total` frames were sent: thinned for its model, then for its server."""
         entry = self.config.cast.get(sent.alias)
         limit = total if entry is None else entry.as_model(sent.alias).frame_limit(sent.role)
         kept = kept_places(total, max(limit, sent.frames))
@@ -219,7 +219,7 @@ class _Readers:
 
 
 def videos_of(run: RunReader, some: Container[str] | None = None) -> Iterator[RunVideo]:
-    """Give the videos of a run in their order, or `some` by id, one in memory at a time."""
+    """Yield the videos of a run in order, or `some` by id, one in memory at a time."""
     readers = _Readers(run.store, RunConfig.of_manifest(run.manifest))
     for video in run.store.videos():
         if some is None or video.id in some:
@@ -253,8 +253,9 @@ def _gathered(found: Iterable[tuple[str, Iterable[int]]]) -> dict[str, Places]:
 
 
 def places_of(times: Sequence[float], sent: Sequence[float]) -> list[int]:
-    """Return which frames were sent, by their times; a time that no frame has is left out."""
+    """Return the places of sent frames by their times; times that no frame has are left out."""
     usual = kept_places(len(times), len(sent))
+    # Thinned in the usual way: then two frames with equal times are not mixed up.
     if [times[place] for place in usual] == list(sent):
         return usual
     # Frames less than 10 ms apart may have one time.
@@ -269,11 +270,11 @@ def places_of(times: Sequence[float], sent: Sequence[float]) -> list[int]:
 
 
 TRIAL = "trial"
-"""Stands for the role of calls that decide no battle: trials of a judge, and what a freeze asks."""
+"""Role under which calls that decide no battle are counted: trials, and calls of a freeze."""
 BESIDE = frozenset({TRIAL, "classifier", "topic_namer"})
 """Roles whose calls play no battle."""
 _DIGITS = 6
-"""Of seconds."""
+"""Decimal places of seconds."""
 
 
 class Waits(Record):
@@ -281,7 +282,7 @@ class Waits(Record):
 
     median: float
     p90: float
-    """Nine of ten took no longer."""
+    """Nine of ten replies took no longer."""
 
 
 class Spending(Record):
@@ -292,19 +293,19 @@ class Spending(Record):
     model: str | None
     """Name in the cast; null: all in this role."""
     calls: int
-    """Finished ones."""
+    """Finished calls."""
     failed: int
-    """Of those, without a reply."""
+    """Finished calls without a reply."""
     input_tokens: int
-    """Of all attempts, as far as reported."""
+    """Tokens in of all attempts, as far as reported."""
     output_tokens: int
-    """Likewise."""
+    """Tokens out of all attempts, as far as reported."""
     untold_tokens: int
-    """Calls whose provider reported none."""
+    """Calls whose provider reported no tokens."""
     cost_usd: float | None
-    """Of all attempts; null if that of any call is unknown."""
+    """Cost of all attempts; null if that of any call is unknown."""
     known_usd: float
-    """The known part of it."""
+    """The known part of the cost."""
     unknown_cost: int
     """Calls of unknown cost."""
     latency_s: Waits | None
@@ -316,11 +317,11 @@ class Took(Record):
     """What the calls of one model in one role came to in one battle."""
 
     calls: int
-    """Finished ones."""
+    """Finished calls."""
     input_tokens: int = Field(serialization_alias="in")
-    """Tokens of all attempts, as far as reported."""
+    """Tokens in of all attempts, as far as reported."""
     output_tokens: int = Field(serialization_alias="out")
-    """Likewise."""
+    """Tokens out of all attempts, as far as reported."""
     cost_usd: float | None = Field(serialization_alias="usd")
     """Cost of all attempts; null if any is unknown."""
     seconds: float = Field(serialization_alias="s")
@@ -331,10 +332,10 @@ class RunCosts(PublishedRecord):
     """What the calls of a run took."""
 
     roles: tuple[Spending, ...]
-    """What each role came to, by name; trials of judges, and what `arena freeze` asked, are the
-    role `trial`."""
+    """Costs of each role, by name; trials of judges, and calls of `arena freeze`, are the role
+    `trial`."""
     models: tuple[Spending, ...]
-    """What each model came to in each role, by role and name."""
+    """Costs of each model in each role, by role and name."""
     battles: dict[str, dict[str, Took]]
     """Id of each battle that counts to `ROLE:NAME` to [what it took](#what-a-battle-took): calls of
     its slot, and of those it superseded, as in `arena show`; what examining a video took is in
@@ -348,7 +349,7 @@ def role_of(scope: str, role: str) -> str:
 
 @dataclass
 class Calls:
-    """What some calls came to, with all their tries as far as anybody said."""
+    """Sums over some calls and all their tries, as far as reported."""
 
     calls: int = 0
     failures: int = 0
@@ -357,7 +358,7 @@ class Calls:
     untold_tokens: int = 0
     """Calls whose provider did not count tokens."""
     cost_usd: float = 0.0
-    """As far as it is known."""
+    """The known part, in dollars."""
     unknown_cost: int = 0
     """Calls of unknown cost; never taken as free."""
 
@@ -377,17 +378,18 @@ class Calls:
 
     @property
     def known_cost(self) -> float | None:
-        """Return the cost of all of them, in dollars; None where that of any is unknown."""
+        """The cost of all calls, in dollars; None if that of any is unknown."""
         return None if self.unknown_cost else self.cost_usd
 
 
 @dataclass
 class _Timed:
-    """What some calls came to, and how long they took."""
+    """Sums over some calls, and how long they took."""
 
     sums: Calls = field(default_factory=Calls)
+    # Eight bytes a call, of which a run may have millions.
     waits: array[float] = field(default_factory=lambda: array("d"))
-    """Seconds of those that were answered."""
+    """Seconds of answered calls."""
     seconds: float = 0.0
 
     def add(self, call: CallFigures) -> None:

@@ -1,4 +1,4 @@
-"""What a run may spend: its caps, and what was spent of them over all its processes."""
+"""What a run may spend: its caps, and what all its processes have spent of them."""
 
 from __future__ import annotations
 
@@ -39,14 +39,14 @@ from videoautoarena.runs.run.config.run_config import RunConfig
 from videoautoarena.runs.run.rundir.call_facts import limits_of
 
 CAPS_FILE = "local/caps"
-"""The caps that were given last; no part of the run."""
+"""File in the run with the caps that were given last; no part of the run."""
 NO_CAPS = SpendCaps()
 _Cap = Annotated[float, Field(ge=0, allow_inf_nan=False)] | None
 _CAPS = TypeAdapter(dict[Literal["usd", "tokens"], _Cap])
 
 
 def kept_caps(store: Store) -> SpendCaps:
-    """Return the caps that were given last: they hold until others are."""
+    """Return the caps that were given last, which hold until others are given."""
     return SpendCaps(**(store.file_as(_CAPS, CAPS_FILE) or {}))
 
 
@@ -70,7 +70,7 @@ def keep_caps(store: Store, caps: SpendCaps) -> None:
 
 
 def priced(config: RunConfig) -> RunConfig:
-    """Return a run's settings with the prices that hold now, or BadInput if a provider lacks."""
+    """Return a run's settings with today's prices; BadInput if a provider is missing."""
     cast = {}
     for alias, entry in config.cast.items():
         known = None if entry.is_offline else price_of(config.model_of(alias))
@@ -79,7 +79,7 @@ def priced(config: RunConfig) -> RunConfig:
 
 
 def unpriced(config: RunConfig) -> list[str]:
-    """Return the names in a cast that stand for models whose price nobody knows."""
+    """Return the names in a cast of models without a known price."""
     return [alias for alias in config.cast if price_of(config.model_of(alias)) is None]
 
 
@@ -97,6 +97,7 @@ def check_caps(config: RunConfig, caps: SpendCaps) -> None:
     tiered = [
         alias
         for alias, model in models.items()
+        # The price table knows the usual tier alone, and a cap must not be kept by a lower price.
         if "service_tier" in extra_body(model.parameters) and not is_own(model.price)
     ]
     if tiered:
@@ -108,7 +109,7 @@ def check_caps(config: RunConfig, caps: SpendCaps) -> None:
 
 @dataclass(frozen=True)
 class Budget:
-    """What a process may spend."""
+    """What a process may spend, and what it estimates by."""
 
     caps: SpendCaps = NO_CAPS
     spend_cap: SpendCap = field(default_factory=SpendCap)
@@ -120,11 +121,12 @@ class Budget:
     ) -> Budget:
         """Return the budget of a run as its file has it, with what all its processes have spent.
 
-        `spend_order` is asked, where something is capped, which battles come first.
+        `spend_order` is called only under a cap: which battles come first.
         """
         caps = kept_caps(store)
         seen = store.journal.frame_tokens(SEEN_FRAMES)
         estimates = Estimates(seen, limits=limits_of(store))
+        # Without a cap nothing is summed up, which would read every call whose cost is not known.
         if not caps:
             return cls(caps, estimates=estimates)
         spent = spent_so_far(config, store.journal)
@@ -133,15 +135,17 @@ class Budget:
 
 
 def spent_so_far(config: RunConfig, journal: Journal) -> MoneyAndTokens:
-    """Return what counts against a cap: what calls cost, or may have where nobody says."""
+    """Return what counts against a cap: what calls cost, or at most may have cost."""
     known = journal.spent(besides="offline:*")
     total = summed(known.usd, known.input_tokens + known.output_tokens)
+    # Tries without a reply may be on the bill.
     total = total.plus(summed(known.lost.usd, known.lost.tokens))
     for row in journal.loose():
         if row.model.startswith("offline:"):
             continue
         entry = config.cast.get(row.alias)
         same = entry is not None and entry.model == row.model
+        # The name may stand for another model by now, with another price.
         model = config.model_of(row.alias) if same else None
         tries: list[CallRow | Attempt] = [] if row.cost_from == REFUSED else [row]
         tries += [
@@ -156,7 +160,7 @@ def spent_so_far(config: RunConfig, journal: Journal) -> MoneyAndTokens:
 
 
 def _unreported_of(one: CallRow | Attempt, model: Model | None, most: _Most) -> MoneyAndTokens:
-    """Return what one try may have come to beyond the cost and the tokens that it reports."""
+    """Return what one try may have cost beyond the dollars and tokens that it reports."""
     tokens = most.tokens if one.usage.total is None else 0
     if one.cost_usd is not None:
         return MoneyAndTokens(0, tokens)
@@ -166,16 +170,17 @@ def _unreported_of(one: CallRow | Attempt, model: Model | None, most: _Most) -> 
 
 
 class _Most(NamedTuple):
-    """What one try may have come to at most."""
+    """The most that one try may have cost."""
 
     usd: float | None
     tokens: int
 
 
 def _most(row: CallRow, model: Model | None) -> _Most:
-    """Return about the most that one try of a call may have come to."""
+    """Return an estimate of the most that one try of a call may have cost."""
     if model is None:
         return _Most(None, 0)
+    # A token for each character, several times what text usually takes: this is a most.
     tokens = row.text_chars + (row.frames or 0) * frame_tokens(model).most
     output = output_limit(model, row.nonce.role)
     usd = most_usd(model, input_tokens=tokens, output_tokens=output)

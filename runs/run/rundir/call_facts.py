@@ -1,4 +1,4 @@
-"""What a reader must know of how a model's calls went: each fact is counted and worded once, here.
+"""What a reader must know of a model's calls: each fact is counted and worded once, here.
 
 A fact says how many calls, or answers, of a model it holds of; the surfaces that show runs ask for
 those that are meant for them. What nothing is known of is silent. Among them is what was learnt
@@ -37,45 +37,45 @@ POSTS: dict[Role, Post] = {
         ("judge", "comparer", "scene_marker", "summary_marker", "checklist_marker"), "judge"
     ),
 }
-"""Who speaks in a role; the examiner in all others."""
+"""The post that a role belongs to; all other roles are the examiner's."""
 Surface = Literal["console", "lines", "status", "board", "audit"]
-"""Who shows facts: the live console, its lines, `arena status`, boards with all that repeats their
-warnings (reports, pictures, the API), and audits."""
+"""Where facts are shown: the live console, its lines, `arena status`, boards with all that repeats
+their warnings (reports, pictures, the API), and audits."""
 EVERYWHERE: frozenset[Surface] = frozenset(get_args(Surface))
 REFEREES: frozenset[Post] = frozenset({"judge", "examiner"})
 MOST_NAMED = 3
-"""Models of one fact with a sentence each on a board; more of them share a line."""
+"""The most models of one fact that have a sentence each; more of them share a line."""
 MOST_LISTED = 6
-"""Models that such a line names."""
+"""The most models that such a line names."""
 
 
 @dataclass(frozen=True)
 class Fact:
-    """One thing that may be so of a model's calls."""
+    """One thing that may be true of a model's calls."""
 
     key: str
     """Stable name for programs."""
     title: str
-    """What is so, as it stands before a list of models and counts."""
+    """The fact in words that stand before a list of models and counts."""
     wording: str
     """The sentence, with places for `count`, `of`, `calls` (what is counted), `model`, `were` and
     `example`."""
     sign: str
-    """Words that title and wording share and no other warning has."""
+    """Words that title and wording share, and that no other warning has."""
     holds: Callable[[CallEnds], bool]
-    """Whether calls that ended so are counted."""
+    """Whether the fact is true of calls that ended so."""
     among: Callable[[CallEnds], bool]
-    """Whether calls that ended so are among those that it might hold of."""
+    """Whether the fact could be true of calls that ended so."""
     noun: str = "answers"
-    """What is counted, of a contestant."""
+    """The noun for what is counted, of a contestant."""
     referees_noun: str = "replies"
-    """The same of judges and examiners."""
+    """The noun for what is counted, of judges and examiners."""
     of_referees: bool = True
-    """Whether it is counted of judges and examiners, too."""
+    """Whether it is counted for judges and examiners, too."""
     surfaces: frozenset[Surface] = EVERYWHERE
 
     def to_json(self) -> str:
-        """Return what JSON has of it."""
+        """Return its key, which stands for it in JSON."""
         return self.key
 
 
@@ -145,12 +145,12 @@ NO_FRAMES = Fact(
     surfaces=frozenset({"status"}),
 )
 FACTS: tuple[Fact, ...] = (CUT, TIMED_OUT, FILTERED, CUT_BY_FILTER, THOUGHT_MARKS, NO_FRAMES)
-"""In the order in which they are shown."""
+"""All facts, in the order in which they are shown."""
 
 
 @dataclass(frozen=True)
 class CallFact:
-    """A fact that holds of a model's calls in a run."""
+    """A fact that is true of some calls of a model in a run."""
 
     SHOWN: ClassVar = ("fact", "model", "role", "count", "of", "sentence")
     fact: Fact
@@ -160,15 +160,15 @@ class CallFact:
     role: Post
     """`contestant`, `judge`, or `examiner` with all its roles."""
     count: int
-    """Calls or answers of which it is so."""
+    """Calls or answers of which it is true."""
     of: int
-    """Those of which it could be."""
+    """Calls or answers of which it could be true."""
     example: str = ""
-    """A mark, where the fact is about marks."""
+    """A mark of thought that was found, if the fact is about those."""
 
     @property
     def sentence(self) -> str:
-        """The same for a person, without its full stop."""
+        """The fact as a sentence without its full stop."""
         is_contestant = self.role == "contestant"
         noun = self.fact.noun if is_contestant else self.fact.referees_noun
         name = safe(self.model)
@@ -184,7 +184,7 @@ class CallFact:
 
 _SINGULAR = {"answers": "answer", "replies": "reply", "calls": "call"}
 _Of = tuple[str, str, Post]
-"""Key of a fact, model and post."""
+"""Key of a fact, name of a model, and post."""
 
 
 class FactCount:
@@ -197,7 +197,7 @@ class FactCount:
 
     @classmethod
     def of(cls, store: Store) -> FactCount:
-        """Count those of a run; reads no call, and of its battles those that may hold a mark."""
+        """Count the facts of a run; of battles, read only those that may hold a mark."""
         found = cls.of_answers(store)
         for end in store.journal.ends():
             found.add(end)
@@ -205,7 +205,7 @@ class FactCount:
 
     @classmethod
     def of_answers(cls, store: Store) -> FactCount:
-        """Count those of the answers that are stored, and of no call."""
+        """Count the facts of stored answers alone."""
         found = cls()
         superseded = Tally.of(store).superseded
         for battle in store.each_marked():
@@ -214,11 +214,11 @@ class FactCount:
         return found
 
     def copy(self) -> FactCount:
-        """Return one that counts on by itself."""
+        """Return a copy that counts on by itself."""
         return deepcopy(self)
 
     def add(self, end: CallEnds) -> bool:
-        """Count calls that ended alike; return whether any fact holds of them."""
+        """Count calls that ended alike; return whether any fact is true of them."""
         if end.role in SCOUTS:
             return False
         is_any = False
@@ -235,13 +235,14 @@ class FactCount:
         return is_any
 
     def add_answers(self, battle: Battle) -> bool:
-        """Count what the answers of a battle hold, but one that it borrowed; return as `add`."""
+        """Count marks of thought in a battle's own answers; return whether there are any."""
         from videoautoarena.agents.calls.thoughts import thought_mark
 
         is_any = False
         borrowed = battle.borrowed.seat if battle.borrowed else None
         seats = {"a": (battle.model_a, battle.answer_a), "b": (battle.model_b, battle.answer_b)}
         for seat, (model, answer) in seats.items():
+            # A borrowed answer was counted with the battle in which it was given.
             if model is None or answer is None or seat == borrowed:
                 continue
             mark = thought_mark(answer)
@@ -252,7 +253,7 @@ class FactCount:
         return is_any
 
     def found(self, surface: Surface | None = None) -> list[CallFact]:
-        """Return the facts that hold of any call, or those a surface shows, contestants first."""
+        """Return the facts that are true of any call, or those of a surface, contestants first."""
         facts = [fact for fact in FACTS if surface is None or surface in fact.surfaces]
         order = [(fact, post) for post in get_args(Post) for fact in facts]
         return [
@@ -271,22 +272,22 @@ class FactCount:
 
 
 def post_of(role: Role) -> Post:
-    """Return as what a model speaks in a role."""
+    """Return the post that a role belongs to."""
     return POSTS.get(role, "examiner")
 
 
 def call_facts(store: Store) -> list[CallFact]:
-    """Return the facts that hold of the calls of a run."""
+    """Return the facts that are true of the calls of a run."""
     return FactCount.of(store).found()
 
 
 def warning_lines(found: Iterable[CallFact]) -> Iterator[str]:
-    """Yield what stands with a board: a line a fact and model, or a fact where it is of many."""
+    """Yield the lines that stand with a board, one for each fact and model or for many models."""
     return fact_lines(one for one in found if "board" in one.fact.surfaces)
 
 
 def fact_lines(found: Iterable[CallFact]) -> Iterator[str]:
-    """Yield a sentence a fact and model; those of contestants share one where there are many."""
+    """Yield a sentence for each fact and model; more than three contestants share one."""
     every = list(found)
     for fact in FACTS:
         of_it = [one for one in every if one.fact is fact]
@@ -298,7 +299,7 @@ def fact_lines(found: Iterable[CallFact]) -> Iterator[str]:
 
 
 def listed(found: Sequence[CallFact]) -> str:
-    """Return models with their counts, those first of which it holds most often."""
+    """Return models with their counts, those with the largest share first."""
     most = sorted(found, key=lambda one: (-one.count / one.of, one.model))
     named = [f"{safe(one.model)} {one.count:,} of {one.of:,}" for one in most[:MOST_LISTED]]
     more = len(most) - len(named)
@@ -307,50 +308,50 @@ def listed(found: Sequence[CallFact]) -> str:
 
 
 def is_fact(line: str) -> bool:
-    """Return whether a warning says a fact of a model's calls."""
+    """Return whether a warning is a fact of a model's calls."""
     return any(fact.sign in line for fact in FACTS)
 
 
 LIMITS_FILE = "local/limits"
-"""What servers turned out to take; no part of the run, since what a call was made from is in it."""
+"""File in the run with the limits that were learnt of servers; no part of the run."""
 _FORM = TypeAdapter(tuple[LearntLimits, ...])
 
 
 class Shortfall(NamedTuple):
-    """A model that was sent fewer frames than it was to see."""
+    """A model that was sent fewer frames than intended."""
 
     model: str
     role: Post
-    """As what."""
+    """The post in which it was called."""
     least: int
-    """Frames of one of those calls."""
+    """The fewest frames in one of these calls."""
     most: int
     wanted: int
     calls: int
-    """That were answered from fewer."""
+    """Answered calls with fewer frames."""
     of: int
-    """That were answered at all."""
+    """All answered calls."""
 
     @property
     def saw(self) -> str:
-        """Return it in few words: `saw 4 of 64 frames`."""
+        """The shortfall in a few words: `saw 4 of 64 frames`."""
         seen = f"{self.least}" if self.least == self.most else f"{self.least} to {self.most}"
         return f"saw {seen} of {self.wanted} frames"
 
     @property
     def line(self) -> str:
-        """Return it as a line for a person."""
+        """The shortfall as a line for a person."""
         of = "all its" if self.calls == self.of else f"{self.calls} of {self.of}"
         return f"{safe(self.model)} ({self.role}) {self.saw} in {of} calls"
 
 
 def kept_limits(store: Store) -> tuple[LearntLimits, ...]:
-    """Return what was learnt of servers in all processes of a run; StoreError if it is damaged."""
+    """Return the limits that all processes of a run have learnt; StoreError if they are damaged."""
     return store.file_as(_FORM, LIMITS_FILE) or ()
 
 
 def limits_of(store: Store) -> ServerLimits:
-    """Return the limits that a run goes on with, and which it keeps whenever one is learnt."""
+    """Return the learnt limits of a run, which are written to its file whenever one is added."""
     from videoautoarena.agents.limits.server_limits import ServerLimits
 
     def keep(learnt: Iterable[LearntLimits]) -> None:
@@ -361,7 +362,7 @@ def limits_of(store: Store) -> ServerLimits:
 
 
 def limit_lines(learnt: Iterable[LearntLimits]) -> Iterator[str]:
-    """Yield what was learnt of servers, a line for each thing."""
+    """Yield a line for each limit that was learnt of a server."""
     for one in learnt:
         who = safe(f"{one.model} at {one.endpoint}")
         if one.images is not None:
@@ -386,9 +387,9 @@ def limit_lines(learnt: Iterable[LearntLimits]) -> Iterator[str]:
 
 
 def shortfalls(store: Store) -> list[Shortfall]:
-    """Return which models saw fewer frames than they were to, by name, then role.
+    """Return the models that saw fewer frames than intended, by name, then role.
 
-    Trials are left out: what they show may be no frames of the run.
+    Trials are left out, since their frames need not be those of the run.
     """
 
     def wanted(entry: dict[str, Any], sent: FramesSent) -> int:
@@ -398,10 +399,10 @@ def shortfalls(store: Store) -> list[Shortfall]:
 
 
 def unequal_frames(store: Store) -> list[Shortfall]:
-    """Return which contestants are sent fewer frames than others, since their own limit says so.
+    """Return the contestants that are sent fewer frames than others because of their own limit.
 
-    One that is sent none is left out, and so is a stand-in, of which few frames are its part. One
-    whose server takes fewer still is among the `shortfalls` instead.
+    One that is sent none is left out, and so is a stand-in that is made to see few. One whose
+    server takes fewer still is among the `shortfalls` instead.
     """
     manifest = store.manifest()
     cast = manifest.get("cast") or {}
@@ -426,6 +427,7 @@ def _fewer(store: Store, wanted_of: Callable[[dict[str, Any], FramesSent], int])
         entry = cast.get(sent.alias)
         if entry is None or sent.role in SCOUTS:
             continue
+        # It is sent the frames of the best clips, as few as it was asked for.
         if entry.get("retrieval") and sent.role == "contestant":
             continue
         key = (sent.alias, post_of(sent.role))
@@ -444,7 +446,7 @@ def _fewer(store: Store, wanted_of: Callable[[dict[str, Any], FramesSent], int])
 
 
 def declared_lines(config: RunConfig) -> Iterator[str]:
-    """Yield who is sent fewer frames than it would be, since its server's limit says so."""
+    """Yield a line for each model that is sent fewer frames because of its server's limit."""
     for alias in config.cast.keys() - config.scouts:
         model = config.model_of(alias)
         role: Role = "contestant" if alias in config.models else "judge"

@@ -1,4 +1,4 @@
-"""Putting together what makes calls: who asks for a run, a bench or trials, and a run's context."""
+"""Putting together what makes calls for a run, a bench or trials, and the context of a run."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from videoautoarena.runs.run.rundir.slots import LineageLanguages, Lineup
 
 
 class CallPacing(Protocol):
-    """What whoever continues may choose anew each time."""
+    """Settings of a process that may differ each time work goes on."""
 
     @property
     def concurrency(self) -> int:
@@ -32,11 +32,11 @@ class CallPacing(Protocol):
 
     @property
     def patience_s(self) -> float:
-        """How long an endpoint is waited for that cannot be reached."""
+        """Seconds for which an endpoint is waited for that cannot be reached."""
 
 
 class Endable(Protocol):
-    """What makes all calls of some work, here or elsewhere."""
+    """What makes the calls of some work, in this process or elsewhere."""
 
     @property
     def is_broke(self) -> bool:
@@ -44,7 +44,7 @@ class Endable(Protocol):
 
     @property
     def lost(self) -> Outage | None:
-        """An endpoint that was waited for in vain."""
+        """The endpoint that was waited for in vain, if any."""
 
 
 @dataclass(kw_only=True)
@@ -56,22 +56,22 @@ class EarlyEnd:
     gone: Outage | None = None
     """An endpoint that was waited for in vain."""
     hopeless: str = ""
-    """Why nothing more was asked, where a model can do no more; may hold a provider's words."""
+    """Why a model can do no more, if so; may hold a provider's words."""
 
     @property
     def is_early(self) -> bool:
-        """Whether it did."""
+        """Whether the process stopped early."""
         return bool(self.is_interrupted or self.is_capped or self.gone or self.hopeless)
 
     def note(self, event: object, why: str | None) -> bool:
-        """Take note of why a model can do no more, if so; return whether nothing more is asked."""
+        """Note why a model can do no more, if so; return whether this is the first such reason."""
         if not why or self.hopeless or not isinstance(event, CallEvent):
             return False
         self.hopeless = f"{event.alias}: {why}: {event.text}"
         return True
 
     def end(self, asker: Endable, *, stopped: bool) -> None:
-        """Take note of why it was stopped early, if it was."""
+        """Note why the work was stopped early, if it was."""
         self.is_capped = stopped and asker.is_broke
         self.gone = asker.lost if stopped else None
         self.is_interrupted = stopped and not (self.is_capped or self.hopeless or self.gone)
@@ -83,7 +83,7 @@ T = TypeVar("T")
 async def work_off(
     jobs: Iterable[T], work: Callable[[T], Awaitable[None]], *, workers: int
 ) -> None:
-    """Do jobs in order, so many at a time; after an exception only those begun end."""
+    """Do jobs in order, `workers` at a time; after an exception no further one begins."""
     left = iter(jobs)
 
     async def go_on() -> None:
@@ -92,6 +92,7 @@ async def work_off(
             while (job := next(left, None)) is not None:
                 await work(job)
         except BaseException:
+            # The others end what they have begun, and find nothing more.
             left = iter(())
             raise
 
@@ -99,24 +100,24 @@ async def work_off(
 
 
 class Calling(NamedTuple):
-    """What calls are made for."""
+    """What calls are made for: a store, its settings and its frames."""
 
     store: Store
-    """Has the journal, and what may be spent."""
+    """The store with the journal and the caps."""
     config: RunConfig
     load: Load
-    """The way to frames."""
+    """Loads frames."""
 
 
 async def no_frames(_video: str, _digests: list[str]) -> list[bytes]:
-    """Stand for the way to frames where no call carries any."""
+    """Raise RuntimeError: the loader of frames for calls that carry none."""
     raise RuntimeError("a call without frames asked for some")
 
 
 def asker_of(
     calling: Calling, budget: Budget, *, pace: CallPacing, hear: Callable[[CallEvent], None]
 ) -> Asker:
-    """Return what makes the calls of a process, within what it may spend."""
+    """Return what makes the calls of a process, within its budget."""
     return Asker(
         calling.store.journal,
         calling.load,
@@ -132,9 +133,9 @@ def asker_of(
 def draining_asker(
     calling: Calling, ending: EarlyEnd, *, pace: CallPacing, hear: Callable[[CallEvent], str | None]
 ) -> Asker:
-    """Return an asker that sends nothing more once a model can do no more, and notes it.
+    """Return an asker that drains once a model can do no more, and notes why.
 
-    `hear` says of an event why its model can do no more, if so.
+    `hear` takes an event, and returns why its model can do no more, if so.
     """
 
     def listen(event: CallEvent) -> None:
@@ -155,7 +156,7 @@ def assemble(
     lineup: Lineup,
     facts: Facts | None = None,
 ) -> partial[Arena]:
-    """Return the arena of a run, to be called with its ways to frames, draws and battles."""
+    """Return the arena of a run, which still needs its functions for frames, draws and battles."""
     is_past = asker.is_replay
     languages = LineageLanguages(config.languages, lineup.lineages, seed=config.seed)
     return partial(

@@ -1,4 +1,4 @@
-"""Embeddings of texts of a run, asked for once and kept in its folder."""
+"""Embeddings of texts of a run, requested once and kept in its folder."""
 
 from __future__ import annotations
 
@@ -20,17 +20,18 @@ Say = Callable[[str], None]
 def vectors_of(
     texts: Sequence[str], model: str, *, folder: Path, say: Say, what: str = "questions"
 ) -> Floats:
-    """Return the vectors of texts, shape (texts, width), from a file in `folder` if there.
+    """Return the vectors of texts, shape (texts, width), from a file in `folder` if it exists.
 
-    The same texts in the same order are kept. `say` is called with what leaves the machine, before
-    it does; `what` says what the texts are. BadInput where the model cannot be used, or its file is
-    damaged.
+    A file holds the vectors of the same texts in the same order. `say` is called with what leaves
+    the machine, before it does; `what` says what the texts are. BadInput if the model cannot be
+    used, or the file is damaged.
     """
     file = folder / f"embeddings-{digest(canonical_json([model, *texts]))[:16]}.npy"
     if file.exists():
         return _read(file, len(texts), what)
     say(f"{len(texts)} {what} go to {safe(model)} to be embedded; no frames, no answers")
     vectors = np.array(embed(model, texts), dtype=np.float32)
+    # Renamed once it is whole: they were paid for, and a part of them would be taken for damage.
     with tempfile.NamedTemporaryFile(dir=folder, prefix=".embeddings-", delete=False) as draft:
         np.save(draft, vectors)
     Path(draft.name).replace(file)
@@ -39,6 +40,7 @@ def vectors_of(
 
 def _read(file: Path, count: int, what: str) -> Floats:
     try:
+        # The folder may be from anybody, and a pickle runs whatever it says.
         vectors: Floats = np.load(file, allow_pickle=False).astype(np.float64)
     except (OSError, ValueError) as wrong:
         raise BadInput(f"{file} is damaged; delete it to ask again") from wrong

@@ -24,22 +24,22 @@ from videoautoarena.runs.run.rundir.slots import Lineup, Tally, newcomers_among,
 UNUSABLE = "unusable/"
 """Name in the run's file, before a video's id, of why it gives no frames; empty once lifted."""
 BEFORE = "/before"
-"""Behind that name: the reasons that were lifted, by the first generation they do not bind."""
+"""Behind that name: lifted reasons, by the first generation that they do not bind."""
 _LIFTED = TypeAdapter(dict[str, str])
 
 
 class Quarantined(NamedTuple):
-    """A file that is not used."""
+    """A file that the run does not use."""
 
     path: str
     video: str | None
-    """Id of the run's video; None where the file was refused when it was found."""
+    """Id of the run's video; None if the file was refused when it was found."""
     when: Literal["found", "decoded"]
     reason: str
 
 
 def verdict_on(store: Store, video: str, generation: int | None = None) -> str | None:
-    """Return why a video gives no frames, now or as it stood in a generation; None if it may."""
+    """Return why a video gives no frames, now or as of a generation; None if it may give some."""
     if generation is not None:
         lifted = sorted((int(since), why) for since, why in _lifted(store, video).items())
         if bound := [why for since, why in lifted if generation < since]:
@@ -54,13 +54,15 @@ def condemn(store: Store, video: str, reason: str) -> None:
 
 
 def pardon(store: Store, videos: Collection[str], generation: int) -> list[str]:
-    """Let those of the videos that gave no frames be tried again; return their ids.
+    """Allow videos that gave no frames to be tried again; return their ids.
 
-    What was played before `generation` stands as it was, for a replay.
+    For generations before `generation` the reason stands, so that a replay agrees.
     """
     lifted = []
     for video in sorted(videos):
         if (why := verdict_on(store, video)) is not None:
+            # What was lifted is written first: a kill in between leaves the video refused, and it
+            # is lifted again the next time.
             before = {**_lifted(store, video), str(generation): why}
             store.put_file(f"{UNUSABLE}{video}{BEFORE}", canonical_json(before), replace=True)
             store.put_file(f"{UNUSABLE}{video}", "", replace=True)
@@ -69,7 +71,7 @@ def pardon(store: Store, videos: Collection[str], generation: int) -> list[str]:
 
 
 def quarantine(store: Store) -> list[Quarantined]:
-    """Return the files that are not used: those refused when found, then those without frames."""
+    """Return files that are not used: those refused when found, then those without frames."""
     videos = store.videos()
     used = {video.path for video in videos}
     refused = (one for one in store.skipped() if one.path not in used)
@@ -85,10 +87,10 @@ def _lifted(store: Store, video: str) -> dict[str, str]:
 
 
 def failed_slots(store: Store, *, at_hand: Collection[str] = ()) -> set[str]:
-    """Return the ids of slots that count and ended void or forfeit since a call had failed.
+    """Return the ids of slots that count and ended void or forfeit because a call had failed.
 
-    Not those where every judge abstained: to play them again would come to the same. And of videos
-    that gave no frames those alone whose ids are `at_hand`, to be tried once more.
+    Slots where every judge abstained are left out: playing them again would change nothing. Of
+    videos without frames only those `at_hand` are tried once more.
     """
     superseded = Tally.of(store).superseded
     undecided = [id_ for id_, verdict in store.each_verdict() if verdict not in DECIDED]
@@ -106,9 +108,9 @@ def failed_slots(store: Store, *, at_hand: Collection[str] = ()) -> set[str]:
 
 
 def supersede(store: Store, failed: Collection[str]) -> str:
-    """Add a slot in place of each failed one and of all after it; return in words what was done.
+    """Add a slot in place of each failed one and of all after it; return a note about it.
 
-    All of them are added or none; videos among them that gave no frames may be tried again.
+    All are added or none; videos among them that gave no frames may be tried again.
     """
     existing = store.slots()
     settled = store.settled_ids()
@@ -131,7 +133,7 @@ def supersede(store: Store, failed: Collection[str]) -> str:
 
 
 def with_unsettled(failed: Collection[str], existing: Iterable[Slot], settled: Ids) -> Ids:
-    """Return the failed slots, and whatever else of their videos has not been played yet.
+    """Return the failed slots, and all slots of their videos that have not been played yet.
 
     What is played of a video from now on is played in one generation: so its examiner, asked again
     in that one, is heard by none of an earlier one, which a replay plays as it stood then.
@@ -145,22 +147,22 @@ def with_unsettled(failed: Collection[str], existing: Iterable[Slot], settled: I
 
 
 MANY = 3
-"""Fewer forfeits than this may happen to anybody."""
+"""The fewest forfeits for which a contestant is called faulty."""
 _LONGEST = 200
 
 
 class Faulty(NamedTuple):
-    """A contestant that forfeits more often than is accepted."""
+    """A contestant that forfeits more often than the user accepts."""
 
     model: str
     forfeits: int
     battles: int
-    """Those it was drawn for that ended, or questions that it was asked; voids aside."""
+    """Battles that ended, or questions that it was asked, without voids."""
     reason: str
-    """The most frequent one; may hold a provider's words."""
+    """The most frequent reason; may hold a provider's words."""
 
     def sentence(self, accepted: float, *, to: str = "battles") -> str:
-        """Return it in a sentence; `to` says what it is drawn for or asked."""
+        """Return it as a sentence; `to` is the noun for its battles or questions."""
         return (
             f"{one_line(self.model, 80)} gave no answer in {self.forfeits} of its {self.battles} "
             f"{to}, more than {100 * accepted:g} %: {shortened(self.reason, _LONGEST)}"
@@ -168,18 +170,18 @@ class Faulty(NamedTuple):
 
 
 class Forfeits:
-    """How the battles of each contestant ended, as far as forfeits go."""
+    """Forfeits of each contestant, and how all battles ended."""
 
     def __init__(self) -> None:
         self.battles = Counter[str]()
         self.verdicts = Counter[str]()
-        """Of all battles, voids among them."""
+        """Verdicts of all battles, voids included."""
         self.reasons: dict[str, Counter[str]] = {}
-        """By contestant."""
+        """Contestant to the reasons of its forfeits."""
 
     @classmethod
     def of(cls, store: Store, *, superseded: Container[str]) -> Forfeits:
-        """Return those of a run, without the battles that were played again."""
+        """Return the forfeits of a run, without battles that were played again."""
         found = cls()
         for id_, a, b, verdict in store.each_ending():
             if id_ not in superseded and verdict is not None:
@@ -189,7 +191,7 @@ class Forfeits:
         return found
 
     def note(self, a: str | None, b: str | None, verdict: str, *, reason: str | None) -> None:
-        """Take in one battle."""
+        """Count one battle."""
         self.verdicts[verdict] += 1
         if verdict == "void":
             return
@@ -200,7 +202,7 @@ class Forfeits:
 
     @property
     def counts(self) -> dict[str, int]:
-        """How many forfeits each contestant has that has any, by name."""
+        """Contestant to the number of its forfeits, if it has any, sorted by name."""
         return {name: self.reasons[name].total() for name in sorted(self.reasons)}
 
     def faulty(self, accepted: float) -> tuple[Faulty, ...]:
@@ -213,7 +215,7 @@ class Forfeits:
 
     @property
     def most_frequent(self) -> dict[str, dict[str, int]]:
-        """Why each contestant forfeited, by name, the most frequent reason first."""
+        """Contestant to the reasons of its forfeits, the most frequent first."""
         return {name: dict(self.reasons[name].most_common()) for name in self.counts}
 
     def as_lines(self) -> list[str]:

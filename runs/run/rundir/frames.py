@@ -20,13 +20,13 @@ from videoautoarena.video.folder.subtitles import SubtitleChoice, SubtitleFolder
 from videoautoarena.video.workers.decoders import Decoders
 
 LEAVE_OUT = " (--no-subtitles leaves them out)"
-"""Ends the line on subtitles; not every command has the option."""
+"""The end of the line on subtitles, which commands without the option cut off."""
 
 
 def keep_subtitles(
     store: Store, videos: Sequence[Video], *, found: Findings, folder: Path, seed: int
 ) -> Iterator[str]:
-    """Copy the subtitles beside the videos into the run; yield what a person should know."""
+    """Copy the subtitles beside the videos into the run; yield lines for a person."""
     shelf = SubtitleFolder(folder)
     copies = _copies(found)
     count = 0
@@ -38,6 +38,7 @@ def keep_subtitles(
             count += 1
             track = beside.track
             texts = {f"{place}": cue.text for place, cue in enumerate(track.cues)}
+            # One code for all calls about the video, so that they keep their common prefix.
             code = fence_code(seed, video.id, "subtitles", texts)
             kept = Subtitles(path=track.path, sha256=track.sha256, code=code, cues=track.cues)
             store.put_file(f"{SUBTITLES}{video.id}", write_body(kept))
@@ -51,7 +52,7 @@ def keep_subtitles(
 def changed_subtitles(
     store: Store, videos: Container[str], *, found: Findings, folder: Path
 ) -> Iterator[str]:
-    """Yield one line if subtitles beside the run's `videos` are not those that it has kept."""
+    """Yield one line if subtitles beside the run's `videos` differ from those it has kept."""
     shelf = SubtitleFolder(folder)
     copies = _copies(found)
     known = (video for video in found.videos if video.id in videos)
@@ -73,13 +74,13 @@ def _is_changed(store: Store, shelf: SubtitleFolder, video: Video, copies: Seque
 def _place_of(
     kept: Subtitles, shelf: SubtitleFolder, video: Video, copies: Sequence[str]
 ) -> str | None:
-    """Return where subtitles that are kept lie now; None where they are not beside the video."""
+    """Return the path of kept subtitles; None if they no longer lie beside the video."""
     names = (name for path in (video.path, *copies) for name in shelf.names(path))
     return next((name for name in names if shelf.has(name, kept.sha256)), None)
 
 
 def subtitle_paths(store: Store, *, found: Findings, folder: Path) -> dict[str, str]:
-    """Return where the subtitles that the run has kept lie now, by the id of their video."""
+    """Return the paths of the subtitles that the run has kept, by the id of their video."""
     shelf = SubtitleFolder(folder)
     copies = _copies(found)
     pairs = ((video, stored_subtitles(store, video.id)) for video in found.videos)
@@ -88,7 +89,7 @@ def subtitle_paths(store: Store, *, found: Findings, folder: Path) -> dict[str, 
 
 
 def _copies(found: Findings) -> dict[str, list[str]]:
-    """Return the paths that have the same bytes as a video, by the video's path."""
+    """Return the path of a video to the paths of its byte-identical copies."""
     copies: dict[str, list[str]] = {}
     for path, same in found.duplicates:
         copies.setdefault(same, []).append(path)
@@ -109,15 +110,15 @@ def _subtitle_lines(video: Video, beside: SubtitleChoice) -> Iterator[str]:
 
 
 PARTS = "frames/"
-"""Name in the run's file, before a part's id, of the frames of some stretches of a video."""
+"""Name in the run's file, before a part's id, of the frames of stretches of a video."""
 Spans = Sequence[tuple[float, float]]
 WHOLE: Spans = ()
 
 
 def part_id(video: str, spans: Spans, preset: str | None = None) -> str:
-    """Return what frames of some stretches of a video are known by; its own id of the whole.
+    """Return the id of frames of some stretches of a video; the video's own id for the whole.
 
-    Where a preset says how they are looked at, both have ids of their own.
+    With a preset, which samples otherwise, the whole has another id, too.
     """
     if not spans and preset is None:
         return video
@@ -126,7 +127,7 @@ def part_id(video: str, spans: Spans, preset: str | None = None) -> str:
 
 
 def stored_frames(store: Store, video: str, part: str) -> VideoFrames | None:
-    """Return the frames that are kept by this id; None where none are."""
+    """Return the frames that are kept under this id, or None."""
     if part == video:
         return store.frames(video)
     file = store.file(f"{PARTS}{part}")
@@ -134,7 +135,7 @@ def stored_frames(store: Store, video: str, part: str) -> VideoFrames | None:
 
 
 def spoken_in(said: Subtitles, spans: Spans) -> Subtitles | None:
-    """Return the cues that fall into stretches, on the clock of their first frame."""
+    """Return the cues within stretches, with times from the start of the first stretch."""
     zero_s = spans[0][0]
     cues = tuple(
         cue.model_copy(
@@ -147,16 +148,16 @@ def spoken_in(said: Subtitles, spans: Spans) -> Subtitles | None:
 
 
 def _is_heard(cue: Cue, start: float, end: float) -> bool:
-    """Return whether a cue is up in a stretch; one that ends as it starts is not."""
+    """Return whether a cue is shown in a stretch; one that ends where it starts is not."""
     return cue.start_s < end and (start < cue.end_s or start == cue.start_s)
 
 
 KEPT = 48
-"""Videos whose frames' times and digests are kept at hand: two blocks, about 30 KB each."""
+"""Videos whose frame times and digests stay in memory: two blocks, about 30 KB each."""
 
 
 class RunFrames:
-    """Frames of the videos of one run; `decoders` is None where nothing may be decoded.
+    """Frames of the videos of one run; `decoders` is None if nothing may be decoded.
 
     `files` says where each video lies now, which need not be where the run found it. With a
     `generation`, what gives no frames is as it stood in that one. A `preset` keeps frames apart
@@ -187,7 +188,7 @@ class RunFrames:
         self._parts: dict[str, tuple[str, Sampling]] = {}
 
     async def frames(self, video: str, spans: Spans = WHOLE) -> VideoFrames:
-        """Return times and digests of a video's frames, with its subtitles; or UnusableVideo.
+        """Return times and digests of a video's frames, with its subtitles, or raise UnusableVideo.
 
         With `spans`, stretches in seconds from its first frame, in order and apart, as many frames
         of these alone; their times count from the first of them. The first time decides them for
@@ -197,6 +198,7 @@ class RunFrames:
         if part in self._kept:
             self._kept.move_to_end(part)
             return self._kept[part]
+        # One decode, whoever asks first: it decides the frames for the run.
         async with self._locks.setdefault(part, asyncio.Lock()):
             frames = self._kept.get(part)
             if frames is None:
@@ -223,7 +225,7 @@ class RunFrames:
         return self._sampling.model_copy(update={"spans": chosen})
 
     async def foresee(self, video: str) -> None:
-        """Bring a video's frames into the cache; what is wrong with it is kept until its turn."""
+        """Decode a video's frames into the cache; an error is kept until its turn."""
         if self._decoders is None or video not in self._files or self.is_quarantined(video):
             return
         file = self._files[video]
@@ -235,12 +237,12 @@ class RunFrames:
                 self._foreseen[video] = failure
 
     def has(self, video: str, spans: Spans = WHOLE) -> bool:
-        """Return whether the run has seen a video's frames, or those of some stretches of it."""
+        """Return whether the run has the frames of a video, or of some stretches of it."""
         part = part_id(video, spans, self._preset)
         return part in self._kept or stored_frames(self._store, video, part) is not None
 
     def has_part(self, part: str) -> bool:
-        """Return whether frames with this id, of some stretches of a video, came from here."""
+        """Return whether this id is one of stretches of a video that were requested here."""
         return part in self._parts
 
     async def _first_part(self, part: str) -> VideoFrames:
@@ -259,7 +261,7 @@ class RunFrames:
         return frames
 
     async def _condemn_whole(self, video: str) -> None:
-        """Write down a video that gives no frames, of whatever part."""
+        """Write a video down as unusable if the whole of it gives no frames, either."""
         if self._decoders is None:
             return
         try:
@@ -272,6 +274,7 @@ class RunFrames:
             raise UnusableVideo("this run never saw its frames")
         try:
             if video in self._foreseen:
+                # What failed ahead of time is told now, and not decoded a second time.
                 raise self._foreseen.pop(video)
             file = self._files[video]
             known = self._videos[video]
@@ -283,13 +286,13 @@ class RunFrames:
         return frames
 
     def is_quarantined(self, video: str) -> bool:
-        """Return whether a video has given no frames, and is not tried again."""
+        """Return whether a video has given no frames and is not tried again."""
         return verdict_on(self._store, video, self._generation) is not None
 
     async def jpegs(self, video: str, digests: Sequence[str]) -> list[bytes]:
-        """Return the JPEG bytes of a video's frames; or FramesChanged, or UnusableVideo.
+        """Return the JPEG bytes of a video's frames, or raise FramesChanged or UnusableVideo.
 
-        Of some stretches of it `video` is the id that their frames have.
+        For stretches of a video, `video` is the id of their frames.
         """
         whole, sampling = self._parts.get(video, (video, self._sampling))
         if self._decoders is None or whole not in self._files:

@@ -1,4 +1,4 @@
-"""Beginning a run, or finding the one that a folder holds and checking that it is the same."""
+"""Beginning a run, or opening the one in a folder and checking that it is the same."""
 
 from __future__ import annotations
 
@@ -57,29 +57,29 @@ from videoautoarena.video.folder.find import Findings
 
 PROMPT_FILE = "prompts/"
 FOLDER_FILE = "local/videos"
-"""Where the videos lay last, unless that is no UTF-8; for `arena resume`, no part of the run."""
+"""File in the run with the folder where the videos lay last, for `arena resume`."""
 
 
 @dataclass(frozen=True)
 class OpenOptions:
-    """How a run is opened, which is no part of it."""
+    """How a run is opened; no part of the run."""
 
     retry_failed: bool = False
-    """Play again what ended void or forfeit because a call had failed."""
+    """Whether slots that ended void or forfeit because a call had failed are played again."""
     fsync: bool = False
-    """Wait with every commit until the disk has it."""
+    """Whether every commit waits until the disk has it."""
     caps: SpendCaps | None = None
-    """What may be spent from now on, written down before anything else; None: as before."""
+    """The caps from now on, written down before anything else; None: as before."""
     until: str | None = None
-    """Which rule may stop it early from now on; None: as before."""
+    """The rule that may stop it early from now on; None: as before."""
     found: Findings | None = None
-    """The videos, where their folder was read for a plan; None: it is read."""
+    """The videos, if their folder was read for a plan already; None: it is read now."""
     facts: Facts | None = None
-    """What a file says of the videos; None: it was not read, for a run that has its own."""
+    """What a file says of the videos; None: the run keeps its own facts."""
     facts_file: str | None = None
-    """The file that was named to say so, or "none"."""
+    """The value of `--facts`, if it was given."""
     trust: RunTrust = NO_TRUST
-    """What is said now of a run that somebody else may have written."""
+    """What the user says now about a run that somebody else may have written."""
 
 
 DEFAULT_OPEN_OPTIONS = OpenOptions()
@@ -93,17 +93,18 @@ class Opened:
     config: RunConfig
     prompts: PromptSet
     notes: tuple[str, ...]
-    """What a person should know about how it was continued."""
+    """Lines for a person on how the run was continued."""
     files: Mapping[str, Path]
-    """Video id to the file that has it now, wherever it was when the run began."""
+    """Id of a video to its present file, wherever that was when the run began."""
 
 
 def holds_run(out: Path, option: str = "--out") -> bool:
-    """Return whether `out` holds a run; BadInput where it is a file or holds other things."""
+    """Return whether `out` holds a run; BadInput if it is a file or holds other things."""
     if (out / RUN_FILE).is_file():
         return True
     if out.exists() and not out.is_dir():
         raise BadInput(f"{out} is a file; pass a folder with {option}")
+    # What begins with the file's name is left of a run that was cut off while it was made.
     names = (path.name for path in out.iterdir()) if out.is_dir() else ()
     if foreign := sorted(name for name in names if not name.startswith(RUN_FILE)):
         raise BadInput(f"{out} is not empty ({foreign[0]}); pass a new {option}")
@@ -120,7 +121,7 @@ def begin(
     open_options: OpenOptions = DEFAULT_OPEN_OPTIONS,
     users: UserFile | None = None,
 ) -> Opened:
-    """Begin a run in `out` over the videos found, `config.limit` of them at most."""
+    """Begin a run in `out` over the found videos, `config.limit` of them at most."""
     config = priced(config)
     manifest = config.manifest(
         version("videoautoarena"),
@@ -166,6 +167,8 @@ def go_on(
     manifest = store.manifest()
     refuse_merged(out, manifest)
     kept = priced(configured(out, begun, asked, generation=next_generation(store.slots())))
+    # A kill right after the run's beginning leaves it without its prompts: those at hand stand in
+    # if they are the same.
     own = stored_prompts(store, missing=_prompts_like(manifest, prompts))
     _refuse_other_prompts(out, own, manifest)
     at_hand = {video.id for video in found.videos}
@@ -193,7 +196,7 @@ def go_on(
 
 
 def refuse_merged(out: Path, manifest: Mapping[str, Any]) -> None:
-    """Refuse to play a run on that was put together from others; raises BadInput."""
+    """Raise BadInput for a run that was merged from others, which is not played on."""
     if manifest.get(MERGED):
         raise BadInput(
             f"{safe(str(out))} was merged from other runs; play those on and merge them again"
@@ -201,7 +204,7 @@ def refuse_merged(out: Path, manifest: Mapping[str, Any]) -> None:
 
 
 def keep_config(store: Store, config: RunConfig) -> None:
-    """Write down a run's settings where they changed."""
+    """Write down a run's settings if they changed."""
     manifest = store.manifest()
     now = {**manifest, **config.recorded()}
     if now != manifest:
@@ -209,7 +212,7 @@ def keep_config(store: Store, config: RunConfig) -> None:
 
 
 def _bound(store: Store, open_options: OpenOptions) -> None:
-    """Write down what may end the run before its last battle."""
+    """Write down the caps and the rule that may end the run early."""
     if open_options.caps is not None:
         keep_caps(store, open_options.caps)
     keep_rule(store, open_options.until)
@@ -220,6 +223,7 @@ def _filled(
 ) -> Opened:
     """Write down what the run consists of: prompts, videos, skipped files, slots."""
     store.put_files({f"{PROMPT_FILE}{role}": text for role, text in prompts.texts.items()})
+    # A folder whose name is no UTF-8 cannot be kept as text; `arena resume` then asks for it.
     with suppress(UnicodeEncodeError):
         store.put_file(FOLDER_FILE, str(folder.resolve()).encode().decode(), replace=True)
     before = store.videos()
@@ -233,6 +237,7 @@ def _filled(
     keep_seats(store, added, seed=config.seed)
     store.add_videos(added)
     store.add_skipped(found.skipped)
+    # Slots come last: videos without them get them whenever the run goes on.
     slots = _missing(config, store, store.videos())
     store.add_slots(slots)
     if before and added:
@@ -257,7 +262,7 @@ def stored_prompts(store: Store, *, missing: PromptSet | None = None) -> PromptS
 
 
 def _prompts_like(manifest: Mapping[str, Any], now: PromptSet | None) -> PromptSet:
-    """Return prompts for the contracts of a run: those of now, where they are for the same."""
+    """Return prompts for the contracts of a run: today's, if they are made for the same."""
     is_paper = contracts_of(manifest) == PAPER_CONTRACTS
     if now is not None and (now.contracts == PAPER_CONTRACTS) == is_paper:
         return now
@@ -265,7 +270,7 @@ def _prompts_like(manifest: Mapping[str, Any], now: PromptSet | None) -> PromptS
 
 
 def _refuse_other_prompts(out: Path, own: PromptSet, manifest: Mapping[str, Any]) -> None:
-    """Refuse prompts that stand in for the run's own and are others."""
+    """Raise BadInput for prompts that differ from those with which the run began."""
     begun = manifest["prompts"]
     others = sorted(role for role, digest in own.digests.items() if begun.get(role) != digest)
     if others:
@@ -297,7 +302,7 @@ def _changed(own: PromptSet, now: PromptSet) -> Iterable[str]:
 
 
 def added_videos(config: RunConfig, before: Sequence[Video], found: Iterable[Video]) -> list[Video]:
-    """Return which of the videos found are new to a run and are appended, in order."""
+    """Return the found videos that are new to a run and are appended, in order."""
     known = {video.id for video in before}
     ordered = in_order((video for video in found if video.id not in known), config.seed)
     return ordered if config.limit is None else ordered[: max(0, config.limit - len(before))]
@@ -308,7 +313,7 @@ def _missing(config: RunConfig, store: Store, videos: Sequence[Video]) -> Slots:
 
 
 def named_in_full(out: Path, flags: Flags) -> Flags:
-    """Return what was typed with the names of the run in `out`, and of the file, written as there.
+    """Return the flags with names spelt as in the run in `out`, or in the file.
 
     Short names of the run's models become whole; letters are composed as where the name stands.
     """
@@ -334,7 +339,7 @@ def _spelled(flags: Flags, spell: Callable[[str], str]) -> Flags:
 
 
 def allowed_as_begun(out: Path, flags: Flags) -> Flags:
-    """Return what was typed; a run in `out` that has a blind referee need not be allowed it again.
+    """Return the flags; a run in `out` that has a blind referee need not be allowed it again.
 
     It may have been begun when nobody was asked.
     """
@@ -348,7 +353,7 @@ def allowed_as_begun(out: Path, flags: Flags) -> Flags:
 def configured(
     out: Path, kept: RunConfig, asked: RunSettings | None, *, generation: int
 ) -> RunConfig:
-    """Return the run's configuration with what may change; who joins is of `generation`."""
+    """Return the run's configuration with what may change; newcomers join in `generation`."""
     if asked is None:
         return kept
     now = asked.config
@@ -361,11 +366,13 @@ def configured(
     if set(kept.models) - set(kept.guests) <= set(now.models):
         now = _with_newcomers(now, kept)
     newcomers = [model for model in now.models if model not in kept.models]
+    # More models continue a run; fewer or other ones are another run.
     joins = bool(newcomers) and set(kept.models) <= set(now.models)
     same = now
     if joins:
         cast = {name: entry for name, entry in now.cast.items() if name in kept.cast}
         as_before = {name: getattr(kept, name) for name in ("models", *_OF_THE_CAST)}
+        # Compared without newcomers, who also change whether all are offline and what was allowed.
         same = now.model_copy(update={"cast": cast, **as_before})
     _refuse_other(out, kept, same)
     rounds = kept.rounds if asked.assumed_rounds else now.rounds
@@ -380,18 +387,18 @@ def configured(
 
 
 def _with_parameters(asked: RunConfig, kept: RunConfig) -> RunConfig:
-    """Return what was asked for with contestants that answer as the run's have answered."""
+    """Return the requested settings with the parameters that the run's contestants began with."""
     known = (name for name in asked.models if name in kept.cast and name in kept.models)
     begun = {name: as_begun(asked.cast[name], kept.cast[name]) for name in known}
     return asked.model_copy(update={"cast": {**asked.cast, **begun}})
 
 
 _OF_THE_CAST = ("offline", "self_judging", "offline_judge_on_real")
-"""What follows from who plays, and what was allowed for that."""
+"""Settings that follow from who plays, and from what was allowed for that."""
 
 
 def _with_newcomers(asked: RunConfig, kept: RunConfig) -> RunConfig:
-    """Return what was asked for with those who met stored answers since, whom nobody need name."""
+    """Return the requested settings with newcomers over stored answers, which need not be named."""
     unnamed = [name for name in kept.guests if name not in asked.models]
     if not unnamed:
         return asked
@@ -408,7 +415,7 @@ def _with_newcomers(asked: RunConfig, kept: RunConfig) -> RunConfig:
 
 
 def _refuse_idle(store: Store, before: RunConfig, now: RunConfig, found: Findings) -> None:
-    """Refuse a newcomer for whom no slot would be added."""
+    """Raise BadInput for a newcomer for whom no slot would be added."""
     newcomers = [model for model in now.models if model not in before.models]
     there = store.videos()
     slots = _missing(now, store, [*there, *added_videos(now, there, found.videos)])
@@ -442,7 +449,7 @@ def _refuse_other(out: Path, kept: RunConfig, asked: RunConfig) -> None:
 
 
 def brief_setting(value: Any) -> str:
-    """Return the value of a setting for a line, cut where it is long."""
+    """Return the value of a setting for a line, cut to 60 characters."""
     text = ",".join(map(str, value)) if isinstance(value, list | tuple | Mapping) else str(value)
     text = "none" if value is None else text
     return safe(text if len(text) <= 60 else text[:57] + "...")
@@ -460,6 +467,7 @@ def _refuse_lost(
         current = (lineup.current(place) for place in places)
         return all(slot in settled and slot not in failed for slot in current)
 
+    # A video that was played to its end needs no file any more.
     lost = [video for video in store.videos() if video.id not in here and not is_done(video.id)]
     if lost:
         is_there = any(video.path == lost[0].path for video in videos)
@@ -471,7 +479,7 @@ def _refuse_lost(
 
 
 def stored_folder(store: Store) -> Path | None:
-    """Return where the run's videos lay last, as its file says: nothing to open unasked."""
+    """Return where the run's videos lay last by its file, which is not to be opened unasked."""
     file = store.file(FOLDER_FILE)
     return Path(file.text) if file else None
 
@@ -479,7 +487,7 @@ def stored_folder(store: Store) -> Path | None:
 def videos_folder(store: Store, named: Path | None = None) -> Path | None:
     """Return the folder of the run's videos: the one named now, or the last one named here.
 
-    None where it is known from the run's file alone, which anybody may have written.
+    None if it is known from the run's file alone, which anybody may have written.
     """
     folder = named or stored_folder(store)
     if folder is None or named is not None or is_agreed_folder(folder):
@@ -488,6 +496,6 @@ def videos_folder(store: Store, named: Path | None = None) -> Path | None:
 
 
 NO_FOLDER = Path(os.devnull)
-"""Stands for a folder of videos that is not known: whatever is looked for in it is not there."""
+"""A folder in place of an unknown one of videos: nothing can be found in it."""
 UNKNOWN_FOLDER = "its folder is not known here; pass --videos"
-"""Why a video in it cannot be had."""
+"""Why a video of an unknown folder cannot be opened."""

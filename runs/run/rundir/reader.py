@@ -1,4 +1,4 @@
-"""Opening a run folder for reading, and battles described in words."""
+"""Opening a run's folder for reading, and describing battles in words."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 
 class WorkTime(NamedTuple):
-    """What processes did for a run until now; times end with their last commits."""
+    """The work of all processes on a run so far; times end with their last commits."""
 
     seconds: float
     processes: int
@@ -43,7 +43,7 @@ class WorkTime(NamedTuple):
 
     @property
     def calls_per_minute(self) -> float | None:
-        """Return how many calls were finished a minute of work; None before there was any."""
+        """Calls that were finished per minute of work; None before there was any."""
         return round(60 * self.calls / self.seconds, 1) if self.seconds > 0 else None
 
     def to_json(self) -> dict[str, float | int | None]:
@@ -55,7 +55,7 @@ class WorkTime(NamedTuple):
         }
 
     def as_line(self) -> str:
-        """Return it as a line for a person."""
+        """Return the work as a line for a person."""
         rate = self.calls_per_minute
         pace = "" if rate is None else f", {rate:,g} calls a minute"
         by = "1 process" if self.processes == 1 else f"{self.processes} processes"
@@ -63,14 +63,14 @@ class WorkTime(NamedTuple):
 
 
 def work_on(store: Store, calls: int) -> WorkTime:
-    """Return what was worked on a run that has so many calls."""
+    """Return the work on a run that has made `calls`."""
     sessions = store.sessions.all()
     return WorkTime(sum(session.worked_s for session in sessions), len(sessions), calls)
 
 
 RUN_FILE = "run.sqlite"
 MERGED = "merged"
-"""Where a manifest says which runs it was merged from; only of those that were."""
+"""The key of a manifest under which a merged run names its parts."""
 STAND_INS = "rates stand-ins: every model is an offline one"
 
 
@@ -88,7 +88,7 @@ class RunReader:
 
     @cached_property
     def lineup(self) -> Lineup:
-        """Which slots count."""
+        """The slots that count, and those that they supersede."""
         return Lineup(self.store.slots())
 
     @cached_property
@@ -119,7 +119,7 @@ class RunReader:
 
     @cached_property
     def stop(self) -> RuleReading | None:
-        """What met the rule that ended the run before its last slot; None where none did."""
+        """The reading of the rule that ended the run before its last slot, if one did."""
         # Rules look at ratings, whose imports cost more than reading most runs.
         from videoautoarena.runs.run.rundir.waves import look_ahead
 
@@ -130,7 +130,7 @@ class RunReader:
 
     @cached_property
     def shortfalls(self) -> list[Shortfall]:
-        """Who saw fewer frames than it was to."""
+        """Models that saw fewer frames than intended."""
         # Models are no business of most readers.
         from videoautoarena.runs.run.rundir.call_facts import shortfalls
 
@@ -138,25 +138,25 @@ class RunReader:
 
     @cached_property
     def unequal_frames(self) -> list[Shortfall]:
-        """Which contestants saw fewer frames than others, by their own limit."""
+        """Contestants that saw fewer frames than others because of their own limit."""
         from videoautoarena.runs.run.rundir.call_facts import unequal_frames
 
         return unequal_frames(self.store)
 
     @cached_property
     def call_facts(self) -> list[CallFact]:
-        """What is so of the calls of its models."""
+        """Facts that are true of the calls of its models."""
         from videoautoarena.runs.run.rundir.call_facts import call_facts
 
         return call_facts(self.store)
 
     def facts(self) -> Mapping[str, VideoFacts]:
-        """Return what somebody's file says of the videos, by id; nothing is believed of it."""
+        """Return what somebody's file says of the videos, by id; nothing of it is checked."""
         return self.known_facts.videos
 
     @cached_property
     def known_facts(self) -> Facts:
-        """The same with the file's columns and categories; empty where no file was read."""
+        """These facts with the file's columns and categories; empty if no file was read."""
         return stored_facts(self.store) or NO_FACTS
 
 
@@ -166,7 +166,7 @@ class BattlesOf(Collection[Battle]):
 
     run: RunReader
     outlines: Outlines
-    """The same without their texts, which are in memory."""
+    """The battles without their texts, which are in memory."""
 
     def __len__(self) -> int:
         return len(self.outlines)
@@ -174,6 +174,7 @@ class BattlesOf(Collection[Battle]):
     def __iter__(self) -> Iterator[Battle]:
         each = self.run.store.each_battle(self.outlines.numbers[ORDINAL])
         for battle, verdict in zip(each, self.outlines.texts["verdict"].each(), strict=True):
+            # `ended` gives battles other verdicts than the file has.
             is_so = battle.verdict == verdict
             yield battle if is_so else battle.model_copy(update={"verdict": verdict})
 
@@ -181,29 +182,29 @@ class BattlesOf(Collection[Battle]):
         return isinstance(battle, Battle) and self.find(battle.id) == battle
 
     def answers(self) -> Iterator[tuple[str | None, str | None]]:
-        """Give both answers of each, and read nothing else of it."""
+        """Yield both answers of each battle, and read nothing else of it."""
         return ((a, b) for a, b in self.fields("answer_a", "answer_b"))
 
     def fields(self, *names: str) -> Iterator[list[Any]]:
-        """Give some fields of each as JSON has them, and read nothing else of it."""
+        """Yield some fields of each battle as JSON has them, and read nothing else of it."""
         return self.run.store.each_fields(self.outlines.numbers[ORDINAL], names)
 
     def find(self, battle: str) -> Battle | None:
-        """Return the one with this id; None where it is none of the run's that count."""
+        """Return the battle with this id; None if the run has none that counts."""
         return self.run.store.battle(battle) if battle in self.run.slots.ids else None
 
     def where(self, rows: Mask | Ints | Longs) -> BattlesOf:
-        """Return some of them: those of a mask, or of rows that ascend."""
+        """Return the battles of a mask, or of ascending rows."""
         return BattlesOf(self.run, self.outlines.where(rows))
 
     def ended(self, verdicts: Sequence[str]) -> BattlesOf:
-        """Return them as if they had ended otherwise."""
+        """Return the battles with other verdicts."""
         return BattlesOf(self.run, self.outlines.ended(verdicts))
 
 
 @contextmanager
 def open_run(folder: Path) -> Iterator[RunReader]:
-    """Open the run in `folder`, or raise BadInput where none is; nothing is written or made."""
+    """Open the run in `folder` without writing anything; BadInput if there is none."""
     store = Store.open(run_file(folder), write=False)
     try:
         yield RunReader(folder, store)
@@ -212,7 +213,7 @@ def open_run(folder: Path) -> Iterator[RunReader]:
 
 
 def run_file(folder: Path) -> Path:
-    """Return the run file in `folder`, which is there."""
+    """Return the run file in `folder`; BadInput if there is none."""
     if holds_a_run(folder):
         return folder / RUN_FILE
     refuse_set(folder)
@@ -222,23 +223,24 @@ def run_file(folder: Path) -> Path:
 
 
 DEEPEST = 3
-"""So many folders below the one that was named a run may lie."""
+"""The most levels of folders between the named one and a run."""
 MOST_FOLDERS = 5_000
-"""That are looked into."""
+"""The most folders that are searched for runs."""
 MOST_RUNS = 500
 MOST_GUESSES = 3
-"""Runs that are named where a path may have meant any of them."""
+"""The most runs that are suggested for a path that holds none."""
 FEW_FOLDERS = 200
-"""That are looked into for a guess."""
+"""The most folders that are searched for a suggestion."""
 
 
 def holds_a_run(folder: Path) -> bool:
-    """Return whether a folder itself is that of a run."""
+    """Return whether a folder itself holds a run."""
     return (folder / RUN_FILE).is_file()
 
 
 def runs_below(folder: Path, *, most_folders: int = MOST_FOLDERS) -> Iterator[Path]:
-    """Give the folders of runs, the nearest first, following no link and looking into no run."""
+    """Yield the folders of runs, the nearest first; no link is followed and no run searched."""
+    # Level by level, so that the nearest come first.
     level = [folder]
     looked = 0
     count = 0
@@ -257,10 +259,10 @@ def runs_below(folder: Path, *, most_folders: int = MOST_FOLDERS) -> Iterator[Pa
 
 
 def guess_run(folder: Path) -> str:
-    """Return `did you mean A or B?` of the runs near a folder that holds none, else nothing.
+    """Return `did you mean A or B?` with the runs near a folder that holds none, else "".
 
-    Runs below it come first, then one beside it whose name is much alike, then the others beside
-    it, where these are few.
+    Runs below it come first, then one beside it with a similar name, then the others beside it if
+    there are few.
     """
     near = list(islice(runs_below(folder, most_folders=FEW_FOLDERS), MOST_GUESSES))
     if not near:
@@ -288,7 +290,7 @@ def _folders(folder: Path) -> list[Path]:
 
 
 def refuse_set(folder: Path) -> None:
-    """Raise BadInput where a folder holds a frozen set in place of a run."""
+    """Raise BadInput if a folder holds a frozen set instead of a run."""
     if (folder / "manifest.json").is_file() and (folder / "questions.jsonl").is_file():
         raise BadInput(
             f"{folder} holds a frozen set and no run; arena bench plays and scores it, arena "
@@ -297,12 +299,12 @@ def refuse_set(folder: Path) -> None:
 
 
 def lock_file(folder: Path) -> Path:
-    """Return the lock of the run in `folder`, which is there."""
+    """Return the lock file of the run in `folder`."""
     return lock_of(real_file(run_file(folder)))
 
 
 def outcome(battle: Battle) -> str:
-    """Return who beat whom, or why nobody did, in a few words."""
+    """Return in a few words who beat whom, or why nobody did."""
     return _OUTCOMES[battle.verdict].format(
         a=safe(battle.model_a or "?"),
         b=safe(battle.model_b or "?"),
@@ -322,21 +324,21 @@ _OUTCOMES = {
     "split": "{a} and {b} split: the two orders disagree",
 }
 _DECIDED = re.compile(r" \((ab|ba)\): None(?=;|$)")
-"""How the reason of a void battle names a judging that had nothing to excuse; runs have it so."""
+"""A judging that decided, as the reasons of void battles of older runs name it."""
 
 
 def readable_reason(reason: str) -> str:
-    """Return why a battle is void, with a second seating that decided called what it is."""
+    """Return why a battle is void, in words that call a second seating that decided an audit."""
     return _DECIDED.sub(r" (\1) decided, which only audits", reason)
 
 
 def about_video(video: Video) -> str:
-    """Return a video as a person knows it: its file and how long it is."""
+    """Return a video's file and its length."""
     return f"{safe(video.path)}, {length(video.duration_s)}"
 
 
 def shortened(reason: str, length: int) -> str:
-    """Return a reason as `one_line` does, what matters first: that a reply was cut off is kept."""
+    """Return a reason on one line, cut to `length`; that a reply was cut off is always kept."""
     flat = one_line(reason, length)
     cut = next((words for words in _MATTERS if words in reason), None)
     if cut is None or cut in flat:
@@ -345,7 +347,7 @@ def shortened(reason: str, length: int) -> str:
 
 
 _MATTERS = ("the reply was cut off", "cut by a filter")
-"""Words that say what to change, wherever in a long reason they stand."""
+"""Words that say what to change, which are kept wherever in a reason they stand."""
 
 
 def one_line(text: str, length: int) -> str:
@@ -362,7 +364,7 @@ def rates_stand_ins(manifest: dict[str, Any]) -> bool:
 
 
 SAW_NONE = "saw no frames"
-"""What is said of a model that is sent none, where of others stands how many they saw."""
+"""The words for a model that was sent no frames, in place of their number."""
 
 
 def is_blind(entry: Mapping[str, Any]) -> bool:
@@ -372,21 +374,21 @@ def is_blind(entry: Mapping[str, Any]) -> bool:
 
 
 def blind_referees(manifest: Mapping[str, Any]) -> list[str]:
-    """Return who examines or judges a run without frames, whenever it was begun."""
+    """Return who examines or judges a run without frames, also of runs without such a mark."""
     cast = manifest.get("cast") or {}
     referees = dict.fromkeys((manifest.get("examiner"), *(manifest.get("judges") or ())))
     return [str(name) for name in referees if is_blind(cast.get(name) or {})]
 
 
 def blind_lines(referees: Sequence[str]) -> list[str]:
-    """Return the sentence on referees that see no frames; nothing where there is none."""
+    """Return the sentence on referees that see no frames; empty if there are none."""
     if not referees:
         return []
     return [f"{safe(', '.join(referees))} refereed without seeing a frame: words alone were judged"]
 
 
 def cautions(manifest: dict[str, Any]) -> list[str]:
-    """Return what was allowed in a run that a reader of any figure must know."""
+    """Return sentences on what was allowed in a run, which every reader of figures must know."""
     lines = []
     if manifest.get("self_judging"):
         lines.append("a judge or the examiner of this run also competed")
@@ -397,7 +399,7 @@ def cautions(manifest: dict[str, Any]) -> list[str]:
 
 
 def warnings_of(run: RunReader) -> list[str]:
-    """Return what a reader of any figure of a run must know of it and of its models' answers."""
+    """Return sentences on a run and its models' answers that every reader of figures must know."""
     from videoautoarena.runs.run.rundir.call_facts import warning_lines
 
     answers = (one for one in run.call_facts if one.role == "contestant")
@@ -405,7 +407,7 @@ def warnings_of(run: RunReader) -> list[str]:
 
 
 def state_of(run: RunReader) -> list[str]:
-    """Return the same without its models' answers: what was allowed, and what is not played."""
+    """Return these sentences without its models' answers: what was allowed, what is not played."""
     lines = cautions(run.manifest)
     if stop := run.stop:
         lines.append(
@@ -423,7 +425,7 @@ def state_of(run: RunReader) -> list[str]:
 
 
 def _left_by(parts: Sequence[Mapping[str, Any]], unsettled: int, slots: int) -> Iterator[str]:
-    """Yield what a reader must know of the runs that one was merged from."""
+    """Yield sentences on the parts of a merged run that a reader must know."""
     ended = Counter(str(part["until"]) for part in parts if part.get("until"))
     for text, count in sorted(ended.items()):
         if (rule := parse_rule(text)) is not None:
@@ -442,7 +444,7 @@ def marks(manifest: dict[str, Any]) -> tuple[str, ...]:
 
 
 def damage(store: Store) -> list[str]:
-    """Return a line for each video whose frames are not all what was asked for."""
+    """Return a line for each video with frames that are damaged or approximate."""
     paths = {video.id: safe(video.path) for video in store.videos()}
     kinds = {
         "damaged; a frame that cannot be decoded is replaced by its neighbour": store.damaged(),
@@ -456,14 +458,14 @@ def damage(store: Store) -> list[str]:
 
 
 def problems(videos: Iterable[Video]) -> list[str]:
-    """Return a line for each thing that was wrong with a file when it was found."""
+    """Return a line for each problem with a file that was found when it was probed."""
     return [
         f"{safe(video.path)}: {safe(problem)}" for video in videos for problem in video.problems
     ]
 
 
 def named(alias: str, model: str) -> str:
-    """Return a model's name in a run, with what it stands for where that is something else."""
+    """Return a model's name in a run, with `provider:model` behind it if that differs."""
     return alias if alias == model else f"{alias} ({model})"
 
 
@@ -473,24 +475,25 @@ def counted(number: int, thing: str) -> str:
 
 
 def contracts_of(manifest: Mapping[str, Any]) -> int:
-    """Return the number of the contracts of a run or a bench; StoreError if it is none from 1."""
+    """Return the number of the contracts of a run or a bench; StoreError unless it is 1 or more."""
     return _number_of(manifest, "contracts")
 
 
 def is_as_in_paper(manifest: Mapping[str, Any]) -> bool:
-    """Return whether a run began with `--preset paper` since it turns back all that it can.
+    """Return whether a run began with `--preset paper` since the preset changes all that it can.
 
-    One that began before is held to other contracts, and everything about it stays as it was.
+    A run that began earlier has other contracts, and everything about it stays as it was.
     """
     return manifest.get("preset") == "paper" and contracts_of(manifest) == PAPER_CONTRACTS
 
 
 def reading_of(manifest: Mapping[str, Any]) -> int:
-    """Return the number of the way in which replies are read; StoreError if it is none from 1."""
+    """Return the number of the way of reading replies; StoreError unless it is 1 or more."""
     return _number_of(manifest, "reading")
 
 
 def _number_of(manifest: Mapping[str, Any], name: str) -> int:
+    # Runs that are older than the number have none: they are of the first.
     number = manifest.get(name, 1)
     if not isinstance(number, int) or isinstance(number, bool) or number < 1:
         raise StoreError(f"the run's settings cannot be read ({name})")

@@ -32,30 +32,32 @@ _NEVER = np.iinfo(np.int32).max
 class Lineup:
     """The slots that count: of each place the one of the latest generation.
 
-    `slots` is what it is made of; leave later generations out to see a run as it stood.
+    Made of `slots`; without later generations it is the run as it stood before them.
     """
 
     def __init__(self, slots: Iterable[Slot]) -> None:
         self._all = Slots.of(slots)
         latest = _latest(self._all)
         ordinal = latest.columns.ordinal
+        # Usually it is, and a copy of a large table is spared.
         is_sorted = bool(np.all(ordinal[1:] >= ordinal[:-1]))
         self.slots = latest if is_sorted else latest.where(np.argsort(ordinal, kind="stable"))
         self.ids = self.slots.ids
 
     def current(self, base: str, *, before: int | None = None) -> str:
-        """Return the id of the slot that counts in a place, known or not; `before` a generation."""
+        """Return the id of the slot that counts in a place, or counted `before` a generation."""
+        # Most runs have nothing that was played again, and no table has to be searched.
         if not self._again:
             return base
         each = ((generation, id_) for id_, generation in self._in_place(base))
         return max((one for one in each if before is None or one[0] < before), default=(0, base))[1]
 
     def find(self, base: str) -> int | None:
-        """Return the row in `slots` of the one that counts in the place of `base`."""
+        """Return the row in `slots` of the slot that counts in the place `base`, or None."""
         return self.slots.find(self.current(base))
 
     def lineages(self) -> Iterator[tuple[str, int]]:
-        """Yield video and persona of each lineage, in the order in which it was stored."""
+        """Yield video and persona of each lineage, in stored order."""
         slots = self._all
         _, first = np.unique(lineages_of(slots), return_index=True)
         films = slots.columns.video
@@ -81,13 +83,13 @@ class Lineup:
 
     @cached_property
     def _again(self) -> list[str]:
-        """What stands behind the id of a place where it was played again."""
+        """The endings of ids of slots that were played again."""
         tails = (kind.suffix[len(base_of(kind.suffix)) :] for kind in self._all.kinds)
         return sorted(set(tails) - {""})
 
     @cached_property
     def _videos_again(self) -> dict[str, tuple[int, ...]]:
-        """The generations of the videos that were played again; what guests play is none."""
+        """Videos that were played again to their generations, without those of newcomers."""
         played: dict[str, set[int]] = {}
         again = self._all.by_kind(
             lambda kind: 0 if is_newcomer(kind.suffix) else generation_of(kind.suffix)
@@ -99,9 +101,9 @@ class Lineup:
 
 
 class LineageLanguages:
-    """What each lineage of a run is asked in.
+    """The language of each lineage of a run.
 
-    Of each so many lineages as there are languages, in stored order, every one has another. That
+    With n languages, each n lineages in stored order have all of them, in a drawn order. Stored
     order only grows, so a lineage keeps its language whatever is added to the run.
     """
 
@@ -113,7 +115,7 @@ class LineageLanguages:
         self._seed = seed
 
     def of(self, video: str, persona: int) -> str | None:
-        """Return the code of the language; None where the run draws none."""
+        """Return the code of the language; None if the run draws none."""
         if not self._codes:
             return None
         turn, place = divmod(self._places[video, persona], len(self._codes))
@@ -127,10 +129,10 @@ class LineageLanguages:
 
 @dataclass(frozen=True)
 class Tally:
-    """How many slots count and are settled, read from a run's file without a table of them."""
+    """How many slots count and are settled, read without a table of all slots."""
 
     superseded: Set[str]
-    """Ids of slots that do not count, since another is played in their place."""
+    """Ids of slots that do not count, since others are played in their place."""
     slots: int
     settled: int
 
@@ -149,12 +151,12 @@ class Tally:
 
     @property
     def left(self) -> int:
-        """How many of those that count are not settled."""
+        """How many slots that count are not settled."""
         return self.slots - self.settled
 
 
 def _latest(slots: Slots) -> Slots:
-    """Return of each place the slot of the latest generation, the first of equal ones."""
+    """Return the slot of the latest generation in each place, the first of equal ones."""
     if not any(generation_of(kind.suffix) for kind in slots.kinds):
         return slots
     place = places_of(slots)
@@ -164,7 +166,7 @@ def _latest(slots: Slots) -> Slots:
 
 
 def places_of(slots: Slots) -> Longs:
-    """Return a number for the place of each slot, the same for all that are played in it."""
+    """Return a number for the place of each slot, equal for all slots in one place."""
     bases = list(dict.fromkeys(base_of(kind.suffix) for kind in slots.kinds))
     at = {base: number for number, base in enumerate(bases)}
     number = slots.by_kind(lambda kind: at[base_of(kind.suffix)])
@@ -179,7 +181,7 @@ def lineages_of(slots: Slots) -> Longs:
 
 
 def numbered(names: NDArray[np.signedinteger]) -> Ints:
-    """Return a number for each name, the same for equal ones, in the order of their coming."""
+    """Return a number for each name, equal for equal names, in order of first appearance."""
     _, first, name = np.unique(names, return_index=True, return_inverse=True)
     numbers = np.empty(len(first), dtype=np.int32)
     numbers[np.argsort(first)] = np.arange(len(first))
@@ -187,7 +189,7 @@ def numbered(names: NDArray[np.signedinteger]) -> Ints:
 
 
 def newcomers_among(slots: Slots) -> Mask:
-    """Return in which slots a newcomer meets a stored answer."""
+    """Return a mask of the slots in which a newcomer meets a stored answer."""
     return slots.are(is_newcomer)
 
 
@@ -201,8 +203,8 @@ def new_slots(
 ) -> Slots:
     """Return the slots still missing, as a generation after all that exist.
 
-    They stand by block, then round, then video and persona. `block` is about how many videos
-    are admitted together; videos stand in stored order.
+    They are ordered by block, then round, then video and persona. `block` is about how many
+    videos are admitted together; videos are in stored order.
     """
     existing = Slots.of(existing)
     missing = ~_known([video.id for video in videos], rounds, existing)
@@ -219,13 +221,14 @@ def new_slots(
         for number in range(rounds)
         for user in PERSONAS
     ]
+    # Behind all that exist: stored order only grows, and languages and decks rest on it.
     ordinal = np.arange(len(existing), len(existing) + len(film), dtype=np.int32)
     columns = Columns(ordinal, film, kind, blocks[film])
     return Slots([video.id for video in videos], kinds, columns)
 
 
 def _known(videos: Sequence[str], rounds: int, existing: Slots) -> Mask:
-    """Return which places there are: by video, round and persona."""
+    """Return a mask of the existing places, shape (videos, rounds, personas)."""
     known = np.zeros((len(videos), rounds, len(PERSONAS)), dtype=np.bool_)
     at = {video: number for number, video in enumerate(videos)}
     place = {
@@ -242,7 +245,7 @@ def _known(videos: Sequence[str], rounds: int, existing: Slots) -> Mask:
 
 
 def _blocks(videos: Sequence[Video], block: int, existing: Slots) -> list[int]:
-    """Return the block of each video; those that are new share new ones as evenly as they can.
+    """Return the block of each video; new videos share new blocks as evenly as possible.
 
     A small last block would leave most places empty: its rounds wait for each other.
     """
@@ -251,13 +254,14 @@ def _blocks(videos: Sequence[Video], block: int, existing: Slots) -> list[int]:
     blocks = {existing.videos[film]: number for film, number in zip(films, found, strict=True)}
     first = max(found, default=-1) + 1
     new = [video.id for video in videos if video.id not in blocks]
+    # The nearest number of blocks of about that size.
     count = max(1, (2 * len(new) + block) // (2 * block))
     blocks |= {video: first + place * count // len(new) for place, video in enumerate(new)}
     return [blocks[video.id] for video in videos]
 
 
 def superseding_slots(failed: Collection[str], *, existing: Iterable[Slot]) -> Slots:
-    """Return what is played in place of failed slots, which count, and of all that came after them.
+    """Return slots in place of failed ones, which count, and of all that came after them.
 
     They are one generation after all that exist, in the order and the blocks of the slots they
     supersede. Later rounds of a lineage were asked in view of the one that failed: they go with it.
@@ -270,6 +274,7 @@ def superseding_slots(failed: Collection[str], *, existing: Iterable[Slot]) -> S
     lineage = lineages_of(standing)
     round_ = standing.rounds
     since = np.full(lineage.max(initial=-1) + 1, _NEVER, dtype=np.int32)
+    # `at`, since a lineage may have failed in several rounds, of which the first counts.
     np.minimum.at(since, lineage[has_failed & ~of_newcomer], round_[has_failed & ~of_newcomer])
     gone = standing.where(np.where(of_newcomer, has_failed, round_ >= since[lineage]))
     if not len(gone):

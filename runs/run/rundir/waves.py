@@ -31,14 +31,15 @@ if TYPE_CHECKING:
 LAG = 2
 """A slot of wave k is drawn by the waves up to k - 2: the wave before may still be under way."""
 _REMEMBERED = 64
-"""Waves whose weights are kept; no more than a few are drawn from at any time."""
+"""The most waves whose weights are kept; only a few are drawn from at any time."""
+# Points of the first model in halves, so that a tie is a whole number, too.
 _HALVES = {"a": 2, "b": 0} | dict.fromkeys(TIES, 1)
 _PLACE, _VIDEO, _FIRST, _SECOND, _HALF_POINTS = range(5)
 _NOBODY = -1
 
 
 class Wave(NamedTuple):
-    """Slots that are drawn by the same results."""
+    """Slots whose pairs are drawn by the same results."""
 
     generation: int
     block: int
@@ -62,6 +63,7 @@ class Waves:
         self._slots = slots = slots.where(ordered)
         self.order, self._wave = _numbered_waves([part[ordered] for part in parts])
         self._models = {model: index for index, model in enumerate(models)}
+        # Twenty bytes a slot, whatever was said in its battle.
         self._rows = np.full((len(slots), 5), _NOBODY, dtype=np.int32)
         self._rows[:, _PLACE] = numbered(places_of(slots))
         self._rows[:, _VIDEO] = numbered(slots.columns.video)
@@ -82,27 +84,27 @@ class Waves:
 
     @property
     def settled(self) -> int:
-        """How many waves are settled, up to the first that is not."""
+        """How many waves are settled before the first that is not."""
         return self._settled
 
     def wave_of(self, slot: str) -> int:
-        """Return the wave in which a place was first to be played, by which it is drawn."""
+        """Return the wave of a place's first slot, by which it is drawn."""
         row = self._slots.find(base_of(slot))
         if row is None:
             raise KeyError(slot)
         return int(self._wave[row])
 
     def waves_of(self, slots: Slots) -> Numbers:
-        """Return the same for many slots, none of which is a newcomer's."""
+        """Return the waves of many slots, none of which is a newcomer's."""
         return self._wave[self._slots.rows_like(slots, base_of)]
 
     def basis_of(self, slot: str) -> int | None:
-        """Return the latest wave that the draw of a slot looks at; None before there is one."""
+        """Return the latest wave that the draw of a slot looks at; None for the first waves."""
         wave = self.wave_of(slot)
         return wave - LAG if wave >= LAG else None
 
     def note(self, ending: BattleEnding) -> None:
-        """Take note of a battle, and let those go on who waited for its wave."""
+        """Note the end of a battle, and wake those who wait for its wave."""
         row = self._slots.find(ending.id)
         if row is None:
             return
@@ -110,6 +112,7 @@ class Waves:
         halves = _HALVES.get(ending.verdict or "", _NOBODY)
         if _NOBODY not in (a, b, halves) and a != b:
             self._rows[row, _FIRST:] = a, b, halves
+        # Once for each slot that counts: a superseded battle keeps no wave waiting.
         if self._is_open[row]:
             self._is_open[row] = False
             self._left[self._wave[row]] -= 1
@@ -120,15 +123,15 @@ class Waves:
         return wave < self._settled
 
     async def until_settled(self, wave: int) -> None:
-        """Return once a wave and all before it are settled."""
+        """Wait until a wave and all before it are settled."""
         if not self.is_settled(wave):
             await self._waiting.setdefault(wave, asyncio.Event()).wait()
 
     def cells(self, wave: int, models: int) -> Cells:
         """Return the decided battles of the waves up to this one, clustered by video.
 
-        Of each place the latest slot among them counts, played or not. Once the waves are settled
-        this is the same however the run came there. The first `models` of the roster count.
+        The latest slot of each place among them counts, played or not. Once these waves are settled
+        the result does not depend on the course of the run. The first `models` of the roster count.
         """
         rows = self._rows[: np.searchsorted(self._wave, wave, side="right")]
         # Among equals numpy finds the first, which is the latest from behind.
@@ -144,9 +147,9 @@ class Waves:
         )
 
     def weights(self, basis: int, models: int) -> Ints:
-        """Return how likely each pair is to be drawn by the waves up to `basis`, in millionths.
+        """Return the probability of each pair by the waves up to `basis`, in millionths.
 
-        They are weighed as if battles were independent, as where the rule was measured
+        Battles are weighed as if they were independent, as where the rule was measured
         (`scoring/design/power.py`): the few videos of the first waves give no error.
         """
         from videoautoarena.scoring.design.pairing import mix_weights
@@ -166,12 +169,12 @@ class Waves:
 
 
 def ending_of(battle: Battle) -> BattleEnding:
-    """Return how a battle ended."""
+    """Return who met in a battle and how it ended."""
     return BattleEnding(battle.id, battle.model_a, battle.model_b, battle.verdict)
 
 
 def _numbered_waves(parts: Sequence[Numbers]) -> tuple[list[Wave], Numbers]:
-    """Return the waves in their order and each slot's number among them, from slots in order."""
+    """Return the waves in order and the wave of each slot; slots have to be in order."""
     generation, block, round_ = parts
     is_new = np.ones(len(generation), dtype=np.bool_)
     is_new[1:] = np.any([part[1:] != part[:-1] for part in parts], axis=0)
@@ -182,7 +185,7 @@ def _numbered_waves(parts: Sequence[Numbers]) -> tuple[list[Wave], Numbers]:
 
 
 def read_rule(config: RunConfig, waves: Waves, rule: StoppingRule, wave: int) -> RuleReading:
-    """Return what a rule sees in the battles up to a wave, which must be settled."""
+    """Return the reading of a rule by the battles up to a wave, which must be settled."""
     from videoautoarena.scoring.design.stopping import measure_separation
 
     models = config.roster(waves.order[wave].generation)
@@ -205,7 +208,7 @@ def read_rule(config: RunConfig, waves: Waves, rule: StoppingRule, wave: int) ->
 
 
 class Watch:
-    """Looks at a run's waves as they are settled, and says which slots are still played."""
+    """Reads a rule whenever a wave is settled, and says which slots are still played."""
 
     def __init__(
         self,
@@ -214,14 +217,14 @@ class Watch:
         waves: Waves,
         on_reading: Callable[[RuleReading], None],
     ) -> None:
-        """Take a rule, what it looks at, and what is called with what it saw last."""
+        """Take a rule, the waves it looks at, and a function for its latest reading."""
         self.rule = rule
         self._config = config
         self._waves = waves
         self._on_reading = on_reading
         self._looked = 0
         self.latest: RuleReading | None = None
-        """Of the last wave that was looked at; it is the one that met the rule, if any did."""
+        """The reading of the last wave that was looked at; it met the rule if any did."""
 
     @property
     def met(self) -> RuleReading | None:
@@ -229,15 +232,17 @@ class Watch:
         return self.latest if self.latest and self.latest.is_met else None
 
     async def turn(self, slot: str) -> bool:
-        """Return whether a slot is played, once that is known."""
+        """Wait until it is known whether a slot is played, and return it."""
         last = self._waves.wave_of(slot) - LAG
+        # Wave by wave and not the latest one: where a run stops must not depend on which battle
+        # ended first, nor on how often anybody looked.
         while self.met is None and self._looked <= last:
             await self._waves.until_settled(self._looked)
             self.look()
         return self.met is None or self.met.wave > last
 
     def look(self) -> None:
-        """Look at all waves that were settled since, up to the first that meets the rule."""
+        """Read the rule for all waves settled since, up to the first that meets it."""
         before = self._looked
         while self.met is None and self._looked < self._waves.settled:
             self.latest = read_rule(self._config, self._waves, self.rule, self._looked)
@@ -247,15 +252,15 @@ class Watch:
 
 
 class Outlook(NamedTuple):
-    """What is left of a run, and what its rule says of that."""
+    """What is left of a run, and how much of that its rule lets be played."""
 
     left: int
     """Slots that are not settled."""
     due: int
-    """Those of them that would be played now."""
+    """Slots among them that would be played now."""
     rule: StoppingRule | None = None
     reading: RuleReading | None = None
-    """Of the wave that met the rule, else of the latest; None without a rule or a settled wave."""
+    """The reading that met the rule, else the latest; None without a rule or a settled wave."""
 
     @property
     def is_stopped(self) -> bool:
@@ -267,9 +272,10 @@ NOTHING_LEFT = Outlook(0, 0)
 
 
 def look_ahead(store: Store) -> Outlook:
-    """Return what is left of a run; with a rule that was not met yet its waves are looked at."""
+    """Return what is left of a run; a rule that was not met yet is read for its waves."""
     kept = kept_rule(store)
     count = Tally.of(store).left
+    # Most runs: no wave has to be read.
     if kept.rule is None or (kept.met and not count):
         return Outlook(count, count, kept.rule, kept.met)
     from videoautoarena.runs.run.config.run_config import RunConfig
@@ -292,4 +298,5 @@ def look_ahead(store: Store) -> Outlook:
 
 
 def _finite(number: float) -> float | None:
+    # JSON knows no infinity.
     return number if math.isfinite(number) else None

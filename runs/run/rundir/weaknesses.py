@@ -1,4 +1,4 @@
-"""What the evolver wrote down about answers, a line for every answer it looked at."""
+"""What the evolver wrote about answers, one record for each answer it looked at."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Look:
-    """One answer whose faults were looked for."""
+    """One answer in which the evolver looked for faults."""
 
     battle: str
     video: str
     model: str
     weaknesses: tuple[str, ...]
-    """As they were written, each once; none where the answer was found to have none."""
+    """Weaknesses as they were written, each once; empty if none was found."""
     faults: tuple[str, ...]
 
 
 class Fought(NamedTuple):
-    """A battle without what was said in it."""
+    """A battle without its texts."""
 
     id: str
     video: str
@@ -39,23 +39,23 @@ class Fought(NamedTuple):
 
 @dataclass(frozen=True)
 class Looks:
-    """Every answer that was looked at, and what its weaknesses have in common."""
+    """All answers that were looked at, and the themes of their weaknesses."""
 
     battles: Sequence[Fought]
-    """Those that count, in slot order."""
+    """Battles that count, in slot order."""
     every: Sequence[Look]
-    """In the order in which battles were first looked at, model_a's answer before model_b's."""
+    """Looks in the order in which battles were first looked at, model_a's before model_b's."""
     embed: Embed | None = None
     """Makes vectors of weaknesses; None: their words are compared."""
 
     @cached_property
     def counts(self) -> Counter[str]:
-        """Of how many answers each weakness was written."""
+        """Weakness to the number of answers of which it was written."""
         return Counter(weakness for look in self.every for weakness in look.weaknesses)
 
     @cached_property
     def theme_of(self) -> dict[str, str]:
-        """The theme of each weakness: one that was written and is most like all of its kind."""
+        """Weakness to its theme: the written weakness that is most like all of its kind."""
         if len(self.counts) < 2:
             return {weakness: weakness for weakness in self.counts}
         from videoautoarena.scoring.texts.themes import find_themes
@@ -63,7 +63,7 @@ class Looks:
         return find_themes(self.counts, self.embed)
 
     def themes_of(self, weaknesses: Iterable[str]) -> list[str]:
-        """Return the themes of weaknesses that were written down here, each once."""
+        """Return the themes of some of these weaknesses, each once."""
         return list(dict.fromkeys(self.theme_of[weakness] for weakness in weaknesses))
 
 
@@ -92,7 +92,7 @@ def read_looks(battles: Iterable[Battle], embed: Embed | None = None) -> Looks:
 
 
 class _Written(NamedTuple):
-    """What was written of one answer, each text once and in order."""
+    """What was written about one answer, each text once and in order."""
 
     weaknesses: dict[str, None]
     faults: dict[str, None]
