@@ -1,4 +1,4 @@
-"""What a run holds, and records that follow from it, as JSON lines for other programs."""
+"""What a run holds and what follows from it as JSON lines, for whatever reads them elsewhere."""
 
 from __future__ import annotations
 
@@ -32,27 +32,27 @@ from videoautoarena.runs.run.rundir.account import (
 from videoautoarena.runs.run.rundir.reader import RUN_FILE, RunReader, open_run
 
 Written = Callable[[Battle], Mapping[str, Any]]
-"""Turns a decided battle into the format of another program."""
+"""A decided battle in a format of others."""
 What = Literal[
     "calls", "battles", "labels", "trials", "setup", "videos", "users", "costs", "rounds",
     "standards",
 ]  # fmt: skip
 Kind = Literal["setup", "videos", "users", "costs", "rounds", "standards"]
-"""The kinds of export that are records, computed from what the run holds."""
+"""Those of them that are records, computed from what the run holds."""
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 IN_PROCESS = "in-process"
 OWN_SERVER = "own server"
-"""The word that replaces the address of a server that is no provider's."""
+"""What stands for the address of a server that is no provider's."""
 PAGE = 200
-"""Calls that are read into memory at once."""
+"""Calls that are in memory at once."""
 REPORT_EVERY = 500
-"""Lines between two reports of progress."""
+"""Lines between two reports of how far it is."""
 OnCount = Callable[[int, int], None]
-"""Takes the number of lines that are written, and of all lines."""
+"""Takes how many lines are written, and how many there will be."""
 
 
 class Lines(NamedTuple):
-    """The number of exported lines, and the lines, which are made one at a time."""
+    """What is exported: how many lines, and the lines, made as they are asked for."""
 
     total: int
     lines: Iterator[str]
@@ -86,7 +86,7 @@ def lines_of(run: RunReader, what: What, written: Written | None = None) -> Line
 
 
 def records_of(run: RunReader, what: Kind) -> Iterable[PublishedRecord]:
-    """Return the records of one kind that describe a run."""
+    """Return the records that a run is described by, of one kind."""
     if what == "setup":
         return [setup_of(run)]
     if what == "videos":
@@ -108,7 +108,6 @@ KINDS: Mapping[Kind, type[PublishedRecord]] = {
     "rounds": RunRound,
     "standards": StandardVerdicts,
 }
-<<<<<<< 31a2b48629094675a2d4ec799b5b812b34df7077
 """What each line of such an export is."""
 DEFINITIONS = {"RunSetup": "Setup", "RunRound": "Round"}
 """Names of definitions that the schema has published, by class; others are those of the classes."""
@@ -123,14 +122,6 @@ def records_schema() -> dict[str, Any]:
 
         def normalize_name(self, name: str) -> str:
             return DEFINITIONS.get(name) or super().normalize_name(name)
-=======
-"""The record that each line of such an export holds."""
-
-
-def records_schema() -> dict[str, Any]:
-    """Return the JSON Schema of these records, by the name of their export."""
-    from pydantic.json_schema import models_json_schema
->>>>>>> 58852f4b70bcdddf22ec306ff44f32567acc2fc9
 
     kinds: list[tuple[type[PublishedRecord], Literal["serialization"]]] = [
         (kind, "serialization") for kind in KINDS.values()
@@ -141,7 +132,6 @@ def records_schema() -> dict[str, Any]:
 
 
 def _calls(run: RunReader) -> Iterator[dict[str, object]]:
-    # By pages: a run may have millions of calls, each with its reply.
     place, rows = run.store.journal.after(0, most=PAGE)
     while rows:
         yield from map(_call, rows)
@@ -159,21 +149,20 @@ def _call(row: CallRow) -> dict[str, object]:
 
 
 def _own_servers(endpoints: Iterable[str]) -> list[str]:
-    """Return the names by which texts may mention servers of one's own, longest first."""
+    """Return the names under which servers of one's own may be spoken of, longest first."""
     own = {one for one in endpoints if not (one == IN_PROCESS or is_providers(one))}
     hosts = {one.rpartition(":")[0] for one in own if ":" in one}
-    # Longest first, or the host would be replaced within host:port and the port stay.
     return sorted(own | hosts, key=len, reverse=True)
 
 
 def _own_servers_of(run: RunReader) -> list[str]:
-    """Return these names for all models of a run."""
+    """Return the same of all models of a run."""
     cast = (run.manifest.get("cast") or {}).values()
     return _own_servers(entry.get("endpoint", IN_PROCESS) for entry in cast)
 
 
 def _without(names: Iterable[str], text: str | None) -> str | None:
-    """Return the words of a failure without the names of servers."""
+    """Return what was said of a failure, without where the server stands."""
     for name in names:
         # A host may be called "time": what only holds its name says another thing.
         whole = rf"(?<![\w-]){re.escape(name)}(?![\w-])"
@@ -182,7 +171,7 @@ def _without(names: Iterable[str], text: str | None) -> str | None:
 
 
 def _judged_without(names: Sequence[str], judging: dict[str, Any]) -> dict[str, Any]:
-    """Return one judging, whose reason names no server of one's own."""
+    """Return one judge's view; where its call failed, without where the server stands."""
     return {**judging, "reason": _without(names, judging["reason"])}
 
 
@@ -201,16 +190,15 @@ def _battles(run: RunReader) -> Iterator[dict[str, object]]:
     names = _own_servers_of(run)
     for battle in run.store.each_battle():
         fields = as_json(battle)
-        # The reason of a void or forfeit quotes a server's error, which may hold its address.
         fields["reason"] = _without(names, battle.reason)
         fields["verdicts"] = [_judged_without(names, one) for one in fields["verdicts"]]
         yield {**fields, "superseded": battle.id not in run.lineup.ids}
 
 
 def write_whole(to: Path, lines: Iterable[str]) -> int:
-    """Write lines to a file whole or not at all; return their number.
+    """Write lines to a file whole or not at all; return how many.
 
-    A file beside it is filled and then renamed. Raises OSError.
+    A file next to it is filled and then given the name. Raises OSError.
     """
     number, name = tempfile.mkstemp(dir=to.parent, prefix=f".{to.name[:40]}-")
     draft = Path(name)
@@ -221,8 +209,6 @@ def write_whole(to: Path, lines: Iterable[str]) -> int:
                 file.write(f"{line}\n")
                 count += 1
             file.flush()
-            # On the disk before it gets the name, or a power cut could leave an empty file under
-            # it.
             os.fsync(file.fileno())
         draft.chmod(0o644)  # mkstemp keeps it to its owner
         draft.replace(to)
@@ -270,7 +256,6 @@ def export(
 
 def refuse_place(out: Path, to: Path, *, force: bool) -> None:
     """Raise BadInput for a file that is part of the run, or there and not to be replaced."""
-    # Its log and its lock begin with the same name.
     is_part = to.resolve().parent == out.resolve() and to.name.startswith(RUN_FILE)
     if is_part or to.resolve() == out.resolve():
         raise BadInput(f"{to} is the run itself; pass another --to")
