@@ -5,17 +5,13 @@ from __future__ import annotations
 import shutil
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
 from videoautoarena.runs.cli.program import ending, options
 from videoautoarena.runs.cli.program.ending import STAGE, RunStage
 from videoautoarena.runs.formats.terminal import safe, say
-
-if TYPE_CHECKING:
-    pass
-
 
 _CONTINUING = options.together(options.MOVED, options.TRUST, options.CONCURRENCY, options.PATIENCE)
 

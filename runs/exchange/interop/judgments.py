@@ -243,7 +243,8 @@ def _lines(folder: Path) -> Iterator[_JudgeOutput]:
         raise BadInput(f"{folder} holds no judge output; it must hold <qid>.jsonl files")
     for file in files:
         text = decode(read_bytes(file), str(file))
-        rows = text.splitlines() if file.suffix == ".jsonl" else [text]
+        # Not splitlines: it also breaks at characters such as U+2028, which JSON strings may hold.
+        rows = text.split("\n") if file.suffix == ".jsonl" else [text]
         rows = [row for row in rows if row.strip()]
         for place, row in enumerate(rows, start=1):
             where = f"{file}, line {place}" if len(rows) > 1 else str(file)

@@ -386,7 +386,11 @@ def _written(value: JsonValue) -> str:
         return ", ".join(map(_written, value))
     if isinstance(value, dict):
         return ", ".join(f"{key} {_written(held)}" for key, held in value.items()) or "none"
-    return {None: "none", True: "yes", False: "no"}.get(value, str(value))  # type: ignore[arg-type]
+    if value is None:
+        return "none"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return str(value)
 
 
 def _result_row(result: TaskResult | DialogueResult) -> ResultRow:

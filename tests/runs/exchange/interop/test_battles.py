@@ -150,6 +150,13 @@ def test_several_files_and_json_lines_come_together(tmp_path: Path) -> None:
     assert "already exists" in str(again.exception)
 
 
+def test_a_line_of_json_may_hold_what_elsewhere_ends_a_line(tmp_path: Path) -> None:
+    lines = tmp_path / "votes.jsonl"
+    lines.write_text(json.dumps(vote("tie", judge="one\u2028two"), ensure_ascii=False) + "\n")
+    said = invoke("import", "battles", lines, "--to", tmp_path / "out.jsonl")
+    assert said.stdout == "1 battle of 2 models, fastchat\n"
+
+
 @pytest.mark.parametrize(
     ("battle", "told"),
     [

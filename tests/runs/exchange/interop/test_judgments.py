@@ -109,7 +109,11 @@ def test_what_archives_leave_beside_is_passed_over(
 def test_all_lines_may_stand_in_one_file(bench: OpenBench, tmp_path: Path) -> None:
     for against in ("selected", "rejected"):
         lines = [
-            json.dumps(judgment(BENCH, qid, against=against, words=WORDS["tie"])) for qid in BENCH
+            json.dumps(
+                judgment(BENCH, qid, against=against, words=f"\u2028{WORDS['tie']}"),
+                ensure_ascii=False,
+            )
+            for qid in BENCH
         ]
         (tmp_path / against).mkdir()
         (tmp_path / against / "all.jsonl").write_text("\n".join(lines))

@@ -198,6 +198,11 @@ def test_long_texts_are_cut_and_that_stand_ins_played_is_said_once(tmp_path: Pat
     assert [note for note in notes(found) if note.startswith(STAND_INS)] == []
 
 
+def test_what_a_set_was_made_with_is_said_as_it_was_asked() -> None:
+    asked = {"seed": 0, "turns": [1, 5], "unseen": True, "cut": False, "licence": None}
+    assert set_page._written(asked) == "seed 0, turns 1, 5, unseen yes, cut no, licence none"
+
+
 def test_text_that_is_out_to_do_harm_ends_no_element_of_the_page(tmp_path: Path) -> None:
     hostile = "".join(trap for trap in TRAPS if len(trap) < 4000 and "\ud800" not in trap)
     talked = Talked(models=(NAME, f"{NAME}{OWN}"), videos=1, text=hostile, judge=NAME)
