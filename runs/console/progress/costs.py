@@ -115,7 +115,7 @@ class CallCosts:
 
     @property
     def calls(self) -> dict[str, Calls]:
-        """Role to the costs of its calls; trials of judges and calls of `arena freeze` count as trial.
+        """Role to the costs of its calls; trials and calls of `arena freeze` are trial.
 
         `calls`, `failures`, `input_tokens`, `output_tokens`, `untold_tokens`, `cost_usd` and
         `unknown_cost`: tokens and cost of all attempts, as far as known.
