@@ -38,7 +38,7 @@ OFFENCES = {
     "runs/serve/server": "import videoautoarena.runs.serve.view.app",
     "runs/views/page": "import starlette.requests",
     "runs/bench/format": "import click, videoautoarena.runs.bench.play.runner",
-    "runs/making/tasks": "import videoautoarena.runs.making.dialogues.making",
+    "runs/making/tasks": "import videoautoarena.runs.making.dialogues.video_dialogues",
     "runs/exchange/training": "import videoautoarena.runs.exchange.interop.mlvu",
     "runs/analysis/trials": "import videoautoarena.runs.analysis.realism.report",
     "runs/console/progress": "import videoautoarena.runs.console.media.videos",

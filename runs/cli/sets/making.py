@@ -16,7 +16,7 @@ from videoautoarena.runs.making.tasks.kinds import CUT_KINDS
 if TYPE_CHECKING:
     from videoautoarena.runs.bench.format.schema import Ability
     from videoautoarena.runs.making.dialogues.dialogue_set import DialogueOrder, MadeDialogues
-    from videoautoarena.runs.making.dialogues.making import DialogueTally
+    from videoautoarena.runs.making.dialogues.video_dialogues import DialogueTally
     from videoautoarena.runs.making.tasks.watched_set import Watched, WatchOrder
     from videoautoarena.runs.making.tasks.watching import WatchTally
 
@@ -239,7 +239,7 @@ def make_dialogues_command(folder: Path, to: Path, *, plan: bool, **typed: Any) 
     from videoautoarena.graph.dialogue_checks import TURNS
     from videoautoarena.runs.making.dialogues.dialogue_set import DialogueOrder
     from videoautoarena.runs.making.dialogues.make import make_dialogues, plan_dialogues
-    from videoautoarena.runs.making.dialogues.making import DialogueWish
+    from videoautoarena.runs.making.dialogues.video_dialogues import DialogueWish
 
     typed["turns"] = options.span("--turns", typed["turns"], TURNS)
     wish = options.take(DialogueWish, typed)

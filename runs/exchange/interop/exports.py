@@ -20,10 +20,10 @@ if TYPE_CHECKING:
     from videoautoarena.runs.bench.format.schema import Kind
 
 
-def fastchat_battle(battle: Battle) -> dict[str, Any]:
-    """Return a decided battle as FastChat holds it; two bad answers are the one tie it names."""
+def fastchat_battle(battle: Battle) -> str:
+    """Return the line of a decided battle for FastChat; two bad answers are its one tie."""
     winners = {"a": "model_a", "b": "model_b", "tie_bad": "tie (bothbad)"}
-    return {
+    record = {
         "question_id": battle.id,
         "model_a": battle.model_a,
         "model_b": battle.model_b,
@@ -32,11 +32,12 @@ def fastchat_battle(battle: Battle) -> dict[str, Any]:
         "video": battle.video,
         "turn": 1,
     }
+    return json.dumps(record)
 
 
-def videoautoarena_battle(battle: Battle) -> dict[str, Any]:
-    """Return a decided battle as VideoAutoArena's own files hold it."""
-    return {
+def videoautoarena_battle(battle: Battle) -> str:
+    """Return the line of a decided battle in VideoAutoArena's own files."""
+    record = {
         "video_id": battle.video,
         "qid": battle.id,
         "persona": battle.persona_text,
@@ -48,13 +49,14 @@ def videoautoarena_battle(battle: Battle) -> dict[str, Any]:
         "evol": battle.origin == "evolved",
         "Overall Judge": {"a": "A", "b": "B"}.get(battle.verdict, "Tie"),
     }
+    return json.dumps(record)
 
 
-BATTLE_EXPORTS: Mapping[str, Callable[[Battle], dict[str, Any]]] = {
+BATTLE_EXPORTS: Mapping[str, Callable[[Battle], str]] = {
     "fastchat": fastchat_battle,
     "videoautoarena": videoautoarena_battle,
 }
-"""What `arena export --what battles --format` writes of each decided battle, a line each."""
+"""What `arena export --what battles --format` writes of each decided battle: a line of any text."""
 
 
 @dataclass(frozen=True)

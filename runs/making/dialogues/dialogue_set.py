@@ -14,7 +14,7 @@ from videoautoarena.runs.bench.format.writer import CHECKSUMS, count_tables, lic
 from videoautoarena.runs.formats.record_json import keyed, record_json
 from videoautoarena.runs.formats.terminal import safe
 from videoautoarena.runs.jobs.paid_job import JobPlan
-from videoautoarena.runs.making.dialogues.making import MAKER, DialogueTally, DialogueWish
+from videoautoarena.runs.making.dialogues.video_dialogues import MAKER, DialogueTally, DialogueWish
 from videoautoarena.runs.making.tasks.card import COPIES
 from videoautoarena.runs.making.tasks.drafting import WritingOrder
 from videoautoarena.runs.run.rundir.reader import counted

@@ -49,7 +49,7 @@ from videoautoarena.runs.making.dialogues.dialogue_set import (
     outcome_of,
     selection_of,
 )
-from videoautoarena.runs.making.dialogues.making import (
+from videoautoarena.runs.making.dialogues.video_dialogues import (
     MAKER,
     MOST_CLIPS,
     SPARE,

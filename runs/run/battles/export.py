@@ -31,7 +31,7 @@ from videoautoarena.runs.run.rundir.account import (
 )
 from videoautoarena.runs.run.rundir.reader import RUN_FILE, RunReader, open_run
 
-Written = Callable[[Battle], Mapping[str, Any]]
+Written = Callable[[Battle], str]
 """A decided battle in a format of others."""
 What = Literal[
     "calls", "battles", "labels", "trials", "setup", "videos", "users", "costs", "rounds",
@@ -69,7 +69,7 @@ def lines_of(run: RunReader, what: What, written: Written | None = None) -> Line
     if what == "battles" and written is not None:
         total = sum(battle.verdict in DECIDED for battle in run.battles)
         decided = (battle for battle in run.battles if battle.verdict in DECIDED)
-        return Lines(total, map(json.dumps, map(written, decided)))
+        return Lines(total, map(written, decided))
     if what == "labels":
         labels = run.store.evidence.labels()
         return Lines(len(labels), map(json.dumps, map(_label, labels)))

@@ -58,13 +58,13 @@ def test_the_docs_name_every_format(form: str) -> None:
 def test_a_format_of_battles_that_is_one_more_entry_goes_out(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def shortest(one: Battle) -> dict[str, object]:
-        return {"who": [one.model_a, one.model_b]}
+    def tabbed(one: Battle) -> str:
+        return f"{one.model_a}\t{one.model_b}"
 
     out = play(tmp_path / "out", [battle(slot(video(), 0))])
-    monkeypatch.setitem(BATTLE_EXPORTS, "videoautoarena", shortest)  # type: ignore[arg-type]
+    monkeypatch.setitem(BATTLE_EXPORTS, "videoautoarena", tabbed)  # type: ignore[arg-type]
     said = invoke("export", out, "--what", "battles", "--format", "videoautoarena")
-    assert said.stdout == '{"who": ["hawk", "owl"]}\n'
+    assert said.stdout == "hawk\towl\n"
 
 
 def test_options_name_the_formats_that_take_them(monkeypatch: pytest.MonkeyPatch) -> None:

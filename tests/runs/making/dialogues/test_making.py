@@ -32,7 +32,7 @@ from videoautoarena.runs.bench.format.writer import BEFORE_PASSING_ON
 from videoautoarena.runs.cli.program.main import arena
 from videoautoarena.runs.jobs.paid_job import FailedScopes
 from videoautoarena.runs.making.dialogues import make as making
-from videoautoarena.runs.making.dialogues.making import SPARE, DialogueWish
+from videoautoarena.runs.making.dialogues.video_dialogues import SPARE, DialogueWish
 from videoautoarena.runs.making.tasks.drafting import CALLS
 from videoautoarena.runs.run.config.disclosure import REPAIR
 

@@ -24,7 +24,7 @@ from videoautoarena.memory.records.records import Frame, Sampling, Video, VideoF
 from videoautoarena.memory.records.scenes import Scene, SceneMemory, Span
 from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.bench.format.schema import ABILITIES
-from videoautoarena.runs.making.dialogues.making import (
+from videoautoarena.runs.making.dialogues.video_dialogues import (
     MOST_CLIPS,
     SPARE,
     DialogueWish,
