@@ -14,11 +14,12 @@ from pydantic import (
     ConfigDict,
     Field,
     SerializerFunctionWrapHandler,
+    field_validator,
     model_serializer,
 )
 
 from videoautoarena.memory.records.frame_policies import FRAME_POLICIES, PolicyName
-from videoautoarena.memory.records.standards import Standard
+from videoautoarena.memory.records.standards import STANDARDS, Standard
 
 LONGEST_NAME = 5000
 """Most characters of what is shown in many places: names, ids and paths."""
@@ -654,6 +655,14 @@ class Judging(Sparse):
     reason: str | None = None
     """Why there is no verdict."""
     left_out: ClassVar[tuple[str, ...]] = ("own_answer", "standards")
+
+    @field_validator("analyses")
+    @classmethod
+    def _in_the_order_of_standards(
+        cls, said: dict[Standard, str] | None
+    ) -> dict[Standard, str] | None:
+        # A stored body has its keys sorted; people and exports read standards in their own order.
+        return said and {name: said[name] for name in STANDARDS if name in said}
 
 
 class Battle(Sparse):

@@ -20,6 +20,14 @@ def said(seats: str = "ab", judge: str = "judge", **standards: str) -> Any:
     return judging(judge=judge, seats=seats, standards=standards)
 
 
+def test_the_words_on_standards_are_read_in_the_order_of_the_standards(tmp_path: Path) -> None:
+    words = {name: f"on {name}" for name in sorted(STANDARDS)}
+    assert list(words) != list(STANDARDS)
+    out = play(tmp_path / "out", [battle(slot(video(), 0), verdicts=(judging(analyses=words),))])
+    (row,) = exported(out, "battles")
+    assert list(row["verdicts"][0]["analyses"]) == list(STANDARDS)
+
+
 def test_the_slices_of_a_leaderboard_count_the_same_verdicts(tmp_path: Path) -> None:
     votes = [
         {"accuracy": "a", "relevance": "b", "helpfulness": "tie", "instruction_following": "a"},
