@@ -26,7 +26,7 @@ from videoautoarena.runs.bench.format.schema import DialogueItem
 from videoautoarena.runs.bench.play.cast import PRESETS, BenchCast, CastRequest, Player, task_cast
 from videoautoarena.runs.bench.play.forecast import PlannedCall
 from videoautoarena.runs.bench.play.game import Outcome, Said
-from videoautoarena.runs.bench.play.rules import Rules
+from videoautoarena.runs.bench.play.rules import PlayerRules
 from videoautoarena.runs.bench.play.tally import Outcomes, facts_of
 from videoautoarena.runs.bench.play.videos import BenchVideos
 from videoautoarena.runs.formats.battle_table import quoted
@@ -37,7 +37,7 @@ FACTS = ("model", "max_frames", "judge", "seed", "prompts", "contracts", "readin
 """What a result says of how it came to be, in this order, beside its counts and its history."""
 
 
-class DialogueRules(Rules):
+class DialogueRules(PlayerRules):
     """How dialogues are played."""
 
     def cast(self, bench: OpenBench[Any], wanted: CastRequest) -> BenchCast:

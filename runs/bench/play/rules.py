@@ -49,22 +49,9 @@ class Rules(ABC):
     ) -> Game[Any]:
         """Return what plays one item for one player."""
 
+    @abstractmethod
     async def unknown(self, game: Any, cast: BenchCast, item: Any) -> Unknown:
         """Return what is left of an item; `game` repeats what is known, None if nothing is."""
-        known = 0
-        asks = list[PlannedCall]()
-        for player in cast.players:
-            mine = await self.unknown_of_player(game, cast, item, player)
-            known += not mine
-            asks += mine
-        return Unknown(known, tuple(asks))
-
-    async def unknown_of_player(
-        self, game: Any, cast: BenchCast, item: Any, player: Player
-    ) -> list[PlannedCall]:
-        """Return the calls of one item for one player that a repetition lacks."""
-        # Only for kinds that take `unknown` as it is; preferences look at a question as a whole.
-        raise NotImplementedError
 
     @abstractmethod
     def kept(self, bench: OpenBench[Any], cast: BenchCast) -> Sequence[AnyResult]:
@@ -81,6 +68,26 @@ class Rules(ABC):
         prompts: PromptSet,
     ) -> list[AnyResult]:
         """Return the result of each player, its lines in the order of the bench."""
+
+
+class PlayerRules(Rules):
+    """Rules of benches on which each player is looked at by itself."""
+
+    async def unknown(self, game: Any, cast: BenchCast, item: Any) -> Unknown:
+        """Return what is left of an item: a player of whom nothing is missing is known."""
+        known = 0
+        asks = list[PlannedCall]()
+        for player in cast.players:
+            mine = await self.unknown_of_player(game, cast, item, player)
+            known += not mine
+            asks += mine
+        return Unknown(known, tuple(asks))
+
+    @abstractmethod
+    async def unknown_of_player(
+        self, game: Any, cast: BenchCast, item: Any, player: Player
+    ) -> list[PlannedCall]:
+        """Return the calls of one item for one player that a repetition lacks."""
 
 
 class PreferenceRules(Rules):

@@ -34,7 +34,7 @@ from videoautoarena.runs.bench.play.cast import (
 )
 from videoautoarena.runs.bench.play.forecast import PlannedCall
 from videoautoarena.runs.bench.play.game import Game, Outcome, Said, no_frames, scope_of
-from videoautoarena.runs.bench.play.rules import Rules
+from videoautoarena.runs.bench.play.rules import PlayerRules
 from videoautoarena.runs.bench.play.tally import Outcomes, facts_of, retrieval_of
 from videoautoarena.runs.bench.play.videos import BenchVideos
 from videoautoarena.runs.run.rundir.frames import RunFrames
@@ -190,7 +190,7 @@ def scale_of(item: TaskItem) -> Scale:
     return "scene" if item.points and item.task != "summary" else "summary"
 
 
-class TaskRules(Rules):
+class TaskRules(PlayerRules):
     """How tasks are played."""
 
     def cast(self, bench: OpenBench[Any], wanted: CastRequest) -> BenchCast:
