@@ -144,9 +144,11 @@ def write_dialogue(sent: ModelInput, blocks: dict[str, str]) -> dict[str, object
     try:
         # a second try is told the rounds of the first: its scored ones were asked in vain
         refused = json.loads(blocks.get("refused", "") or "{}")["rounds"]
-        asked += [str(one["user"]) for one in refused if one["scored"] == "yes"]
+        vain = [str(one["user"]) for one in refused if one["scored"] == "yes"]
     except (ValueError, TypeError, KeyError):
-        pass
+        # A first try that was refused for its form has no rounds to read.
+        vain = []
+    asked += vain
     request = DialogueRequest(
         ability=blocks.get("ability", "").partition("\n")[0].strip(),
         turns=max(FEWEST, int(turns) if turns.isdecimal() and len(turns) < 3 else FEWEST),
