@@ -105,16 +105,8 @@ from videoautoarena.runs.run.config.arena_file import (
     SamplingTable,
 )
 from videoautoarena.runs.run.inputs.users import RunUser
-from videoautoarena.runs.run.rundir.account import (
-    Member,
-    Roles,
-    RunCosts,
-    RunSetup,
-    RunVideo,
-    Spending,
-    Took,
-    Waits,
-)
+from videoautoarena.runs.run.rundir.account import Member, Roles, RunSetup, RunVideo
+from videoautoarena.runs.run.rundir.spending import RunCosts, Spending, Took, Waits
 from videoautoarena.runs.tournament.simulate import Finished
 
 

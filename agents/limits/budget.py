@@ -15,8 +15,8 @@ from array import array
 from bisect import bisect_left, insort
 from collections.abc import Callable, Mapping
 from dataclasses import KW_ONLY, dataclass, field
-from typing import NamedTuple
 
+from videoautoarena.agents.limits.caps import SpendCaps
 from videoautoarena.agents.limits.estimates import Estimates, may_be_charged
 from videoautoarena.agents.limits.prices import (
     NANO,
@@ -30,18 +30,6 @@ from videoautoarena.agents.limits.prices import (
 from videoautoarena.agents.models.registry import Model
 from videoautoarena.agents.prompting.layout import Request
 from videoautoarena.memory.records.records import Attempt, CallRow, Nonce
-
-
-class SpendCaps(NamedTuple):
-    """How much may be spent on a run, over all its processes; None is no cap."""
-
-    usd: float | None = None
-    tokens: float | None = None
-    """Input and output of remote models together."""
-
-    def __bool__(self) -> bool:
-        return self != SpendCaps()
-
 
 ENOUGH = 3
 """Battles that must have ended before the dearest of them stands for the cost of any."""

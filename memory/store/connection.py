@@ -22,7 +22,6 @@ from threading import RLock
 from typing import Any, ClassVar, NamedTuple
 from urllib.parse import quote
 
-from videoautoarena.memory.records.digests import digest
 from videoautoarena.memory.records.errors import RunLocked, StoreError
 from videoautoarena.memory.store.migrations import check_layout, fill_in, migrate
 
@@ -504,6 +503,9 @@ def lay_out(path: Path, manifest: str, texts: Mapping[str, str], *, fsync: bool)
     """Make the file of a run, under another name first: a kill leaves a whole run or none."""
     if path.exists():
         raise StoreError(f"{path} exists already; continue it, or pass another --out")
+    # Here, since `arena --help` needs this module and must not wait for the records.
+    from videoautoarena.memory.records.digests import digest
+
     draft = path.with_name(f"{path.name}.new")
     with blaming(path):
         # A log without its file would be taken for the log of the new one.

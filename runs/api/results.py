@@ -28,7 +28,8 @@ if TYPE_CHECKING:
     from videoautoarena.runs.console.media.frames import FramesView
     from videoautoarena.runs.console.progress.status import RunStatus
     from videoautoarena.runs.rating.profile import ModelProfile, ModelProfiles
-    from videoautoarena.runs.run.rundir.account import RunCosts, RunSetup, Spending, Took
+    from videoautoarena.runs.run.rundir.account import RunSetup
+    from videoautoarena.runs.run.rundir.spending import RunCosts, Spending, Took
     from videoautoarena.runs.views.results.report import Report
 
 

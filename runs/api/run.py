@@ -344,7 +344,7 @@ class Run:
 
     def costs(self) -> Costs:
         """Return what the calls of the run took, as `arena export --what costs` prints it."""
-        from videoautoarena.runs.run.rundir.account import costs_of
+        from videoautoarena.runs.run.rundir.spending import costs_of
 
         with self._opened() as run:
             return Costs(costs_of(run))

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import NamedTuple, Protocol
 
 from videoautoarena.agents.calls.ask import Asker
-from videoautoarena.agents.limits.budget import SpendCaps
+from videoautoarena.agents.limits.caps import SpendCaps
 from videoautoarena.agents.limits.estimates import SEEN_FRAMES
 from videoautoarena.agents.limits.outages import Outage
 from videoautoarena.agents.limits.scheduler import EndpointKey, LimitLoan, PlaceDemand
@@ -18,7 +18,7 @@ from videoautoarena.memory.records.slots import Slots
 from videoautoarena.memory.store.shares import Share, Unit, UnitClaim
 from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.run.config.run_config import RunConfig
-from videoautoarena.runs.run.rundir.budget import NO_CAPS, kept_caps
+from videoautoarena.runs.run.config.stopping_rule import NO_CAPS, kept_caps
 from videoautoarena.runs.run.rundir.frames import RunFrames
 
 LEASE_S = 15.0

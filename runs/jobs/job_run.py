@@ -15,11 +15,11 @@ from videoautoarena.runs.jobs.paid_job import Item, JobOrder, Outcome, PaidJob, 
 from videoautoarena.runs.run.config.agreement import RunTrust, agreed
 from videoautoarena.runs.run.config.cast import CastEntry
 from videoautoarena.runs.run.config.run_config import RunConfig, refuse_text_read
-from videoautoarena.runs.run.rundir.account import Calls
 from videoautoarena.runs.run.rundir.budget import priced
 from videoautoarena.runs.run.rundir.frames import RunFrames
 from videoautoarena.runs.run.rundir.opener import videos_folder
 from videoautoarena.runs.run.rundir.reader import RunReader, run_file
+from videoautoarena.runs.run.rundir.spending import Calls
 from videoautoarena.video.folder.find import find_videos
 from videoautoarena.video.sampling.cache import FrameCache
 from videoautoarena.video.workers.decoders import Decoders

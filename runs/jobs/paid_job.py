@@ -23,7 +23,7 @@ from pydantic import Field, TypeAdapter
 
 from videoautoarena.agents.calls.ask import Asker
 from videoautoarena.agents.calls.clients import Load
-from videoautoarena.agents.limits.budget import SpendCaps
+from videoautoarena.agents.limits.caps import SpendCaps
 from videoautoarena.agents.limits.outages import PATIENCE_S
 from videoautoarena.agents.models.registry import check_keys
 from videoautoarena.agents.prompting.prompts import PromptSet
@@ -39,13 +39,8 @@ from videoautoarena.runs.formats.terminal import safe
 from videoautoarena.runs.formats.words import dollars
 from videoautoarena.runs.run.config.disclosure import judges_notice
 from videoautoarena.runs.run.config.run_config import RunConfig
-from videoautoarena.runs.run.rundir.budget import (
-    NO_CAPS,
-    check_caps,
-    keep_caps,
-    kept_caps,
-    merged_caps,
-)
+from videoautoarena.runs.run.config.stopping_rule import NO_CAPS, keep_caps, kept_caps, merged_caps
+from videoautoarena.runs.run.rundir.budget import check_caps
 from videoautoarena.runs.run.rundir.context import (
     Calling,
     EarlyEnd,

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from videoautoarena.agents.limits.budget import SpendCaps
+from videoautoarena.agents.limits.caps import SpendCaps
 from videoautoarena.agents.models.registry import check_keys
 from videoautoarena.graph.slot_ids import joining_of, place_of
 from videoautoarena.memory.records.errors import BadInput
@@ -29,15 +29,14 @@ from videoautoarena.runs.run.config.cast import (
 )
 from videoautoarena.runs.run.config.disclosure import REPAIR, judges_notice
 from videoautoarena.runs.run.config.run_config import RunConfig
-from videoautoarena.runs.run.rundir.budget import (
+from videoautoarena.runs.run.config.stopping_rule import (
     NO_CAPS,
-    check_caps,
     describe_caps,
     keep_caps,
     kept_caps,
     merged_caps,
-    priced,
 )
+from videoautoarena.runs.run.rundir.budget import check_caps, priced
 from videoautoarena.runs.run.rundir.opener import Opened, keep_config, stored_folder, stored_prompts
 from videoautoarena.runs.run.rundir.reader import counted, has_subtitles, run_file
 from videoautoarena.runs.run.rundir.slots import Lineup, newcomers_among, next_generation

@@ -15,7 +15,7 @@ from math import inf
 from textwrap import wrap
 from typing import Any, ClassVar, NamedTuple
 
-from videoautoarena.agents.limits.budget import SpendCaps
+from videoautoarena.agents.limits.caps import SpendCaps
 from videoautoarena.agents.limits.estimates import LABEL_TOKENS, frame_tokens, output_limit
 from videoautoarena.agents.limits.prices import TABLE, cost_of, most_usd, price_of
 from videoautoarena.agents.models.registry import Model

@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import NamedTuple, Protocol
 
 from videoautoarena.agents.calls.ask import Asker
-from videoautoarena.agents.limits.budget import CappedBudget, SpendCaps
+from videoautoarena.agents.limits.budget import CappedBudget
+from videoautoarena.agents.limits.caps import SpendCaps
 from videoautoarena.agents.limits.outages import PATIENCE_S, Outage
 from videoautoarena.agents.limits.prices import NOTHING, MoneyAndTokens
 from videoautoarena.graph.context import Arena, always
@@ -35,10 +36,16 @@ from videoautoarena.runs.console.progress.events import (
 )
 from videoautoarena.runs.console.progress.interrupts import until_done
 from videoautoarena.runs.console.progress.local_state import KeptWaits
-from videoautoarena.runs.run.config.stopping_rule import RuleReading, keep_met, kept_rule
+from videoautoarena.runs.run.config.stopping_rule import (
+    NO_CAPS,
+    RuleReading,
+    keep_met,
+    kept_caps,
+    kept_rule,
+)
 from videoautoarena.runs.run.inputs.facts import stored_facts
 from videoautoarena.runs.run.inputs.users import personas_of
-from videoautoarena.runs.run.rundir.budget import NO_CAPS, Budget, kept_caps
+from videoautoarena.runs.run.rundir.budget import Budget
 from videoautoarena.runs.run.rundir.call_facts import FactCount
 from videoautoarena.runs.run.rundir.context import Calling, asker_of, assemble
 from videoautoarena.runs.run.rundir.failures import Faulty, Forfeits

@@ -8,7 +8,7 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-from videoautoarena.agents.limits.budget import SpendCaps
+from videoautoarena.agents.limits.caps import SpendCaps
 from videoautoarena.agents.models.registry import check_keys
 from videoautoarena.agents.prompting.prompts import PromptSet
 from videoautoarena.memory.records.errors import BadInput
@@ -27,16 +27,16 @@ from videoautoarena.runs.run.config.run_config import (
     refuse_missing,
     resolve,
 )
-from videoautoarena.runs.run.config.stopping_rule import kept_rule
-from videoautoarena.runs.run.inputs.facts import Facts, read_facts, stored_facts, summary
-from videoautoarena.runs.run.inputs.users import with_users
-from videoautoarena.runs.run.rundir.budget import (
+from videoautoarena.runs.run.config.stopping_rule import (
     NO_CAPS,
-    check_caps,
     describe_caps,
     kept_caps,
+    kept_rule,
     merged_caps,
 )
+from videoautoarena.runs.run.inputs.facts import Facts, read_facts, stored_facts, summary
+from videoautoarena.runs.run.inputs.users import with_users
+from videoautoarena.runs.run.rundir.budget import check_caps
 from videoautoarena.runs.run.rundir.call_facts import declared_lines, kept_limits, limit_lines
 from videoautoarena.runs.run.rundir.opener import (
     DEFAULT_OPEN_OPTIONS,

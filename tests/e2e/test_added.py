@@ -15,7 +15,7 @@ from tests.support.loopback import Loopback, serving
 from tests.support.manners import Manners, Mishap
 from tests.support.small_runs import battles_of, play, play_again
 from tests.support.whole_runs import KEY, battles, command, committed_keys, environment
-from videoautoarena.agents.limits.budget import SpendCaps
+from videoautoarena.agents.limits.caps import SpendCaps
 from videoautoarena.graph.slot_ids import is_newcomer
 from videoautoarena.memory.records.records import Battle
 from videoautoarena.runs.cli.program.ending import ending, run_async

@@ -17,8 +17,7 @@ from videoautoarena.runs.cluster.lender import Lender
 from videoautoarena.runs.cluster.owner import RunOwner
 from videoautoarena.runs.cluster.worker import Worker
 from videoautoarena.runs.console.progress.events import Listeners
-from videoautoarena.runs.run.config.stopping_rule import kept_rule
-from videoautoarena.runs.run.rundir.budget import kept_caps
+from videoautoarena.runs.run.config.stopping_rule import kept_caps, kept_rule
 from videoautoarena.runs.run.rundir.opener import Opened
 from videoautoarena.runs.run.rundir.reader import run_file
 from videoautoarena.runs.run.rundir.slots import Lineup, newcomers_among

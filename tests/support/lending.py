@@ -9,14 +9,14 @@ from typing import Any, TypeVar
 
 from tests.support.played import manifest
 from tests.support.runfiles import slot, video
-from videoautoarena.agents.limits.budget import SpendCaps
+from videoautoarena.agents.limits.caps import SpendCaps
 from videoautoarena.agents.limits.scheduler import EndpointKey, PlaceDemand
 from videoautoarena.memory.records.records import CallLimits, Nonce
 from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.cluster.jobs import WorkerReport
 from videoautoarena.runs.cluster.lender import Lender
 from videoautoarena.runs.run.config.run_config import RunConfig
-from videoautoarena.runs.run.rundir.budget import keep_caps
+from videoautoarena.runs.run.config.stopping_rule import keep_caps
 
 T = TypeVar("T")
 LEASE_S = 10.0

@@ -41,9 +41,9 @@ from videoautoarena.runs.jobs.paid_job import (
     OnDone,
 )
 from videoautoarena.runs.run.config.disclosure import REPAIR, clip_calls, embedders
-from videoautoarena.runs.run.rundir.account import Calls
 from videoautoarena.runs.run.rundir.opener import stored_prompts
 from videoautoarena.runs.run.rundir.reader import RunReader, counted, run_file
+from videoautoarena.runs.run.rundir.spending import Calls
 from videoautoarena.runs.tournament.plan import known_sum
 
 Wanted = Callable[[RunReader], WhyNot]

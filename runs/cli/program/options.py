@@ -32,7 +32,7 @@ from videoautoarena.runs.formats.terminal import print_result, print_results
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
 
-    from videoautoarena.agents.limits.budget import SpendCaps
+    from videoautoarena.agents.limits.caps import SpendCaps
     from videoautoarena.runs.analysis.trials.trial import Leave
     from videoautoarena.runs.bench.format.reader import OpenBench
     from videoautoarena.runs.console.progress.events import Listeners
@@ -471,7 +471,7 @@ CAPS_AS_TYPED = together(
 
 
 def _caps(max_usd: float | None, max_tokens: float | None) -> SpendCaps:
-    from videoautoarena.agents.limits.budget import SpendCaps
+    from videoautoarena.agents.limits.caps import SpendCaps
 
     return SpendCaps(max_usd, max_tokens)
 

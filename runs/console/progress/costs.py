@@ -15,8 +15,8 @@ from videoautoarena.memory.store.journal import CallFigures
 from videoautoarena.runs.formats.record_json import keyed
 from videoautoarena.runs.formats.terminal import safe
 from videoautoarena.runs.formats.words import cost_words, dollars
-from videoautoarena.runs.run.rundir.account import BESIDE, Calls, role_of
 from videoautoarena.runs.run.rundir.reader import counted
+from videoautoarena.runs.run.rundir.spending import BESIDE, Calls, role_of
 
 Group = tuple[str, str, int]
 """Model, video and number of frames, which calls with a common beginning share."""

@@ -13,15 +13,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from videoautoarena.agents.calls.ask import CallEvent
-from videoautoarena.agents.limits.budget import SpendCaps
+from videoautoarena.agents.limits.caps import SpendCaps
 from videoautoarena.agents.limits.outages import Outage, ServerWait
 from videoautoarena.agents.transport.redaction import redacted
 from videoautoarena.memory.records.records import Battle, CallEnds, Draw, Slot
 from videoautoarena.memory.store.journal import NO_CALLS, CallTotals
 from videoautoarena.runs.console.progress.local_state import Machines
 from videoautoarena.runs.formats.terminal import safe
-from videoautoarena.runs.run.config.stopping_rule import RuleReading
-from videoautoarena.runs.run.rundir.budget import NO_CAPS
+from videoautoarena.runs.run.config.stopping_rule import NO_CAPS, RuleReading
 from videoautoarena.runs.run.rundir.call_facts import FactCount
 from videoautoarena.runs.run.rundir.failures import Forfeits
 

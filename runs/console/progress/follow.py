@@ -35,8 +35,7 @@ from videoautoarena.runs.console.progress.local_state import (
 from videoautoarena.runs.console.progress.status import holder
 from videoautoarena.runs.formats.terminal import is_chatter_unread
 from videoautoarena.runs.run.config.run_config import RunConfig
-from videoautoarena.runs.run.config.stopping_rule import kept_rule
-from videoautoarena.runs.run.rundir.budget import kept_caps
+from videoautoarena.runs.run.config.stopping_rule import kept_caps, kept_rule
 from videoautoarena.runs.run.rundir.call_facts import FactCount, kept_limits, limit_lines
 from videoautoarena.runs.run.rundir.reader import RunReader, lock_file, open_run
 from videoautoarena.runs.run.rundir.slots import Lineup

@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from videoautoarena.agents.calls.ask import CallEvent
-from videoautoarena.agents.limits.budget import SpendCaps
+from videoautoarena.agents.limits.caps import SpendCaps
 from videoautoarena.agents.limits.outages import Outage, ServerWait
 from videoautoarena.agents.transport.faults import UNREACHED
 from videoautoarena.graph.slot_ids import base_of, is_newcomer
@@ -23,8 +23,7 @@ from videoautoarena.memory.records.slots import Slots
 from videoautoarena.memory.store.journal import CallTotals
 from videoautoarena.runs.console.progress import events
 from videoautoarena.runs.console.progress.local_state import Machines
-from videoautoarena.runs.run.config.stopping_rule import RuleReading
-from videoautoarena.runs.run.rundir.budget import NO_CAPS
+from videoautoarena.runs.run.config.stopping_rule import NO_CAPS, RuleReading
 from videoautoarena.runs.run.rundir.call_facts import FactCount
 from videoautoarena.runs.run.rundir.slots import Lineup, lineages_of, newcomers_among
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, ClassVar
 
-from videoautoarena.agents.limits.budget import SpendCaps
+from videoautoarena.agents.limits.caps import SpendCaps
 from videoautoarena.memory.records import records
 from videoautoarena.memory.records.records import DECIDED, TIES, Intent
 from videoautoarena.memory.store.store import Store
@@ -31,10 +31,9 @@ from videoautoarena.runs.console.progress.local_state import (
 )
 from videoautoarena.runs.formats.record_json import SPREAD, fields_json, record_json
 from videoautoarena.runs.formats.terminal import safe
-from videoautoarena.runs.run.config.stopping_rule import RuleReading
+from videoautoarena.runs.run.config.stopping_rule import RuleReading, describe_caps, kept_caps
 from videoautoarena.runs.run.inputs.users import Users, users_of
 from videoautoarena.runs.run.rundir import reader
-from videoautoarena.runs.run.rundir.budget import describe_caps, kept_caps
 from videoautoarena.runs.run.rundir.call_facts import (
     CallFact,
     Shortfall,

@@ -21,15 +21,9 @@ from videoautoarena.runs.run.battles.listing import as_json
 from videoautoarena.runs.run.battles.rounds import RunRound, rounds_in
 from videoautoarena.runs.run.battles.standards import StandardVerdicts, standards_of
 from videoautoarena.runs.run.inputs.users import RunUser, run_users
-from videoautoarena.runs.run.rundir.account import (
-    RunCosts,
-    RunSetup,
-    RunVideo,
-    costs_of,
-    setup_of,
-    videos_of,
-)
+from videoautoarena.runs.run.rundir.account import RunSetup, RunVideo, setup_of, videos_of
 from videoautoarena.runs.run.rundir.reader import RUN_FILE, RunReader, open_run
+from videoautoarena.runs.run.rundir.spending import RunCosts, costs_of
 
 Written = Callable[[Battle], str]
 """A decided battle in a format of others."""

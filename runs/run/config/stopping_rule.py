@@ -1,17 +1,19 @@
-"""Rules that stop a run before its rounds are played: their names, readings and promises.
+"""What may end a run before its rounds are played: a rule, and caps on what it spends.
 
-A rule is no part of a run and may change, as a cap may. `runs/run/rundir/waves.py` looks after it.
+Neither is part of a run, and both may change. `runs/run/rundir/waves.py` looks after the rule,
+`runs/run/rundir/budget.py` after the caps.
 """
 
 from __future__ import annotations
 
 import json
 import math
-from typing import Any, Literal, NamedTuple
+from typing import Annotated, Any, Literal, NamedTuple
 
-from pydantic import TypeAdapter, ValidationError
+from pydantic import Field, TypeAdapter, ValidationError
 from typing_extensions import TypedDict
 
+from videoautoarena.agents.limits.caps import SpendCaps
 from videoautoarena.memory.records.errors import BadInput, StoreError
 from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.formats.terminal import safe
@@ -181,3 +183,34 @@ def _put(store: Store, kept: KeptRule) -> None:
         del met["rule"]
     said = {"rule": str(kept.rule) if kept.rule else LIFTED, "met": met}
     store.put_file(UNTIL_FILE, json.dumps(said), replace=True)
+
+
+CAPS_FILE = "local/caps"
+"""File in the run with the caps that were given last; no part of the run."""
+NO_CAPS = SpendCaps()
+_Cap = Annotated[float, Field(ge=0, allow_inf_nan=False)] | None
+_CAPS = TypeAdapter(dict[Literal["usd", "tokens"], _Cap])
+
+
+def kept_caps(store: Store) -> SpendCaps:
+    """Return the caps that were given last, which hold until others are given."""
+    return SpendCaps(**(store.file_as(_CAPS, CAPS_FILE) or {}))
+
+
+def merged_caps(kept: SpendCaps, asked: SpendCaps) -> SpendCaps:
+    """Return the caps that hold from now on; an infinite one lifts what was kept."""
+    both = (old if new is None else new for old, new in zip(kept, asked, strict=True))
+    return SpendCaps(*(None if cap is None or math.isinf(cap) else cap for cap in both))
+
+
+def describe_caps(caps: SpendCaps) -> str:
+    """Return caps in words: `$2.00 and 5,000 tokens`."""
+    usd = [f"${caps.usd:,.2f}"] if caps.usd is not None else []
+    tokens = [f"{caps.tokens:,.0f} tokens"] if caps.tokens is not None else []
+    return " and ".join(usd + tokens)
+
+
+def keep_caps(store: Store, caps: SpendCaps) -> None:
+    """Write down which caps hold from now on."""
+    if caps != kept_caps(store):
+        store.put_file(CAPS_FILE, json.dumps(caps._asdict()), replace=True)

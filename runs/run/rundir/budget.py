@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import json
-import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Annotated, Literal, NamedTuple
+from typing import NamedTuple
 
-from pydantic import Field, TypeAdapter
-
-from videoautoarena.agents.limits.budget import CappedBudget, SpendCaps, SpendOrder
+from videoautoarena.agents.limits.budget import CappedBudget, SpendOrder
+from videoautoarena.agents.limits.caps import SpendCaps
 from videoautoarena.agents.limits.estimates import (
     SEEN_FRAMES,
     Estimates,
@@ -36,37 +33,8 @@ from videoautoarena.memory.records.records import Attempt, CallRow
 from videoautoarena.memory.store.journal import Journal
 from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.run.config.run_config import RunConfig
+from videoautoarena.runs.run.config.stopping_rule import NO_CAPS, kept_caps
 from videoautoarena.runs.run.rundir.call_facts import limits_of
-
-CAPS_FILE = "local/caps"
-"""File in the run with the caps that were given last; no part of the run."""
-NO_CAPS = SpendCaps()
-_Cap = Annotated[float, Field(ge=0, allow_inf_nan=False)] | None
-_CAPS = TypeAdapter(dict[Literal["usd", "tokens"], _Cap])
-
-
-def kept_caps(store: Store) -> SpendCaps:
-    """Return the caps that were given last, which hold until others are given."""
-    return SpendCaps(**(store.file_as(_CAPS, CAPS_FILE) or {}))
-
-
-def merged_caps(kept: SpendCaps, asked: SpendCaps) -> SpendCaps:
-    """Return the caps that hold from now on; an infinite one lifts what was kept."""
-    both = (old if new is None else new for old, new in zip(kept, asked, strict=True))
-    return SpendCaps(*(None if cap is None or math.isinf(cap) else cap for cap in both))
-
-
-def describe_caps(caps: SpendCaps) -> str:
-    """Return caps in words: `$2.00 and 5,000 tokens`."""
-    usd = [f"${caps.usd:,.2f}"] if caps.usd is not None else []
-    tokens = [f"{caps.tokens:,.0f} tokens"] if caps.tokens is not None else []
-    return " and ".join(usd + tokens)
-
-
-def keep_caps(store: Store, caps: SpendCaps) -> None:
-    """Write down which caps hold from now on."""
-    if caps != kept_caps(store):
-        store.put_file(CAPS_FILE, json.dumps(caps._asdict()), replace=True)
 
 
 def priced(config: RunConfig) -> RunConfig:

@@ -11,7 +11,7 @@ from pathlib import Path
 from shlex import quote
 from typing import Any
 
-from videoautoarena.agents.limits.budget import SpendCaps
+from videoautoarena.agents.limits.caps import SpendCaps
 from videoautoarena.agents.prompting.prompts import PromptSet
 from videoautoarena.graph.slot_ids import PERSONAS, slot_id
 from videoautoarena.memory.records.errors import BadInput, ForeignRun
@@ -25,7 +25,7 @@ from videoautoarena.runs.run.config.agreement import NO_TRUST, RunTrust, is_agre
 from videoautoarena.runs.run.config.arena_file import arena_file
 from videoautoarena.runs.run.config.cast import as_begun
 from videoautoarena.runs.run.config.run_config import Flags, RunConfig, RunSettings
-from videoautoarena.runs.run.config.stopping_rule import keep_rule
+from videoautoarena.runs.run.config.stopping_rule import keep_caps, keep_rule
 from videoautoarena.runs.run.inputs.facts import (
     NO_FACTS,
     Facts,
@@ -40,7 +40,7 @@ from videoautoarena.runs.run.inputs.users import (
     users_lines,
     users_text,
 )
-from videoautoarena.runs.run.rundir.budget import keep_caps, priced
+from videoautoarena.runs.run.rundir.budget import priced
 from videoautoarena.runs.run.rundir.failures import failed_slots, supersede
 from videoautoarena.runs.run.rundir.frames import changed_subtitles, keep_subtitles
 from videoautoarena.runs.run.rundir.reader import (

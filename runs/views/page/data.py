@@ -46,17 +46,9 @@ from videoautoarena.runs.run.battles.listing import chances
 from videoautoarena.runs.run.battles.rounds import RunRound, rounds_of
 from videoautoarena.runs.run.battles.standards import by_standard, letters_of
 from videoautoarena.runs.run.inputs.users import slices_of
-from videoautoarena.runs.run.rundir.account import (
-    RunCosts,
-    RunSetup,
-    Spending,
-    Took,
-    Waits,
-    costs_of,
-    setup_of,
-    videos_of,
-)
+from videoautoarena.runs.run.rundir.account import RunSetup, setup_of, videos_of
 from videoautoarena.runs.run.rundir.reader import BattlesOf, RunReader, counted, open_run
+from videoautoarena.runs.run.rundir.spending import RunCosts, Spending, Took, Waits, costs_of
 from videoautoarena.runs.run.rundir.weaknesses import read_looks
 from videoautoarena.runs.views.page.document import short_names
 from videoautoarena.runs.views.results.audit import labels_report, people_section

@@ -16,8 +16,9 @@ from videoautoarena.runs.rating.leaderboard import RatedLeaderboard, RatingSetti
 from videoautoarena.runs.rating.method import SOLID_BATTLES, THIN
 from videoautoarena.runs.run.battles.rounds import RunRound
 from videoautoarena.runs.run.config.preset import left_by_preset
-from videoautoarena.runs.run.rundir.account import RunSetup, Spending
+from videoautoarena.runs.run.rundir.account import RunSetup
 from videoautoarena.runs.run.rundir.reader import is_as_in_paper
+from videoautoarena.runs.run.rundir.spending import Spending
 from videoautoarena.runs.views.results.leaderboard import (
     control_sentence,
     leaderboard_report,

@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 from tests.support.asking import Pages, frames_of, load_bytes, request_of, run
 from videoautoarena.agents.calls.ask import Asker
 from videoautoarena.agents.calls.clients import OutgoingCall, ReceivedReply
-from videoautoarena.agents.limits.budget import CallReserve, CappedBudget, SpendCaps, cost_of_try
+from videoautoarena.agents.limits.budget import CallReserve, CappedBudget, cost_of_try
+from videoautoarena.agents.limits.caps import SpendCaps
 from videoautoarena.agents.limits.estimates import (
     OUTPUT_AT_MOST,
     CallBound,

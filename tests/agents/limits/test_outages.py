@@ -26,7 +26,8 @@ from tests.support.asking import (
 from tests.support.virtual import run_virtual
 from videoautoarena.agents.calls.ask import Asker
 from videoautoarena.agents.calls.clients import OutgoingCall, ReceivedReply
-from videoautoarena.agents.limits.budget import CappedBudget, SpendCaps
+from videoautoarena.agents.limits.budget import CappedBudget
+from videoautoarena.agents.limits.caps import SpendCaps
 from videoautoarena.agents.limits.estimates import Estimates
 from videoautoarena.agents.limits.outages import (
     LONGEST_GAP_S,

@@ -24,7 +24,8 @@ from tests.support.asking import (
 )
 from videoautoarena.agents.calls.ask import Asker, CallEvent, journal_key
 from videoautoarena.agents.calls.clients import OutgoingCall, ReceivedReply
-from videoautoarena.agents.limits.budget import CappedBudget, SpendCaps
+from videoautoarena.agents.limits.budget import CappedBudget
+from videoautoarena.agents.limits.caps import SpendCaps
 from videoautoarena.agents.limits.estimates import Estimates
 from videoautoarena.agents.limits.server_limits import ServerLimits
 from videoautoarena.agents.models.registry import Model, parse_model

@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from tests.support.asking import Pages, load_bytes, request_of, run
 from videoautoarena.agents.calls.ask import Asker
 from videoautoarena.agents.calls.clients import OutgoingCall, ReceivedReply
-from videoautoarena.agents.limits.budget import ENOUGH, CappedBudget, SpendCaps, SpendOrder
+from videoautoarena.agents.limits.budget import ENOUGH, CappedBudget, SpendOrder
+from videoautoarena.agents.limits.caps import SpendCaps
 from videoautoarena.agents.limits.estimates import Estimates
 from videoautoarena.agents.limits.prices import MoneyAndTokens
 from videoautoarena.agents.models.registry import Model

@@ -19,7 +19,7 @@ from tests.support.one_loop import OneLoop
 from tests.support.small_benches import calls_of, freeze_ground
 from tests.support.task_sets import choice, free, write_set
 from tests.support.whole_runs import write_config
-from videoautoarena.agents.limits.budget import SpendCaps
+from videoautoarena.agents.limits.caps import SpendCaps
 from videoautoarena.runs.analysis.trials.trial import Leave
 from videoautoarena.runs.bench.format.reader import open_bench
 from videoautoarena.runs.bench.kinds.scorings import scoring_of

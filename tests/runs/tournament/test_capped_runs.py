@@ -12,7 +12,7 @@ from tests.e2e.test_cap import ROSTER, brain, write_arena
 from tests.support.clips import draw_folder
 from tests.support.loopback import Loopback, serving
 from tests.support.small_runs import battles_of, play, play_again
-from videoautoarena.agents.limits.budget import SpendCaps
+from videoautoarena.agents.limits.caps import SpendCaps
 from videoautoarena.agents.limits.prices import MoneyAndTokens, summed
 from videoautoarena.runs.cli.program.ending import ending
 from videoautoarena.runs.tournament.simulate import Finished

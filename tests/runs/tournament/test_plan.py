@@ -13,7 +13,7 @@ import pytest
 from tests.support.clips import draw_folder
 from tests.support.small_runs import TRIO, play, toml
 from tests.support.typed import Terminal
-from videoautoarena.agents.limits.budget import SpendCaps
+from videoautoarena.agents.limits.caps import SpendCaps
 from videoautoarena.memory.records.records import Attempt, CallRow, Nonce, Role, Usage
 from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.run.config.run_config import Flags, RunConfig, resolve

@@ -16,7 +16,7 @@ from tests.support.runfiles import battle, video
 from tests.support.small_runs import TRIO
 from tests.support.witness import kept_from_writing, stored
 from videoautoarena.agents.calls.ask import Asker, CallEvent, journal_key
-from videoautoarena.agents.limits.budget import SpendCaps
+from videoautoarena.agents.limits.caps import SpendCaps
 from videoautoarena.agents.prompting.prompts import PromptSet
 from videoautoarena.memory.records.digests import write_body
 from videoautoarena.memory.records.records import Slot

@@ -18,7 +18,7 @@ from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.bench.format.reader import open_bench
 from videoautoarena.runs.bench.freeze.freeze import freeze
 from videoautoarena.runs.bench.play.calls import CALLS
-from videoautoarena.runs.run.rundir.budget import NO_CAPS, kept_caps
+from videoautoarena.runs.run.config.stopping_rule import NO_CAPS, kept_caps
 
 
 @pytest.fixture(scope="module")

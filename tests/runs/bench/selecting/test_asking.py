@@ -24,8 +24,8 @@ from videoautoarena.runs.bench.format.reader import open_bench
 from videoautoarena.runs.bench.format.schema import Item
 from videoautoarena.runs.bench.freeze.selection import FOREIGN
 from videoautoarena.runs.cli.program.main import arena, guarded
-from videoautoarena.runs.run.rundir.account import costs_of
 from videoautoarena.runs.run.rundir.reader import RUN_FILE, open_run
+from videoautoarena.runs.run.rundir.spending import costs_of
 
 
 @pytest.fixture(scope="module")

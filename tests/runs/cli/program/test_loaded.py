@@ -72,6 +72,15 @@ def test_a_command_that_reads_a_run_loads_nothing_that_plays_one(
     assert 0 < len(ours) <= MOST_MODULES
 
 
+def test_help_waits_for_no_record_and_a_status_for_no_provider(out: Path) -> None:
+    helped, modules = loaded("simulate", "--help")
+    assert (helped, "pydantic" in modules) == (0, False)
+    said, modules = loaded("arena", "status", out)
+    calling = ("registry", "catalogue", "transport.transport", "prompting.layout")
+    assert said == 0
+    assert [name for name in modules if name.endswith(calling)] == []
+
+
 def test_a_wrong_key_in_the_file_is_told_before_anything_computes(tmp_path: Path) -> None:
     (tmp_path / "arena.toml").write_text("[run]\nroundz = 3\n")
     code, modules = loaded("simulate", "--videos", "clips", "--plan", folder=tmp_path)

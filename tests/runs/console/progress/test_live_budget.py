@@ -7,7 +7,7 @@ from pathlib import Path
 
 from tests.support.played import battle, slot, video
 from videoautoarena.agents.calls.ask import CallEvent
-from videoautoarena.agents.limits.budget import SpendCaps
+from videoautoarena.agents.limits.caps import SpendCaps
 from videoautoarena.memory.records.records import Attempt, Nonce, Usage
 from videoautoarena.memory.store.journal import CallTotals
 from videoautoarena.runs.console.progress.events import (

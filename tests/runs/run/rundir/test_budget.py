@@ -16,7 +16,7 @@ from tests.support.played import video as film
 from tests.support.runfiles import video
 from videoautoarena.agents.calls.ask import Asker, CallEvent
 from videoautoarena.agents.calls.clients import ReceivedReply
-from videoautoarena.agents.limits.budget import SpendCaps
+from videoautoarena.agents.limits.caps import SpendCaps
 from videoautoarena.agents.limits.estimates import Estimates
 from videoautoarena.agents.limits.prices import NANO, MoneyAndTokens, summed
 from videoautoarena.agents.models.registry import Model
@@ -27,18 +27,11 @@ from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.console.progress.costs import CallCosts
 from videoautoarena.runs.run.battles.export import lines_of
 from videoautoarena.runs.run.config.run_config import Flags, RunConfig, resolve
-from videoautoarena.runs.run.rundir.account import Calls
-from videoautoarena.runs.run.rundir.budget import (
-    Budget,
-    check_caps,
-    keep_caps,
-    kept_caps,
-    merged_caps,
-    priced,
-    spent_so_far,
-)
+from videoautoarena.runs.run.config.stopping_rule import keep_caps, kept_caps, merged_caps
+from videoautoarena.runs.run.rundir.budget import Budget, check_caps, priced, spent_so_far
 from videoautoarena.runs.run.rundir.opener import OpenOptions, begin
 from videoautoarena.runs.run.rundir.reader import RUN_FILE, open_run
+from videoautoarena.runs.run.rundir.spending import Calls
 from videoautoarena.video.folder.find import Findings
 
 

@@ -14,8 +14,8 @@ from tests.support.golden import exported, unpack
 from tests.support.played import battle, call, invoke, play, slot, video
 from videoautoarena.memory.records.records import Attempt, Nonce, Usage
 from videoautoarena.memory.store.evidence import TRIAL_SCOPE
-from videoautoarena.runs.run.rundir.account import RunCosts, costs_of
 from videoautoarena.runs.run.rundir.reader import open_run
+from videoautoarena.runs.run.rundir.spending import RunCosts, costs_of
 
 ID = slot(video(), 0).id
 

@@ -22,7 +22,8 @@ from videoautoarena.runs.rating.method import RatingMethod
 from videoautoarena.runs.rating.table import build
 from videoautoarena.runs.run.battles.rounds import Difficulty, Gate, Points, RunRound
 from videoautoarena.runs.run.config.preset import left_by_preset
-from videoautoarena.runs.run.rundir.account import RunSetup, Spending, Waits
+from videoautoarena.runs.run.rundir.account import RunSetup
+from videoautoarena.runs.run.rundir.spending import Spending, Waits
 from videoautoarena.runs.views.page.document import as_text
 from videoautoarena.runs.views.results.report import Report
 from videoautoarena.runs.views.results.run_page import (
