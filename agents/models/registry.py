@@ -75,6 +75,8 @@ class Model(ResolvedSpec):
     def with_settings(self, **settings: Any) -> Model:
         """Return the same model otherwise set; what follows from its settings follows anew."""
         said = {name: getattr(self, name) for name in Model.model_fields}
+        if unknown := settings.keys() - said.keys():
+            raise TypeError(f"a model has no {', '.join(sorted(unknown))}")
         return Model.model_construct(**{**said, **settings})
 
     @property

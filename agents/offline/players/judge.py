@@ -112,11 +112,11 @@ def _analysis(
         elif standard == "helpfulness":
             amount = "most" if score > 0.7 else "some" if score > 0.3 else "little"
             said.append(f"I find that {seat} gives this viewer {amount} of what was wanted.")
-        elif score > 0.8:
-            said.append(f"I find that {seat} keeps to the matter.")
-        else:
+        elif standard == "relevance":
             lack = "leaves gaps or wanders" if score > 0.3 else "hardly answers"
-            said.append(f"I find that {seat} {lack}.")
+            said.append(f"I find that {seat} {'keeps to the matter' if score > 0.8 else lack}.")
+        else:
+            raise ValueError(f"the offline judge has no words on {standard}")
     ahead = _ahead(standard, sheets)
     end = "Neither is ahead." if ahead == "tie" else f"{ahead} is better."
     return " ".join([*said, end])
