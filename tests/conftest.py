@@ -24,7 +24,8 @@ import sealed_sockets  # noqa: E402, F401  importing it seals this process
 LEFT_OUT_ENDINGS = ("_API_KEY", "_API_BASE", "_BASE_URL", "_PROXY")
 LEFT_OUT_STARTS = ("LANGSMITH_", "LANGCHAIN_", "OPENAI_", "GOOGLE_", "GEMINI_", "ARENA_")
 HOMES = ("HOME", "XDG_CACHE_HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME")
-TESTS_SO_FAR = itertools.count()
+HOMES_SO_FAR = itertools.count()
+home_so_far: Path | None = None
 
 # Nothing here may hang on how busy the machine is, or on which examples chance brings today.
 settings.register_profile(
@@ -85,9 +86,18 @@ def sample_clips(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(autouse=True)
 def home(sealed_environment: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Give each test an empty home, with empty caches and no configuration."""
-    place = sealed_environment / str(next(TESTS_SO_FAR))
-    move_in(place, monkeypatch)
-    return place
+    global home_so_far
+    # Few tests leave anything at home, and a home for each takes half a minute to make and remove.
+    if home_so_far is None or not is_untouched(home_so_far):
+        home_so_far = sealed_environment / str(next(HOMES_SO_FAR))
+    move_in(home_so_far, monkeypatch)
+    return home_so_far
+
+
+def is_untouched(home: Path) -> bool:
+    """Say whether a home holds nothing but the empty folders that it began with."""
+    folders = [home / name.lower() for name in HOMES if name != "HOME"]
+    return sorted(home.iterdir()) == sorted(folders) and not any(map(os.listdir, folders))
 
 
 @pytest.fixture
