@@ -18,7 +18,7 @@ PYTHONS := python3.13 python3.12 python3.11 python3 python
 VIDEOS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help install run-install demo test slow check front chromium bench-order bench-overhead bench-startup bench-gate bench-servers bench-bodies bench-console bench-rating bench-coverage bench-one-sided bench-leads bench-contra bench-labels bench-pairing bench-latency bench-memory bench-slots bench-attacks bench-kills bench-resume bench-million bench-freeze bench-playing bench-page bench-decode bench-damage bench-overlap bench-ladder bench-retrieval bench-watched bench-tasks bench-scenes bench-dialogues bench-realism bench-languages bench-categories bench-cluster bench-reading bench-real bench-house docs pictures clean
+.PHONY: help install run-install demo test slow durations check front chromium bench-order bench-overhead bench-startup bench-gate bench-servers bench-bodies bench-console bench-rating bench-coverage bench-one-sided bench-leads bench-contra bench-labels bench-pairing bench-latency bench-memory bench-slots bench-attacks bench-kills bench-resume bench-million bench-freeze bench-playing bench-page bench-decode bench-damage bench-overlap bench-ladder bench-retrieval bench-watched bench-tasks bench-scenes bench-dialogues bench-realism bench-languages bench-categories bench-cluster bench-reading bench-real bench-house docs pictures clean
 
 help: ## say what can be made
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' Makefile
@@ -76,8 +76,12 @@ demo: $(USABLE) ## draw sample clips, run a tournament on them, show the leaderb
 # Bytecode is kept where the environment would have none: compiling all anew takes a minute a time.
 test slow: export PYTHONDONTWRITEBYTECODE =
 
+# Tests of one file share what they play, so a file stays with one worker.
+BY_FILE := -n 2 --dist loadfile --no-loadscope-reorder
+PYTEST_FLAGS ?=
+
 test: $(STAMP) ## the suite, without what takes minutes
-	$(BIN)/python -m pytest -n 3 --dist loadfile --no-loadscope-reorder -m "not slow and not live"
+	$(BIN)/python -m pytest $(BY_FILE) -m "not slow and not live" $(PYTEST_FLAGS)
 
 # What others open our files with, apart from all that we need ourselves.
 $(INSPECT)/.installed:
@@ -142,7 +146,10 @@ chromium:
 	  || echo "NO CHROMIUM, AND NO apt-get WITH ROOT TO INSTALL IT: no page will be opened" >&2
 
 slow: $(STAMP) $(INSPECT)/.installed $(RAY)/.installed $(REAL)/.installed $(WHEELS)/.fetched $(BROWSER)/.installed $(NODE)/.installed chromium ## the checks that take minutes: kills, pages in a browser, small benchmarks
-	$(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder -m "slow and not live" --durations=40
+	$(BIN)/python -m pytest $(BY_FILE) -m "(slow or hypothesis) and not live" --hypothesis-profile=thorough --durations=40 $(PYTEST_FLAGS)
+
+durations: ## write how long each test takes; tests begin with the longest files. Needs an idle machine
+	@$(MAKE) --no-print-directory test slow PYTEST_FLAGS=--write-durations
 
 check: $(STAMP) ## format, lint, types, import contracts, suite: what a commit must pass
 	$(BIN)/ruff format --check .

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import fcntl
 import itertools
+import json
 import os
 import sys
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -24,17 +26,64 @@ import sealed_sockets  # noqa: E402, F401  importing it seals this process
 LEFT_OUT_ENDINGS = ("_API_KEY", "_API_BASE", "_BASE_URL", "_PROXY")
 LEFT_OUT_STARTS = ("LANGSMITH_", "LANGCHAIN_", "OPENAI_", "GOOGLE_", "GEMINI_", "ARENA_")
 HOMES = ("HOME", "XDG_CACHE_HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME")
+DURATIONS = Path(__file__).parent / "durations.json"
+WORTH_NOTING_S = 0.5
 HOMES_SO_FAR = itertools.count()
 home_so_far: Path | None = None
 
 # Nothing here may hang on how busy the machine is, or on which examples chance brings today.
-settings.register_profile(
-    "same everywhere",
-    deadline=None,
-    derandomize=True,
-    suppress_health_check=[HealthCheck.too_slow],
-)
-settings.load_profile("same everywhere")
+for profile, examples in (("brief", 25), ("thorough", 200)):
+    settings.register_profile(
+        profile,
+        max_examples=examples,
+        deadline=None,
+        derandomize=True,
+        suppress_health_check=[HealthCheck.too_slow],
+    )
+settings.load_profile("brief")
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--write-durations",
+        action="store_true",
+        help=f"write into {DURATIONS.name} how long each test took that takes {WORTH_NOTING_S} s",
+    )
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    if config.getoption("--write-durations") and not hasattr(config, "workerinput"):
+        config.pluginmanager.register(DurationsWriter())
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Begin with the files that take longest, so that no worker is left alone with one of them."""
+    seconds = durations()
+    by_file: Counter[Path] = Counter()
+    for item in items:
+        by_file[item.path] += seconds.get(item.nodeid, 0)
+    items.sort(key=lambda item: by_file[item.path], reverse=True)
+
+
+def durations() -> dict[str, float]:
+    """Return the seconds that slower tests took on an idle machine, by id."""
+    found: dict[str, float] = json.loads(DURATIONS.read_text()) if DURATIONS.exists() else {}
+    return found
+
+
+class DurationsWriter:
+    """Keeps what the tests of this session took; of others stays what was known."""
+
+    def __init__(self) -> None:
+        self.taken: Counter[str] = Counter()
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        self.taken[report.nodeid] += report.duration
+
+    def pytest_sessionfinish(self) -> None:
+        kept = durations() | {test: round(taken, 1) for test, taken in self.taken.items()}
+        noted = {test: taken for test, taken in sorted(kept.items()) if taken >= WORTH_NOTING_S}
+        DURATIONS.write_text(json.dumps(noted, indent=0) + "\n")
 
 
 def is_left_out(name: str) -> bool:
