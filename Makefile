@@ -18,7 +18,7 @@ PYTHONS := python3.13 python3.12 python3.11 python3 python
 VIDEOS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help install run-install demo test slow durations check front chromium bench-order bench-overhead bench-startup bench-gate bench-servers bench-bodies bench-console bench-rating bench-coverage bench-one-sided bench-leads bench-contra bench-labels bench-pairing bench-latency bench-memory bench-slots bench-attacks bench-kills bench-resume bench-million bench-freeze bench-playing bench-page bench-decode bench-damage bench-overlap bench-ladder bench-retrieval bench-watched bench-tasks bench-scenes bench-dialogues bench-realism bench-languages bench-categories bench-cluster bench-reading bench-real bench-house docs pictures clean
+.PHONY: help install run-install demo test slow durations check front chromium bench-order bench-overhead bench-startup bench-gate bench-servers bench-bodies bench-console bench-rating bench-coverage bench-one-sided bench-leads bench-contra bench-labels bench-pairing bench-latency bench-memory bench-slots bench-attacks bench-kills bench-resume bench-million bench-freeze bench-playing bench-page bench-decode bench-damage bench-overlap bench-ladder bench-retrieval bench-watched bench-tasks bench-scenes bench-dialogues bench-realism bench-languages bench-categories bench-cluster bench-reading bench-real bench-house bench-mutants docs pictures clean
 
 help: ## say what can be made
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' Makefile
@@ -219,6 +219,9 @@ bench-page: $(STAMP) $(BROWSER)/.installed chromium ## what a report of 10,000 b
 
 bench-house: $(STAMP) ## tokens, modules, classes and functions of the packages, by room; REVISIONS="A B" for several
 	$(BIN)/python -m benchmarks.house $(REVISIONS)
+
+bench-mutants: $(STAMP) ## which faults put into the product the tests notice; REVISIONS="A B" for several
+	$(BIN)/python -m benchmarks.mutants $(REVISIONS)
 
 bench-decode: $(STAMP) ## CPU seconds from a video to 128 JPEGs, against decord; VIDEOS=DIR for your own clips, too
 	$(BIN)/python -m benchmarks.decode $(if $(VIDEOS),--videos "$(VIDEOS)")
