@@ -22,8 +22,9 @@ from scipy.special import expit
 
 from benchmarks.coverage import held_by
 from videoautoarena.scoring.design.pairing import roster_pairs
-from videoautoarena.scoring.fitting.bradley_terry import SCALE
+from videoautoarena.scoring.fitting.bradley_terry import SCALE, fit_strengths
 from videoautoarena.scoring.fitting.counts import Cells, Floats, Ints, count_cells
+from videoautoarena.scoring.fitting.separation import find_components, find_one_sided
 from videoautoarena.scoring.intervals.sandwich import gap_errors, half_widths
 from videoautoarena.scoring.ratings.ratings import Ratings, rate
 
@@ -239,18 +240,18 @@ def newcomer_moves(opponents: Callable[[int], int], *, fields: int, each: int) -
         models, a, b, points = play_field(seed, each=each)
         rng = np.random.default_rng([seed, 1])
         met = rng.permutation(models)[: opponents(models)]
-        before = rate(count_cells(a, b, outcome=points, models=models))
-        if len(before.components[0]) < models or before.one_sided.any():
+        field = count_cells(a, b, outcome=points, models=models)
+        if len(find_components(field)[0]) < models or find_one_sided(field).any():
             continue
-        after = rate(
-            count_cells(
-                np.append(a, met),
-                np.append(b, np.full(len(met), models)),
-                outcome=np.append(points, np.ones(len(met))),
-                models=models + 1,
-            )
+        joined = count_cells(
+            np.append(a, met),
+            np.append(b, np.full(len(met), models)),
+            outcome=np.append(points, np.ones(len(met))),
+            models=models + 1,
         )
-        largest.append(SCALE * np.ptp(after.theta[:models] - before.theta))
+        # Strengths alone, of which ratings are made: who may be best is none of this.
+        before, after = (fit_strengths(cells, likelihood="firth") for cells in (field, joined))
+        largest.append(SCALE * np.ptp(after[:models] - before))
     return np.array(largest)
 
 

@@ -102,7 +102,7 @@ rows = st.lists(
 )  # fmt: skip
 
 
-@settings(deadline=None)
+@settings(max_examples=25)
 @given(rows, st.booleans())
 def test_a_lead_agrees_with_the_rows_of_its_board(
     battles: list[tuple[int, int, float, int]], simultaneous: bool

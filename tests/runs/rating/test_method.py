@@ -16,6 +16,7 @@ from tests.support.played import battle, invoke, lineage, play, slot, video
 from videoautoarena.memory.records.errors import BadInput
 from videoautoarena.memory.records.records import Battle
 from videoautoarena.runs.cli.program.main import load
+from videoautoarena.runs.rating import fit
 from videoautoarena.runs.rating.leaderboard import RatedLeaderboard
 from videoautoarena.runs.rating.method import RatingMethod, read_anchor
 from videoautoarena.runs.rating.table import build
@@ -317,7 +318,8 @@ def test_a_seed_below_zero_is_refused(run: Path) -> None:
     assert "seed cannot be -1: it is a whole number from 0" in str(refused)
 
 
-def test_further_figures_are_written_down() -> None:
+def test_further_figures_are_written_down(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(fit, "ROUNDS", 30)
     text = (Path(__file__).parents[3] / "docs" / "records.md").read_text()
     part = text.partition("## A leaderboard")[2].partition("### Slices")[0]
     table = board(EVERYTHING, ties=1).to_json()

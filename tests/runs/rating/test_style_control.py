@@ -13,6 +13,7 @@ from tests.support.battles import Styled, draw_styled
 from tests.support.drawn import texts_of
 from tests.support.votes import written
 from videoautoarena.runs.analysis.categories.figures import places_of
+from videoautoarena.runs.rating import fit
 from videoautoarena.runs.rating.fit import UNCONTROLLED
 from videoautoarena.runs.rating.leaderboard import LeaderboardRow, RatedLeaderboard
 from videoautoarena.runs.rating.method import RatingMethod
@@ -148,7 +149,10 @@ def test_style_that_varies_within_models_is_taken_out(within: Path) -> None:
     assert SAID not in " ".join(as_text(leaderboard_report(styled)).split())
 
 
-def test_drawn_intervals_are_those_of_ratings_without_style(within: Path) -> None:
+def test_drawn_intervals_are_those_of_ratings_without_style(
+    within: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(fit, "ROUNDS", 30)
     drawn, known = (
         rate_file(within, RatingMethod(style=True, intervals=way))
         for way in ("bootstrap", "clustered")

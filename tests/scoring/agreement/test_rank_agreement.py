@@ -37,7 +37,7 @@ def split(pairs: list[tuple[int, int]]) -> tuple[Floats, Floats]:
     return columns[:, 0], columns[:, 1]
 
 
-@settings(deadline=None)
+@settings(max_examples=25)
 @given(RATINGS)
 def test_the_correlations_are_those_of_scipy(pairs: list[tuple[int, int]]) -> None:
     a, b = split(pairs)
@@ -59,6 +59,7 @@ def test_an_interval_holds_its_figure_and_is_never_a_point(pairs: list[tuple[int
             assert found.high - found.low > 0.001
 
 
+@settings(max_examples=25)
 @given(RATINGS)
 def test_the_unit_of_a_rating_and_the_order_of_models_do_not_matter(
     pairs: list[tuple[int, int]],

@@ -39,7 +39,7 @@ def test_a_gap_known_by_formula_needs_the_battles_of_the_formula() -> None:
     at = [63 * k for k in (1, 2, 3, 4, 5, 6, 8, 10)]
     ladder = make_ladder(2, gap, ties=0.0, quirk=0.0)
     hits = np.array(
-        [[look(c).apart.mean() for c in play(ladder, ALIKE, seed=s, at=at)] for s in range(60)]
+        [[look(c).apart.mean() for c in play(ladder, ALIKE, seed=s, at=at)] for s in range(30)]
     )
     found = battles_needed(hits, at, power=0.8)
     formula = (1.96 + 0.8416) ** 2 * 4 / (gap / SCALE) ** 2
@@ -54,7 +54,7 @@ def test_the_gap_that_is_told_apart_is_the_one_of_a_worked_example() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("models", "points"), [(2, 100.0), (3, 50.0), (5, 100.0), (11, 60.0)])
+@pytest.mark.parametrize(("models", "points"), [(3, 50.0), (11, 60.0)])
 def test_the_formula_of_a_gap_agrees_with_simulated_tournaments(models: int, points: float) -> None:
     at = [63 * k for k in (2, 3, 4, 5, 6, 8, 10, 13, 17, 22, 28, 36, 46)]
     ladder = make_ladder(models, points, ties=0.07, quirk=0.5)

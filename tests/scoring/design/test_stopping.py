@@ -139,6 +139,7 @@ def test_groups_that_never_lost_a_point_to_each_other_are_not_separated() -> Non
     assert found._replace(width=np.inf) == NOTHING_KNOWN
 
 
+@pytest.mark.slow
 def test_a_model_as_good_as_its_neighbour_hardly_ever_ends_below_it() -> None:
     def is_stopped(seed: int) -> bool:
         rng = np.random.default_rng(seed)
@@ -198,11 +199,12 @@ def stop(looks: Iterable[Look]) -> bool | None:
 
 
 def test_orders_that_are_told_apart_are_right() -> None:
-    ends = [stop(play(seed, apart=0.5, models=3, waves=25)) for seed in range(20)]
-    assert ends.count(True) >= 15
-    assert ends.count(False) <= 4  # five and more of 20 come less than once in a hundred
+    ends = [stop(play(seed, apart=0.5, models=3, waves=25)) for seed in range(8)]
+    assert ends.count(True) >= 6
+    assert ends.count(False) <= 2  # three and more of 8 come less than once in a hundred
 
 
+@pytest.mark.slow
 def test_equal_models_are_told_apart_one_time_in_twenty_however_often_one_looks() -> None:
     runs = [list(play(seed, apart=0.0, models=2, waves=14)) for seed in range(60)]
     crossed = [stop(run) for run in runs]

@@ -215,7 +215,7 @@ def test_the_plain_fit_of_points_made_up_for_by_hat_values_is_the_penalised_one(
     assert again == pytest.approx(ours, abs=1e-7)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(seeds, st.sampled_from([1, 30, 10_000]))
 def test_every_component_has_finite_strengths_at_rest(seed: int, most: int) -> None:
     rng = np.random.default_rng(seed)

@@ -6,7 +6,7 @@ from math import exp, log
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.support.tournament import fought
@@ -81,6 +81,7 @@ def test_groups_that_only_ever_lost_to_each_other_cannot_be_peeled() -> None:
     assert peel("A>B*9 B>A*2 C>D*9 D>C*2 A>C*99") is None
 
 
+@settings(max_examples=25)
 @given(st.integers(1, 30), st.integers(1, 30), st.integers(1, 5))
 def test_turning_every_result_turns_the_ends(direct: int, far: int, upsets: int) -> None:
     lost = peel(f"A>B*9 B>A*{upsets} B>C*{direct} A>C*{far}")
@@ -91,6 +92,7 @@ def test_turning_every_result_turns_the_ends(direct: int, far: int, upsets: int)
     assert (lost.extremes[0].is_first, won.extremes[0].is_first) == (False, True)
 
 
+@settings(max_examples=25)
 @given(st.integers(0, 1000))
 def test_evidence_never_misleads_on_average(seed: int) -> None:
     # What an equal of the neighbour would show: the mean of the ratio over all it may do is 1.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from videoautoarena.scoring.intervals.proportions import measure_average, measure_share
@@ -22,6 +22,7 @@ def test_independent_distances_add_as_squares() -> None:
     assert found.value - found.low == pytest.approx((one.value - one.low) / np.sqrt(2))
 
 
+@settings(max_examples=25)
 @given(hits)
 def test_a_share_with_itself_is_the_share(given_hits: list[float]) -> None:
     one = measure_share(given_hits)
@@ -29,6 +30,7 @@ def test_a_share_with_itself_is_the_share(given_hits: list[float]) -> None:
     assert found == pytest.approx(one) or np.ptp(given_hits) == 0
 
 
+@settings(max_examples=25)
 @given(st.data())
 def test_bounds_hold_the_value_and_never_meet(data: st.DataObject) -> None:
     first = data.draw(hits)
@@ -65,8 +67,9 @@ def coverage(shares: tuple[float, float], *, videos: int, each: int, runs: int =
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("shares", [(0.5, 0.8), (0.1, 0.6), (0.7, 0.9)])
-@pytest.mark.parametrize(("videos", "each"), [(240, 1), (60, 3), (20, 3)])
+@pytest.mark.parametrize(
+    ("shares", "videos", "each"), [((0.5, 0.8), 240, 1), ((0.1, 0.6), 60, 3), ((0.7, 0.9), 20, 3)]
+)
 def test_the_interval_covers_what_it_says(
     shares: tuple[float, float], videos: int, each: int
 ) -> None:

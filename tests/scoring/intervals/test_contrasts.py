@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from videoautoarena.scoring.intervals.proportions import (
@@ -61,6 +61,7 @@ def test_two_videos_that_go_together_by_chance_narrow_nothing() -> None:
     assert found.bounds()[0] < -0.7
 
 
+@settings(max_examples=25)
 @given(st.data())
 def test_bounds_hold_the_difference_and_turn_with_the_sides(data: st.DataObject) -> None:
     sizes = st.lists(st.integers(1, 6), min_size=2, max_size=8)

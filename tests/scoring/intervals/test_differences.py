@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from videoautoarena.scoring.intervals.proportions import measure_difference
@@ -30,6 +30,7 @@ def test_independent_units_have_about_the_textbook_error() -> None:
     assert (found.high - found.low) / 2 == pytest.approx(1.96 * error, rel=0.05)
 
 
+@settings(max_examples=25)
 @given(st.lists(st.tuples(st.booleans(), st.booleans(), st.integers(0, 5)), max_size=40))
 def test_the_other_part_has_the_opposite_difference(
     units: list[tuple[bool, bool, int]],

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import t as student
 
-from benchmarks.leads import KINDS, faults, hold
+from benchmarks.leads import KINDS, WIDER, hold
 from tests.support.tournament import fought
 from videoautoarena.scoring.intervals.ranks import ModelOrder, lead_of, videos_needed
 from videoautoarena.scoring.ratings.ratings import FitMethod, rate
@@ -95,7 +95,7 @@ def test_who_is_unknown_is_placed_by_what_is_evident_alone() -> None:
 gaps = st.lists(st.integers(-500, 500).map(lambda k: k / 100), min_size=2, max_size=12, unique=True)
 
 
-@settings(deadline=None)
+@settings(max_examples=25)
 @given(gaps, st.floats(1, 200), st.booleans())
 def test_the_first_may_be_best_and_a_range_holds_its_place(
     found: list[float], freedom: float, simultaneous: bool
@@ -108,7 +108,7 @@ def test_the_first_may_be_best_and_a_range_holds_its_place(
     assert (lead.best[lead.may_be_best] == 1).all()
 
 
-@settings(deadline=None)
+@settings(max_examples=25)
 @given(gaps)
 def test_renaming_the_models_renames_the_lead(found: list[float]) -> None:
     order = np.random.default_rng(len(found)).permutation(len(found))
@@ -153,18 +153,22 @@ def test_draws_of_a_bootstrap_say_who_is_apart_as_the_sandwich_does() -> None:
     assert drawn.may_be_best.tolist() == plain.may_be_best.tolist() == [True, False, False]
 
 
-@pytest.mark.parametrize("name", ["balanced", "3 equal", "parrot"])
-def test_sets_and_ranges_hold_the_truth_in_a_hundred_tournaments(name: str) -> None:
-    found = hold(KINDS[name], tournaments=100)
-    # 0.95 less three errors of a hundred tournaments.
-    assert min(found.best, found.range) >= 0.885
+@pytest.mark.parametrize("name", ["7 equal", "parrot"])
+def test_sets_and_ranges_hold_the_truth_in_forty_tournaments(name: str) -> None:
+    found = hold(KINDS[name], tournaments=40)
+    # 0.95 less three errors of forty tournaments.
+    assert min(found.best, found.range) >= 0.85
     assert found.candidates < found.overlapping
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", KINDS)
-def test_sets_and_ranges_hold_the_truth_in_four_hundred_tournaments(name: str) -> None:
-    assert faults(hold(KINDS[name], tournaments=400)) == []
+def test_sets_and_ranges_hold_the_truth_in_tournaments_of_each_kind(name: str) -> None:
+    found = hold(KINDS[name], tournaments=150)
+    # 0.95 less one error of so many tournaments; whole in `make bench-leads`.
+    assert min(found.best, found.range) >= 0.932
+    assert found.candidates < found.overlapping
+    assert found.width <= WIDER * found.overlapped
 
 
 def test_half_the_gap_needs_four_times_the_videos() -> None:

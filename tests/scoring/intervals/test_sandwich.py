@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.special import expit
 
-from benchmarks.coverage import BATTLES, TAUS, TIES, cover, held_by, true_ratings
+from benchmarks.coverage import TIES, cover, held_by, true_ratings
 from tests.support.tournament import fought, standard_errors
 from videoautoarena.scoring.design.pairing import roster_pairs
 from videoautoarena.scoring.fitting.bradley_terry import fit_strengths
@@ -140,8 +140,8 @@ def test_scores_sum_to_the_same_whether_they_stand_close_or_far_apart(columns: i
     assert summed == pytest.approx(scores.T @ scores)
 
 
-def coverage(runs: int, *, videos: int, battles: int, tau: float) -> tuple[float, float]:
-    """Share of the intervals that hold the truth: clustered by video, and taken as independent.
+def coverage(runs: int, *, videos: int, battles: int, tau: float) -> float:
+    """Share of the intervals that hold the truth.
 
     Five models, `battles` a video, and for each model and video an offset of sd `tau` nats.
     """
@@ -149,7 +149,7 @@ def coverage(runs: int, *, videos: int, battles: int, tau: float) -> tuple[float
     pairs = roster_pairs(5)
     truth = true_ratings(strength, tau)
     video = np.repeat(np.arange(videos), battles)
-    held = np.zeros(2)
+    held = 0.0
     for seed in range(runs):
         rng = np.random.default_rng(seed)
         offset = rng.normal(0, tau, (videos, 5))
@@ -157,43 +157,26 @@ def coverage(runs: int, *, videos: int, battles: int, tau: float) -> tuple[float
         chance = expit(strength[a] - strength[b] + offset[video, a] - offset[video, b])
         won = (rng.random(len(video)) < chance).astype(float)
         y = np.where(rng.random(len(video)) < TIES, 0.5, won)
-        for kind, cluster in enumerate((video, None)):
-            table = rate(count_cells(a, b, outcome=y, models=5, cluster=cluster))
-            held[kind] += np.mean(held_by(table, truth)) / runs
-    return float(held[0]), float(held[1])
-
-
-@pytest.mark.parametrize("videos", [9, 12])
-def test_clustered_intervals_hold_with_few_videos_where_plain_ones_fail(videos: int) -> None:
-    clustered, plain = coverage(100, videos=videos, battles=40, tau=1.0)
-    assert clustered >= 0.92
-    assert plain < 0.80
+        table = rate(count_cells(a, b, outcome=y, models=5, cluster=video))
+        held += float(np.mean(held_by(table, truth)))
+    return held / runs
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("videos", "battles", "tau"),
-    [(9, 9, 1.0), (9, 40, 1.0), (12, 40, 1.0), (60, 40, 1.0), (12, 40, 0.0)],
-)
-def test_clustered_intervals_hold_over_a_thousand_runs(
-    videos: int, battles: int, tau: float
-) -> None:
-    clustered, _ = coverage(1000, videos=videos, battles=battles, tau=tau)
-    assert 0.935 <= clustered <= 0.99
+@pytest.mark.parametrize(("videos", "battles"), [(9, 9), (12, 40)])
+def test_clustered_intervals_hold_over_three_hundred_runs(videos: int, battles: int) -> None:
+    assert 0.93 <= coverage(300, videos=videos, battles=battles, tau=1.0) <= 0.99
 
 
-@pytest.mark.parametrize(("tau", "plain"), [(0.0, 1.0), (1.0, 0.8)])
-def test_with_eight_videos_intervals_are_neither_too_narrow_nor_too_wide(
-    tau: float, plain: float
-) -> None:
-    found = cover(8, tau, sets=60, kinds=("clustered", "naive"))
+def test_with_eight_videos_intervals_are_neither_too_narrow_nor_too_wide() -> None:
+    found = cover(8, 1.0, sets=20, kinds=("clustered", "naive"))
     assert 0.92 <= found["clustered"].share <= 0.975
-    assert found["naive"].share < plain
+    assert found["naive"].share < 0.8
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("videos", BATTLES)
-@pytest.mark.parametrize("tau", TAUS)
+@pytest.mark.parametrize("videos", [8, 30, 1000])
+@pytest.mark.parametrize("tau", [0.0, 1.0])
 def test_clustered_intervals_hold_whatever_the_videos_and_their_quirks(
     videos: int, tau: float
 ) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import binomtest
 
@@ -86,6 +86,7 @@ def test_scores_in_words_are_averaged_over_tasks_on_their_own_scale() -> None:
     assert found.mean.high - 6.5 == pytest.approx(np.hypot(*halves) / 2)
 
 
+@settings(max_examples=25)
 @given(st.lists(st.tuples(st.booleans(), st.integers(0, 3), st.integers(0, 5)), max_size=40))
 def test_intervals_hold_their_figure_and_stay_within_a_share(
     items: list[tuple[bool, int, int]],

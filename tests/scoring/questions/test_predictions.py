@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from videoautoarena.scoring.questions.scores import predict_right, share_hit
 
 
+@settings(max_examples=25)
 @given(st.data())
 def test_the_share_is_that_of_all_places_counted(data: st.DataObject) -> None:
     frames = data.draw(st.integers(3, 60))

@@ -109,12 +109,17 @@ def test_lambda_one_is_plain_prediction_powered_inference(
     assert error == pytest.approx(np.sqrt(scatter), rel=0.02)
 
 
-def test_the_judge_alone_misses_the_scale_of_people_and_the_corrected_ratings_hold_it() -> None:
+@pytest.mark.parametrize(
+    ("tournaments", "least"), [(25, 0.88), pytest.param(150, 0.92, marks=pytest.mark.slow)]
+)
+def test_the_judge_alone_misses_the_scale_of_people_and_the_corrected_ratings_hold_it(
+    tournaments: int, least: float
+) -> None:
     right = truth()
     judged = []
     held = []
     narrower = []
-    for seed in range(150):
+    for seed in range(tournaments):
         data = drawn(seed)
         alone = rate(
             count_cells(data.a, data.b, outcome=data.judge, models=5, cluster=data.cluster)
@@ -125,7 +130,7 @@ def test_the_judge_alone_misses_the_scale_of_people_and_the_corrected_ratings_ho
         held.append((found.low <= right) & (right <= found.high))
         narrower.append(np.mean(found.high - found.low) / np.mean(people.high - people.low))
     assert np.mean(judged) < 0.7
-    assert 0.92 < np.mean(held) < 0.98
+    assert least < np.mean(held) < 0.98
     assert np.mean(narrower) < 0.9
 
 

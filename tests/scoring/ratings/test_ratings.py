@@ -149,9 +149,10 @@ def many_videos(*, seed: int = 1) -> tuple[Cells, BattleRows]:
 
 
 def test_bootstrapped_intervals_are_much_the_sandwichs() -> None:
-    for battles in many_videos():
+    # A draw of rows is a fit of its own, so there are fewer of them.
+    for battles, rounds in zip(many_videos(), (400, 100), strict=True):
         plain = rate(battles)
-        drawn = rate(battles, FitMethod(rounds=400, seed=3))
+        drawn = rate(battles, FitMethod(rounds=rounds, seed=3))
         assert drawn.rating.tolist() == plain.rating.tolist()
         assert drawn.high - drawn.low == pytest.approx(plain.high - plain.low, rel=0.25)
         assert (drawn.low < drawn.rating).all()
@@ -217,7 +218,7 @@ tournaments = st.lists(
 )
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=40)
 @given(tournaments)
 def test_every_tournament_has_a_table(rows: list[tuple[int, int, float, int]]) -> None:
     a, step, y, video = (np.array(column) for column in zip(*rows, strict=True))
@@ -230,7 +231,7 @@ def test_every_tournament_has_a_table(rows: list[tuple[int, int, float, int]]) -
         assert (table.place <= table.worst)[members].all()
 
 
-@settings(max_examples=120, deadline=None)
+@settings(max_examples=20)
 @given(tournaments, st.booleans(), st.booleans(), st.booleans(), st.booleans())
 def test_every_tournament_has_a_table_whatever_the_way(
     rows: list[tuple[int, int, float, int]],
@@ -244,7 +245,7 @@ def test_every_tournament_has_a_table_whatever_the_way(
     battles = count_rows(
         a, (a + step) % 6, outcome=y, models=6, x=x, seat=True, cluster=video if shared else None
     )
-    method = FitMethod(davidson=davidson, rounds=20 * drawn, simultaneous=drawn)
+    method = FitMethod(davidson=davidson, rounds=5 * drawn, simultaneous=drawn)
     table = rate(battles, method)
     for members, pieces, fit in zip(table.components, table.clusters, table.fits, strict=True):
         assert fit.spread.zero @ table.rating[members] == pytest.approx(1000)
@@ -257,14 +258,14 @@ def test_every_tournament_has_a_table_whatever_the_way(
         assert (table.place <= table.worst)[members].all()
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=25)
 @given(tournaments, st.booleans())
 def test_every_tournament_can_be_drawn_again(
     rows: list[tuple[int, int, float, int]], shared: bool
 ) -> None:
     a, step, y, video = (np.array(column) for column in zip(*rows, strict=True))
     cells = count_cells(a, (a + step) % 6, outcome=y, models=6, cluster=video if shared else None)
-    table = rate(cells, FitMethod(rounds=30, simultaneous=True))
+    table = rate(cells, FitMethod(rounds=10, simultaneous=True))
     chances = chances_better(table)
     for members in table.components:
         assert (table.high - table.low)[members].min() > 1
@@ -274,7 +275,7 @@ def test_every_tournament_can_be_drawn_again(
         assert within + within.T == pytest.approx(np.ones_like(within))
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=20)
 @given(tournaments, st.permutations(range(6)))
 def test_renaming_the_models_renames_the_table(
     rows: list[tuple[int, int, float, int]], order: list[int]

@@ -46,7 +46,7 @@ def test_a_weighted_fit_is_that_of_a_weighted_logistic_regression() -> None:
     cells = count_cells(a, b, outcome=points, models=4, cluster=video, weight=weight)
     theta = rate(cells, FitMethod(likelihood="mle")).theta
     design = np.eye(4)[a] - np.eye(4)[b]
-    repeated = np.rint(weight * 1000).astype(int)
+    repeated = np.rint(weight * 100).astype(int)
     found = fit_logistic(np.repeat(design[:, :3], repeated, axis=0), np.repeat(points, repeated))
     assert theta[:3] - theta[3] == pytest.approx(found, abs=5e-3)
 
@@ -93,7 +93,7 @@ def test_weighted_intervals_cover_what_battles_drawn_alike_would_come_to() -> No
     target = _target(expit(gaps), pairs)
     share = np.array([0.35, 0.05, 0.05, 0.05, 0.2, 0.3])
     covered = {True: 0.0, False: 0.0}
-    for seed in range(120):
+    for seed in range(30):
         rng = np.random.default_rng(seed)
         video = np.repeat(np.arange(60), 12)
         pair = rng.choice(6, size=len(video), p=share)
@@ -107,8 +107,8 @@ def test_weighted_intervals_cover_what_battles_drawn_alike_would_come_to() -> No
             )  # fmt: skip
             found = rate(cells)
             covered[reweighted] += float(((found.low < target) & (target < found.high)).mean())
-    assert covered[True] / 120 >= 0.92
-    assert covered[False] / 120 <= 0.75
+    assert covered[True] / 30 >= 0.92
+    assert covered[False] / 30 <= 0.75
 
 
 def _target(chance: Floats, pairs: Ints) -> Floats:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS, TfidfVectorizer
 from sklearn.metrics import adjusted_rand_score
@@ -38,6 +38,7 @@ def test_paraphrases_of_known_groups_come_together(
     assert sum(best.values()) / len(texts) >= least_purity
 
 
+@settings(max_examples=25)
 @given(st.lists(st.text("abc deé ", max_size=40) | st.sampled_from(HELD_OUT[0]), min_size=1))
 def test_weights_are_those_of_scikit_learn_to_the_last_bit(texts: list[str]) -> None:
     for reader in (themes._stems, themes._pieces):
@@ -71,6 +72,7 @@ def test_case_blanks_and_stops_make_no_other_theme_and_the_usual_spelling_names_
     assert {theme[text] for text in theme if "wrong" in text.casefold()} == {"counts  wrong"}
 
 
+@settings(max_examples=25)
 @given(st.dictionaries(st.text(max_size=20), st.integers(1, 9), max_size=12))
 def test_whatever_was_written_has_a_theme_that_was_written(counts: dict[str, int]) -> None:
     theme = find_themes(counts)

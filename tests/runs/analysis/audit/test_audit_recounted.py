@@ -22,6 +22,7 @@ from tests.support.refigured import Figure
 from tests.support.seasons import CAST, Nature, Season
 from tests.support.small_runs import play
 from videoautoarena.agents.offline import KINDS
+from videoautoarena.memory.store.evidence import Trial
 from videoautoarena.memory.store.store import Store
 
 STAND_INS = ("hawk", "mole", "terse", "windbag", "blind", "parrot", "trickster")
@@ -50,15 +51,14 @@ def audit(
     return Audited(findings, Recount(rows, cast, judges, labels, trials, seats_count))
 
 
-def stand_ins(place: Path) -> Audited:
+def stand_ins(place: Path, videos: Path) -> Audited:
     """A run of stand-ins judged from both seatings, by two judges one of whom sees little."""
-    videos = draw_folder(place / "videos", 4, seconds=3.5)
     arena = place / "arena.toml"
     arena.write_text('[models.dim]\nmodel = "offline:judge"\nmax_frames = 2\n')
     models = tuple(f"offline:{kind}" for kind in STAND_INS)
-    flags = {"models": models, "judge": ("offline:judge", "dim"), "config": arena, "rounds": 3}
-    play(videos, place / "out", swap="all", **flags)
-    held = invoke("audit", place / "out", "--trials", "--cases", 20, "--config", arena, "-q")
+    flags = {"models": models, "judge": ("offline:judge", "dim"), "config": arena}
+    play(videos, place / "out", swap="all", rounds=4, **flags)
+    held = invoke("audit", place / "out", "--trials", "--cases", 8, "--config", arena, "-q")
     assert held.exit_code == 0, held.exception
     drawn = [row for row in exported(place / "out", "battles") if row["verdict"] in "ab"]
     lines = [
@@ -73,14 +73,18 @@ def stand_ins(place: Path) -> Audited:
     return audit(place / "out", cast, "offline:judge", "dim", seats_count=True)
 
 
-def twins(place: Path) -> Audited:
+def twins(place: Path, videos: Path) -> Audited:
     """A run of one stand-in under two names."""
-    videos = draw_folder(place / "videos", 4, seconds=3.5)
     arena = place / "arena.toml"
     arena.write_text("".join(f'[models.{name}]\nmodel = "offline:hawk"\n' for name in "xy"))
-    play(videos, place / "out", models=("x", "y"), config=arena, rounds=6)
+    play(videos, place / "out", models=("x", "y"), config=arena, rounds=12)
     cast: dict[str, tuple[str, int | None]] = dict.fromkeys("xy", ("offline:hawk", 64))
     return audit(place / "out", cast, "offline:judge")
+
+
+async def put_all(store: Store, trials: list[Trial]) -> None:
+    for trial in trials:
+        await store.evidence.put_trial(trial)
 
 
 def made_up(place: Path, seed: int, videos: int, nature: Nature, *, panel: bool) -> Audited:
@@ -103,8 +107,7 @@ def made_up(place: Path, seed: int, videos: int, nature: Nature, *, panel: bool)
     put(place / "out", battles, videos=films.values(), slots=slots, settings=settings)
     with Store.open(place / "out" / "run.sqlite", write=True) as store:
         store.evidence.add_labels(labels)
-        for trial in trials:
-            asyncio.run(store.evidence.put_trial(trial))
+        asyncio.run(put_all(store, trials))
     cast = {name: (str(one["model"]), one["max_frames"]) for name, one in CAST.items()}
     return audit(place / "out", cast, *judges)
 
@@ -117,9 +120,10 @@ def every(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Audited]:
         return tmp_path_factory.mktemp(name)
 
     odd = Nature(seat=0.3, mishaps=0.15)
+    videos = draw_folder(place("clips") / "videos", 2, seconds=3.5)
     return {
-        "stand-ins": stand_ins(place("stand-ins")),
-        "twins": twins(place("twins")),
+        "stand-ins": stand_ins(place("stand-ins"), videos),
+        "twins": twins(place("twins"), videos),
         "fair": made_up(place("fair"), 1, 12, Nature(), panel=False),
         "odd panel": made_up(place("odd"), 2, 12, odd, panel=True),
         "odd and alone": made_up(place("alone"), 3, 5, odd, panel=False),
@@ -231,7 +235,7 @@ def numbers_in(sentence: str, audited: Audited) -> set[str]:
     for name in sorted(names, key=len, reverse=True):
         sentence = sentence.replace(name, "")
     # A battle is named with the file and the length of its video.
-    sentence = re.sub(r" \(film\d+\.mp4, 12\.5 s\)", "", sentence)
+    sentence = re.sub(r" \(\w+\d\.mp4, [\d.]+ s\)", "", sentence)
     found = re.findall(r"(?<![\w.-])[+-]?\d[\d,]*(?:\.\d+)?", sentence)
     return {one.replace(",", "").lstrip("+") for one in found}
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.support.audited import audited, by_key, fought
@@ -52,6 +52,7 @@ def test_answers_within_a_tenth_are_matched() -> None:
     assert (found["length.matched"].value, found["length.matched"].n) == (0.5, 2)
 
 
+@settings(max_examples=25)
 @given(
     st.lists(st.tuples(st.sampled_from("ab"), st.integers(1, 300), st.integers(1, 300)), max_size=8)
 )

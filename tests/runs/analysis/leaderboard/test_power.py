@@ -24,7 +24,7 @@ QUICK = ("--models", 2, "--gap", 150, "--tournaments", 12)
 
 @pytest.fixture(scope="module")
 def found() -> PowerEstimate:
-    return answer(PowerQuestion(models=3, gap=120.0, tournaments=20))
+    return answer(PowerQuestion(models=3, gap=120.0, tournaments=10))
 
 
 @pytest.fixture(scope="module")
@@ -33,7 +33,7 @@ def table(found: PowerEstimate) -> dict[str, Any]:
 
 
 def test_wider_gaps_need_fewer_battles(table: dict[str, Any]) -> None:
-    wide = answer(PowerQuestion(models=3, gap=300.0, tournaments=20))
+    wide = answer(PowerQuestion(models=3, gap=300.0, tournaments=10))
     for goal in GOALS:
         assert (wide.needed[goal].battles or 0) < table["needed"][goal]["battles"]
 

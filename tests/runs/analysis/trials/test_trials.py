@@ -242,14 +242,9 @@ def test_options_of_trials_need_trials(out: Path) -> None:
     assert invoke("audit", out, "--trials", "nix").exit_code == 2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
-    ("number", "sent_before"),
-    [
-        (signal.SIGKILL, 4),
-        pytest.param(signal.SIGKILL, 6, marks=pytest.mark.slow),
-        pytest.param(signal.SIGKILL, 9, marks=pytest.mark.slow),
-        pytest.param(signal.SIGINT, 4, marks=pytest.mark.slow),
-    ],
+    ("number", "sent_before"), [(signal.SIGKILL, 4), (signal.SIGKILL, 9), (signal.SIGINT, 4)]
 )
 def test_what_is_cut_off_goes_on_and_pays_nothing_twice(
     out: Path, tmp_path: Path, number: signal.Signals, sent_before: int

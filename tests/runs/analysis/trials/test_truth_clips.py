@@ -71,7 +71,7 @@ def is_true(kind: Kind, said: str, clip: Splice) -> bool:
 
 
 @given(STAGES, st.sampled_from(KINDS))
-@settings(max_examples=150)
+@settings(max_examples=40)
 def test_each_answer_is_true_of_its_own_clip_and_false_of_the_other(
     stage: Stage, kind: Kind
 ) -> None:
@@ -83,7 +83,7 @@ def test_each_answer_is_true_of_its_own_clip_and_false_of_the_other(
 
 
 @given(STAGES, st.sampled_from(KINDS))
-@settings(max_examples=150)
+@settings(max_examples=40)
 def test_pieces_lie_apart_within_the_video_and_in_the_sight_of_every_judge(
     stage: Stage, kind: Kind
 ) -> None:
@@ -101,7 +101,7 @@ def test_pieces_lie_apart_within_the_video_and_in_the_sight_of_every_judge(
 
 
 @given(STAGES, st.sampled_from(("card", "needle")))
-@settings(max_examples=100)
+@settings(max_examples=40)
 def test_times_that_are_told_apart_lie_a_quarter_of_the_clip_apart(
     stage: Stage, kind: Kind
 ) -> None:
