@@ -14,8 +14,9 @@ from typing import Any, NamedTuple
 import pytest
 
 import videoautoarena.runs
+from tests.support.audited import entry
 from tests.support.clips import draw_folder
-from tests.support.played import invoke, manifest, slot, video
+from tests.support.played import battle, invoke, judging, manifest, slot, video
 from tests.support.played import play as put
 from tests.support.recounted import Recount
 from tests.support.refigured import Figure
@@ -51,8 +52,9 @@ def audit(
     return Audited(findings, Recount(rows, cast, judges, labels, trials, seats_count))
 
 
-def stand_ins(place: Path, videos: Path) -> Audited:
+def stand_ins(place: Path) -> Audited:
     """A run of stand-ins judged from both seatings, by two judges one of whom sees little."""
+    videos = draw_folder(place / "videos", 2, seconds=3.5)
     arena = place / "arena.toml"
     arena.write_text('[models.dim]\nmodel = "offline:judge"\nmax_frames = 2\n')
     models = tuple(f"offline:{kind}" for kind in STAND_INS)
@@ -73,13 +75,20 @@ def stand_ins(place: Path, videos: Path) -> Audited:
     return audit(place / "out", cast, "offline:judge", "dim", seats_count=True)
 
 
-def twins(place: Path, videos: Path) -> Audited:
-    """A run of one stand-in under two names."""
-    arena = place / "arena.toml"
-    arena.write_text("".join(f'[models.{name}]\nmodel = "offline:hawk"\n' for name in "xy"))
-    play(videos, place / "out", models=("x", "y"), config=arena, rounds=12)
-    cast: dict[str, tuple[str, int | None]] = dict.fromkeys("xy", ("offline:hawk", 64))
-    return audit(place / "out", cast, "offline:judge")
+def twins(place: Path) -> Audited:
+    """A run of one stand-in under two names, whose judge never sees a tie."""
+    films = [video(b"film %d" % k, path=f"film{k}.mp4") for k in range(4)]
+    slots = [slot(films[k % 4], k // 4, ordinal=k) for k in range(24)]
+    same = {"model_a": "x", "model_b": "y", "answer_a": "A pan.", "answer_b": "A pan."}
+    battles = [
+        battle(at, **same, verdict="ab"[k % 2], verdicts=(judging(verdict="ab"[k % 2]),))
+        for k, at in enumerate(slots)
+    ]
+    cast = {"x": entry("offline:hawk"), "y": entry("offline:hawk"), "judge": entry("offline:judge")}
+    settings = manifest(cast=cast, judges=["judge"], models=["x", "y"])
+    put(place / "out", battles, videos=films, slots=slots, settings=settings)
+    names: dict[str, tuple[str, int | None]] = dict.fromkeys("xy", ("offline:hawk", 8))
+    return audit(place / "out", names | {"judge": ("offline:judge", 8)}, "judge")
 
 
 async def put_all(store: Store, trials: list[Trial]) -> None:
@@ -120,10 +129,9 @@ def every(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Audited]:
         return tmp_path_factory.mktemp(name)
 
     odd = Nature(seat=0.3, mishaps=0.15)
-    videos = draw_folder(place("clips") / "videos", 2, seconds=3.5)
     return {
-        "stand-ins": stand_ins(place("stand-ins"), videos),
-        "twins": twins(place("twins"), videos),
+        "stand-ins": stand_ins(place("stand-ins")),
+        "twins": twins(place("twins")),
         "fair": made_up(place("fair"), 1, 12, Nature(), panel=False),
         "odd panel": made_up(place("odd"), 2, 12, odd, panel=True),
         "odd and alone": made_up(place("alone"), 3, 5, odd, panel=False),
