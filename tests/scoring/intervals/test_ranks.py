@@ -31,7 +31,7 @@ def independent(
 def test_two_models_are_asked_in_one_direction_who_may_be_best_and_in_two_for_ranges() -> None:
     # One in twenty in one direction is 1.645 errors, three in a hundred in two are 2.170.
     assert independent([1.60, 0.0]).may_be_best.tolist() == [True, True]
-    between = independent([1.75, 0.0])
+    between = independent([2.0, 0.0])
     assert between.may_be_best.tolist() == [True, False]
     assert between.worst.tolist() == [2, 2]
     lead = independent([2.30, 0.0])
