@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 
 import pytest
@@ -18,9 +19,15 @@ FIRST, SECOND, TIED = (slot(video(), round_).id for round_ in range(3))
 EVERYTHING = "battle labeller verdict instruction_following accuracy relevance helpfulness"
 
 
+@pytest.fixture(scope="module")
+def ground(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A run that no test writes to."""
+    return play(tmp_path_factory.mktemp("ground") / "out", lineage(video()))
+
+
 @pytest.fixture
-def run(tmp_path: Path) -> Path:
-    return play(tmp_path / "out", lineage(video()))
+def run(ground: Path, tmp_path: Path) -> Path:
+    return Path(shutil.copytree(ground, tmp_path / "out"))
 
 
 def labels(run: Path) -> list[Label]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import shutil
 from collections import Counter
 from pathlib import Path
 
@@ -25,10 +26,17 @@ from videoautoarena.runs.analysis.audit.label_sample import (
 from videoautoarena.runs.run.rundir.opener import FOLDER_FILE, videos_folder
 
 
+@pytest.fixture(scope="module")
+def ground(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A run that no test writes to."""
+    place = tmp_path_factory.mktemp("ground") / "out"
+    season(place, videos=10, rounds=4)
+    return place
+
+
 @pytest.fixture
-def run(tmp_path: Path) -> Path:
-    season(tmp_path / "out", videos=10, rounds=4)
-    return tmp_path / "out"
+def run(ground: Path, tmp_path: Path) -> Path:
+    return Path(shutil.copytree(ground, tmp_path / "out"))
 
 
 def samples(run: Path) -> list[LabelSample]:
