@@ -179,6 +179,7 @@ def findings(trials: list[Trial], judge: str) -> dict[str, Finding]:
     return {key.removesuffix(f".{judge}"): one for key, one in found.items()}
 
 
+@pytest.mark.slow
 def test_a_judge_that_looks_is_right(trials: list[Trial]) -> None:
     found = findings(trials, "looker")
     accuracy = found["truth.accuracy"]
@@ -188,12 +189,14 @@ def test_a_judge_that_looks_is_right(trials: list[Trial]) -> None:
     assert "looker is right in 100.0 %" in accuracy.sentence
 
 
+@pytest.mark.slow
 def test_a_judge_that_does_not_look_is_right_half_the_time(trials: list[Trial]) -> None:
     accuracy = findings(trials, "longer")["truth.accuracy"]
     assert (accuracy.value, accuracy.n, accuracy.is_alarm) == (0.5, CASES, True)
     assert "not significantly different" in accuracy.sentence
 
 
+@pytest.mark.slow
 def test_a_judge_that_likes_length_is_found_out_by_form(trials: list[Trial]) -> None:
     found = findings(trials, "longer")
     by_form = {key: found[f"truth.{key}"].value for key in ("long-short", "short-long")}
@@ -202,6 +205,7 @@ def test_a_judge_that_likes_length_is_found_out_by_form(trials: list[Trial]) -> 
     assert found["truth.longer"].sentence.endswith("Too few to tell.")
 
 
+@pytest.mark.slow
 def test_the_offline_judge_is_right_on_what_it_can_read_and_abstains_from_the_rest(
     trials: list[Trial],
 ) -> None:
@@ -212,6 +216,7 @@ def test_the_offline_judge_is_right_on_what_it_can_read_and_abstains_from_the_re
     assert "it abstained in 8 more" in found["truth.accuracy"].sentence
 
 
+@pytest.mark.slow
 def test_a_trial_says_how_it_came_about(trials: list[Trial]) -> None:
     trial = next(t for t in trials if t.name == "count-short-long")
     assert trial.right in ("a", "b")
