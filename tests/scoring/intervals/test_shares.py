@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from videoautoarena.scoring.intervals.proportions import (
@@ -72,6 +72,7 @@ def test_battles_of_one_video_that_go_together_tell_less() -> None:
     assert together.high - together.low > 2.5 * (alone.high - alone.low)
 
 
+@settings(max_examples=25)
 @given(HITS)
 def test_bounds_hold_the_value_and_are_never_both_at_it(rows: list[tuple[float, int]]) -> None:
     found = measure_share([hit for hit, _ in rows], [video for _, video in rows])
@@ -79,6 +80,7 @@ def test_bounds_hold_the_value_and_are_never_both_at_it(rows: list[tuple[float, 
     assert found.low < found.high
 
 
+@settings(max_examples=25)
 @given(HITS)
 def test_misses_are_the_mirror_of_hits(rows: list[tuple[float, int]]) -> None:
     video = [video for _, video in rows]
@@ -87,6 +89,7 @@ def test_misses_are_the_mirror_of_hits(rows: list[tuple[float, int]]) -> None:
     assert (1 - hits.value, 1 - hits.high, 1 - hits.low) == pytest.approx(misses[:3])
 
 
+@settings(max_examples=25)
 @given(HITS, st.integers(-9, 9))
 def test_names_of_clusters_mean_nothing(rows: list[tuple[float, int]], shift: int) -> None:
     hits = [hit for hit, _ in rows]
