@@ -13,7 +13,6 @@ import sys
 from collections.abc import Callable
 from contextlib import closing
 from dataclasses import dataclass
-from functools import partial
 from io import BufferedWriter, TextIOWrapper
 from pathlib import Path
 
@@ -86,9 +85,7 @@ def ground(tmp_path_factory: pytest.TempPathFactory) -> Ground:
     return ground
 
 
-slow = partial(pytest.param, marks=pytest.mark.slow)
-
-
+@pytest.mark.slow
 def test_a_reader_that_goes_away_costs_no_call(ground: Ground, tmp_path: Path) -> None:
     with serving(tmp_path / "log") as server:
         config = write_config(tmp_path / "remote.toml", "openai", server)
@@ -100,16 +97,14 @@ def test_a_reader_that_goes_away_costs_no_call(ground: Ground, tmp_path: Path) -
     assert battles(tmp_path / "out") == battles(ground.out)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("how", "code", "last"),
     [
-        slow("2> /dev/full", 0, "", id="2-full"),
-        slow("2>&-", 0, "", id="2-closed"),
-        slow("<&- >&- 2>&-", 0, "", id="all-closed"),
-        pytest.param("--json > /dev/full", 1, FULL, id="1-full"),
-        slow(f"--json {GONE}", 0, "done: 6 battles settled", id="1-gone"),
-        slow("--json >&-", 0, "done: 6 battles settled", id="1-closed"),
-        slow("--plan --yes > /dev/full", 1, FULL, id="plan-full"),
+        pytest.param("2> /dev/full", 0, "", id="2-full"),
+        pytest.param("--json <&- >&- 2>&-", 0, "", id="all-closed"),
+        pytest.param(f"--json {GONE}", 0, "done: 6 battles settled", id="1-gone"),
+        pytest.param("--plan --yes > /dev/full", 1, FULL, id="plan-full"),
     ],
 )
 def test_a_run_is_played_to_its_end(
@@ -162,10 +157,20 @@ def rows_in(place: Path) -> list[int]:
     return counts
 
 
+NOBODY = (f"2>&1 {GONE}", 0)
+NO_ROOM = ("> /dev/full 2> /dev/full", 1)
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["resume", "add", "rejudge", "trials", "bench"])
 @pytest.mark.parametrize(
-    ("how", "code"), [(f"2>&1 {GONE}", 0), ("> /dev/full 2> /dev/full", 1)], ids=["gone", "full"]
+    ("name", "how", "code"),
+    [
+        ("resume", *NOBODY),
+        ("add", *NO_ROOM),
+        ("rejudge", *NOBODY),
+        ("trials", *NO_ROOM),
+        ("bench", *NOBODY),
+    ],
 )
 def test_every_command_that_plays_plays_on(
     name: str, how: str, code: int, ground: Ground, tmp_path: Path
@@ -179,11 +184,14 @@ def test_every_command_that_plays_plays_on(
     assert rows_in(tmp_path) == played
 
 
-@pytest.mark.parametrize("name", [slow("battles"), "leaderboard", slow("export")])
+@pytest.mark.slow
 @pytest.mark.parametrize(
-    ("how", "code", "err"),
-    [("> /dev/full", 1, f"arena: {FULL}\n"), (GONE, 0, ""), (">&-", 0, "")],
-    ids=["full", "gone", "closed"],
+    ("name", "how", "code", "err"),
+    [
+        ("leaderboard", "> /dev/full", 1, f"arena: {FULL}\n"),
+        ("battles", GONE, 0, ""),
+        ("export", ">&-", 0, ""),
+    ],
 )
 def test_a_reading_command_ends_with_a_line_or_quietly(
     name: str, how: str, code: int, err: str, ground: Ground
@@ -195,6 +203,7 @@ def test_help_that_finds_no_room_is_one_line() -> None:
     assert shell(command("arena", "--help"), "> /dev/full").err == f"arena: {FULL}\n"
 
 
+@pytest.mark.slow
 def test_a_terminal_that_goes_away_ends_no_run(ground: Ground, tmp_path: Path) -> None:
     with serving(tmp_path / "log") as server:
         config = write_config(tmp_path / "remote.toml", "openai", server)

@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 
@@ -31,27 +32,36 @@ EXTRAS = frozenset({
     "cv2",
 })  # fmt: skip
 """What extras install, and what only tests need."""
-MOST_MODULES = 90
-"""Of ours, for any command that reads a run; what plays one is some 200 more."""
+MOST_MODULES = 110
+"""Of ours, for the commands that read a run together; what plays one is some 200 more."""
 LOADED = """
-import json, sys
+import json, os, sys
 from videoautoarena.runs.cli.program import main
-name, *sys.argv = sys.argv[1:]
-sys.argv.insert(0, name)
-try:
-    getattr(main, f"{name}_main")()
-except SystemExit as end:
-    code = end.code
-print(json.dumps([code, sorted(sys.modules)]))
+for is_apart, folder, name, *words in json.loads(sys.argv[1]):
+    if is_apart and os.fork():
+        os.wait()
+        continue
+    os.chdir(folder)
+    sys.argv = [name, *words]
+    try:
+        getattr(main, f"{name}_main")()
+    except SystemExit as end:
+        code = end.code
+    print("\\n" + json.dumps([code, sorted(sys.modules)]), flush=True)
+    if is_apart:
+        os._exit(0)
 """
 
 
-def loaded(*words: str | Path, folder: Path | None = None) -> tuple[int, Sequence[str]]:
-    """Return the exit code of a command, and the modules that it has loaded."""
-    line = [sys.executable, "-c", LOADED, *map(str, words)]
-    done = subprocess.run(line, capture_output=True, text=True, check=True, cwd=folder)
-    code, modules = json.loads(done.stdout.splitlines()[-1])
-    return code, modules
+class Loaded(NamedTuple):
+    """How a command ended, and the modules that it and those before it have loaded."""
+
+    code: int
+    modules: Sequence[str]
+
+    def holds(self, packages: Set[str]) -> list[str]:
+        """Return which of these packages it has loaded."""
+        return sorted({name.partition(".")[0] for name in self.modules} & packages)
 
 
 @pytest.fixture(scope="module")
@@ -61,45 +71,58 @@ def out(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return play(tmp_path_factory.mktemp("read") / "out", battles, videos=films)
 
 
-@pytest.mark.parametrize(("command", "unwanted"), READING.items(), ids=READING)
-def test_a_command_that_reads_a_run_loads_nothing_that_plays_one(
-    command: str, unwanted: frozenset[str], out: Path
-) -> None:
-    code, modules = loaded("arena", command, out)
-    assert code == 0
-    assert sorted({name.partition(".")[0] for name in modules} & unwanted) == []
-    ours = [name for name in modules if name.startswith("videoautoarena.") and name.count(".") > 2]
-    assert 0 < len(ours) <= MOST_MODULES
-
-
-def test_help_waits_for_no_record_and_a_status_for_no_provider(out: Path) -> None:
-    helped, modules = loaded("simulate", "--help")
-    assert (helped, "pydantic" in modules) == (0, False)
-    said, modules = loaded("arena", "status", out)
-    calling = ("registry", "catalogue", "transport.transport", "prompting.layout")
-    assert said == 0
-    assert [name for name in modules if name.endswith(calling)] == []
-
-
-def test_a_wrong_key_in_the_file_is_told_before_anything_computes(tmp_path: Path) -> None:
-    (tmp_path / "arena.toml").write_text("[run]\nroundz = 3\n")
-    code, modules = loaded("simulate", "--videos", "clips", "--plan", folder=tmp_path)
-    assert code == 1
-    unwanted = PLAYING | COMPUTING | {"numpy", "scipy", "rich"}
-    assert sorted({name.partition(".")[0] for name in modules} & unwanted) == []
-
-
-def test_a_report_of_weaknesses_takes_no_extra(tmp_path: Path) -> None:
+@pytest.fixture(scope="module")
+def loaded(out: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Loaded]:
+    """Type commands one after the other: each has what those before it loaded, unless apart."""
+    place = tmp_path_factory.mktemp("place")
+    (place / "arena.toml").write_text("[run]\nroundz = 3\n")
     film = video(b"0")
     first = battle(slot(film, 0))
     told = ("misses on-screen text", "misses the on-screen text in the corner", "hums")
     looked = evolution(first.id).model_copy(update={"weaknesses_a": told})
-    battles = [first, battle(slot(film, 1), evolution=(looked,))]
-    out = play(tmp_path / "out", battles, videos=[film])
-    code, modules = loaded("arena", "report", out, "--to", tmp_path / "report.html")
-    assert code == 0
-    assert "videoautoarena.scoring.texts.themes" in modules
-    assert sorted({name.partition(".")[0] for name in modules} & EXTRAS) == []
+    weak = play(place / "weak", [first, battle(slot(film, 1), evolution=(looked,))], videos=[film])
+    lines = {
+        "help": ("", place, "simulate", "--help"),
+        "wrong key": ("apart", place, "simulate", "--videos", "clips", "--plan"),
+        **{name: ("", place.parent, "arena", name, out) for name in READING},
+        "report": ("", place.parent, "arena", "report", weak, "--to", place / "report.html"),
+    }
+    typed = json.dumps([list(map(str, line)) for line in lines.values()])
+    line = [sys.executable, "-c", LOADED, typed]
+    done = subprocess.run(line, capture_output=True, text=True, check=True)
+    told_of = [json.loads(one) for one in done.stdout.splitlines() if one.startswith("[")]
+    return {name: Loaded(*one) for name, one in zip(lines, told_of, strict=True)}
+
+
+@pytest.mark.parametrize(("command", "unwanted"), READING.items(), ids=READING)
+def test_a_command_that_reads_a_run_loads_nothing_that_plays_one(
+    command: str, unwanted: frozenset[str], loaded: dict[str, Loaded]
+) -> None:
+    done = loaded[command]
+    assert done.code == 0
+    assert done.holds(unwanted) == []
+    names = [name for name in done.modules if name.startswith("videoautoarena.")]
+    assert 0 < sum(name.count(".") > 2 for name in names) <= MOST_MODULES
+
+
+def test_help_waits_for_no_record_and_a_status_for_no_provider(loaded: dict[str, Loaded]) -> None:
+    assert (loaded["help"].code, "pydantic" in loaded["help"].modules) == (0, False)
+    calling = ("registry", "catalogue", "transport.transport", "prompting.layout")
+    assert loaded["status"].code == 0
+    assert [name for name in loaded["status"].modules if name.endswith(calling)] == []
+
+
+def test_a_wrong_key_in_the_file_is_told_before_anything_computes(
+    loaded: dict[str, Loaded],
+) -> None:
+    assert loaded["wrong key"].code == 1
+    assert loaded["wrong key"].holds(PLAYING | COMPUTING | {"numpy", "scipy", "rich"}) == []
+
+
+def test_a_report_of_weaknesses_takes_no_extra(loaded: dict[str, Loaded]) -> None:
+    assert loaded["report"].code == 0
+    assert "videoautoarena.scoring.texts.themes" in loaded["report"].modules
+    assert loaded["report"].holds(EXTRAS) == []
 
 
 @pytest.mark.parametrize(

@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import json
 import re
-import subprocess
 import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
+from langsmith.utils import get_env_var, tracing_is_enabled
 
 from tests.support.clips import draw_folder
 from tests.support.loopback import serving
 from tests.support.small_runs import toml
 from tests.support.typed import Said, Terminal
 from tests.video.decode.test_truncation import filmed, halved
+from videoautoarena.agents.transport.redaction import is_traced
 
 KEY = "sk-planted-0123456789"
 REAL = ("--models", "openai:gpt-4o,google_genai:gemini-2.5-flash", "--examiner", "openai:gpt-4.1")
@@ -173,31 +174,25 @@ def test_a_cache_that_cannot_be_written_is_missing_and_nothing_is_made(
     assert sorted(path.name for path in tmp_path.iterdir()) == ["file"]
 
 
-def test_tracing_is_told_as_the_client_would_have_it() -> None:
+def test_tracing_is_told_as_the_client_would_have_it(monkeypatch: pytest.MonkeyPatch) -> None:
     names = ("LANGSMITH_TRACING", "LANGCHAIN_TRACING_V2", "LANGSMITH_TRACING_V2")
     cases = [
         {},
         *({name: v} for name in names for v in ("true", "1")),
         dict.fromkeys(names, "false"),
     ]
-    # The client remembers what it once read, so each case is asked in a process of its own.
-    ask = (
-        "import json, os, sys\n"
-        "from videoautoarena.agents.transport.redaction import is_traced\n"
-        "from langsmith.utils import tracing_is_enabled\n"
-        "for values in json.loads(sys.argv[1]):\n"
-        "    if os.fork() == 0:\n"
-        "        os.environ.update(values)\n"
-        "        print(is_traced(), tracing_is_enabled(), flush=True)\n"
-        "        os._exit(0)\n"
-        "    os.wait()\n"
-    )
-    line = [sys.executable, "-c", ask, json.dumps(cases)]
-    told = subprocess.check_output(line, text=True).splitlines()
-    for values, answer in zip(cases, told, strict=True):
-        ours, theirs = answer.split()
-        assert ours == theirs, values
-    assert len(set(told)) > 1
+    told = []
+    for values in cases:
+        for name in names:
+            monkeypatch.delenv(name, raising=False)
+        for name, value in values.items():
+            monkeypatch.setenv(name, value)
+        # The client remembers what it once read.
+        get_env_var.cache_clear()
+        told.append(bool(tracing_is_enabled()))
+        assert is_traced() == told[-1], values
+    get_env_var.cache_clear()
+    assert set(told) == {True, False}
 
 
 def test_what_it_says_of_calls_is_what_a_run_would_say(terminal: Terminal, tmp_path: Path) -> None:
@@ -216,24 +211,24 @@ def test_what_it_says_of_calls_is_what_a_run_would_say(terminal: Terminal, tmp_p
     ]
 
 
-def test_it_reaches_for_no_network_not_even_this_machine(tmp_path: Path) -> None:
+def test_it_reaches_for_no_network_not_even_this_machine(
+    tmp_path: Path, terminal: Terminal
+) -> None:
     draw_folder(tmp_path / "videos", 1, seconds=2)
-    watch = (
-        "import sys, os\n"
-        "def watch(event, _):\n"
-        "    if event in ('socket.connect', 'socket.getaddrinfo', 'socket.sendto'):\n"
-        "        os._exit(99)\n"
-        "sys.addaudithook(watch)\n"
-        "from videoautoarena.runs.cli.program.main import arena_main\n"
-        "arena_main()\n"
-    )
+    reached = list[str]()
+    is_watched = True
+
+    def watch(event: str, _: object) -> None:
+        if is_watched and event in ("socket.connect", "socket.getaddrinfo", "socket.sendto"):
+            reached.append(event)
+
     with serving(tmp_path / "log") as server:
         table = {"base_url": server.openai_url}
         tables = {name: {**table, "model": f"openai:{name}"} for name in ("hawk", "owl", "judge")}
         roles = '[roles]\nmodels = ["hawk", "owl"]\nexaminer = "judge"\n'
         (tmp_path / "arena.toml").write_text(toml(tables) + roles)
-        words = ["doctor", "--videos", "videos", "--json"]
-        line = [sys.executable, "-c", watch, *words]
-        done = subprocess.run(line, cwd=tmp_path, capture_output=True)
-        assert done.returncode == 0
+        sys.addaudithook(watch)
+        said = terminal.arena("doctor", "--videos", "videos", "--json")
+        is_watched = False
+        assert (said.code, reached) == (0, [])
         assert server.events() == []

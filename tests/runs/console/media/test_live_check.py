@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import json
 import socket
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -21,9 +22,16 @@ from tests.support.small_runs import toml
 from tests.support.typed import Said, Terminal
 from tests.support.wire import blocks
 from videoautoarena.agents.models.registry import Model
+from videoautoarena.runs.console.media import live_check
 from videoautoarena.runs.console.media.live_check import hints
 
 KEY = "sk-planted-0123456789"
+
+
+@pytest.fixture(autouse=True)
+def no_pause(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Try again at once: how long a person waits for it is no matter here."""
+    monkeypatch.setattr(live_check, "LONGEST_PAUSE_S", 0)
 
 
 def watcher(model: str, messages: Sequence[BaseMessage]) -> AIMessage:
@@ -103,31 +111,31 @@ def test_a_model_that_guesses_is_found_out(terminal: Terminal, tmp_path: Path) -
     assert found["guesser"]["reason"].startswith("shown ")
 
 
-@pytest.mark.parametrize(
-    ("status", "kind", "hint"),
-    [
-        (400, "http-400", "as planned"),
-        (401, "http-401", 'no key was sent; add key_env = "..." to [models.bad]'),
-        (404, "http-404", "check the model's name and base_url"),
-        (429, "http-429", "rate limit"),
-        (500, "http-500", ""),
-    ],
-)
-def test_a_refusal_is_one_line_with_a_hint(
-    terminal: Terminal, tmp_path: Path, status: int, kind: str, hint: str
-) -> None:
-    refusal = Mishap("status", model="bad", status=status, retry_after=0, times=99)
-    with serving(tmp_path / "log", Manners(mishaps=(refusal,)), brain=watcher) as server:
-        cast(server, "bad")
+def test_a_refusal_is_one_line_with_a_hint(terminal: Terminal, tmp_path: Path) -> None:
+    hints = {
+        400: "as planned",
+        401: 'no key was sent; add key_env = "..." to [models.bad401]',
+        404: "check the model's name and base_url",
+        429: "rate limit",
+        500: "",
+    }
+    refusals = [
+        Mishap("status", model=f"bad{status}", status=status, retry_after=0, times=99)
+        for status in hints
+    ]
+    with serving(tmp_path / "log", Manners(mishaps=tuple(refusals)), brain=watcher) as server:
+        cast(server, *(f"bad{status}" for status in hints))
         said, found = ask(terminal)
-        tries = sum(event["model"] == "bad" for event in server.events("arrived"))
+        tries = Counter(event["model"] for event in server.events("arrived"))
     assert said.code == 1
-    assert (found["bad"]["answered"], found["bad"]["failure"]) == (False, kind)
-    assert found["bad"]["tries"] == tries <= 2
-    assert hint in found["bad"]["reason"]
     assert found["referee"]["answered"]
-    line = next(line for line in said.err.splitlines() if line.startswith("bad "))
-    assert f"FAILED: {kind}: " in line
+    for status, hint in hints.items():
+        bad = found[name := f"bad{status}"]
+        assert (bad["answered"], bad["failure"]) == (False, f"http-{status}")
+        assert bad["tries"] == tries[name] <= 2
+        assert hint in bad["reason"]
+        line = next(line for line in said.err.splitlines() if line.startswith(f"{name} "))
+        assert f"FAILED: http-{status}: " in line
 
 
 def test_each_is_asked_again_with_as_many_as_a_run_sends(

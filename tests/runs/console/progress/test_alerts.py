@@ -115,14 +115,14 @@ class Terminalless:
 SHOWN = ({"quiet": True}, {"plain": True}, {"trace": "-"})
 
 
-@pytest.mark.parametrize("display", SHOWN, ids=("quiet", "plain", "stories"))
+QUOTA = (Mishap("quota", model="judge", nth=2, times=99), ["judge (judge)", "quota"])
+KEY = (Mishap("status", model="judge", times=99, status=401), ["judge (judge)", "key"])
+
+
 @pytest.mark.parametrize(
-    ("mishap", "words"),
-    [
-        (Mishap("quota", model="judge", nth=2, times=99), ["judge (judge)", "quota"]),
-        (Mishap("status", model="judge", times=99, status=401), ["judge (judge)", "key"]),
-    ],
-    ids=("quota", "key"),
+    ("display", "mishap", "words"),
+    [(SHOWN[0], *QUOTA), (SHOWN[1], *KEY), (SHOWN[2], *QUOTA)],
+    ids=("quiet-quota", "plain-key", "stories-quota"),
 )
 def test_a_run_says_at_once_that_its_judge_is_gone_and_goes_on(
     videos: Path,

@@ -7,21 +7,21 @@ import itertools
 import json
 import os
 import signal
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
+from langchain_core.messages import AIMessage, BaseMessage
 
 from tests.support.asking import Pages, load_bytes
 from tests.support.clips import draw_folder
 from tests.support.lives import Life
-from tests.support.loopback import Loopback, serving
+from tests.support.loopback import Loopback, ask_offline, serving
 from tests.support.manners import Manners, Mishap
-from tests.support.typed import run
-from tests.support.whole_runs import battles, command, committed_keys, write_config
+from tests.support.typed import Terminal, run
+from tests.support.whole_runs import KEY, battles, command, committed_keys, write_config
 from videoautoarena.agents.calls.ask import Asker
 from videoautoarena.memory.store.connection import Shutdown
 from videoautoarena.runs.console.progress import interrupts
@@ -71,9 +71,6 @@ def over_http(ground: Ground, place: Path, server: Loopback) -> Life:
     return Life([*simulation(ground.videos, config, place / "out"), traced])
 
 
-slow = partial(pytest.param, marks=pytest.mark.slow)
-
-
 def told_calls(trace: Path) -> int:
     """Return how many calls a trace tells the end of."""
     events = [json.loads(line)["event"] for line in trace.read_text().splitlines()]
@@ -91,10 +88,36 @@ def last_before_answers(server: Loopback, said_at: float) -> bool:
     return all(row["at"] < answers[0] for row in arrived(server))
 
 
-# What follows here stops runs by SIGINT and SIGHUP, too.
-@pytest.mark.parametrize("number", [slow(signal.SIGINT), signal.SIGTERM, slow(signal.SIGHUP)])
+def test_sigterm_keeps_what_is_paid_and_the_same_command_goes_on_from_there(
+    ground: Ground, tmp_path: Path, terminal: Terminal, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = itertools.count(1)
+
+    def interrupting(name: str, messages: Sequence[BaseMessage]) -> AIMessage:
+        if next(asked) == 6:
+            os.kill(os.getpid(), signal.SIGTERM)
+        return ask_offline(name, messages)
+
+    with serving(tmp_path / "log", Manners(latency_s=(0.1, 0.1)), brain=interrupting) as server:
+        config = write_config(tmp_path / "arena.toml", "openai", server)
+        line = simulation(ground.videos, config, tmp_path / "out")[1:]
+        monkeypatch.setenv("LOOPBACK_KEY", KEY)
+        said = terminal.simulate(*line)
+        paid = committed_keys(tmp_path / "out")
+        assert len(paid) == len(arrived(server)) < 20
+    assert said.code == 130
+    assert "stopping: finishing " in said.err
+    assert f"to continue: arena resume {tmp_path / 'out'}" in said.err.splitlines()[-1]
+    with serving(tmp_path / "again") as server:
+        write_config(tmp_path / "arena.toml", "openai", server)
+        run("simulate", *line)
+        assert not paid & {row["key"] for row in arrived(server)}
+    assert battles(tmp_path / "out") == ground.battles
+
+
+@pytest.mark.slow
 def test_calls_under_way_are_finished_and_kept_and_the_same_command_goes_on_from_there(
-    number: int, ground: Ground, tmp_path: Path
+    ground: Ground, tmp_path: Path
 ) -> None:
     """Nothing new is sent meanwhile, and nothing is paid for twice."""
     with (
@@ -102,7 +125,7 @@ def test_calls_under_way_are_finished_and_kept_and_the_same_command_goes_on_from
         over_http(ground, tmp_path, server) as life,
     ):
         life.until(lambda: len(arrived(server)) >= 6)
-        life.interrupt(number)
+        life.interrupt()
         life.until(life.has_said("stopping: finishing "))
         stopping_at = arrived(server)[-1]["at"]
         assert life.end() == 130
@@ -118,6 +141,7 @@ def test_calls_under_way_are_finished_and_kept_and_the_same_command_goes_on_from
     assert battles(tmp_path / "out") == ground.battles
 
 
+@pytest.mark.slow
 def test_a_second_interrupt_stops_at_once(ground: Ground, tmp_path: Path) -> None:
     with (
         serving(tmp_path / "log", ENDLESS) as server,
@@ -250,6 +274,7 @@ def test_a_pause_before_a_retry_holds_no_exit_up(ground: Ground, tmp_path: Path)
     assert life.noise == []
 
 
+@pytest.mark.slow
 def test_a_run_is_interrupted_while_it_decodes(tmp_path: Path) -> None:
     videos = draw_folder(tmp_path / "videos", 1, seconds=600)
     config = write_config(tmp_path / "arena.toml", "offline")
@@ -270,11 +295,11 @@ def huge(tmp_path: Path) -> Path:
     return path
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, slow(signal.SIGTERM), slow(signal.SIGHUP)])
-def test_looking_for_videos_is_interrupted_at_once(number: int, huge: Path, tmp_path: Path) -> None:
+@pytest.mark.slow
+def test_looking_for_videos_is_interrupted_at_once(huge: Path, tmp_path: Path) -> None:
     with Life(command("simulate", "--videos", huge.parent, "--out", tmp_path / "out")) as life:
         life.until(lambda: is_reading(life, huge))
-        life.interrupt(number)
+        life.interrupt(signal.SIGTERM)
         assert life.end() == 130
     assert life.said.strip() == (
         "arena: interrupted, and nothing is lost; to continue, repeat the command"
@@ -295,6 +320,7 @@ def _open_files(pid: int) -> list[str]:
         return []
 
 
+@pytest.mark.slow
 def test_samples_not_yet_begun_are_called_off(tmp_path: Path) -> None:
     with Life(command("arena", "samples", tmp_path / "clips")) as life:
         life.until(lambda: len(life.children) > 1)

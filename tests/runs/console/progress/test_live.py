@@ -54,19 +54,14 @@ def told_of(terminal: OnTerminal, battles: list[Battle]) -> set[str]:
     return found
 
 
-@pytest.mark.parametrize(
-    ("columns", "rows"),
-    [
-        (80, 24),
-        pytest.param(120, 40, marks=pytest.mark.slow),
-        pytest.param(200, 50, marks=pytest.mark.slow),
-    ],
-)
+@pytest.mark.slow
+@pytest.mark.parametrize(("columns", "rows", "extra"), [(80, 24, {}), (200, 50, {"NO_COLOR": "1"})])
 def test_the_last_picture_is_what_the_store_holds(
-    videos: Path, tmp_path: Path, columns: int, rows: int
+    videos: Path, tmp_path: Path, columns: int, rows: int, extra: dict[str, str]
 ) -> None:
+    """And a terminal that shows no colour gets none."""
     out = tmp_path / "out"
-    terminal = on_terminal(simulation(videos, out), columns=columns, rows=rows)
+    terminal = on_terminal(simulation(videos, out), columns=columns, rows=rows, extra=extra)
     battles = battles_of(out)
     board = board_of(out)
     assert len(battles) == 12
@@ -84,24 +79,14 @@ def test_the_last_picture_is_what_the_store_holds(
     shown = told_of(terminal, battles)
     assert len(shown) == 12 if rows > 30 else len(shown) >= 6
     assert all(len(holds(terminal, f"─ {title} ")) == 1 for title in TITLES)
-    assert COLOUR.search(terminal.raw)
+    assert (COLOUR.search(terminal.raw) is None) == bool(extra)
     assert terminal.lines[-2].startswith("done: 12") or "done: 12" in "".join(terminal.lines)
     assert not terminal.screen.cursor.hidden
 
 
 @pytest.mark.slow
-def test_a_terminal_that_shows_no_colour_gets_none(videos: Path, tmp_path: Path) -> None:
-    line = simulation(videos, tmp_path / "out")
-    assert not COLOUR.search(on_terminal(line, extra={"NO_COLOR": "1"}).raw)
-
-
 @pytest.mark.parametrize(
-    ("more", "extra"),
-    [
-        ((), {"TERM": "dumb"}),
-        pytest.param(("--plain",), {}, marks=pytest.mark.slow),
-        pytest.param(("--trace",), {}, marks=pytest.mark.slow),
-    ],
+    ("more", "extra"), [((), {"TERM": "dumb"}), (("--plain",), {}), (("--trace",), {})]
 )
 def test_without_a_live_console_there_is_no_escape(
     videos: Path, tmp_path: Path, more: tuple[str, ...], extra: dict[str, str]
@@ -146,6 +131,7 @@ def test_an_interrupt_shows_how_many_calls_are_being_finished(videos: Path, tmp_
     assert f"arena resume {tmp_path / 'out'}" in re.sub(r" +", " ", text)
 
 
+@pytest.mark.slow
 def test_a_run_of_another_process_is_followed_to_its_end(videos: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"
     with serving(tmp_path / "log", Manners(latency_s=(0.4, 0.4))) as server:

@@ -114,23 +114,23 @@ def test_battles_come_back_in_stored_order_and_without_their_words() -> None:
 
 def test_what_is_kept_of_a_battle_is_small_however_much_was_said() -> None:
     stands = RunSnapshot()
-    stands.hear(begun(400, 1))
-    ids = [slot.id for slot in slots(400, 1)]
+    stands.hear(begun(100, 1))
+    ids = [slot.id for slot in slots(100, 1)]
     words = judged(ids[0])
 
     def settle(some: list[str]) -> None:
         for number, slot in enumerate(some):
-            told = {"id": slot, "answer_a": f"{number} {'word ' * 400}"}
+            told = {"id": slot, "answer_a": f"{number} {'word ' * 4000}"}
             stands.hear(BattleSettled(words.model_copy(update=told)))
 
-    settle(ids[:200])  # those whose words are kept, among them
+    settle(ids[:100])  # those whose words are kept, among them
     tracemalloc.start()
-    settle(ids[200:])
+    settle(ids[100:])
     kept, _ = tracemalloc.get_traced_memory()
     tracemalloc.stop()
-    assert stands.done == 1200
-    # The latest sixty hold their answers of 2 KB; a thousand would hold 2 MB.
-    assert kept < KEPT_WHOLE * 5000 + 1000 * 400
+    assert stands.done == 300
+    # The latest sixty hold their answers of 20 KB; two hundred would hold 4 MB.
+    assert kept < KEPT_WHOLE * 23_000 + 200 * 400
 
 
 def test_nothing_is_in_flight_after_the_end() -> None:

@@ -23,7 +23,7 @@ from videoautoarena.runs.serve.annotate.session import AnnotateRequest, prepare
 
 @pytest.fixture
 def run(tmp_path: Path) -> Path:
-    season(tmp_path / "out", videos=10, rounds=4)
+    season(tmp_path / "out", videos=2, rounds=2)
     return tmp_path / "out"
 
 
@@ -104,6 +104,7 @@ asyncio.run(annotate(AnnotateRequest(Path(sys.argv[1]), 40, ("anna",)), begun))
 """
 
 
+@pytest.mark.slow
 def test_a_session_that_is_killed_loses_no_vote_that_was_answered(run: Path) -> None:
     async def killed() -> None:
         command = [sys.executable, "-c", SESSION, str(run)]

@@ -107,7 +107,7 @@ def counts_of(one: RatedLeaderboard, other: RatedLeaderboard) -> tuple[list[str]
     return said, [f"n = {board.settings.totals.decided:,}" for board in (one, other)]
 
 
-@settings(max_examples=4)
+@settings(max_examples=2)
 @given(boards(), boards())
 def test_every_number_in_a_figure_of_a_board_is_in_its_table(
     one: RatedLeaderboard, other: RatedLeaderboard
@@ -118,7 +118,7 @@ def test_every_number_in_a_figure_of_a_board_is_in_its_table(
 
 
 @pytest.mark.slow
-@settings(max_examples=100)
+@settings(max_examples=30)
 @given(boards(), boards())
 def test_so_it_is_in_figures_of_many_boards(one: RatedLeaderboard, other: RatedLeaderboard) -> None:
     assert strays_of(one, other) == []
@@ -126,7 +126,7 @@ def test_so_it_is_in_figures_of_many_boards(one: RatedLeaderboard, other: RatedL
     assert said == counted
 
 
-@settings(max_examples=8)
+@settings(max_examples=4)
 @given(boards())
 def test_a_ladder_names_the_leader_the_rivals_and_the_ranks_of_its_board(
     board: RatedLeaderboard,
@@ -195,7 +195,7 @@ def test_every_number_in_a_figure_of_a_set_is_in_its_table() -> None:
 
 
 @pytest.mark.slow
-@settings(max_examples=10)
+@settings(max_examples=4)
 @given(st.integers(0, 2**32 - 1))
 def test_so_it_is_whatever_a_set_came_to(seed: int) -> None:
     assert strays_of_sets(seed) == []
