@@ -11,6 +11,7 @@ import tempfile
 import textwrap
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from importlib.metadata import PackageNotFoundError, packages_distributions, requires, version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
@@ -270,10 +271,14 @@ def _version(package: str) -> str | None:
         return None
 
 
+@cache
+def _decords() -> list[str]:
+    """Return the packages that are imported as decord: several overwrite each other."""
+    return sorted(set(packages_distributions().get("decord", ())))
+
+
 def _decoder(packages: dict[str, str | None]) -> InstalledDecoder:
-    # decord, decord2 and eva-decord are imported by one name and overwrite each other.
-    named = sorted(set(packages_distributions().get("decord", ())))
-    decord = ", ".join(f"{name} {_version(name)}" for name in named)
+    decord = ", ".join(f"{name} {_version(name)}" for name in _decords())
     return InstalledDecoder("PyAV", packages.get("av"), decord or None)
 
 
