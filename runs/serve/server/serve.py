@@ -90,6 +90,12 @@ async def serve(guard: Guard, listener: socket.socket, on_ready: Callable[[], No
             """Leave signals alone: they are handled below and not raised again afterwards."""
             yield
 
+        async def main_loop(self) -> None:
+            """Keep the date of answers, and end the moment that is asked for."""
+            while not await self.on_tick(0):
+                with suppress(TimeoutError):
+                    await asyncio.wait_for(ending.wait(), 1)
+
         async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
             """Abort all connections at once, since streams have no end of their own."""
             await guard.end(FINISHING_S)
@@ -120,9 +126,11 @@ async def serve(guard: Guard, listener: socket.socket, on_ready: Callable[[], No
     )
     check_libraries(config)
     server = Server(config)
+    ending = asyncio.Event()
 
     def end() -> None:
         server.should_exit = True
+        ending.set()
 
     signals = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
     with heard(dict.fromkeys(signals, end)):
