@@ -30,7 +30,8 @@ def printed(*words: object) -> Any:
 
 
 def test_scores_are_what_the_command_prints(bench: Path) -> None:
-    for options in ({}, {"of": "decided"}, {"by": "duration"}, {"judge": "offline:judge"}):
+    judge = "offline:judge"
+    for options in ({}, {"of": "decided", "judge": judge}, {"by": "duration"}):
         words = [word for name, value in options.items() for word in (f"--{name}", value)]
         scores = va.open_bench(bench).score(**options)  # type: ignore[arg-type]
         assert scores.to_json() == printed("bench", "score", bench, *words)
@@ -73,13 +74,13 @@ def test_a_bench_without_results_and_what_cannot_be_are_refused(
 
 
 def test_a_set_of_tasks_opens_and_scores_as_the_commands_print_it(tmp_path: Path) -> None:
-    folder = play_set(tmp_path / "set", Played(splits=("dev", "test"), needles=12)).folder
+    folder = play_set(tmp_path / "set", Played(splits=("dev", "test"), needles=6)).folder
     opened = va.open_bench(folder)
     lines = (folder / "questions.jsonl").read_text().splitlines()
     assert opened.items.to_json() == [json.loads(line) for line in lines]
     assert {len(result.lines) for result in opened.results} == {len(opened)}  # type: ignore[union-attr]
-    for options, words in (({}, ()), ({"margin": 5.0}, ("--margin", 5)),
-                           ({"as_published": True}, ("--as-published",))):  # fmt: skip
+    whole = {"margin": 5.0, "as_published": True}
+    for options, words in (({}, ()), (whole, ("--margin", 5, "--as-published"))):
         scores = opened.score(**options)  # type: ignore[arg-type]
         assert scores.to_json() == printed("bench", "score", folder, *words)
         text = invoke("bench", "score", folder, *words).stdout

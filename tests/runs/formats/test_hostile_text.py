@@ -16,6 +16,7 @@ from tests.support.loopback import Brain, serving
 from tests.support.small_runs import battles_of, play, play_again, toml
 from tests.support.stage import EVOLVED, GRADE
 from tests.support.typed import Terminal
+from videoautoarena.agents.calls import retry
 from videoautoarena.agents.prompting.contracts import FORMAT_LINE, QUESTION_LINE
 from videoautoarena.agents.prompting.fences import open_fences
 from videoautoarena.runs.formats.terminal import LONGEST_LINE, safe
@@ -119,7 +120,10 @@ def test_a_battle_is_shown_without_harm_and_given_whole_to_programs(
 
 
 @pytest.mark.parametrize("words", ["\ud800 lone \udfff", "long " * 20_000])
-def test_broken_and_endless_text_forfeits_nothing(tmp_path: Path, words: str) -> None:
+def test_broken_and_endless_text_forfeits_nothing(
+    tmp_path: Path, words: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(retry, "FIRST_PAUSE_S", 0.01)
     out = poisoned(tmp_path, words)
     assert not {b.verdict for b in battles_of(out)} & {"forfeit_a", "forfeit_b"}
     assert play_again(out).battles == 6

@@ -18,6 +18,7 @@ from tests.support.manners import Manners, Mishap
 from tests.support.small_runs import altered, battles_of, play_again, put_back
 from tests.support.typed import Said, Terminal
 from tests.support.whole_runs import write_config
+from videoautoarena.agents.calls import retry
 from videoautoarena.agents.limits import outages
 from videoautoarena.agents.limits.outages import ServerWait
 from videoautoarena.memory.store.store import Store
@@ -68,6 +69,7 @@ def heard(tmp_path_factory: pytest.TempPathFactory) -> Heard:
     ):
         patch.setenv("LOOPBACK_KEY", "loopback-key")
         # A wait of a tenth of a second is to be news, or the test would take as long as one.
+        patch.setattr(retry, "FIRST_PAUSE_S", 0.05)
         patch.setattr(outages, "LEAST_S", 0.0)
         patch.setattr(outages, "FIRST_CALM_S", 0.01)
         config = write_config(place / "arena.toml", "openai", server)

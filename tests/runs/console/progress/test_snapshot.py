@@ -114,8 +114,8 @@ def test_battles_come_back_in_stored_order_and_without_their_words() -> None:
 
 def test_what_is_kept_of_a_battle_is_small_however_much_was_said() -> None:
     stands = RunSnapshot()
-    stands.hear(begun(100, 1))
-    ids = [slot.id for slot in slots(100, 1)]
+    stands.hear(begun(50, 1))
+    ids = [slot.id for slot in slots(50, 1)]
     words = judged(ids[0])
 
     def settle(some: list[str]) -> None:
@@ -123,14 +123,14 @@ def test_what_is_kept_of_a_battle_is_small_however_much_was_said() -> None:
             told = {"id": slot, "answer_a": f"{number} {'word ' * 4000}"}
             stands.hear(BattleSettled(words.model_copy(update=told)))
 
-    settle(ids[:100])  # those whose words are kept, among them
+    settle(ids[:60])  # those whose words are kept, among them
     tracemalloc.start()
-    settle(ids[100:])
+    settle(ids[60:])
     kept, _ = tracemalloc.get_traced_memory()
     tracemalloc.stop()
-    assert stands.done == 300
-    # The latest sixty hold their answers of 20 KB; two hundred would hold 4 MB.
-    assert kept < KEPT_WHOLE * 23_000 + 200 * 400
+    assert stands.done == 150
+    # The latest sixty hold their answers of 20 KB; all that came meanwhile would hold 1.8 MB.
+    assert kept < KEPT_WHOLE * 23_000 + 90 * 400
 
 
 def test_nothing_is_in_flight_after_the_end() -> None:

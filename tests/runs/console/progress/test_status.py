@@ -13,7 +13,7 @@ import pytest
 
 from tests.support.played import battle, call, invoke, lineage, play, slot, video
 from tests.support.runfiles import intent
-from tests.support.whole_runs import command, end_well
+from tests.support.whole_runs import end_well
 from videoautoarena.memory.records.records import (
     Attempt,
     Intent,
@@ -31,6 +31,17 @@ from videoautoarena.memory.store.store import Store
 with Store.open(Path(sys.argv[1]), write=True):
     print("held", flush=True)
     sys.stdin.readline()
+"""
+
+BOTH = """
+import sys
+from contextlib import suppress
+from videoautoarena.runs.cli.program.main import arena_main
+out = sys.argv[1]
+for more in ([], ["--json"]):
+    sys.argv = ["arena", "status", out, *more]
+    with suppress(SystemExit):
+        arena_main()
 """
 
 
@@ -134,9 +145,8 @@ def test_what_is_in_flight_is_not_yet_possibly_paid(mixed: Path) -> None:
     with Store.open(mixed / "run.sqlite", write=True) as store:
         asyncio.run(store.journal.intend(intent("under way", usd=0.5)))
         # From outside: the holder of a lock loses it where it asks for itself.
-        line = command("arena", "status", mixed, "--json")
-        status = json.loads(end_well(line))
-        lines = end_well(command("arena", "status", mixed))
+        lines, _, report = end_well([sys.executable, "-c", BOTH, str(mixed)]).partition("\n{")
+        status = json.loads("{" + report)
     assert [one["key"] for one in status["in_flight"]] == [intent("under way").key]
     assert [one["key"] for one in status["possibly_paid"]] == [intent("left over").key]
     assert status["lost"]["usd"] == 0.25

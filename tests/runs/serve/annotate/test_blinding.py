@@ -23,9 +23,9 @@ def held(work: Any) -> Any:
 SECRETS = ("hawk", "owl", "mole", "offline", "verdict", "seat", "cost", "judge", "model", "usd")
 
 
-def test_40_votes_hear_nothing_of_models_verdicts_seats_costs_ids_or_files(tmp_path: Path) -> None:
-    films = [video(f"clip {k}".encode(), path=f"private{k}.mp4") for k in range(10)]
-    places = [slot(film, k) for film in films for k in range(4)]
+def test_10_votes_hear_nothing_of_models_verdicts_seats_costs_ids_or_files(tmp_path: Path) -> None:
+    films = [video(f"clip {k}".encode(), path=f"private{k}.mp4") for k in range(5)]
+    places = [slot(film, k) for film in films for k in range(2)]
     said = judging(own_answer="what the judge thinks", verdict="b")
     battles = [
         battle(
@@ -44,7 +44,7 @@ def test_40_votes_hear_nothing_of_models_verdicts_seats_costs_ids_or_files(tmp_p
 
     async def session() -> tuple[list[bytes], int]:
         async with annotating(out, "anna", "mara", videos=tmp_path) as (anna, mara):
-            for k in range(40):
+            for k in range(10):
                 task = "/api/annotate/battle"
                 ticket = (await anna.state())["ticket"]
                 played = await anna.ask(f"{task}/video/{ticket}")
@@ -63,7 +63,7 @@ def test_40_votes_hear_nothing_of_models_verdicts_seats_costs_ids_or_files(tmp_p
             return [*heads, *(answer.body for answer in heard)], len(heard)
 
     heard, count = held(session())
-    assert count > 200
+    assert count > 60
     ids = {place.id for place in places} | {film.id for film in films}
     names = {film.path for film in films} | {str(tmp_path), "private", "clip.mp4"}
     text = b"\n".join(heard).decode().casefold()

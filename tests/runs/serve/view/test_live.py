@@ -7,6 +7,7 @@ import json
 import signal
 import subprocess
 import time
+from collections.abc import Awaitable, Callable
 from contextlib import closing
 from http.client import HTTPConnection
 from pathlib import Path
@@ -15,7 +16,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from tests.support.clips import draw_folder
-from tests.support.played import lineage, play, video
+from tests.support.played import battle, lineage, play, slot, video
 from tests.support.served import Visitor, serving
 from tests.support.whole_runs import command
 from videoautoarena.memory.records.errors import ArenaError, BadInput
@@ -29,11 +30,13 @@ from videoautoarena.runs.serve.view.app import OneRun, view, view_app
 from videoautoarena.video.sampling.cache import FrameCache
 from videoautoarena.video.workers.decoders import Decoders
 
-ROUNDS = 10
+ROUNDS = 5
 
 
-async def heard(visitor: Visitor) -> list[tuple[str, Any]]:
-    """Return what the server says until it has no more to say."""
+async def heard(
+    visitor: Visitor, then: Callable[[Any], Awaitable[None]] | None = None
+) -> list[tuple[str, Any]]:
+    """Return what the server says until it has no more to say; `then` hears each summary."""
     reader, writer = await asyncio.open_connection("127.0.0.1", visitor.port)
     lines = ["GET /api/events HTTP/1.0", f"Host: 127.0.0.1:{visitor.port}"]
     writer.write("\r\n".join([*lines, f"Cookie: {visitor.cookie}", "", ""]).encode())
@@ -45,6 +48,8 @@ async def heard(visitor: Visitor) -> list[tuple[str, Any]]:
         name = value if kind == "event" else name
         if kind == "data":
             found.append((name, json.loads(value)))
+            if name == "summary" and then is not None:
+                await then(found[-1][1])
             if name == "battles":
                 seen.append(await ids(visitor))
                 start = found[-1][1]["from"]
@@ -93,6 +98,39 @@ def watched(tmp_path_factory: pytest.TempPathFactory) -> Watched:
     return Watched(out, told)
 
 
+def test_a_page_hears_of_what_is_settled_until_nobody_plays_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(events, "LEAST_S", 0)
+    monkeypatch.setattr(events, "EVERY_S", 0.01)
+    monkeypatch.setattr(events, "holder", lambda _lock: 7 if to_play else None)
+    places = [slot(video(), number) for number in range(4)]
+    out = play(tmp_path / "out", [battle(places[0])], slots=places)
+    to_play = [None, *places[:0:-1]]
+
+    async def play_on(_summary: Any) -> None:
+        place = to_play.pop() if to_play else None
+        if place is not None:
+            with Store.open(out / RUN_FILE, write=True) as store:
+                await store.put_battle(battle(place))
+
+    async def watch() -> list[tuple[str, Any]]:
+        listener = listen(None)
+        sessions = Sessions(port_of(listener))
+        app = view_app(OneRun(out, Decoders(FrameCache(), workers=1)))
+        async with serving(Guard(app, sessions, policy=""), listener) as visitor:
+            await visitor.enter(sessions.link())
+            return await heard(visitor, play_on)
+
+    told = asyncio.run(asyncio.wait_for(watch(), 60))
+    live = [value for name, value in told if name == "summary"]
+    assert [one["settled"] for one in live] == [1, 2, 3, 4, 4]
+    assert [one["running"] for one in live] == [True] * 4 + [False]
+    assert [value["count"] for name, value in told if name == "battles"][-1] == 4
+    assert told[-1] == ("end", {})
+
+
+@pytest.mark.slow
 def test_a_run_is_followed_to_its_end(watched: Watched) -> None:
     slots = 3 * ROUNDS
     live = [value for name, value in watched.told if name == "summary"]
@@ -125,6 +163,7 @@ def get(port: int, path: str, cookie: str = "") -> tuple[int, str]:
             return answer.status, (answer.getheader("set-cookie") or "").partition(";")[0]
 
 
+@pytest.mark.slow
 def test_a_pipe_gets_the_link_alone_and_ctrl_c_ends_it(watched: Watched) -> None:
     line = command("arena", "view", watched.out)
     pipe = subprocess.PIPE
