@@ -102,7 +102,7 @@ class Terminalless:
         self.out = place / "out"
         self.config = write_config(place / "arena.toml", "openai", server)
         roles = {"models": ROSTER, "examiner": "examiner", "judge": ("judge",)}
-        self.flags = Flags(**roles, rounds=2, config=self.config, max_void=1.0)
+        self.flags = Flags(**roles, rounds=1, config=self.config, max_void=1.0)
 
     def play(self, display: dict[str, Any]) -> None:
         with audience(**display) as listeners:
@@ -141,8 +141,8 @@ def test_a_run_says_at_once_that_its_judge_is_gone_and_goes_on(
     assert all(word in lines[0] for word in words)
     assert f"arena resume {tmp_path / 'out'} --retry-failed" in lines[0]
     ended = [battle.verdict for battle in battles_of(tmp_path / "out")]
-    assert len(ended) == 6
-    assert ended.count("void") >= 4
+    assert len(ended) == 3
+    assert ended.count("void") >= 2
 
 
 def test_a_run_without_such_a_failure_says_nothing_of_it(videos: Path, tmp_path: Path) -> None:
