@@ -222,6 +222,16 @@ def unread(kind: Callable[..., Chatter | Results]) -> TextIOWrapper:
     return TextIOWrapper(BufferedWriter(kind(theirs, "w")), write_through=True)
 
 
+def test_a_run_whose_lines_nobody_reads_is_played_to_the_same_end(
+    ground: Ground, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with unread(Chatter) as chatter:
+        monkeypatch.setattr(sys, "stderr", chatter)
+        run("simulate", *ground.simulation(tmp_path / "out")[1:])
+        assert is_chatter_unread()
+    assert battles(tmp_path / "out") == battles(ground.out)
+
+
 def test_what_nobody_reads_is_noticed_once_or_not_at_all(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(ResultsLost), unread(Results) as results:
         print("a result", file=results)
