@@ -81,7 +81,7 @@ def loaded(out: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Loa
     told = ("misses on-screen text", "misses the on-screen text in the corner", "hums")
     looked = evolution(first.id).model_copy(update={"weaknesses_a": told})
     weak = play(place / "weak", [first, battle(slot(film, 1), evolution=(looked,))], videos=[film])
-    lines = {
+    lines: dict[str, tuple[object, ...]] = {
         "help": ("", place, "simulate", "--help"),
         "wrong key": ("apart", place, "simulate", "--videos", "clips", "--plan"),
         **{name: ("", place.parent, "arena", name, out) for name in READING},

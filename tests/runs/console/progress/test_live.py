@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from tests.support.clips import draw_folder
+from tests.support.events import begun, judged
 from tests.support.loopback import serving
 from tests.support.manners import Manners
 from tests.support.screens import OnTerminal, on_terminal
@@ -16,6 +18,8 @@ from tests.support.typed import Terminal
 from tests.support.whole_runs import command, write_config
 from videoautoarena.memory.records.records import Battle
 from videoautoarena.runs.analysis.leaderboard.board import board_of
+from videoautoarena.runs.console.progress import listeners
+from videoautoarena.runs.console.progress.events import BattleSettled
 from videoautoarena.runs.run.battles.listing import result, short_names
 from videoautoarena.runs.run.rundir.reader import one_line
 
@@ -84,14 +88,22 @@ def test_the_last_picture_is_what_the_store_holds(
     assert not terminal.screen.cursor.hidden
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("more", "extra"), [((), {"TERM": "dumb"}), (("--plain",), {}), (("--trace",), {})]
-)
-def test_without_a_live_console_there_is_no_escape(
-    videos: Path, tmp_path: Path, more: tuple[str, ...], extra: dict[str, str]
+@pytest.mark.parametrize("display", [{"plain": True}, {"trace": "-"}])
+def test_on_a_terminal_plain_lines_and_stories_have_no_escape(
+    display: dict[str, Any], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    terminal = on_terminal(simulation(videos, tmp_path / "out", *more), extra=extra)
+    monkeypatch.setattr(listeners, "is_live", lambda: True)
+    with listeners.audience(**display) as heard:
+        heard.hear(begun())
+        heard.hear(BattleSettled(judged("v0-p1-r0")))
+    said = capsys.readouterr().err
+    assert " beat " in said
+    assert "\x1b" not in said
+
+
+@pytest.mark.slow
+def test_on_a_dumb_terminal_there_is_no_escape(videos: Path, tmp_path: Path) -> None:
+    terminal = on_terminal(simulation(videos, tmp_path / "out"), extra={"TERM": "dumb"})
     assert b"\x1b" not in terminal.raw
     assert terminal.raw.count(b" beat ") + terminal.raw.count(b" tie") >= 12
 

@@ -101,13 +101,13 @@ def watched(tmp_path_factory: pytest.TempPathFactory) -> Watched:
 def test_a_page_hears_of_what_is_settled_until_nobody_plays_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    played = 1
+    is_over = False
     monkeypatch.setattr(events, "LEAST_S", 0)
     monkeypatch.setattr(events, "EVERY_S", 0.01)
     monkeypatch.setattr(events, "holder", lambda _lock: None if is_over else 7)
     places = [slot(video(), number) for number in range(4)]
     out = play(tmp_path / "out", [battle(places[0])], slots=places)
-    played = 1
-    is_over = False
 
     async def play_on(summary: Any) -> None:
         nonlocal played, is_over
