@@ -68,7 +68,7 @@ def test_a_caution_without_room_is_cut_and_counted() -> None:
     assert re.search(r"and so( on)? … \d more notes: arena leaderboard --notes\.", told)
 
 
-@pytest.mark.parametrize("name", ["ladder of rude", "wins of rude", "panels of rude", "style"])
+@pytest.mark.parametrize("name", ["ladder of rude", "panels of rude"])
 def test_a_bare_figure_has_neither_title_nor_notes_and_all_else(name: str) -> None:
     full, bare = (render(DRAWN[name](), "svg", bare=of) for of in (False, True))
     assert size_of(bare)[0] == size_of(full)[0]

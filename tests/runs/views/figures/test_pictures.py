@@ -128,7 +128,12 @@ def test_a_long_name_is_cut_in_its_middle(name: str, seen: str) -> None:
     assert shown(name) == seen
 
 
-@pytest.mark.parametrize("form", ["svg", pytest.param("png", marks=pytest.mark.slow), "pdf"])
+SLOW = pytest.mark.slow
+
+
+@pytest.mark.parametrize(
+    "form", ["svg", pytest.param("png", marks=SLOW), pytest.param("pdf", marks=SLOW)]
+)
 def test_the_same_picture_has_the_same_bytes_without_a_date(form: Form) -> None:
     with matplotlib.rc_context({"font.size": 30, "axes.facecolor": "red"}):
         first = render(ladder(table("one video")), form)

@@ -163,6 +163,7 @@ def test_every_battle_is_in_a_part_with_its_words_and_what_it_took(
     assert blocks.read("videos").keys() == {of["video"] for of in battles}
 
 
+@pytest.mark.slow
 def test_the_ladder_has_ratings_without_style_only_where_these_are_known(
     played: Path, tmp_path: Path
 ) -> None:
