@@ -178,7 +178,7 @@ def keeping(tls: ssl.SSLContext | None = None, **settings: Any) -> Iterator[Book
     """Keep what is sent, from threads of this process, for as long as the block lasts."""
     book = Book(**settings)
     server = _Server(book, tls)
-    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02})
+    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.005})
     thread.start()
     try:
         yield book

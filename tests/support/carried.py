@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from langchain_google_genai import ChatGoogleGenerativeAI
-from langchain_openai import ChatOpenAI
 from pydantic import SecretStr
 
 from tests.support.asking import run
@@ -18,10 +16,15 @@ from videoautoarena.memory.records.records import VideoFrames
 
 def plain_chat(provider: str, book: Book) -> Any:
     """Return a chat model as LangChain makes it."""
+    # Each package takes a second or more to import.
     if provider == "openai":
+        from langchain_openai import ChatOpenAI
+
         return ChatOpenAI(
             model="gpt-4o", api_key=SecretStr("none"), base_url=f"{book.url}/v1", max_retries=0
         )
+    from langchain_google_genai import ChatGoogleGenerativeAI
+
     return ChatGoogleGenerativeAI(
         model="gemini-2.5-flash", google_api_key=SecretStr("none"), base_url=book.url, max_retries=1
     )
@@ -47,7 +50,7 @@ async def call(chat: Any, content: list[Any], carried: SplicedFrames | None) -> 
 
 async def close(chat: Any) -> None:
     """Close the connections of async calls."""
-    if isinstance(chat, ChatOpenAI):
+    if hasattr(chat, "root_async_client"):
         await chat.root_async_client.close()
     else:
         await chat.client.aio.aclose()
@@ -64,7 +67,7 @@ def call_sync(chat: Any, content: list[Any], carried: SplicedFrames | None) -> N
         with carrying(carried):
             chat.invoke(content)
     finally:
-        (chat.root_client if isinstance(chat, ChatOpenAI) else chat.client).close()
+        (chat.root_client if hasattr(chat, "root_client") else chat.client).close()
 
 
 def sent(book: Book) -> Kept:

@@ -385,7 +385,7 @@ def serving(
     """Serve from threads of this process for as long as the block lasts."""
     ledger = Ledger(log)
     server = Server(port, ledger, manners or Manners(), brain, script)
-    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05})
+    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.005})
     thread.start()
     try:
         yield Loopback(server.port, log, is_idle=lambda: server.door.inside == 0)

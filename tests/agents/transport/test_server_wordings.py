@@ -5,18 +5,17 @@ from __future__ import annotations
 import json
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import httpx2
-import openai
 import pytest
-from google.genai import errors as genai
-from langchain_google_genai import chat_models as gemini
-from langchain_openai.chat_models import base as langchain_openai
 
 from videoautoarena.agents.calls.retry import fault_of
 from videoautoarena.agents.transport.faults import CallFault, GarbledAnswer
 from videoautoarena.agents.transport.server_words import error_in_text
+
+if TYPE_CHECKING:
+    import httpx2
+    import openai
 
 HERE = Path(__file__).parent
 OURS = HERE / "server_wordings.jsonl"
@@ -34,6 +33,8 @@ def raised(row: dict[str, Any]) -> Exception:
     body = row["body"] if isinstance(row["body"], str) else json.dumps(row["body"])
     if row["status"] == 200:
         return GarbledAnswer("ValueError", error_in_text(body))
+    import httpx2
+
     answer = httpx2.Response(row["status"], text=body, request=httpx2.Request("POST", PATH))
     try:
         if row["server"] == "Google Gemini":
@@ -47,10 +48,15 @@ def raised(row: dict[str, Any]) -> Exception:
 
 @cache
 def _client() -> openai.AsyncOpenAI:
+    import openai
+
     return openai.AsyncOpenAI(api_key="none")
 
 
 def _raise_as_openai(answer: httpx2.Response) -> None:
+    import openai
+    from langchain_openai.chat_models import base as langchain_openai
+
     try:
         raise _client()._make_status_error_from_response(answer)
     except openai.BadRequestError as error:
@@ -60,6 +66,9 @@ def _raise_as_openai(answer: httpx2.Response) -> None:
 
 
 def _raise_as_gemini(answer: httpx2.Response) -> None:
+    from google.genai import errors as genai
+    from langchain_google_genai import chat_models as gemini
+
     try:
         genai.APIError.raise_for_response(answer)
     except genai.ClientError as error:

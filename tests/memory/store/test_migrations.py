@@ -6,9 +6,9 @@ import sqlite3
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
-from sqlite_utils import Database
 
 from tests.support.runfiles import intent
 from videoautoarena.memory.records.errors import StoreError, StoreTooNew
@@ -18,6 +18,9 @@ from videoautoarena.memory.store import migrations
 from videoautoarena.memory.store.evidence import BattleVote
 from videoautoarena.memory.store.migrations import MIGRATIONS, READABLE, migrate
 from videoautoarena.memory.store.store import Store
+
+if TYPE_CHECKING:
+    from sqlite_utils import Database
 
 
 def more(db: Database) -> None:
@@ -42,6 +45,8 @@ def connection(path: Path) -> Iterator[sqlite3.Connection]:
 
 
 def tables(connection: sqlite3.Connection) -> set[str]:
+    from sqlite_utils import Database
+
     return set(Database(connection).table_names())
 
 
