@@ -118,7 +118,8 @@ def play(
     """Return what the offline panel replies in a role, parsed."""
     kind = "judge" if role == "judge" else "examiner"
     sent = message(thinned(frames, KINDS[kind]), task(role, number, seed=seed, **blocks))
-    replied: dict[str, Any] = json.loads(str(OfflineModel(kind=kind).invoke(sent).content))
+    # LangChain would copy every image for tracing, which takes ten times as long as the reply.
+    replied: dict[str, Any] = json.loads(str(OfflineModel(kind=kind)._speak(sent).content))
     return replied
 
 
@@ -126,7 +127,7 @@ def answer(kind: str, frames: Film, question: str, *, count: int | None = None) 
     """Return a contestant's answer, from as many frames as its kind is sent or from `count`."""
     limit = KINDS[kind] if count is None else count
     sent = message(thinned(frames, limit), f"Watch closely.\n\nQuestion:\n{question}")
-    return str(OfflineModel(kind=kind).invoke(sent).content)
+    return str(OfflineModel(kind=kind)._speak(sent).content)
 
 
 def battle(frames: Film, question: str, a: str, b: str) -> dict[str, Any]:

@@ -92,13 +92,9 @@ def test_an_error_in_an_answer_that_no_patience_helps_is_met_once(
     assert (told.row.reply, told.row.failure_kind, len(told.arrived)) == (None, kind, 1)
 
 
-@pytest.mark.parametrize("way", ["whole", "streamed"])
-def test_a_full_server_that_says_so_with_status_200_is_given_its_patience(
-    way: str, tmp_path: Path
-) -> None:
+def test_a_full_server_that_says_so_with_status_200_is_given_its_patience(tmp_path: Path) -> None:
     raw = {"raw": "error code: 1015", "provider_name": "Upstream"}
-    mishap = mishaps(error(code=429, metadata=raw), times=3)[way]
-    told = suffer(tmp_path, mishap, is_streamed=way == "streamed")
+    told = suffer(tmp_path, mishaps(error(code=429, metadata=raw), times=3)["whole"])
     # What cannot be read is given up after three tries.
     assert (told.row.reply, told.tried) == (SAID, ["http-429"] * 3)
     assert {attempt.reason for attempt in told.row.attempts} == {

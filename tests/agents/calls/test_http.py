@@ -119,9 +119,17 @@ def test_each_call_carries_a_key_of_its_own(
         assert {event["key"] for event in server.events("arrived")} == keys
 
 
-@pytest.mark.parametrize("name", ["gemini-2.5-flash", "gemini-2.0-flash", "gemini-3-pro"])
-@pytest.mark.parametrize("role", ["contestant", "judge"])
-@pytest.mark.parametrize("said", [{}, {"temperature": 0.0}, {"temperature": 0.7}])
+@pytest.mark.parametrize(
+    ("name", "role", "said"),
+    [
+        ("gemini-2.5-flash", "contestant", {}),
+        ("gemini-2.0-flash", "judge", {}),
+        ("gemini-3-pro", "judge", {}),
+        ("gemini-3-pro", "contestant", {"temperature": 0.0}),
+        ("gemini-2.5-flash", "judge", {"temperature": 0.0}),
+        ("gemini-2.0-flash", "contestant", {"temperature": 0.7}),
+    ],
+)
 def test_gemini_is_sent_the_temperature_that_somebody_set_and_no_other(
     name: str, role: Any, said: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -240,8 +240,8 @@ def test_no_more_than_a_few_looks_are_taken_at_a_character(text: str) -> None:
 
 
 @pytest.mark.parametrize("piece", ["{", '{"a":', '{"a":[', '{"', '{"a":"', "{ //", "{/*"])
-def test_a_megabyte_of_beginnings_is_no_object(piece: str) -> None:
-    text = piece * (1_000_000 // len(piece))
+def test_any_number_of_beginnings_is_no_object(piece: str) -> None:
+    text = piece * (50_000 // len(piece))
     with pytest.raises(BadReply, match="no complete JSON object"):
         read_reply(text, QuestionerReply)
 

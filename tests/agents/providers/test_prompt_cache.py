@@ -33,12 +33,19 @@ def book() -> Iterator[Book]:
         yield kept
 
 
-def sent_by(book: Book, frames: VideoFrames, film: Film, **settings: Any) -> list[Kept]:
-    """Return what a client sends for one call of each role that sees all frames."""
+def sent_by(
+    book: Book,
+    frames: VideoFrames,
+    film: Film,
+    *,
+    roles: tuple[Role, ...] = SHARING,
+    **settings: Any,
+) -> list[Kept]:
+    """Return what a client sends for one call of each of these roles, which see all frames."""
 
     async def call() -> None:
         client = ChatClient(model_at(**settings), film.load)
-        for role in SHARING:
+        for role in roles:
             await send(client, frames, text=f"You are the {role}.", role=role)
         await client.aclose()
 
@@ -46,8 +53,7 @@ def sent_by(book: Book, frames: VideoFrames, film: Film, **settings: Any) -> lis
     return book.requests
 
 
-@pytest.mark.parametrize("detail", [None, "high"])
-@pytest.mark.parametrize("spoken", [(), SPOKEN])
+@pytest.mark.parametrize(("detail", "spoken"), [(None, ()), ("high", SPOKEN)])
 def test_the_bodies_of_all_roles_are_equal_up_to_the_role_text(
     provider: str, book: Book, detail: str | None, spoken: tuple[Any, ...]
 ) -> None:
@@ -65,14 +71,16 @@ def test_the_bodies_of_all_roles_are_equal_up_to_the_role_text(
 
 def test_openai_compatible_servers_are_told_nothing_of_caches(book: Book) -> None:
     film = Film()
-    kept = sent_by(book, film.frames, film, provider="openai", url=book.url)
+    told = {"provider": "openai", "url": book.url}
+    kept = sent_by(book, film.frames, film, roles=SHARING[:2], **told)
     assert all(b"prompt_cache" not in request.body for request in kept)
 
 
 def test_a_mark_stands_on_the_last_frame_alone(book: Book) -> None:
     film = Film()
     frames = titled(film.frames, *SPOKEN)
-    kept = sent_by(book, frames, film, provider="openai", url=book.url, cache_breakpoint=True)
+    told = {"provider": "openai", "url": book.url, "cache_breakpoint": True}
+    kept = sent_by(book, frames, film, roles=SHARING[:2], **told)
     for request in kept:
         images = [part for part in request.parts if part["type"] == "image_url"]
         assert [part.get("prompt_cache_breakpoint") for part in images] == [None, None, MARK]

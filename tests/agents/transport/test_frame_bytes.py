@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import base64
-import gc
 
 import pytest
 
@@ -76,7 +75,6 @@ def test_what_was_used_longest_ago_goes_first_and_is_loaded_again() -> None:
         shelf = FrameBytes(load_of(one, two, three), most_bytes=800)
         for film in (one, two, one, three, one, two):
             await shown(shelf, film)
-            gc.collect()
 
     run(look())
     assert [len(film.asked) for film in (one, two, three)] == [1, 2, 1]
@@ -90,7 +88,6 @@ def test_what_a_call_still_holds_is_shared_even_when_no_longer_kept() -> None:
         held = await shown(shelf, film)
         assert await shown(shelf, film) == held
         del held
-        gc.collect()
         await shown(shelf, film)
 
     run(look())

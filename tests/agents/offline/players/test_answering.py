@@ -62,7 +62,7 @@ def said(kind: str, film: Film, question: str, history: list[Turn]) -> str:
     """Return a contestant's answer to a turn of a dialogue, from its own number of frames."""
     task = Task("contestant", None, scope="set-q1", question=question, history=history)
     sent = message(thinned(film, KINDS[kind]), worded(PromptSet.load(), task))
-    return str(OfflineModel(kind=kind).invoke(sent).content)
+    return str(OfflineModel(kind=kind)._speak(sent).content)
 
 
 def met(text: str, *checks: Check) -> list[bool]:
