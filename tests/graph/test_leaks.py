@@ -179,9 +179,9 @@ def test_a_long_text_takes_time_in_proportion(piece: str) -> None:
         plain(text)
         return time.process_time() - started
 
-    seconds(1_000)
+    seconds(100)
     # A quadratic one takes a hundred times as long for ten times as much.
-    assert seconds(20_000) < 40 * max(min(seconds(2_000) for _ in range(3)), 0.001)
+    assert seconds(10_000) < 40 * max(min(seconds(1_000) for _ in range(3)), 0.0005)
 
 
 TEXTS = st.text(max_size=80) | st.lists(

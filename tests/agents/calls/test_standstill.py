@@ -22,7 +22,7 @@ from videoautoarena.agents.providers.declared import Declaration
 from videoautoarena.agents.transport import deadlines
 from videoautoarena.memory.records.errors import CallFailed
 
-CALLS = 8
+CALLS = 3
 LIMIT_S = 8.0
 FOREIGN = Declaration(chat_model="langchain_openai:ChatOpenAI", headers_parameter="extra_headers")
 When = Literal["meanwhile", "soon"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import groupby
 from typing import Any
 
@@ -16,7 +17,7 @@ from videoautoarena.agents.models.registry import Model
 from videoautoarena.memory.records.records import CallLimits
 
 LIMITED = Weather(concurrent=32, a_minute=600, hint_s=1.0)
-STORM = Weather(concurrent=32, a_minute=600, hint_s=89.0, storms=((100.0, 160.0),))
+STORM = Weather(concurrent=32, a_minute=600, hint_s=89.0, storms=((20.0, 40.0),))
 
 
 def refuse(gate: AdaptiveLimit, times: int, *, now_s: float = 0.0) -> None:
@@ -115,8 +116,8 @@ def test_a_storm_before_all_else_proves_no_limit_and_every_round_brings_a_place_
 
 @pytest.mark.slow
 def test_who_is_refused_from_the_start_loses_little_whatever_the_latencies() -> None:
-    weather = Weather(concurrent=32, a_minute=600, hint_s=89.0, storms=((0.0, 3.0),))
-    assert min(endure(weather, seed=seed).share for seed in range(4)) >= 0.94
+    weather = replace(STORM, storms=((0.0, 3.0),))
+    assert min(endure(weather, seed=seed, until_s=120.0).share for seed in range(3)) >= 0.85
 
 
 def test_a_doubt_costs_a_quarter_of_the_places_until_cuts_are_seen_to_help() -> None:
@@ -191,30 +192,27 @@ def test_models_behind_one_address_and_key_share_a_gate() -> None:
     assert adaptive_limit_of(turns, "offline:hawk") is None
 
 
-SHARES: dict[str, tuple[Weather, dict[str, Any], float]] = {
-    "32 at once": (Weather(concurrent=32, hint_s=1.0), {}, 0.95),
-    "32 at once, 600 a minute": (LIMITED, {}, 0.92),
-    "the same by windows": (Weather(concurrent=32, a_minute=600, window=True, hint_s=5.0), {}, 0.9),
-    "a storm of a minute": (STORM, {"until_s": 600.0}, 0.92),
-    "the storm, nobody hints": (
-        Weather(concurrent=32, a_minute=600, storms=((100.0, 160.0),)),
-        {"until_s": 600.0},
-        0.92,
-    ),
-    "refused from the start": (
-        Weather(concurrent=32, a_minute=600, hint_s=89.0, storms=((0.0, 3.0),)),
-        {},
-        0.9,
-    ),
-    "slow drift": (
-        Weather(concurrent=32, hint_s=1.0, latency_s=lambda now_s: 2 + 4 * now_s / 300),
-        {},
+SHARES: dict[str, tuple[Weather, float, float]] = {
+    "32 at once": (Weather(concurrent=32, hint_s=1.0), 100.0, 0.95),
+    "32 at once, 600 a minute": (LIMITED, 200.0, 0.9),
+    "the same by windows": (
+        Weather(concurrent=32, a_minute=600, window=True, hint_s=5.0),
+        130.0,
         0.93,
     ),
+    "a storm": (STORM, 150.0, 0.85),
+    "the storm, nobody hints": (replace(STORM, hint_s=None), 300.0, 0.92),
+    "refused from the start": (replace(STORM, storms=((0.0, 3.0),)), 150.0, 0.9),
+    "slow drift": (
+        Weather(concurrent=32, hint_s=1.0, latency_s=lambda now_s: 2 + 4 * now_s / 150),
+        150.0,
+        0.95,
+    ),
 }
+"""The weather, for how long, and the least share of what there is to have."""
 
-FAST = ("32 at once, 600 a minute", "a storm of a minute", "refused from the start")
-"""A limit and a rate, a storm amid a run, and one before it; the others are slow."""
+FAST = ("a storm", "refused from the start")
+"""A limit and a rate with a storm amid a run, and before it; the others are slow."""
 
 
 @pytest.fixture(
@@ -222,8 +220,8 @@ FAST = ("32 at once, 600 a minute", "a storm of a minute", "refused from the sta
     params=[pytest.param(name, marks=() if name in FAST else pytest.mark.slow) for name in SHARES],
 )
 def spell(request: pytest.FixtureRequest) -> tuple[Spell, float]:
-    weather, settings, bound = SHARES[request.param]
-    return endure(weather, seed=5, **settings), bound
+    weather, until_s, bound = SHARES[request.param]
+    return endure(weather, seed=5, until_s=until_s), bound
 
 
 def test_the_gate_gets_most_of_what_a_server_has_to_give(spell: tuple[Spell, float]) -> None:
@@ -237,8 +235,8 @@ def test_few_tries_are_wasted_on_refusals(spell: tuple[Spell, float]) -> None:
 
 
 def test_a_storm_of_five_minutes_loses_no_call() -> None:
-    weather = Weather(concurrent=32, a_minute=600, hint_s=89.0, storms=((10.0, 310.0),))
-    assert endure(weather, until_s=400.0).failed == 0
+    weather = Weather(concurrent=8, hint_s=89.0, storms=((10.0, 310.0),))
+    assert endure(weather, until_s=330.0, lineages=16).failed == 0
 
 
 def test_a_hint_holds_up_nobody_once_the_server_takes_calls_again() -> None:
@@ -255,6 +253,6 @@ def test_who_was_told_to_wait_waits_while_nothing_shows_that_it_is_over() -> Non
 def test_a_stated_rate_is_kept_without_one_refusal() -> None:
     limits = CallLimits(requests_per_minute=600, concurrency=32)
     weather = Weather(concurrent=32, a_minute=600, bucket=3)
-    fared = endure(weather, until_s=120.0, model={"limits": limits})
+    fared = endure(weather, until_s=60.0, model={"limits": limits})
     assert fared.refused == 0.0
     assert fared.share >= 0.97

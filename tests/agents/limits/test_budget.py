@@ -305,7 +305,7 @@ class Costly:
     places=st.sampled_from([1, 4, 16]),
     faults=st.sampled_from([0.0, 0.2]),
 )
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=20, deadline=None)
 def test_the_cap_is_never_exceeded_and_never_left_with_room_for_a_call(
     seed: int, cap: int, places: int, faults: float
 ) -> None:

@@ -158,7 +158,7 @@ class Played:
     places=st.sampled_from([1, 4, 16]),
     wave=st.sampled_from([0, 1, 3]),
 )
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=20, deadline=None)
 def test_it_ends_with_the_battles_or_with_the_money_whatever_was_expected(
     seed: int, cap: int, likely: float, places: int, wave: int
 ) -> None:

@@ -182,17 +182,16 @@ def test_whatever_comes_back_a_gate_stays_within_bounds_and_does_the_same_again(
 
 
 @pytest.mark.parametrize(
-    ("weather", "bound"),
+    "weather",
     [
-        (Weather(concurrent=32, every_s=2.0, hint_s=89.0), 0.85),
-        (Weather(concurrent=32, unlucky=0.1, hint_s=89.0), 0.85),
-        (Weather(concurrent=32, unlucky=0.05, hint_s=1.0), 0.76),
+        pytest.param(Weather(concurrent=16, every_s=2.0, hint_s=89.0), marks=pytest.mark.slow),
+        Weather(concurrent=12, unlucky=0.1, hint_s=89.0),
+        pytest.param(Weather(concurrent=16, unlucky=0.05, hint_s=1.0), marks=pytest.mark.slow),
     ],
     ids=["one every 2 s", "a tenth", "a twentieth"],
 )
-def test_a_server_that_refuses_for_no_reason_is_used_nearly_as_fully(
-    weather: Weather, bound: float
-) -> None:
-    fared = endure(weather, seed=5)
-    assert fared.share >= bound
+def test_a_server_that_refuses_for_no_reason_is_used_nearly_as_fully(weather: Weather) -> None:
+    fared = endure(weather, seed=5, until_s=100.0, lineages=32)
+    # Where no refusal is taken for noise, it is two thirds.
+    assert fared.share >= 0.85
     assert fared.failed == 0

@@ -357,7 +357,7 @@ def test_the_full_text_of_an_option_names_it(words: list[str], place: int) -> No
 
 @pytest.mark.parametrize("piece", ["(A) ", "<answer>", "the answer is ", "\\boxed{", "not ", "B. "])
 def test_a_reply_made_to_waste_time_is_read_all_the_same(piece: str) -> None:
-    assert read_choice(piece * 20_000 + "\n\nFinal answer: C", ANIMALS).place in (2, None)
+    assert read_choice(piece * 5_000 + "\n\nFinal answer: C", ANIMALS).place in (2, None)
 
 
 @pytest.mark.parametrize(

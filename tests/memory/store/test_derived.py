@@ -235,7 +235,7 @@ CHANGES = st.fixed_dictionaries(
 )
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=8, deadline=None)
 @given(st.lists(CHANGES, min_size=1, max_size=3))
 def test_what_the_file_keeps_is_what_the_records_say(
     tmp_path_factory: pytest.TempPathFactory, changes: list[dict[str, Any]]

@@ -82,7 +82,7 @@ def kept_in(run: Path) -> set[str]:
 def test_nothing_that_was_committed_is_lost_to_a_kill(run: Path, program: Victims) -> None:
     chance = random.Random(0)
     promised = set()
-    for life in range(10):
+    for life in range(4):
         job = f"write {run} {life * 100_000}"
         promised.update(program.kill_after(job, chance.randrange(1, 120)))
         assert promised <= kept_in(run)
@@ -116,7 +116,7 @@ def test_a_second_process_is_refused_and_told_who_is_at_it(run: Path, program: V
 
 
 def test_a_kill_leaves_a_whole_run_or_none(tmp_path: Path, program: Victims) -> None:
-    for life in range(5):
+    for life in range(3):
         begun = program.kill_after(f"begin {tmp_path / str(life)}", 1 + life)
         assert all((tmp_path / str(life) / number / "run.sqlite").exists() for number in begun)
     for file in tmp_path.glob("*/*/run.sqlite"):

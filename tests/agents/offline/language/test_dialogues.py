@@ -78,7 +78,7 @@ SAID = [
 ]
 
 
-@settings(max_examples=150)
+@settings(max_examples=50)
 @given(
     turn=TURNS, seed=st.integers(0, 999), lead=st.sampled_from(("start", "next", "back", "close"))
 )
@@ -154,7 +154,7 @@ CHECKS: st.SearchStrategy[Check] = st.one_of(
 )
 
 
-@settings(max_examples=150)
+@settings(max_examples=50)
 @given(check=CHECKS, seed=st.integers(0, 999))
 def test_every_wording_of_an_item_is_read_as_what_was_meant(check: Check, seed: int) -> None:
     assert read_check(word_check(check, Dice(seed))) == check

@@ -198,7 +198,6 @@ def test_the_offline_degrees_follow_the_ladder_of_the_cast(story: Film) -> None:
     assert leads[-1] == 0
 
 
-@pytest.mark.slow
 def test_no_attack_makes_an_answer_better(story: Film) -> None:
     terse = answer("terse", story, SHOTS)
     for attack in attacks():
