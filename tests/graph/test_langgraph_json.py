@@ -6,7 +6,11 @@ import json
 import os
 import subprocess
 import sys
+from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
+from typing import Any
+
+import pytest
 
 ROOT = Path(__file__).parents[2]
 CONFIG = json.loads((ROOT / "langgraph.json").read_text())
@@ -38,6 +42,28 @@ def loaded(cwd: Path) -> list[list[object]]:
     return [json.loads(line) for line in done.stdout.splitlines()]
 
 
+def graph_at(place: str, name: str, patch: pytest.MonkeyPatch) -> Any:
+    path, _, attribute = place.rpartition(":")
+    spec = spec_from_file_location(name, ROOT / path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = module_from_spec(spec)
+    patch.setitem(sys.modules, name, module)
+    spec.loader.exec_module(module)
+    return getattr(module, attribute)
+
+
+def test_every_graph_loads_from_its_path_under_another_name(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name, place in CONFIG["graphs"].items():
+        graph = graph_at(place, f"served_{name}", monkeypatch)
+        assert graph.name == name
+        assert len(graph.nodes) > 5
+
+
+@pytest.mark.slow
 def test_every_graph_loads_from_its_path_wherever_the_server_stands(tmp_path: Path) -> None:
     graphs = loaded(tmp_path)
     assert [name for name, *_ in graphs] == list(CONFIG["graphs"])

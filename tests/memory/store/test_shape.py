@@ -177,12 +177,12 @@ def test_what_tools_and_older_versions_leave_in_a_file_is_no_change(
 HUGE = "CREATE TRIGGER spy AFTER INSERT ON calls BEGIN SELECT '{}'; END"
 
 
-@pytest.mark.parametrize("text", ["x" * 1_000_000, "\x1b[2J" * 100])
 @pytest.mark.parametrize("where", ["sql", "name", "type", "all"])
 def test_a_hostile_text_in_the_schema_makes_one_short_line(
-    store: Store, path: Path, text: str, where: str
+    store: Store, path: Path, where: str
 ) -> None:
     store.close()
+    text = "x\x1b[2J" * 200_000
 
     def put(file: sqlite3.Connection) -> None:
         name = text if where in ("name", "all") else "spy"
