@@ -203,7 +203,7 @@ def test_a_reply_that_its_provider_broke_off_is_no_answer(tmp_path: Path) -> Non
     assert (told.row.reply, told.tried) == (SAID, ["malformed"])
 
 
-@pytest.mark.parametrize("deed", ["huge", "bomb"])
+@pytest.mark.parametrize(("deed", "provider"), [("huge", "openai"), ("bomb", "google_genai")])
 def test_a_body_that_goes_on_is_read_no_further(deed: Any, provider: str, tmp_path: Path) -> None:
     (told,) = suffer(tmp_path, provider, Manners(mishaps=(Mishap(deed, times=99),)))
     assert (told.row.reply, told.row.failure_kind, len(told.arrived)) == (None, "malformed", 3)

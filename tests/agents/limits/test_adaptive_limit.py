@@ -211,8 +211,8 @@ SHARES: dict[str, tuple[Weather, float, float]] = {
 }
 """The weather, for how long, and the least share of what there is to have."""
 
-FAST = ("a storm", "refused from the start")
-"""A limit and a rate with a storm amid a run, and before it; the others are slow."""
+FAST = ("a storm",)
+"""A limit, a rate and a storm amid a run; the others are slow."""
 
 
 @pytest.fixture(

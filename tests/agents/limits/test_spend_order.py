@@ -163,11 +163,11 @@ def test_it_ends_with_the_battles_or_with_the_money_whatever_was_expected(
     seed: int, cap: int, likely: float, places: int, wave: int
 ) -> None:
     client = Odd(seed, (0, 10))
-    played = Played(client, cap, likely=likely, places=places, battles=20, wave=wave)
+    played = Played(client, cap, likely=likely, places=places, battles=10, wave=wave)
     is_whole = run(played.all())
     spent = played.spend_cap.spent.nano / 1e9
     assert spent <= cap
-    assert is_whole == (len(played.settled) == 20)
+    assert is_whole == (len(played.settled) == 10)
     assert is_whole or spent > cap - 10
     assert played.spend_cap.held == MoneyAndTokens()
 

@@ -191,7 +191,7 @@ def test_whatever_comes_back_a_gate_stays_within_bounds_and_does_the_same_again(
     ids=["one every 2 s", "a tenth", "a twentieth"],
 )
 def test_a_server_that_refuses_for_no_reason_is_used_nearly_as_fully(weather: Weather) -> None:
-    fared = endure(weather, seed=5, until_s=100.0, lineages=32)
+    fared = endure(weather, seed=5, until_s=100.0, lineages=2 * int(weather.concurrent))
     # Where no refusal is taken for noise, it is two thirds.
     assert fared.share >= 0.85
     assert fared.failed == 0
