@@ -33,6 +33,8 @@ from videoautoarena.memory.records.records import Battle, CallRow, Draw
 from videoautoarena.memory.store.store import Store
 
 ROOT = Path(__file__).parents[2]
+STORE_ALONE = "store-alone"
+"""Given to `program` in the place of modules, it imports no more than `script` and `read` take."""
 LIVES, CALLS = 2, 12
 """How often the script opens its run, and how many calls it makes each time."""
 SLOTS = LIVES * CALLS // 3
@@ -101,6 +103,8 @@ def main() -> None:
 
 
 def _import_all() -> None:
+    if sys.argv[1:] == [STORE_ALONE]:
+        return
     for name in (
         "videoautoarena.agents.offline.players.model",
         "videoautoarena.graph.tournament",

@@ -155,7 +155,8 @@ def test_as_many_requests_are_under_way_as_are_let_in(book: Book) -> None:
 
     async def all_at_once() -> None:
         to = f"{book.url}/v1/chat/completions"
-        async with httpx.AsyncClient(transport=SplicingTransport(book.url), timeout=60) as client:
+        way: Any = SplicingTransport(book.url)
+        async with httpx.AsyncClient(transport=way, timeout=60) as client:
             await asyncio.gather(*(client.post(to, json=said) for _ in range(MORE_THAN_USUAL)))
 
     run(all_at_once())

@@ -13,7 +13,16 @@ from pathlib import Path
 import pytest
 
 from tests.support.faulty_disk import Disk, Op, recorded
-from tests.support.killed_runs import Job, Program, counted, cut_power, kept, program, promised
+from tests.support.killed_runs import (
+    STORE_ALONE,
+    Job,
+    Program,
+    counted,
+    cut_power,
+    kept,
+    program,
+    promised,
+)
 
 PAGES = 12
 """So small a log is put into the file a dozen times."""
@@ -26,7 +35,7 @@ SIZES = range(80_000, 1_400_000, 88_000)
 
 @pytest.fixture(scope="module")
 def children() -> Iterator[Program]:
-    with program() as running:
+    with program(STORE_ALONE) as running:
         yield running
 
 
