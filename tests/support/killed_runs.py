@@ -104,6 +104,7 @@ def main() -> None:
 
 def _import_all() -> None:
     if sys.argv[1:] == [STORE_ALONE]:
+        import_module("sqlite_utils")
         return
     for name in (
         "videoautoarena.agents.offline.players.model",
