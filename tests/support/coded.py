@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from fractions import Fraction
+from typing import Any
 
+import pytest
 from av.video.reformatter import ColorPrimaries, ColorRange, Colorspace, ColorTrc
 
 from tests.support.stamped import Recipe
@@ -132,3 +135,26 @@ KINDS = {
     "two frames": h264(count=2),
     "two seconds": h264(count=50),
 }
+QUICK = (
+    "h264, open groups and pyramid",
+    "h264 in avi",
+    "h264 in ts, open groups",
+    "hevc in mkv",
+    "vp8, hidden frames",
+    "vp9 in mp4",
+    "mpeg4 in avi, packed",
+    "mpeg2 in mpg",
+    "uneven times in mkv",
+    "turned, wide pixels",
+    "odd size",
+    "start cut off",
+    "no table to seek by",
+    "clock that turns over",
+    "one frame",
+)
+"""One kind for each thing that may go wrong."""
+
+
+def each(kinds: Iterable[str] = KINDS, quick: Iterable[str] = QUICK) -> list[Any]:
+    """Return kinds as parameters of a test, which is slow with those that are not quick."""
+    return [k if k in quick else pytest.param(k, marks=pytest.mark.slow) for k in kinds]

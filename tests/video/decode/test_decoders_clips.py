@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from PIL import Image
 
-from tests.support.coded import KINDS
+from tests.support.coded import KINDS, each
 from tests.support.packed import FRAME
 from tests.support.stamped import BITS, UNREADABLE, read_stamp, stamp
 
@@ -70,50 +70,55 @@ def test_a_mixture_of_two_pictures_is_not_read_as_a_third(one: int, other: int) 
 
 @pytest.mark.parametrize(
     "kind",
-    [
-        "h264, open groups",
-        "h264, open groups and pyramid",
-        "h264 in ts, open groups",
-        "hevc, open groups",
-        "hevc in ts",
-        "mpeg4 in avi",
-        "mpeg2 in ts",
-    ],
+    each(
+        [
+            "h264, open groups",
+            "h264, open groups and pyramid",
+            "h264 in ts, open groups",
+            "hevc, open groups",
+            "hevc in ts",
+            "mpeg4 in avi",
+            "mpeg2 in ts",
+        ]
+    ),
 )
 def test_open_groups_have_frames_shown_before_their_key_frame(coded: Coded, kind: str) -> None:
     assert leading(coded(kind)) > 2
 
 
-@pytest.mark.parametrize("kind", ["h264, groups of 12", "h264 in ts", "hevc, closed groups"])
+@pytest.mark.parametrize("kind", each(["h264, groups of 12", "h264 in ts", "hevc, closed groups"]))
 def test_closed_groups_have_none_and_are_reordered(coded: Coded, kind: str) -> None:
     path = coded(kind)
     assert leading(path) == 0
     assert any(later[0] < earlier[0] for earlier, later in pairwise(packets(path)))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("gop", "count"), [(12, 40), (250, 260)])
 def test_groups_have_their_length(coded: Coded, gop: int, count: int) -> None:
     keys = [is_key for _, is_key in packets(coded(f"h264, groups of {gop}"))]
     assert sum(keys) == -(-count // gop)
 
 
+@pytest.mark.slow
 def test_a_turned_clip_is_marked_as_telephones_mark_it(coded: Coded) -> None:
     assert TELEPHONE in coded("turned by 270").read_bytes()
 
 
+@pytest.mark.slow
 def test_pixels_that_are_not_square_are_marked(coded: Coded) -> None:
     with av.open(str(coded("wide pixels"))) as file:
         assert file.streams.video[0].sample_aspect_ratio == KINDS["wide pixels"].aspect
         assert file.streams.video[0].width == 72
 
 
-@pytest.mark.parametrize("kind", ["h264, fields", "mpeg2 in ts, fields"])
+@pytest.mark.parametrize("kind", each(["h264, fields", "mpeg2 in ts, fields"]))
 def test_fields_are_marked(coded: Coded, kind: str) -> None:
     with av.open(str(coded(kind))) as file:
         assert next(file.decode(video=0)).interlaced_frame
 
 
-@pytest.mark.parametrize("kind", ["hevc, ten bits, hdr", "av1, ten bits, hdr"])
+@pytest.mark.parametrize("kind", each(["hevc, ten bits, hdr", "av1, ten bits, hdr"]))
 def test_hdr_is_marked(coded: Coded, kind: str) -> None:
     with av.open(str(coded(kind))) as file:
         frame = next(file.decode(video=0))

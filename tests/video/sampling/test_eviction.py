@@ -197,7 +197,7 @@ from videoautoarena.memory.records.digests import digest
 from videoautoarena.video.sampling.cache import FrameCache
 
 cache = FrameCache(Path(sys.argv[1]))
-for turn in range(120):
+for turn in range(60):
     sha = digest(f"video {turn % 7}")
     cache.put(sha, SAMPLING, sampled(3000))
     found = cache.get(sha, SAMPLING)
@@ -206,6 +206,7 @@ for turn in range(120):
 """
 
 
+@pytest.mark.slow
 def test_processes_that_write_read_and_evict_at_once_never_see_half_an_entry(
     tmp_path: Path,
 ) -> None:

@@ -64,7 +64,7 @@ def test_a_padded_picture_stands_in_the_middle_of_a_black_square(clip) -> None:
 
 
 def test_no_frame_is_kept_longer_than_it_takes_to_scale_it(clip) -> None:
-    path = clip("larger than asked")
+    path = clip("two seconds")
     gc.collect()
     gc.disable()
     try:
@@ -114,6 +114,7 @@ def test_nothing_decodable_is_no_video(clip, tmp_path: Path) -> None:
         sample(path, sampling=Sampling())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", REAL_CLIPS, ids=lambda path: path.name)
 def test_real_clips_give_all_their_frames_in_order(path: Path) -> None:
     frames = sample(path, sampling=Sampling()).frames

@@ -93,7 +93,7 @@ def test_a_flash_is_no_scene_of_its_own(tmp_path: Path) -> None:
 
 
 @given(st.lists(st.integers(7, 14), min_size=1, max_size=4))
-@settings(max_examples=8, deadline=None)
+@settings(max_examples=4, deadline=None)
 def test_every_cut_is_found_and_the_whole_video_is_covered(
     tmp_path_factory: pytest.TempPathFactory, lengths: list[int]
 ) -> None:
@@ -163,7 +163,7 @@ def flickering(draw: st.DrawFn) -> tuple[Pictures, Fraction]:
 
 
 @given(flickering())
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=15, deadline=None)
 def test_cuts_are_those_of_pyscenedetect(shown: tuple[Pictures, Fraction]) -> None:
     assert list(find_cuts(*shown)) == oracle_cuts(*shown)
 
@@ -176,7 +176,7 @@ def test_a_burst_of_cuts_is_one_once_its_last_has_stood() -> None:
     assert oracle_cuts(pictures, Fraction(1, 10)) == [10, 20, 28]
 
 
-@pytest.mark.parametrize("red", [0, 1, 97, 128, 254, 255])
+@pytest.mark.parametrize("red", [0, 97, 255])
 def test_colours_are_turned_as_opencv_turns_them(red: int) -> None:
     blue, green = np.meshgrid(np.arange(256), np.arange(256))
     bgr = np.stack([blue, green, np.full_like(blue, red)], axis=-1).astype(np.uint8)

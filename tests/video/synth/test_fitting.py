@@ -10,7 +10,7 @@ import pytest
 from numpy.typing import NDArray
 from PIL import Image
 
-from tests.support.coded import FULL, h264, small, vp9
+from tests.support.coded import FULL, each, h264, small, vp9
 from tests.support.films import draw_smooth, files, frames_of, probe, whole
 from videoautoarena.video.decode.container import sha256_of
 from videoautoarena.video.synth.film import encode
@@ -56,7 +56,9 @@ def psnr(one: Picture, other: Picture) -> float:
     return float(10 * np.log10(255**2 / max(1e-9, ((one - other) ** 2).mean())))
 
 
-@pytest.mark.parametrize("needle", SHAPES)
+@pytest.mark.parametrize(
+    "needle", each(SHAPES, ("wider, larger, ten bits", "upright, turned, smaller"))
+)
 @pytest.mark.parametrize(
     "ground",
     [

@@ -42,6 +42,7 @@ def test_lengths_sizes_and_rates_are_those_promised(samples: list[Path]) -> None
     assert len(sizes) >= 5
 
 
+@pytest.mark.slow
 def test_what_is_missing_is_made_and_has_the_same_bytes(
     samples: list[Path], tmp_path: Path
 ) -> None:
@@ -114,11 +115,13 @@ def cuts_seen(path: Path, frames: int) -> int:
     return sum(float(np.abs(a - b).mean()) > 18 for a, b in pairwise(small))
 
 
+@pytest.mark.slow
 def test_more_frames_see_more_cuts(samples: list[Path]) -> None:
     seen = {count: sum(cuts_seen(path, count) for path in samples) for count in (4, 16, 64)}
     assert seen[64] > 1.3 * seen[16] > 1.3 * 1.3 * seen[4]
 
 
+@pytest.mark.slow
 def test_the_darkest_moment_is_too_short_for_four_frames(samples: list[Path]) -> None:
     missed = 0
     for path in samples:

@@ -64,7 +64,7 @@ def test_pictures_stand_in_rows_at_their_own_size() -> None:
     st.tuples(st.integers(1, 4096), st.integers(1, 4096)),
     st.none() | st.integers(1, 250),
 )
-@settings(max_examples=40)
+@settings(max_examples=15)
 def test_any_sheet_holds_all_pictures_undistorted_and_is_bounded(
     count: int, size: tuple[int, int], columns: int | None
 ) -> None:

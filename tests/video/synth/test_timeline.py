@@ -73,7 +73,7 @@ def plans(draw: st.DrawFn) -> tuple[FilmPlan, dict[str, Index]]:
     return FilmPlan(ground=ground, probes=probes), indexes
 
 
-@settings(max_examples=50)
+@settings(max_examples=20)
 @given(planned=plans())
 def test_runs_say_of_every_frame_what_it_shows(planned: tuple[FilmPlan, dict[str, Index]]) -> None:
     timeline = lay_out(*planned)
@@ -84,7 +84,7 @@ def test_runs_say_of_every_frame_what_it_shows(planned: tuple[FilmPlan, dict[str
     assert all(number < len(planned[1][video].shown) for video, number in shown_by(timeline))
 
 
-@settings(max_examples=50)
+@settings(max_examples=20)
 @given(planned=plans())
 def test_without_its_probes_a_film_is_its_ground(
     planned: tuple[FilmPlan, dict[str, Index]],
@@ -102,7 +102,7 @@ def test_without_its_probes_a_film_is_its_ground(
     assert [seen for frame, seen in enumerate(shown) if frame not in probed] == shown_by(bare)
 
 
-@settings(max_examples=50)
+@settings(max_examples=20)
 @given(planned=plans())
 def test_each_probe_stands_before_its_frame_of_the_ground(
     planned: tuple[FilmPlan, dict[str, Index]],

@@ -126,10 +126,13 @@ def test_a_cache_that_cannot_be_written_is_bad_input(clip, tmp_path: Path) -> No
 
 @pytest.fixture
 def lone() -> Iterator[None]:
-    """Let the next worker be the only one, and end it afterwards."""
-    pool.dismiss()
+    """Let one worker at most be there: whoever is asked is that one, or new."""
+    for extra in pool._idle[1:]:
+        pool._idle.remove(extra)
+        extra.end()
     yield
-    pool.dismiss()
+    for left in pool._idle:
+        os.kill(left.process.pid, signal.SIGCONT)
 
 
 def idle_worker() -> int:

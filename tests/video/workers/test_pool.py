@@ -47,10 +47,10 @@ def large(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def studio(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return a file of whole pictures; the decoder of H.264 hides that it lacks memory."""
     path = tmp_path_factory.mktemp("studio") / "4k.mov"
-    return write(path, UHD, codec="prores_ks", pixels="yuv422p10le")
+    return write(path, UHD, count=1, codec="prores_ks", pixels="yuv422p10le")
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def worker() -> Iterator[pool.DecodingWorker]:
     one = pool.DecodingWorker()
     yield one
@@ -132,6 +132,7 @@ def test_no_more_workers_than_fit_into_memory_or_may_run(monkeypatch: pytest.Mon
     assert pool.hands() == 1
 
 
+@pytest.mark.slow
 def test_a_damaged_large_video_gives_the_same_frames_each_time(tmp_path: Path) -> None:
     path = write(tmp_path / "damaged.mp4", (2560, 1440), count=24, picture=noise)
     data = bytearray(path.read_bytes())
@@ -139,9 +140,9 @@ def test_a_damaged_large_video_gives_the_same_frames_each_time(tmp_path: Path) -
     for _ in range(30):
         data[chance.randrange(len(data) // 10, len(data) * 9 // 10)] ^= 1 << chance.randrange(8)
     path.write_bytes(data)
-    seen = [sample(path, sampling=Sampling(frames=24)) for _ in range(4)]
+    seen = [sample(path, sampling=Sampling(frames=24)) for _ in range(2)]
     assert seen[0].frames.damaged
-    assert seen == seen[:1] * 4
+    assert seen[0] == seen[1]
 
 
 def test_a_worker_holds_little_once_a_large_video_is_done(
@@ -155,7 +156,7 @@ def test_a_worker_holds_little_once_a_large_video_is_done(
     assert worker.held_bytes < 140 << 20
 
 
-@pytest.mark.parametrize("room_mb", [100, 110, 120])
+@pytest.mark.parametrize("room_mb", [pytest.param(100, marks=pytest.mark.slow), 110])
 def test_lack_of_memory_is_not_taken_for_damage(studio: Path, room_mb: int) -> None:
     alone = {**os.environ, **pool.ALONE, "PYTHONPATH": os.pathsep.join(sys.path)}
     command = [sys.executable, "-c", STARVED, os.fspath(studio), str(room_mb)]
@@ -174,7 +175,7 @@ def test_what_a_worn_worker_has_no_room_for_a_new_one_decodes(
         worker.ask("frames", asked, deadline_s=60)
     pool.dismiss()
     pool._idle.append(worker)
-    assert len(pool.ask("frames", asked, deadline_s=60)["frames"]["frames"]) == 4
+    assert len(pool.ask("frames", asked, deadline_s=60)["frames"]["frames"]) == 1
     assert worker in pool._idle
     pool._idle.remove(worker)
 

@@ -18,7 +18,7 @@ from videoautoarena.video.folder.find import find_videos
 
 pytestmark = pytest.mark.slow
 
-DIALOGUES = 32
+DIALOGUES = 12
 
 
 @pytest.fixture(scope="module")

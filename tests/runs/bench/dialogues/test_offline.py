@@ -179,7 +179,8 @@ def taken(rows: list[CallRow]) -> dict[str, float]:
 @pytest.mark.parametrize(
     "typed",
     [
-        ("--model", "hawk", "--sweep", "frames=4,64"),
+        ("--model", "mole"),
+        pytest.param(("--model", "hawk", "--sweep", "frames=4,64"), marks=pytest.mark.slow),
         pytest.param(("--model", "hawk,mole", "--history", "own"), marks=pytest.mark.slow),
         pytest.param(("--model", "hawk,mole"), marks=pytest.mark.slow),
     ],

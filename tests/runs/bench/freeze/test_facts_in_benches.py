@@ -29,7 +29,7 @@ def ground(tmp_path_factory: pytest.TempPathFactory) -> Path:
     place = tmp_path_factory.mktemp("facts")
     videos = draw_folder(place / "videos", 2, seconds=2)
     (videos / "videos.csv").write_text(CONTENT)
-    play(videos, place / "out", rounds=2)
+    play(videos, place / "out", rounds=1)
     assert invoke("freeze", place / "out", "--to", place / "bench").exit_code == 0
     return place
 

@@ -11,7 +11,7 @@ import pytest
 
 from tests.support.held import held
 from tests.support.published_bench import published, write_published
-from tests.support.small_benches import calls_of, freeze_ground
+from tests.support.small_benches import calls_of
 from tests.support.small_benches import run_bench as run
 from videoautoarena.runs.bench.format.reader import open_bench
 from videoautoarena.runs.bench.format.results import (
@@ -28,12 +28,6 @@ MOLE = ("--model", "offline:mole", "--limit", 3)
 TERSE = ("--anchor", "offline:terse")
 
 
-@pytest.fixture(scope="module")
-def ground(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Two clips and a bench about them, which no test writes to."""
-    return freeze_ground(tmp_path_factory.mktemp("ground"))
-
-
 @pytest.fixture
 def bench(ground: Path, tmp_path: Path) -> Path:
     return Path(shutil.copytree(ground / "bench", tmp_path / "bench"))
@@ -47,6 +41,7 @@ def roles(bench: Path) -> Counter[str]:
     return Counter(row.nonce.role for row in calls_of(bench))
 
 
+@pytest.mark.slow
 def test_the_ladder_of_the_cast_comes_out_of_an_anchor(ground: Path, bench: Path) -> None:
     cast = ("--model", "offline:mole,offline:hawk,offline:owl", "--anchor", "offline:terse")
     told = run(bench, "--videos", ground / "videos", *cast, "--json")

@@ -13,7 +13,7 @@ from langchain_core.messages import AIMessage, BaseMessage
 from tests.support.clips import draw_folder
 from tests.support.dialogue_sets import dialogue, write_dialogues
 from tests.support.loopback import serving
-from tests.support.small_benches import calls_of, freeze_ground, results_of, run_bench
+from tests.support.small_benches import calls_of, results_of, run_bench
 from tests.support.task_sets import choice, free, write_set
 from tests.support.wire import blocks
 from videoautoarena.memory.records.errors import BadInput
@@ -23,12 +23,6 @@ from videoautoarena.video.folder.find import find_videos
 
 BLIND = ("--model", "offline:blind")
 TOML = '[models.seer]\nmodel = "offline:judge"\nmax_frames = 0\n'
-
-
-@pytest.fixture(scope="module")
-def ground(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Two clips and a bench about them, which no test writes to."""
-    return freeze_ground(tmp_path_factory.mktemp("ground"))
 
 
 @pytest.fixture

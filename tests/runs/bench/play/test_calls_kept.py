@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.clips import draw_folder
-from tests.support.small_benches import freeze_ground, results_of
+from tests.support.small_benches import results_of
 from tests.support.small_benches import run_bench as run
 from tests.support.small_runs import play
 from tests.support.titles import cue, write_titles
@@ -19,12 +19,6 @@ from videoautoarena.runs.bench.format.reader import open_bench
 from videoautoarena.runs.bench.freeze.freeze import freeze
 from videoautoarena.runs.bench.play.calls import CALLS
 from videoautoarena.runs.run.config.stopping_rule import NO_CAPS, kept_caps
-
-
-@pytest.fixture(scope="module")
-def ground(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Two clips and a bench about them, which no test writes to."""
-    return freeze_ground(tmp_path_factory.mktemp("ground"))
 
 
 @pytest.fixture
@@ -40,7 +34,7 @@ def videos(ground: Path, tmp_path: Path) -> Path:
 def test_a_folder_with_none_of_the_videos_is_refused_and_a_result_stays(
     bench: Path, videos: Path, tmp_path: Path
 ) -> None:
-    typed = ("--model", "offline:mole", "--swap", 0)
+    typed = ("--model", "offline:mole", "--swap", 0, "--limit", 2)
     run(bench, "--videos", videos, *typed)
     run(bench, "--videos", videos, *typed, "--max-tokens", 10**9)
     before = {file: file.read_bytes() for file in (bench / "results").iterdir()}
@@ -70,6 +64,7 @@ def test_a_refused_folder_begins_nothing(bench: Path, videos: Path, tmp_path: Pa
         assert kept_caps(store) == NO_CAPS
 
 
+@pytest.mark.slow
 def test_videos_that_have_lost_their_subtitles_are_as_good_as_lost(tmp_path: Path) -> None:
     videos = draw_folder(tmp_path / "videos", 2, seconds=3)
     for name in ("clip00.srt", "clip01.srt"):

@@ -15,7 +15,7 @@ from click.testing import CliRunner
 from tests.support.clips import draw_clip
 from tests.support.published_bench import published, write_published
 from tests.support.runfiles import intent
-from tests.support.small_benches import calls_of, freeze_ground, results_of
+from tests.support.small_benches import calls_of, results_of
 from tests.support.small_benches import run_bench as run
 from videoautoarena.memory.records.errors import BadInput
 from videoautoarena.memory.store.store import Store
@@ -37,12 +37,6 @@ from videoautoarena.runs.cli.program.main import arena, guarded
 
 PAIR = ("--model", "offline:hawk,offline:parrot")
 REAL = ("--judge", "openai:gpt-4o")
-
-
-@pytest.fixture(scope="module")
-def ground(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Two clips and a bench about them, which no test writes to."""
-    return freeze_ground(tmp_path_factory.mktemp("ground"))
 
 
 @pytest.fixture

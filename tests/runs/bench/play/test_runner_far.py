@@ -12,7 +12,7 @@ import pytest
 from tests.support.lives import Life
 from tests.support.loopback import Loopback, Manners, Mishap, serving
 from tests.support.manners import Limits
-from tests.support.small_benches import calls_of, freeze_ground
+from tests.support.small_benches import calls_of
 from tests.support.small_benches import run_bench as run
 from tests.support.whole_runs import command
 from videoautoarena.runs.bench.format.reader import open_bench
@@ -23,12 +23,6 @@ pytestmark = pytest.mark.slow
 
 KEY = "sk-planted-91d0c2aa6e4b7f35"
 PAIR = ("--model", "offline:hawk,offline:parrot")
-
-
-@pytest.fixture(scope="module")
-def ground(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Two clips and a bench about them, which no test writes to."""
-    return freeze_ground(tmp_path_factory.mktemp("ground"))
 
 
 @pytest.fixture

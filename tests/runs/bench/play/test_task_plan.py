@@ -84,7 +84,8 @@ def taken(rows: list[CallRow]) -> dict[str, float]:
 @pytest.mark.parametrize(
     "typed",
     [
-        ("--model", "hawk", "--sweep", "frames=2,8,32,64"),
+        ("--model", "mole"),
+        pytest.param(("--model", "hawk", "--sweep", "frames=2,8,32,64"), marks=pytest.mark.slow),
         pytest.param(("--model", "hawk,mole"), marks=pytest.mark.slow),
     ],
 )
@@ -108,6 +109,7 @@ def test_a_plan_is_within_a_fifth_of_what_is_then_taken(
     assert done["spent_usd"] == pytest.approx(spent, abs=1e-6)
 
 
+@pytest.mark.slow
 def test_what_calls_took_so_far_mends_what_was_stated(ground: Path) -> None:
     file = ground / "arena.toml"
     stated = f"frame_tokens = {FRAME_TOKENS}"
@@ -150,14 +152,14 @@ def test_without_a_price_a_plan_says_so_and_guesses_no_sum(ground: Path) -> None
 
 
 def test_subtitles_are_counted_as_they_are_sent(ground: Path) -> None:
-    bare = bench(ground, "--model", "hawk", "--plan")["input_tokens"]
+    bare = bench(ground, "--model", "mole", "--plan")["input_tokens"]
     for video in list((ground / "videos").iterdir()):
         cue = "00:00:00,200 --> 00:00:02,500\n" + "so it is said " * 50
         video.with_suffix(".srt").write_text(f"1\n{cue}\n")
-    plan = bench(ground, "--model", "hawk", "--plan")
+    plan = bench(ground, "--model", "mole", "--plan")
     more = plan["input_tokens"] - bare
     assert more == pytest.approx(ITEMS * 14 * 50 / 4, rel=0.1)
-    bench(ground, "--model", "hawk")
+    bench(ground, "--model", "mole")
     assert said(plan, "tokens") == pytest.approx(
         taken(calls_of(ground / "set"))["tokens"], rel=NEAR
     )

@@ -95,7 +95,7 @@ def test_turning_every_verdict_turns_the_score(bench: OpenBench) -> None:
 
 
 @given(st.lists(st.sampled_from([f"{a} {b}" for a in LABELS for b in LABELS]), max_size=12))
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=15, deadline=None)
 def test_scores_lie_within_their_bounds_whatever_was_said(
     bench: OpenBench, said: list[str]
 ) -> None:

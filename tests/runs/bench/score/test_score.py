@@ -285,7 +285,7 @@ def test_a_model_that_was_asked_nothing_of_a_slice_has_no_score_there(bench: Ope
 verdicts = st.lists(st.sampled_from(["win", "tie", "loss", "void"]), min_size=1, max_size=12)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=15, deadline=None)
 @given(selected=verdicts, rejected=verdicts, of=st.sampled_from(["judged", "decided", "all"]))
 def test_every_interval_holds_its_figure(
     bench: OpenBench, selected: list[str], rejected: list[str], of: Any

@@ -88,7 +88,7 @@ items = st.fixed_dictionaries(
 )
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=15, deadline=None)
 @given(bench=st.dictionaries(texts.filter(str.strip), items, min_size=1, max_size=4))
 def test_any_text_survives(tmp_path_factory: pytest.TempPathFactory, bench: dict[str, Any]) -> None:
     folder = tmp_path_factory.mktemp("any")

@@ -18,7 +18,6 @@ import pytest
 
 from tests.support.films import frames_of
 from tests.support.looks import fit
-from tests.support.plain_videos import draw_plain_videos
 from tests.support.played import invoke
 from tests.support.set_cards import read_card
 from tests.support.task_sets import write_set
@@ -68,6 +67,14 @@ def contents(folder: Path) -> dict[str, bytes]:
     }
 
 
+def first_of(videos: Path, count: int, folder: Path) -> Path:
+    """Return a folder of some of the videos."""
+    folder.mkdir()
+    for path in sorted(videos.iterdir())[:count]:
+        shutil.copy(path, folder)
+    return folder
+
+
 def fitting(glances: list[FrameMeasurement], text: str) -> list[int]:
     """Return the numbers of the frames that a description fits."""
     return [number for number, seen in enumerate(glances) if fit(text, seen) > FITS]
@@ -94,20 +101,23 @@ def test_a_set_is_intact_and_says_how_it_was_made(made: Path, videos: Path) -> N
     assert sorted(path.name for path in made.parent.iterdir()) == [made.name]
 
 
-def test_what_was_set_in_is_seen_at_the_said_frames_and_nowhere_else(made: Path) -> None:
-    for item in open_bench(made).items:
-        film = made / "videos" / f"{item.video_id}.mp4"
-        glances = [seen_in(picture) for picture in frames_of(film)]
-        assert len(glances) == item.made["frames"]
-        probes = item.made["probes"]
-        for text in {probe["text"] for probe in probes}:
-            said = [frame for one in probes if one["text"] == text for frame in lasting(one)]
-            assert fitting(glances, text) == said
-        if item.task == "needle":
-            wrong = [option for option in item.options if option != item.answer]
-            assert [fitting(glances, option) for option in wrong] == [[], [], []]
-        if item.task == "count":
-            assert item.answer == str(len(probes))
+@pytest.mark.parametrize(
+    "task", ["needle", *(pytest.param(task, marks=pytest.mark.slow) for task in ("order", "count"))]
+)
+def test_what_was_set_in_is_seen_at_the_said_frames_and_nowhere_else(made: Path, task: str) -> None:
+    (item,) = (item for item in open_bench(made).items if item.task == task)
+    film = made / "videos" / f"{item.video_id}.mp4"
+    glances = [seen_in(picture) for picture in frames_of(film)]
+    assert len(glances) == item.made["frames"]
+    probes = item.made["probes"]
+    for text in {probe["text"] for probe in probes}:
+        said = [frame for one in probes if one["text"] == text for frame in lasting(one)]
+        assert fitting(glances, text) == said
+    if task == "needle":
+        wrong = [option for option in item.options if option != item.answer]
+        assert [fitting(glances, option) for option in wrong] == [[], [], []]
+    if task == "count":
+        assert item.answer == str(len(probes))
 
 
 def test_the_same_seed_gives_the_same_bytes_however_the_files_are_called(
@@ -136,6 +146,7 @@ def test_what_is_there_is_not_made_again_and_nothing_else_is_overwritten(
     assert contents(made) == before
 
 
+@pytest.mark.slow
 def test_what_was_encoded_before_an_interruption_is_used_if_it_is_whole(
     made: Path, videos: Path, bank: Bank, tmp_path: Path
 ) -> None:
@@ -274,12 +285,12 @@ def test_a_ladder_of_one_length_is_refused(videos: Path, tmp_path: Path) -> None
 def test_a_set_that_was_killed_again_and_again_comes_out_the_same(
     videos: Path, tmp_path: Path
 ) -> None:
-    wish = ItemRequest(n=12, seconds=(20,), seed=7)
+    wish = ItemRequest(n=6, seconds=(15,), seed=7)
     order = Order(videos, tmp_path / "set", wish)
-    typed = ("--n", "12", "--seconds", "20", "--seed", "7", "--to", str(order.to))
+    typed = ("--n", "6", "--seconds", "15", "--seed", "7", "--to", str(order.to))
     command = [str(Path(sys.executable).with_name("arena")), "tasks", "make", str(videos), *typed]
     kept = 0
-    for _ in range(6):
+    for _ in range(3):
         process = subprocess.Popen(command, stderr=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
         while len(list(order.draft.glob("*.json"))) <= kept and process.poll() is None:
             time.sleep(0.01)
@@ -337,9 +348,10 @@ def test_a_plan_writes_nothing(videos: Path, tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_folder_that_gives_too_little_is_refused_with_how_much_and_why(tmp_path: Path) -> None:
-    one = draw_plain_videos(tmp_path / "one", 1)
-    some = draw_plain_videos(tmp_path / "some", 5)
+def test_a_folder_that_gives_too_little_is_refused_with_how_much_and_why(
+    videos: Path, tmp_path: Path
+) -> None:
+    one, some = (first_of(videos, count, tmp_path / str(count)) for count in (1, 5))
     to = tmp_path / "set"
     refused = invoke("tasks", "make", one, "--to", to, "--n", 3)
     assert "gives 0 of 3 items" in str(refused.exception)
