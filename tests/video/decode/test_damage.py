@@ -23,7 +23,7 @@ from videoautoarena.video.decode.index import read_index
 from videoautoarena.video.decode.jpeg import DecodedPictures
 from videoautoarena.video.sampling.policies import sample
 
-SIZE = (320, 180)
+SIZE = (160, 90)
 Clip = Callable[[str], Path]
 
 
@@ -102,6 +102,7 @@ def test_a_frame_is_damaged_or_not_whatever_else_is_asked_for(hurt: Path) -> Non
         assert catch.pictures == {tick: all_of_them.pictures[tick] for tick in catch.pictures}
 
 
+@pytest.mark.slow
 def test_damage_to_a_frame_that_no_other_refers_to_is_its_own(whole: Path, tmp_path: Path) -> None:
     with av.open(str(whole)) as file:
         stored = [packet.pts or 0 for packet in file.demux(video=0) if packet.size]

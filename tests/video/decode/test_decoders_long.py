@@ -17,7 +17,7 @@ from videoautoarena.video.sampling.policies import Sampled, sample
 
 pytestmark = pytest.mark.slow
 
-HOUR = h264(gop=250, rate=2, count=7_200)
+HOUR = h264(gop=100, rate=2, count=7_200)
 FIVE_MINUTES = h264(gop=250, rate=10, count=3_000)
 EVEN = [kind for kind in QUICK if not (KINDS[kind].ticks or KINDS[kind].hidden)]
 UNIFORM = Sampling(frames=128)

@@ -60,7 +60,7 @@ def test_a_worker_finds_the_scenes_and_the_next_one_is_not_asked(
 
 def test_a_long_video_has_more_time_for_its_scenes(clip: Path, tmp_path: Path) -> None:
     # Long enough that no worker is done before whoever waits for it looks at the clock.
-    long = draw_clip(tmp_path / "long.mp4", seed=3, seconds=60.0)
+    long = draw_clip(tmp_path / "long.mp4", seed=3, seconds=20.0)
     with pytest.raises(UnusableVideo, match="within"):
         ask(long, tmp_path, later_s=1e-6)
     assert len(ask(clip, tmp_path, later_s=300.0)) == 3

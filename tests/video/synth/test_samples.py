@@ -13,6 +13,7 @@ from PIL import Image
 from tests.support.clips import copy_but_one
 from videoautoarena.memory.records.errors import BadInput
 from videoautoarena.memory.records.records import Sampling
+from videoautoarena.video import synth
 from videoautoarena.video.decode.container import sha256_of
 from videoautoarena.video.folder.find import find_videos
 from videoautoarena.video.sampling.policies import sample
@@ -24,6 +25,21 @@ def samples(sample_clips: Path) -> list[Path]:
     return make_samples(sample_clips)
 
 
+def test_a_clip_is_made_as_promised_and_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    short = CLIPS[1]._replace(seconds=2, shots=2)
+    monkeypatch.setattr(synth.samples, "CLIPS", (short,))
+    (path,) = make_samples(tmp_path)
+    made = path.stat().st_mtime_ns
+    assert make_samples(tmp_path) == [path] == list(tmp_path.iterdir())
+    assert path.stat().st_mtime_ns == made
+    (video,) = find_videos(tmp_path).videos
+    assert (video.width_px, video.height_px, video.codec) == (432, 240, "h264")
+    assert (video.duration_s, video.fps) == (pytest.approx(2), 30)
+
+
+@pytest.mark.slow
 def test_twelve_different_videos_and_nothing_else(samples: list[Path]) -> None:
     found = find_videos(samples[0].parent)
     assert len(found.videos) == len(samples) == 12
@@ -31,6 +47,7 @@ def test_twelve_different_videos_and_nothing_else(samples: list[Path]) -> None:
     assert len(list(samples[0].parent.iterdir())) == 12
 
 
+@pytest.mark.slow
 def test_lengths_sizes_and_rates_are_those_promised(samples: list[Path]) -> None:
     videos = find_videos(samples[0].parent).videos
     assert all(8 <= video.duration_s <= 60 for video in videos)
@@ -55,6 +72,7 @@ def test_what_is_missing_is_made_and_has_the_same_bytes(
     assert sha256_of(folder / missing.name) == sha256_of(missing)
 
 
+@pytest.mark.slow
 def test_what_is_there_already_is_kept(samples: list[Path]) -> None:
     before = [path.stat().st_mtime_ns for path in samples]
     done: list[Path] = []

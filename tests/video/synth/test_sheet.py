@@ -99,6 +99,7 @@ def test_one_picture_of_any_shape_is_a_sheet(size: tuple[int, int]) -> None:
     assert image.size[1] > size[1]
 
 
+@pytest.mark.slow
 def test_a_thousand_pictures_fit_on_one_sheet() -> None:
     image = opened(draw_sheet(shots(5, (32, 18)) * 204, TITLE))
     assert image.size[0] * image.size[1] < 1.1 * MOST_PIXELS

@@ -172,6 +172,7 @@ def test_own_history_asks_every_round_and_is_a_player_of_its_own(place: Path) ->
     ]  # fmt: skip
 
 
+@pytest.mark.slow
 def test_a_reply_of_its_own_that_failed_ends_the_dialogue(place: Path) -> None:
     (first, _) = find_videos(place / "videos").videos
     rounds = [turn(1), turn(2, user="fail here"), turn(3)]
@@ -318,6 +319,7 @@ def test_frames_come_first_and_are_the_same_in_all_rounds(place: Path) -> None:
     assert all(text.endswith("after what you named before?") for text in texts)
 
 
+@pytest.mark.slow
 def test_a_sweep_plays_a_model_once_a_number_of_frames(place: Path) -> None:
     play(place, "--model", "able", "--sweep", "frames=2,8")
     assert set(results_in(place)) == {"able (2 frames)", "able (8 frames)"}

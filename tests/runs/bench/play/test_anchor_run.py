@@ -153,6 +153,7 @@ def test_a_lost_video_is_void_and_says_so(ground: Path, bench: Path, tmp_path: P
     assert "--videos" in told.stderr
 
 
+@pytest.mark.slow
 def test_what_was_compared_stays_where_the_videos_are_gone(
     ground: Path, bench: Path, tmp_path: Path
 ) -> None:

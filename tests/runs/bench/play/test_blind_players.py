@@ -158,6 +158,7 @@ def test_a_blind_judge_of_a_bench_is_refused_before_anything_is_sent(
     assert not (bench / "results").exists()
 
 
+@pytest.mark.slow
 def test_what_a_blind_judge_was_allowed_to_judge_is_marked(bench: Path, tmp_path: Path) -> None:
     (tmp_path / "arena.toml").write_text(TOML)
     where = ("--judge", "seer", "--config", tmp_path / "arena.toml", "--allow-blind-referee")

@@ -89,7 +89,7 @@ def ground(tmp_path_factory: pytest.TempPathFactory, marker: str) -> Path:
 
 def kill_at(number: int) -> int:
     """Return at which write a life ends: of the first few as it begins, later amid its calls."""
-    return 20 + 6 * number if number < KILLS // 3 else 72 + number % 4
+    return 20 + 6 * number if number < KILLS // 4 else 90 + number % 4
 
 
 def test_kills_pay_for_no_answer_and_no_marking_twice(

@@ -21,7 +21,7 @@ from tests.support.lives import Life
 from tests.support.small_benches import calls_of, run_bench
 from tests.support.small_runs import battles_of, play, play_again
 from tests.support.task_sets import choice, write_set
-from tests.support.whole_runs import command, end_well
+from tests.support.whole_runs import command
 from videoautoarena.memory.records.records import Battle, CallRow
 from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.bench.format.reader import open_bench
@@ -144,6 +144,7 @@ def test_results_say_who_retrieved(place: Place, played: list[CallRow]) -> None:
     assert "retrieval" not in found["offline:mole"].facts
 
 
+@pytest.mark.slow
 def test_a_probe_shows_the_best_clips_shuffled_or_those_of_another_video(
     place: Place, tmp_path: Path
 ) -> None:
@@ -351,7 +352,7 @@ def test_captions_and_vectors_of_a_server_are_priced_tried_again_and_kept(
         assert len(server.keys) == asked
 
 
-@pytest.mark.slow  # two processes, each of which imports langchain_openai
+@pytest.mark.slow  # a process that imports langchain_openai
 def test_a_bench_that_is_killed_pays_for_no_caption_vector_or_answer_twice(
     place: Place, tmp_path: Path
 ) -> None:
@@ -368,7 +369,7 @@ def test_a_bench_that_is_killed_pays_for_no_caption_vector_or_answer_twice(
             assert not kept & set(server.keys[before:])
             kept = {row.key for row in calls_of(tmp_path / "set")}
             before = len(server.keys)
-        end_well(line)
+        assert run_bench(tmp_path / "set", *typed).return_value == 0
         assert not kept & set(server.keys[before:])
         rows = calls_of(tmp_path / "set")
     assert made(rows) == ASKED

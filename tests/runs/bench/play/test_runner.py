@@ -106,6 +106,7 @@ def test_what_a_kill_cut_off_is_told_when_a_bench_goes_on(ground: Path, bench: P
     assert json.loads(again.stdout)["lost"] == {"tries": 1, "usd": 0.25, "tokens": 100}
 
 
+@pytest.mark.slow
 def test_another_model_uses_what_is_there(ground: Path, bench: Path) -> None:
     films = ("--videos", ground / "videos", "--swap", "none", "--limit", 2)
     run(bench, "--model", "offline:mole", *films)

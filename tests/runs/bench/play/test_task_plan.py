@@ -152,14 +152,14 @@ def test_without_a_price_a_plan_says_so_and_guesses_no_sum(ground: Path) -> None
 
 
 def test_subtitles_are_counted_as_they_are_sent(ground: Path) -> None:
-    bare = bench(ground, "--model", "mole", "--plan")["input_tokens"]
+    bare = bench(ground, "--model", "hawk", "--plan")["input_tokens"]
     for video in list((ground / "videos").iterdir()):
         cue = "00:00:00,200 --> 00:00:02,500\n" + "so it is said " * 50
         video.with_suffix(".srt").write_text(f"1\n{cue}\n")
-    plan = bench(ground, "--model", "mole", "--plan")
+    plan = bench(ground, "--model", "hawk", "--plan")
     more = plan["input_tokens"] - bare
     assert more == pytest.approx(ITEMS * 14 * 50 / 4, rel=0.1)
-    bench(ground, "--model", "mole")
+    bench(ground, "--model", "hawk")
     assert said(plan, "tokens") == pytest.approx(
         taken(calls_of(ground / "set"))["tokens"], rel=NEAR
     )

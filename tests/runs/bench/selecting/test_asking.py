@@ -173,6 +173,7 @@ def test_a_plan_costs_what_such_calls_of_the_run_cost_in_the_mean(out: Path) -> 
     assert json.loads(told.stdout)["hard"]["cost_usd"] is None
 
 
+@pytest.mark.slow
 def test_a_run_that_judges_from_both_seats_does_so_here(out: Path) -> None:
     with altered(out) as file:
         file.execute("UPDATE manifest SET body = json_set(body, '$.swap', 'all')")
@@ -310,6 +311,7 @@ def test_options_of_asking_need_something_to_ask(out: Path) -> None:
     assert "it needs --hard" in str(CliRunner().invoke(arena, line).exception)
 
 
+@pytest.mark.slow
 def test_a_failed_call_writes_no_bench_until_it_is_asked_again_which_has_to_be_said(
     out: Path, tmp_path: Path
 ) -> None:
@@ -334,6 +336,7 @@ def test_a_failed_call_writes_no_bench_until_it_is_asked_again_which_has_to_be_s
     assert all(item.hard and item.hard.void == 0 for item in items(out))
 
 
+@pytest.mark.slow
 def test_a_cap_ends_it_with_4_and_more_money_goes_on(out: Path, tmp_path: Path) -> None:
     price = {"input_usd": 0.0, "output_usd": 1000.0, "source": "arena.toml"}
     with serving(tmp_path / "log") as server:

@@ -73,6 +73,7 @@ def test_the_published_files_come_in_without_loss_and_their_defects_are_named(
 
 
 @needs_mlvu
+@pytest.mark.slow
 def test_the_probe_of_the_published_files_shows_what_was_measured_of_them(tmp_path: Path) -> None:
     taken = import_mlvu(MLVU, tmp_path / "set")
     said = json.loads(invoke("bench", "probe", tmp_path / "set", "--json").stdout)

@@ -46,7 +46,7 @@ class Stage:
 def stage(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stage]:
     place = tmp_path_factory.mktemp("scenes")
     (place / "videos").mkdir()
-    draw_clip(place / "videos" / "film.mp4", 1, seconds=24)
+    draw_clip(place / "videos" / "film.mp4", 2, seconds=24)
     with keeping(brain=ask_offline) as book, pytest.MonkeyPatch.context() as patch:
         patch.setenv("LOOPBACK_KEY", KEY)
         config = write_config(place / "arena.toml", "openai", Loopback(book.port, place))

@@ -49,7 +49,7 @@ def made(children: Program, place: Path, to: Path, server: Loopback) -> Deaths:
 
 def kill_at(number: int) -> int:
     """Return at which write a life ends: of the first few as it begins, later amid its calls."""
-    return 14 + 9 * number if number < KILLS // 5 else 62 + number % 5
+    return 14 + 9 * number if number < KILLS // 5 else 90 + number % 5
 
 
 def test_kills_give_the_same_set_and_pay_for_nothing_twice(

@@ -96,6 +96,7 @@ def test_every_option_passes_the_same_checks_whether_it_is_the_key_or_not(
     check_options(items, bank)
 
 
+@pytest.mark.slow
 def test_so_it_does_where_most_stretches_are_like_others(
     alike: tuple[Bank, list[DraftItem]],
 ) -> None:
