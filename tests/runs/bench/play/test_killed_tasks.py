@@ -29,6 +29,8 @@ pytestmark = pytest.mark.slow
 IS_WHOLE = "WHOLE_TABLE" in os.environ
 KILLS = 20 if IS_WHOLE else 6
 AT_LEAST_IN_FLIGHT = KILLS // 2
+LATE = 72 if IS_WHOLE else 130
+"""At about which write a life ends amid its calls."""
 ITEMS = 40
 """Of choice as many as of free text."""
 DIALOGUES = 100 if IS_WHOLE else 40
@@ -89,7 +91,7 @@ def ground(tmp_path_factory: pytest.TempPathFactory, marker: str) -> Path:
 
 def kill_at(number: int) -> int:
     """Return at which write a life ends: of the first few as it begins, later amid its calls."""
-    return 20 + 6 * number if number < KILLS // 4 else 90 + number % 4
+    return 20 + 6 * number if number < KILLS // 4 else LATE + number % 4
 
 
 def test_kills_pay_for_no_answer_and_no_marking_twice(

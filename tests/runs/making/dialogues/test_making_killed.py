@@ -22,8 +22,11 @@ from videoautoarena.runs.making.tasks.drafting import CALLS
 
 pytestmark = pytest.mark.slow
 
-KILLS = 20 if "WHOLE_TABLE" in os.environ else 6
+IS_WHOLE = "WHOLE_TABLE" in os.environ
+KILLS = 20 if IS_WHOLE else 6
 AT_LEAST_IN_FLIGHT = KILLS // 2
+LATE = 62 if IS_WHOLE else 130
+"""At about which write a life ends amid its calls."""
 IMPORTED = (
     "langchain_openai",
     "videoautoarena.runs.cli.sets.making",
@@ -49,7 +52,7 @@ def made(children: Program, place: Path, to: Path, server: Loopback) -> Deaths:
 
 def kill_at(number: int) -> int:
     """Return at which write a life ends: of the first few as it begins, later amid its calls."""
-    return 14 + 9 * number if number < KILLS // 5 else 90 + number % 5
+    return 14 + 9 * number if number < KILLS // 5 else LATE + number % 5
 
 
 def test_kills_give_the_same_set_and_pay_for_nothing_twice(
