@@ -56,9 +56,7 @@ def psnr(one: Picture, other: Picture) -> float:
     return float(10 * np.log10(255**2 / max(1e-9, ((one - other) ** 2).mean())))
 
 
-@pytest.mark.parametrize(
-    "needle", each(SHAPES, ("wider, larger, ten bits", "upright, turned, smaller"))
-)
+@pytest.mark.parametrize("needle", each(SHAPES, ("upright, turned, smaller",)))
 @pytest.mark.parametrize(
     "ground",
     [

@@ -78,6 +78,7 @@ def test_the_same_command_asks_nobody_and_comes_to_the_same(ground: Path, bench:
     assert results_of(bench) == before
 
 
+@pytest.mark.slow
 def test_another_model_uses_the_anchors_answers(ground: Path, bench: Path) -> None:
     films = ("--videos", ground / "videos")
     run(bench, *films, *MOLE, *TERSE)

@@ -151,6 +151,7 @@ def test_without_a_price_a_plan_says_so_and_guesses_no_sum(ground: Path) -> None
     }  # fmt: skip
 
 
+@pytest.mark.slow
 def test_subtitles_are_counted_as_they_are_sent(ground: Path) -> None:
     bare = bench(ground, "--model", "hawk", "--plan")["input_tokens"]
     for video in list((ground / "videos").iterdir()):

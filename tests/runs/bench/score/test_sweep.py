@@ -63,6 +63,7 @@ def said_of(sweep: Sweep) -> str:
     return told.text
 
 
+@pytest.mark.slow
 def test_what_is_not_shown_to_be_as_good_is_not_enough(tmp_path: Path) -> None:
     # 3 points below, on items that are otherwise answered alike.
     sweep = sweep_of(tmp_path, {16: 231, 64: 240})

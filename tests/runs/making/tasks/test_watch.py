@@ -208,6 +208,7 @@ def test_calls_that_a_killed_process_left_in_the_log_are_kept(
         assert kept.file("the last") is not None
 
 
+@pytest.mark.slow
 def test_a_video_without_frames_is_looked_at_again_where_that_is_asked_for(
     clips: Path, tmp_path: Path
 ) -> None:
