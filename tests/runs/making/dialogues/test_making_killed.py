@@ -24,7 +24,7 @@ pytestmark = pytest.mark.slow
 
 IS_WHOLE = "WHOLE_TABLE" in os.environ
 KILLS = 20 if IS_WHOLE else 6
-AT_LEAST_IN_FLIGHT = KILLS // 2
+AT_LEAST_IN_FLIGHT = 10 if IS_WHOLE else 2
 LATE = 62 if IS_WHOLE else 130
 """At about which write a life ends amid its calls."""
 IMPORTED = (
