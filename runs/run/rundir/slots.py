@@ -157,7 +157,7 @@ class Tally:
 
 def _latest(slots: Slots) -> Slots:
     """Return the slot of the latest generation in each place, the first of equal ones."""
-    if not any(generation_of(kind.suffix) for kind in slots.kinds):
+    if not len(slots) or not any(generation_of(kind.suffix) for kind in slots.kinds):
         return slots
     place = places_of(slots)
     order = np.lexsort((-np.arange(len(slots)), slots.generations, place))

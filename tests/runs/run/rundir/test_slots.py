@@ -128,6 +128,13 @@ def test_a_failed_slot_takes_the_rounds_after_it_along() -> None:
     assert lineup.generations(VIDEOS[0].id) == (0, 1)
 
 
+def test_nothing_is_left_of_a_repaired_run_in_which_all_is_settled() -> None:
+    slots = new_slots(VIDEOS[:1], rounds=1, block=21, existing=[])
+    again = superseding_slots({slots[0].id}, existing=slots)
+    repaired = Lineup([*slots, *again])
+    assert [*Lineup(repaired.slots.without(repaired.ids)).slots] == []
+
+
 def test_nothing_failed_is_nothing_superseded() -> None:
     slots = new_slots(VIDEOS, rounds=2, block=2, existing=[])
     assert superseding_slots(set(), existing=slots) == []
