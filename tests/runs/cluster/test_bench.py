@@ -99,7 +99,13 @@ CASES = {
 }
 
 
-@pytest.mark.parametrize("case", CASES)
+@pytest.mark.parametrize(
+    "case",
+    [
+        pytest.param(case, marks=[] if case in ("anchor", "tasks") else pytest.mark.slow)
+        for case in CASES
+    ],
+)
 def test_two_workers_write_the_bytes_of_one_process_and_make_its_calls(
     ground: Path, tmp_path: Path, case: str
 ) -> None:
@@ -156,6 +162,7 @@ def test_the_video_that_no_machine_has_makes_its_questions_void_with_the_reason(
     assert reason == "no answer: no machine has its file (No such file or directory)"
 
 
+@pytest.mark.slow
 def test_a_cap_ends_a_bench_early_and_a_higher_one_goes_on(ground: Path, tmp_path: Path) -> None:
     wanted = CastRequest(("reader",), config=ground / "arena.toml")
     how = asked(ground, "choice", wanted)

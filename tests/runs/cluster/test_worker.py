@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import shutil
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
@@ -12,6 +13,7 @@ from typing import Any
 import pytest
 
 from tests.support.asking import Pages, load_bytes
+from tests.support.clips import draw_folder
 from tests.support.clustered import InOneLoop
 from tests.support.lending import Clock
 from tests.support.one_loop import LEASE_S
@@ -38,28 +40,23 @@ from videoautoarena.runs.tournament.runner import Limits
 from videoautoarena.runs.tournament.simulate import simulate
 
 CLIPS = 3
-
-
 CLAIMED = UnitClaim("0123456789ab", 1)
 
 
 @pytest.fixture(scope="module")
-def clips(sample_clips: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("four")
-    for clip in sorted(sample_clips.glob("*.mp4"))[:CLIPS]:
-        (folder / clip.name).write_bytes(clip.read_bytes())
-    return folder
+def clips(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return draw_folder(tmp_path_factory.mktemp("ground") / "clips", CLIPS, seconds=2)
 
 
 def clustered(clips: Path, out: Path, engine: InOneLoop, **flags: Any) -> Any:
-    typed = Flags(**{"models": TRIO, "rounds": 2, "block": 2, **flags})
+    typed = Flags(**{"models": TRIO, "rounds": 1, "block": 2, **flags})
     return run_async(simulate(clips, out, flags=typed, say=lambda _line: None, engine=engine))
 
 
 @pytest.fixture(scope="module")
 def alone(clips: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     out = tmp_path_factory.mktemp("alone")
-    play(clips, out, block=2)
+    play(clips, out, block=2, rounds=1)
     return out
 
 
@@ -68,17 +65,18 @@ def test_three_workers_come_to_the_battles_of_one_process(
 ) -> None:
     engine = InOneLoop()
     finished = clustered(clips, tmp_path / "run", engine)
-    assert (finished.settled, finished.total, finished.voids) == (CLIPS * 6, CLIPS * 6, 0)
+    assert (finished.settled, finished.total, finished.voids) == (CLIPS * 3, CLIPS * 3, 0)
     assert battles(tmp_path / "run") == battles(alone)
     assert len(set(engine.played)) > 1
     assert not play_again(tmp_path / "run").differences
 
 
+@pytest.mark.slow
 def test_a_lost_worker_leaves_its_videos_to_others(
     clips: Path, alone: Path, tmp_path: Path
 ) -> None:
     def lose(engine: InOneLoop, count: int) -> None:
-        if count == 5:
+        if count == 4:
             engine.lose("w1")
 
     clustered(clips, tmp_path / "run", InOneLoop(at_battle=lose))
@@ -92,13 +90,14 @@ def test_an_owner_that_begins_anew_knows_all_that_it_was_told(
     clips: Path, alone: Path, tmp_path: Path
 ) -> None:
     def die(engine: InOneLoop, count: int) -> None:
-        if count in (3, 9, 15):
+        if count in (2, 4, 7):
             engine.begin_owner_anew()
 
     clustered(clips, tmp_path / "run", InOneLoop(at_battle=die))
     assert battles(tmp_path / "run") == battles(alone)
 
 
+@pytest.mark.slow
 def test_a_full_disk_on_the_head_is_one_line_and_the_same_command_goes_on(
     clips: Path, alone: Path, tmp_path: Path
 ) -> None:
@@ -120,20 +119,20 @@ def test_a_full_disk_on_the_head_is_one_line_and_the_same_command_goes_on(
 def test_newcomers_meet_stored_answers_on_workers_too(
     clips: Path, alone: Path, tmp_path: Path
 ) -> None:
-    request = AddRequest("offline:owl", 9, config=None, videos=clips)
+    request = AddRequest("offline:owl", 5, config=None, videos=clips)
     listeners = Listeners(lambda _line: None, lambda _event: None)
     for name, engine in (("here", None), ("there", InOneLoop())):
-        play(clips, tmp_path / name, block=2)
+        shutil.copytree(alone, tmp_path / name)
         run_async(add(tmp_path / name, request, limits=Limits(engine=engine), listeners=listeners))
     assert battles(tmp_path / "there") == battles(tmp_path / "here")
-    assert len(battles_of(tmp_path / "there")) == CLIPS * 6 + 9
+    assert len(battles_of(tmp_path / "there")) == CLIPS * 3 + 5
 
 
 @pytest.mark.slow
 def test_languages_and_a_stopping_rule_hold_on_workers(clips: Path, tmp_path: Path) -> None:
-    flags = {"languages": ("en", "de"), "until": "battles=8"}
-    play(clips, tmp_path / "here", block=1, **flags)
-    finished = clustered(clips, tmp_path / "there", InOneLoop(), **{**flags, "block": 1})
+    flags = {"languages": ("en", "de"), "until": "battles=4", "block": 1, "rounds": 2}
+    play(clips, tmp_path / "here", **flags)
+    finished = clustered(clips, tmp_path / "there", InOneLoop(), **flags)
     assert battles(tmp_path / "there") == battles(tmp_path / "here")
     assert finished.is_stopped
 
@@ -142,9 +141,9 @@ def test_languages_and_a_stopping_rule_hold_on_workers(clips: Path, tmp_path: Pa
 def test_a_run_that_one_process_began_goes_on_with_workers(
     clips: Path, alone: Path, tmp_path: Path
 ) -> None:
-    play(clips, tmp_path / "run", block=2, rounds=1)
+    for name in ("run", "here"):
+        shutil.copytree(alone, tmp_path / name)
     clustered(clips, tmp_path / "run", InOneLoop(), rounds=2)
-    play(clips, tmp_path / "here", block=2, rounds=1)
     play(clips, tmp_path / "here", block=2, rounds=2)
     assert battles(tmp_path / "run") == battles(tmp_path / "here")
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from itertools import cycle
 from pathlib import Path
 from typing import Any
 
@@ -37,8 +38,9 @@ ENDED = {
 ANSWER = "The lamp is red."
 
 
-def saying(judge: str, ending: str, contestant: str) -> Brain:
-    """Return a brain whose judge says this when it is first asked, and a verdict for A then."""
+def saying(judge: Sequence[str], ending: Mapping[str, str], contestant: str) -> Brain:
+    """Return a brain whose judge first says one of these after the other, then a verdict for A."""
+    first = cycle(judge)
 
     def say(model: str, messages: Sequence[BaseMessage]) -> AIMessage:
         task = str(messages[-1].content_blocks[-1].get("text", ""))
@@ -46,8 +48,8 @@ def saying(judge: str, ending: str, contestant: str) -> Brain:
         more: dict[str, Any] = {"usage_metadata": usage}
         if f"{FORMAT_LINE}judge" in task:
             is_repair = task.count(f"{FORMAT_LINE}judge") > 1
-            said = FINAL if is_repair else judge
-            more["response_metadata"] = {"ending": "stop" if is_repair else ending}
+            said = FINAL if is_repair else next(first)
+            more["response_metadata"] = {"ending": ending.get(said, "stop")}
             return AIMessage.model_validate({"content": said, **more})
         if FORMAT_LINE not in task:
             return AIMessage.model_validate({"content": contestant, **more})
@@ -56,14 +58,14 @@ def saying(judge: str, ending: str, contestant: str) -> Brain:
     return say
 
 
-def play(place: Path, brain: Brain, terminal: Terminal) -> Path:
+def play(place: Path, brain: Brain, terminal: Terminal, *, rounds: int = 1) -> Path:
     clips = draw_folder(place / "clips", 1, seconds=2)
     config = place / "arena.toml"
     out = place / "run"
     with serving(place / "log", brain=brain) as server:
         write_config(config, "openai", server)
         where = ("--videos", clips, "--config", config, "--out", out)
-        assert terminal.simulate(*where, "--rounds", "1", "--plain", "--swap", "0").code == 0
+        assert terminal.simulate(*where, "--rounds", str(rounds), "-q", "--swap", "0").code == 0
     return out
 
 
@@ -80,32 +82,40 @@ def terminal(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
     return Terminal(capsys)
 
 
-@pytest.mark.parametrize("kind", DRAFTED)
-def test_no_battle_is_decided_by_a_draft(kind: str, tmp_path: Path, terminal: Terminal) -> None:
-    said, ending = DRAFTED[kind]
-    out = play(tmp_path, saying(said, ending, ANSWER), terminal)
+def asked(rows: list[CallRow]) -> dict[str | None, tuple[int, ...]]:
+    """Return which asks of a judge there were in a battle, by what it said first."""
+    judged = [row for row in rows if row.nonce.role == "judge"]
+    scopes = dict.fromkeys(row.nonce.scope for row in judged)
+    found = [[row for row in judged if row.nonce.scope == scope] for scope in scopes]
+    return {
+        next(row.reply for row in one if row.nonce.ordinal == 0): tuple(
+            sorted(row.nonce.ordinal for row in one)
+        )
+        for one in found
+    }
+
+
+def test_no_battle_is_decided_by_a_draft(tmp_path: Path, terminal: Terminal) -> None:
+    ending = dict(DRAFTED.values())
+    out = play(tmp_path, saying([*ending], ending, ANSWER), terminal, rounds=2)
     battles, rows = played(out)
-    asked = [row.nonce.ordinal for row in rows if row.nonce.role == "judge"]
-    assert [battle.verdict for battle in battles] == ["a"] * 3
-    assert asked.count(0) == asked.count(1) == 3
+    assert [battle.verdict for battle in battles] == ["a"] * 6
+    assert asked(rows) == dict.fromkeys(ending, (0, 1))
     assert terminal.arena("replay", out).code == 0
 
 
-@pytest.mark.parametrize("dialect", ENDED)
-def test_a_verdict_behind_thoughts_needs_no_second_ask(
-    dialect: str, tmp_path: Path, terminal: Terminal
-) -> None:
-    out = play(tmp_path, saying(ENDED[dialect], "stop", ANSWER), terminal)
+def test_a_verdict_behind_thoughts_needs_no_second_ask(tmp_path: Path, terminal: Terminal) -> None:
+    out = play(tmp_path, saying([*ENDED.values()], {}, ANSWER), terminal)
     battles, rows = played(out)
     assert [battle.verdict for battle in battles] == ["a"] * 3
-    assert sum(row.nonce.role == "judge" for row in rows) == 3
+    assert asked(rows) == dict.fromkeys(ENDED.values(), (0,))
 
 
 def test_what_a_contestant_thought_is_neither_judged_nor_kept(
     tmp_path: Path, terminal: Terminal
 ) -> None:
     thinking = f"<unused94>thought\nA lamp, or a kettle?<unused95>{ANSWER}"
-    out = play(tmp_path, saying(FINAL, "stop", thinking), terminal)
+    out = play(tmp_path, saying([FINAL], {}, thinking), terminal)
     battles, rows = played(out)
     assert {battle.answer_a for battle in battles} == {ANSWER}
     assert {row.reply for row in rows if row.nonce.role == "contestant"} == {thinking}

@@ -7,6 +7,7 @@ import tracemalloc
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -159,7 +160,7 @@ def test_waves_are_those_of_records(history: tuple[list[Slot], set[str]]) -> Non
         assert waves.cells(wave, 2).counts.sum() == sum(s.id in latest for s in battles)
 
 
-@settings(deadline=None, max_examples=30)
+@settings(deadline=None, max_examples=10)
 @given(histories())
 def test_a_tally_is_that_of_the_lineup(history: tuple[list[Slot], set[str]]) -> None:
     slots, settled = history
@@ -181,12 +182,13 @@ def test_a_tally_is_that_of_the_lineup(history: tuple[list[Slot], set[str]]) -> 
         assert store.settled_ids() == settled
 
 
-FILMS, ROUNDS = 67, 100
-"""20,100 slots."""
+FILMS, ROUNDS = 34, 100
+"""10,200 slots."""
 KEPT_BYTES, MOST_BYTES = 250, 400
 """A slot. As records, with ids in dictionaries, they took 2,960 and 3,010."""
 
 
+@pytest.mark.slow
 def test_a_run_takes_a_few_bytes_a_slot_to_begin_and_to_play(tmp_path: Path) -> None:
     config = resolve(Flags(models=("offline:hawk", "offline:owl"), rounds=ROUNDS)).config
     found = Findings(videos=[film(k) for k in range(FILMS)], skipped=[], duplicates=[])

@@ -17,7 +17,7 @@ from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.run.battles.listing import listing
 from videoautoarena.runs.run.rundir.reader import open_run
 
-FILMS = [video(f"film {k}".encode(), path=f"{k}.mp4") for k in range(300)]
+FILMS = [video(f"film {k}".encode(), path=f"{k}.mp4") for k in range(150)]
 MOST_ALIVE = 300
 """Battles that are read in one go, and a few."""
 
@@ -87,9 +87,9 @@ def test_a_command_holds_few_battles_at_once(
 def test_a_part_is_what_the_rows_of_a_list_are(out: Path) -> None:
     with open_run(out) as run:
         every = list(run.battles)
-        rows = np.array([0, 5, 6, 899])
+        rows = np.array([0, 5, 6, 449])
         assert list(run.battles.where(rows)) == [every[row] for row in rows]
-        assert len(run.battles) == len(every) == 900
+        assert len(run.battles) == len(every) == 450
         assert run.battles.find(every[3].id) == every[3]
         assert run.battles.find("nothing") is None
         assert every[3] in run.battles
@@ -113,7 +113,7 @@ def test_a_list_in_one_array_is_json_as_it_was_printed_whole(out: Path) -> None:
     with open_run(out) as run:
         whole = json.dumps([json.loads(line) for line in listing(out, "jsonl")], indent=2)
         assert "\n".join(listing(out, "json")) == whole
-        assert len(run.settled) == 900
+        assert len(run.settled) == 450
 
 
 def test_a_list_of_nothing_is_an_empty_array(tmp_path: Path) -> None:

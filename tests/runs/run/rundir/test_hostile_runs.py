@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import sqlite3
 from collections.abc import Callable
@@ -24,7 +25,7 @@ Change = Callable[[sqlite3.Connection], object]
 @pytest.fixture(scope="module")
 def genuine(tmp_path_factory: pytest.TempPathFactory) -> Path:
     place = tmp_path_factory.mktemp("genuine")
-    play(draw_folder(place / "videos", 1, seconds=3), place / "out")
+    play(draw_folder(place / "videos", 1, seconds=2), place / "out", rounds=1)
     return place / "out"
 
 
@@ -113,11 +114,14 @@ COMMANDS = {
     "resume": (),
     "compact": (),
 }
-FAST = {"a trigger": "status", "a huge name": "leaderboard", "deep battles": "resume"}
+FAST = {"a trigger": "status", "a path of escapes": "status", "deep battles": "resume"}
+ONE_OF = 1 if "WHOLE_TABLE" in os.environ else 4
+"""Each command meets every so-manieth change, and each change as many commands, unless asked."""
 EACH = [
     pytest.param(change, name, marks=[] if FAST.get(change) == name else pytest.mark.slow)
-    for change in CHANGES
-    for name in COMMANDS
+    for row, change in enumerate(CHANGES)
+    for column, name in enumerate(COMMANDS)
+    if FAST.get(change) == name or (row + column) % ONE_OF == 0
 ]
 
 

@@ -4,23 +4,26 @@ from __future__ import annotations
 
 import os
 import shutil
+import threading
+from collections.abc import Sequence
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 import pytest
+from langchain_core.messages import AIMessage, BaseMessage
 
 import videoautoarena.agents.prompting.prompts
 from tests.support.clips import draw_folder
-from tests.support.lives import Life
-from tests.support.loopback import serving
-from tests.support.manners import Manners
+from tests.support.lives import PATIENCE_S, Life
+from tests.support.loopback import ask_offline, serving
 from tests.support.small_runs import TRIO, alter, battles_of, play, play_again, toml
 from tests.support.typed import Terminal
 from tests.support.whole_runs import KEY, command, write_config
 from videoautoarena.agents.prompting.prompts import PromptSet
 from videoautoarena.agents.roles import prompter
 from videoautoarena.agents.roles.prompter import worded
+from videoautoarena.memory.store.connection import RunLock, lock_of
 from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.analysis.leaderboard.board import board_of
 from videoautoarena.runs.run.config.run_config import Flags, resolve
@@ -37,7 +40,7 @@ def videos(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def undisturbed(videos: Path) -> Path:
-    play(videos, videos.parent / "out")
+    play(videos, videos.parent / "out", rounds=1)
     return videos.parent / "out"
 
 
@@ -48,7 +51,7 @@ def begun_and_killed(
 
     With the preset it began before that had prompts of its own, unless it `is_now`.
     """
-    config = resolve(Flags(models=TRIO, rounds=2, preset=preset)).config
+    config = resolve(Flags(models=TRIO, rounds=1, preset=preset)).config
     prompts = PromptSet.load(paper=is_now)
     number = prompts.contracts
     manifest = config.manifest(version("videoautoarena"), prompts.digests, contracts=number)
@@ -67,12 +70,18 @@ def begun_and_killed(
         store.add_slots(source.slots() if after == "slots" else [])
 
 
-@pytest.mark.parametrize("moment", MOMENTS)
+@pytest.mark.parametrize(
+    "moment",
+    [
+        pytest.param(one, marks=[] if one in ("a prompt", "videos") else pytest.mark.slow)
+        for one in MOMENTS
+    ],
+)
 def test_a_run_killed_in_its_first_moments_goes_on_to_the_same_battles(
     moment: str, videos: Path, undisturbed: Path, tmp_path: Path
 ) -> None:
     begun_and_killed(tmp_path / "out", undisturbed, after=moment)
-    play(videos, tmp_path / "out")
+    play(videos, tmp_path / "out", rounds=1)
     assert battles_of(tmp_path / "out") == battles_of(undisturbed)
     assert play_again(tmp_path / "out").differences == []
 
@@ -90,7 +99,7 @@ def test_a_run_that_began_with_contract_1_goes_on_with_it(
         return heard[-1]
 
     monkeypatch.setattr(prompter, "worded", listening)
-    play(videos, tmp_path / "out", said=said)
+    play(videos, tmp_path / "out", said=said, rounds=1)
     assert any("began with (1; the latest are 2)" in line for line in said)
     endings = {line for text in heard for line in text.splitlines() if "Reply format: " in line}
     assert {"Reply format: judge", "Reply format: persona"} <= endings
@@ -107,7 +116,7 @@ def test_a_run_that_began_with_the_preset_as_it_was_goes_on_so(
     out = tmp_path / "out"
     begun_and_killed(out, undisturbed, after="slots", preset="paper")
     said = list[str]()
-    play(videos, out, preset="paper", said=said)
+    play(videos, out, preset="paper", said=said, rounds=1)
     assert "--preset paper turns back more by now; this run goes on as it began" in said
     judgings = [one for battle in battles_of(out) for one in battle.verdicts]
     assert all(one.own_answer for one in judgings if one.verdict != "abstain")
@@ -115,6 +124,7 @@ def test_a_run_that_began_with_the_preset_as_it_was_goes_on_so(
     assert play_again(out).differences == []
 
 
+@pytest.mark.slow
 def test_a_run_by_the_preset_killed_before_its_prompts_were_copied_is_resumed(
     terminal: Terminal, videos: Path, undisturbed: Path, tmp_path: Path
 ) -> None:
@@ -176,17 +186,19 @@ def test_prompts_that_were_never_copied_are_not_made_up(
 ) -> None:
     (tmp_path / "prompts").mkdir()
     (tmp_path / "prompts" / "contestant.txt").write_text("Answer what follows.")
-    play(videos, tmp_path / "out", prompts=tmp_path / "prompts", limit=1)
+    play(videos, tmp_path / "out", prompts=tmp_path / "prompts", rounds=1)
     alter(tmp_path / "out", "DELETE FROM files WHERE name = 'prompts/contestant'")
     said = terminal.arena("resume", tmp_path / "out")
     assert said.code == 1
     assert "was begun with other prompts (contestant)" in said.err
-    play(videos, tmp_path / "out", prompts=tmp_path / "prompts", limit=1)
+    play(videos, tmp_path / "out", prompts=tmp_path / "prompts", rounds=1)
     assert play_again(tmp_path / "out").differences == []
 
 
-def test_a_refusal_changes_nothing(terminal: Terminal, videos: Path, tmp_path: Path) -> None:
-    play(videos, tmp_path / "out", rounds=1)
+def test_a_refusal_changes_nothing(
+    terminal: Terminal, videos: Path, undisturbed: Path, tmp_path: Path
+) -> None:
+    shutil.copytree(undisturbed, tmp_path / "out")
     other = draw_folder(tmp_path / "other", 2, seconds=2)
     (other / "clip00.mp4").unlink()
     said = terminal.simulate(
@@ -220,9 +232,9 @@ def test_a_folder_whose_name_is_no_utf_8_is_played(videos: Path, tmp_path: Path)
 
 
 def test_a_missing_key_is_named_before_anything_is_sent(
-    terminal: Terminal, videos: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    terminal: Terminal, undisturbed: Path, tmp_path: Path
 ) -> None:
-    play(videos, tmp_path / "out", rounds=1)
+    shutil.copytree(undisturbed, tmp_path / "out")
     alter(
         tmp_path / "out",
         "UPDATE manifest SET body = json_set(body, '$.cast.\"offline:hawk\".model', 'openai:x',"
@@ -233,12 +245,36 @@ def test_a_missing_key_is_named_before_anything_is_sent(
     assert "FAR_KEY" in said.err
 
 
+READINGS = ("status", "leaderboard", "battles")
+
+
+def test_who_does_not_hold_the_run_is_refused_and_reading_goes_on(
+    terminal: Terminal, videos: Path, undisturbed: Path
+) -> None:
+    lock = RunLock(lock_of(undisturbed / RUN_FILE))
+    try:
+        second = terminal.arena("resume", undisturbed, "--videos", videos)
+        assert second.code == 1
+        assert f"is being run by process {os.getpid()}" in second.err
+        assert len(second.err.splitlines()) == 1
+        assert {terminal.arena(reading, undisturbed).code for reading in READINGS} == {0}
+    finally:
+        lock.release()
+
+
+@pytest.mark.slow
 def test_a_second_process_is_refused_and_reading_goes_on(
     terminal: Terminal, videos: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("LOOPBACK_KEY", KEY)
     out = tmp_path / "out"
-    with serving(tmp_path / "log", Manners(latency_s=(0.9, 0.9))) as server:
+    may_answer = threading.Event()
+
+    def brain(model: str, messages: Sequence[BaseMessage]) -> AIMessage:
+        assert may_answer.wait(PATIENCE_S)
+        return ask_offline(model, messages)
+
+    with serving(tmp_path / "log", brain=brain) as server:
         config = write_config(tmp_path / "arena.toml", "openai", server)
         words = ("--videos", videos, "--rounds", "1", "--config", config, "--out", out)
         with Life(command("simulate", *words)) as life:
@@ -247,8 +283,9 @@ def test_a_second_process_is_refused_and_reading_goes_on(
             assert second.code == 1
             assert f"is being run by process {life.process.pid}" in second.err
             assert len(second.err.splitlines()) == 1
-            for reading in ("status", "leaderboard", "battles"):
+            for reading in READINGS:
                 assert terminal.arena(reading, out).code == 0
+            may_answer.set()
             assert life.end() == 0
     assert "done: 3 battles settled" in life.last_line
 
@@ -258,6 +295,7 @@ def test_two_models_of_one_file_are_told_apart_by_their_names(videos: Path, tmp_
         name: {"model": "offline:owl", "max_frames": n} for n, name in ((4, "few"), (16, "many"))
     }
     (tmp_path / "arena.toml").write_text(toml(tables))
-    play(videos, tmp_path / "out", models=("few", "many"), config=tmp_path / "arena.toml")
+    few_and_many = {"models": ("few", "many"), "config": tmp_path / "arena.toml"}
+    play(videos, tmp_path / "out", rounds=1, **few_and_many)
     seen = {(b.model_a, len(b.frames_a)) for b in battles_of(tmp_path / "out")}
     assert seen <= {("few", 4), ("many", 16)}

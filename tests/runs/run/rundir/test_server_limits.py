@@ -32,7 +32,6 @@ from videoautoarena.runs.run.rundir.reader import RUN_FILE
 from videoautoarena.runs.tournament.add import AddRequest, add
 from videoautoarena.runs.tournament.runner import Limits as RunLimits
 
-pytestmark = pytest.mark.xdist_group("server limits")
 WANTED = {"hawk": 18, "owl": 16, "mole": 4}
 """The clip has 18 frames."""
 MOST = 8
@@ -57,7 +56,7 @@ def template(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Played]:
         env.setenv("LOOPBACK_KEY", "loopback-key")
         config = write_arena(root / "arena.toml", server.openai_url, 1.0)
         cast = {"models": ROSTER, "examiner": "examiner", "judge": ("judge",)}
-        play(videos, root / "out", said=said, config=config, concurrency=1, **cast)
+        play(videos, root / "out", said=said, config=config, concurrency=1, rounds=1, **cast)
         yield Played(root / "out", config, said, server.events("arrived"))
 
 
@@ -152,7 +151,7 @@ def test_a_run_that_goes_on_starts_with_what_was_learnt(
         models=ROSTER,
         examiner="examiner",
         judge=("judge",),
-        rounds=3,
+        rounds=2,
     )
     assert any("openai:hawk at" in line and "takes 8 images" in line for line in said)
     assert not any("from now on" in line for line in said)
@@ -200,6 +199,7 @@ def test_a_declared_limit_is_said_in_the_same_way(
     assert "saw 4 of 12 frames" in flags["mole"]
 
 
+@pytest.mark.slow
 def test_a_refused_name_of_the_limit_is_paid_for_once_by_a_run_and_what_goes_on_with_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, terminal: Terminal
 ) -> None:
