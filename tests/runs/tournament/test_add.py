@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
 
@@ -28,6 +28,13 @@ from videoautoarena.runs.tournament.simulate import Finished, Limits, resume
 NEW = "offline:trickster"
 
 
+class Met(NamedTuple):
+    """A run that a newcomer was added to."""
+
+    out: Path
+    said: list[str]
+
+
 @pytest.fixture(scope="module")
 def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A finished run of one clip, three lineages, two rounds."""
@@ -40,6 +47,15 @@ def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 def run(template: Path, tmp_path: Path) -> Path:
     return Path(shutil.copytree(template, tmp_path / "run"))
+
+
+@pytest.fixture(scope="module")
+def met(template: Path, tmp_path_factory: pytest.TempPathFactory) -> Met:
+    """The run once a newcomer has met all its answers, and what was said; copy, never change."""
+    out = Path(shutil.copytree(template, tmp_path_factory.mktemp("met") / "run"))
+    said: list[str] = []
+    added(out, said=said)
+    return Met(out, said)
 
 
 def added(out: Path, *, said: list[str] | None = None, **request: Any) -> Finished:
@@ -57,10 +73,9 @@ def guests(out: Path) -> list[Battle]:
     return [battle for battle in battles_of(out) if is_newcomer(battle.id)]
 
 
-def test_a_newcomer_takes_one_side_and_the_other_keeps_its_answer(run: Path) -> None:
-    before = {battle.id: battle for battle in battles_of(run)}
-    added(run, battles=6)
-    new = guests(run)
+def test_a_newcomer_takes_one_side_and_the_other_keeps_its_answer(template: Path, met: Met) -> None:
+    before = {battle.id: battle for battle in battles_of(template)}
+    new = guests(met.out)
     assert len(new) == 6
     for battle in new:
         assert battle.borrowed is not None
@@ -77,31 +92,29 @@ def test_a_newcomer_takes_one_side_and_the_other_keeps_its_answer(run: Path) -> 
     assert {battle.borrowed.seat for battle in new if battle.borrowed} == {"a", "b"}
 
 
-def test_it_is_rated_and_everything_replays_byte_for_byte(run: Path) -> None:
-    before = {b.id: b.model_dump_json() for b in battles_of(run)}
-    added(run)
-    found = play_again(run)
+def test_it_is_rated_and_everything_replays_byte_for_byte(template: Path, met: Met) -> None:
+    before = {b.id: b.model_dump_json() for b in battles_of(template)}
+    found = play_again(met.out)
     assert (found.others, found.differences) == (0, [])
-    assert {b.id: b.model_dump_json() for b in battles_of(run) if b.id in before} == before
-    board = json.loads(invoke("leaderboard", run, "--json").output)
+    assert {b.id: b.model_dump_json() for b in battles_of(met.out) if b.id in before} == before
+    board = json.loads(invoke("leaderboard", met.out, "--json").output)
     rows = {row["model"]: row for row in board["models"]}
-    assert rows[NEW]["battles"] == sum(b.verdict != "void" for b in guests(run))
+    assert rows[NEW]["battles"] == sum(b.verdict != "void" for b in guests(met.out))
     assert len(board["components"]) == 1
 
 
-def test_battles_of_a_run_say_nothing_of_borrowing_and_those_of_a_newcomer_do(run: Path) -> None:
-    added(run, battles=1)
-    lines = invoke("battles", run, "--jsonl").output.splitlines()
-    assert ["borrowed" in json.loads(line) for line in lines] == [False] * 6 + [True]
+def test_battles_of_a_run_say_nothing_of_borrowing_and_those_of_a_newcomer_do(met: Met) -> None:
+    lines = invoke("battles", met.out, "--jsonl").output.splitlines()
+    assert ["borrowed" in json.loads(line) for line in lines] == [False] * 6 + [True] * 6
 
 
-def test_a_newcomer_meets_at_most_what_is_there_and_each_answer_once(run: Path) -> None:
-    said: list[str] = []
-    decided = sum(b.verdict in ("a", "b") or "tie" in b.verdict for b in battles_of(run))
-    added(run, said=said)
-    sources = [b.borrowed.battle for b in guests(run) if b.borrowed]
+def test_a_newcomer_meets_at_most_what_is_there_and_each_answer_once(
+    template: Path, met: Met
+) -> None:
+    decided = sum(b.verdict in ("a", "b") or "tie" in b.verdict for b in battles_of(template))
+    sources = [b.borrowed.battle for b in guests(met.out) if b.borrowed]
     assert len(sources) == len(set(sources)) == decided
-    assert f"the run has only {decided} battles to draw from, each used once" in " ".join(said)
+    assert f"the run has only {decided} battles to draw from, each used once" in " ".join(met.said)
 
 
 def test_a_second_time_only_what_is_missing_is_added(run: Path) -> None:
@@ -131,24 +144,16 @@ def test_another_newcomer_gets_the_next_generation(run: Path) -> None:
 
 
 @pytest.mark.slow
-def test_the_same_seed_draws_the_same_battles_at_any_concurrency(
-    run: Path, template: Path, tmp_path: Path
-) -> None:
-    other = Path(shutil.copytree(template, tmp_path / "other"))
+def test_the_same_seed_draws_the_same_battles_at_any_concurrency(run: Path, met: Met) -> None:
     told = Listeners(_silent, nobody)
-    added(run, battles=6)
-    run_async(add(other, AddRequest(NEW, 6), limits=Limits(concurrency=1), listeners=told))
+    run_async(add(run, AddRequest(NEW, 6), limits=Limits(concurrency=1), listeners=told))
     assert [b.model_dump_json() for b in guests(run)] == [
-        b.model_dump_json() for b in guests(other)
+        b.model_dump_json() for b in guests(met.out)
     ]
 
 
-def test_what_was_stopped_goes_on_with_resume_and_ends_the_same(
-    run: Path, template: Path, tmp_path: Path
-) -> None:
-    other = Path(shutil.copytree(template, tmp_path / "other"))
-    added(run, battles=6)
-    added(other, battles=6)
+def test_what_was_stopped_goes_on_with_resume_and_ends_the_same(met: Met, tmp_path: Path) -> None:
+    other = Path(shutil.copytree(met.out, tmp_path / "other"))
     lost = guests(other)[2:]
     for battle in lost:
         alter(other, "DELETE FROM battles WHERE id = :id", id=battle.id)
@@ -157,7 +162,7 @@ def test_what_was_stopped_goes_on_with_resume_and_ends_the_same(
         resume(other, videos=None, limits=Limits(), listeners=Listeners(_silent, nobody))
     )
     assert (finished.settled, finished.total) == (12, 12)
-    assert [b.model_dump_json() for b in guests(run)] == [
+    assert [b.model_dump_json() for b in guests(met.out)] == [
         b.model_dump_json() for b in guests(other)
     ]
 
@@ -168,12 +173,13 @@ def test_later_rounds_are_played_by_the_newcomer_too(run: Path) -> None:
         file = store.file("local/videos")
         assert file is not None
         folder = Path(file.text)
-    play(folder, run, pairing="uniform", swap=0.5, rounds=5)
+    play(folder, run, pairing="uniform", swap=0.5, rounds=3)
     late = [b for b in battles_of(run) if b.round > 1]
     assert NEW in {name for b in late for name in (b.model_a, b.model_b)}
     assert play_again(run).others == 0
 
 
+@pytest.mark.slow
 def test_who_joins_later_need_not_name_those_who_met_stored_answers(run: Path) -> None:
     added(run, battles=2)
     with Store.open(run / RUN_FILE, write=False) as store:
@@ -189,8 +195,8 @@ def test_who_joins_later_need_not_name_those_who_met_stored_answers(run: Path) -
     assert play_again(run).others == 0
 
 
-def test_propensities_of_met_answers_are_shares_of_seats(run: Path) -> None:
-    added(run)
+def test_propensities_of_met_answers_are_shares_of_seats(met: Met) -> None:
+    run = met.out
     found = {}
     for battle in guests(run):
         rival = battle.model_b if battle.model_a == NEW else battle.model_a

@@ -42,6 +42,8 @@ from videoautoarena.runs.tournament.schedule import blocks_of
 from videoautoarena.video.folder.find import Findings
 
 MODELS = ("hawk", "owl")
+FEW = 25
+"""Histories: one takes as long as hundreds of small examples."""
 
 
 @st.composite
@@ -78,6 +80,7 @@ def histories(draw: st.DrawFn) -> tuple[list[Slot], set[str]]:
     return slots, settled
 
 
+@settings(max_examples=FEW)
 @given(histories())
 def test_the_lineup_is_that_of_records(history: tuple[list[Slot], set[str]]) -> None:
     slots, _ = history
@@ -95,6 +98,7 @@ def test_the_lineup_is_that_of_records(history: tuple[list[Slot], set[str]]) -> 
             assert table.current(base, before=generation) == then.current(base)
 
 
+@settings(max_examples=FEW)
 @given(histories(), st.integers(1, 5), st.integers(1, 4), st.integers(1, 3))
 def test_growth_is_that_of_records(
     history: tuple[list[Slot], set[str]], videos: int, rounds: int, block: int
@@ -109,6 +113,7 @@ def test_growth_is_that_of_records(
     assert next_generation(slots) == records.next_generation(slots)
 
 
+@settings(max_examples=FEW)
 @given(histories(), st.data())
 def test_repairs_are_those_of_records(
     history: tuple[list[Slot], set[str]], data: st.DataObject
@@ -124,6 +129,7 @@ def test_repairs_are_those_of_records(
     assert Lineup(Slots.of(slots) + again).slots == records.Lineup([*slots, *again]).slots
 
 
+@settings(max_examples=FEW)
 @given(histories(), st.booleans())
 def test_visits_waves_and_the_order_of_spending_are_those_of_records(
     history: tuple[list[Slot], set[str]], in_waves: bool
@@ -142,6 +148,7 @@ def test_visits_waves_and_the_order_of_spending_are_those_of_records(
     assert kept == records.keep_answers([*main])
 
 
+@settings(max_examples=FEW)
 @given(histories())
 def test_waves_are_those_of_records(history: tuple[list[Slot], set[str]]) -> None:
     slots, settled = history
@@ -160,7 +167,7 @@ def test_waves_are_those_of_records(history: tuple[list[Slot], set[str]]) -> Non
         assert waves.cells(wave, 2).counts.sum() == sum(s.id in latest for s in battles)
 
 
-@settings(deadline=None, max_examples=10)
+@settings(max_examples=10)
 @given(histories())
 def test_a_tally_is_that_of_the_lineup(history: tuple[list[Slot], set[str]]) -> None:
     slots, settled = history

@@ -52,7 +52,7 @@ def ground(tmp_path_factory: pytest.TempPathFactory) -> Path:
         (root / part / "videos.csv").write_text(csv)
         users = root / f"{part}.jsonl"
         users.write_text(json.dumps({"text": f"A user of {part}."}) + "\n")
-        brought = {"personas": users, "languages": ("en", "de")}
+        brought = {"personas": users, "languages": ("en", "de"), "rounds": 3}
         play(root / part, root / f"mix-{part}", **brought)
         play(root / part, root / f"uniform-{part}", pairing="uniform", rounds=1, facts="none")
     play(root / "all", root / "uniform-all", pairing="uniform", rounds=1)
@@ -107,7 +107,7 @@ def test_what_mix_drew_in_each_run_is_drawn_again_in_a_replay(ground: Path, tmp_
     out = merged(ground, tmp_path / "to")
     assert bytes_of(out) == bytes_of(ground / "mix-one") | bytes_of(ground / "mix-two")
     again = play_again(out)
-    assert (again.battles, again.others, again.differences) == (12, 0, [])
+    assert (again.battles, again.others, again.differences) == (18, 0, [])
     alter(out, "UPDATE draws SET body = replace(body, '\"propensity\":', '\"propensity\":0')")
     assert play_again(out).differences
 
@@ -187,7 +187,7 @@ def test_a_part_that_a_rule_ended_is_said_and_never_called_unfinished(
     ground: Path, tmp_path: Path
 ) -> None:
     ended = shutil.copytree(ground / "mix-one", tmp_path / "ended")
-    alter(ended, "DELETE FROM battles WHERE id LIKE '%-r1'")
+    alter(ended, "DELETE FROM battles WHERE id LIKE '%-r2'")
     with Store.open(ended / RUN_FILE, write=True) as store:
         keep_rule(store, "battles=2")
     to = tmp_path / "to"
@@ -196,7 +196,7 @@ def test_a_part_that_a_rule_ended_is_said_and_never_called_unfinished(
     with open_run(to) as run:
         said = " ".join(warnings_of(run))
     assert "--until battles=2 ended 1 of the 2 merged runs early" in said
-    assert "3 of 12 slots were never played in the runs that were merged" in said
+    assert "3 of 18 slots were never played in the runs that were merged" in said
     told = json.loads(invoke("status", to, "--json").stdout)
     assert told["next"].startswith("arena leaderboard")
     assert "merged from 2 runs" in invoke("status", to).output

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 
 import pytest
@@ -10,26 +11,41 @@ import pytest
 from tests.support.clips import draw_clip, draw_folder
 from tests.support.loopback import serving
 from tests.support.small_runs import toml
-from tests.support.typed import Terminal
+from tests.support.typed import Terminal, run
 from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.run.rundir.reader import RUN_FILE
 
-SMALL = ("--rounds", "2", "--models", "offline:hawk,offline:mole,offline:parrot")
+SMALL = ("--rounds", "1", "--models", "offline:hawk,offline:mole,offline:parrot")
+
+
+@pytest.fixture(scope="module")
+def ground(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Two clips, a round over them, and what was printed of it."""
+    root = tmp_path_factory.mktemp("ground")
+    clips = draw_folder(root / "clips", 2, seconds=2)
+    told = run("simulate", "--videos", clips, *SMALL, "--out", root / "arena-out", "--json")
+    (root / "told.json").write_text(told)
+    return root
 
 
 @pytest.fixture
-def clips(tmp_path: Path) -> Path:
-    return draw_folder(tmp_path / "clips", 2, seconds=3)
+def clips(ground: Path, tmp_path: Path) -> Path:
+    return shutil.copytree(ground / "clips", tmp_path / "clips")
 
 
-def test_a_folder_of_videos_becomes_rated_battles(terminal: Terminal, clips: Path) -> None:
-    said = terminal.simulate("--videos", clips, *SMALL, "--json")
-    assert said.code == 0
-    assert json.loads(said.out) == {
+@pytest.fixture
+def played(ground: Path, tmp_path: Path) -> Path:
+    """A round over the clips, in `arena-out`."""
+    return shutil.copytree(ground / "arena-out", tmp_path / "arena-out")
+
+
+def test_a_folder_of_videos_becomes_rated_battles(terminal: Terminal, ground: Path) -> None:
+    told = json.loads((ground / "told.json").read_text())
+    assert told == {
         "schema": 1,
-        "out": "arena-out",
-        "slots": 12,
-        "settled": 12,
+        "out": str(ground / "arena-out"),
+        "slots": 6,
+        "settled": 6,
         "void": 0,
         "interrupted": False,
         "gone": None,
@@ -38,59 +54,52 @@ def test_a_folder_of_videos_becomes_rated_battles(terminal: Terminal, clips: Pat
         "capped": False,
         "cost_usd": 0.0,
         "unknown_cost": 0,
-        "tokens": json.loads(said.out)["tokens"],
+        "tokens": told["tokens"],
     }
-    board = json.loads(terminal.arena("leaderboard", "arena-out", "--json").out)
+    board = json.loads(terminal.arena("leaderboard", ground / "arena-out", "--json").out)
     assert {row["model"] for row in board["models"]} == set(SMALL[3].split(","))
 
 
+@pytest.mark.usefixtures("played")
 def test_the_same_command_again_pays_nothing_and_changes_nothing(
     terminal: Terminal, clips: Path
 ) -> None:
-    first = terminal.simulate("--videos", clips, *SMALL)
     before = terminal.arena("battles", "arena-out", "--jsonl").out
     again = terminal.simulate("--videos", clips, *SMALL)
-    assert (first.code, again.code) == (0, 0)
-    assert "0 of 12 battles left" in again.err
+    assert again.code == 0
+    assert "0 of 6 battles left" in again.err
     assert terminal.arena("battles", "arena-out", "--jsonl").out == before
 
 
-def test_more_rounds_go_on_where_the_run_ended(terminal: Terminal, clips: Path) -> None:
-    terminal.simulate("--videos", clips, *SMALL)
-    before = terminal.arena("battles", "arena-out", "--jsonl").out.splitlines()
-    more = terminal.simulate("--videos", clips, "--rounds", "3", *SMALL[2:])
-    assert "6 of 18 battles left" in more.err
-    after = terminal.arena("battles", "arena-out", "--jsonl").out.splitlines()
-    assert after[:12] == before
-    assert terminal.arena("replay", "arena-out").code == 0
-
-
-def test_videos_that_were_added_are_appended(terminal: Terminal, clips: Path) -> None:
-    terminal.simulate("--videos", clips, *SMALL)
-    draw_clip(clips / "new.mp4", 77, seconds=3)
-    more = terminal.simulate("--videos", clips, *SMALL)
-    assert "1 video is new and was appended" in more.err
-    assert "6 of 18 battles left" in more.err
-
-
-def test_more_rounds_and_a_whole_run_at_once_come_to_the_same_battles(
+@pytest.mark.slow
+@pytest.mark.usefixtures("played")
+def test_more_rounds_go_on_where_the_run_ended_to_the_battles_of_a_whole_run_at_once(
     terminal: Terminal, clips: Path
 ) -> None:
-    terminal.simulate("--videos", clips, *SMALL, "--out", "grown")
-    terminal.simulate("--videos", clips, "--rounds", "3", *SMALL[2:], "--out", "grown")
-    terminal.simulate("--videos", clips, "--rounds", "3", *SMALL[2:], "--out", "whole")
-    grown, whole = (
-        sorted(terminal.arena("battles", out, "--jsonl").out.splitlines())
-        for out in ("grown", "whole")
-    )
-    assert grown == whole
+    before = terminal.arena("battles", "arena-out", "--jsonl").out.splitlines()
+    more = terminal.simulate("--videos", clips, "--rounds", "2", *SMALL[2:])
+    assert "6 of 12 battles left" in more.err
+    after = terminal.arena("battles", "arena-out", "--jsonl").out.splitlines()
+    assert after[:6] == before
+    assert terminal.arena("replay", "arena-out").code == 0
+    terminal.simulate("--videos", clips, "--rounds", "2", *SMALL[2:], "--out", "whole")
+    whole = terminal.arena("battles", "whole", "--jsonl").out.splitlines()
+    assert sorted(after) == sorted(whole)
 
 
-def test_a_resumed_run_needs_no_settings(terminal: Terminal, clips: Path) -> None:
-    terminal.simulate("--videos", clips, *SMALL)
+@pytest.mark.usefixtures("played")
+def test_videos_that_were_added_are_appended(terminal: Terminal, clips: Path) -> None:
+    draw_clip(clips / "new.mp4", 77, seconds=2)
+    more = terminal.simulate("--videos", clips, *SMALL)
+    assert "1 video is new and was appended" in more.err
+    assert "3 of 9 battles left" in more.err
+
+
+@pytest.mark.usefixtures("played")
+def test_a_resumed_run_needs_no_settings(terminal: Terminal) -> None:
     said = terminal.arena("resume", "arena-out")
     assert said.code == 0
-    assert "0 of 12 battles left" in said.err
+    assert "0 of 6 battles left" in said.err
 
 
 def test_a_finished_run_needs_no_key_to_say_so(
@@ -117,24 +126,18 @@ def test_a_finished_run_needs_no_key_to_say_so(
     assert "needs a key; set FAR_KEY" in terminal.arena("resume", "arena-out").err
 
 
-def test_a_limit_takes_a_seeded_part_of_the_videos(terminal: Terminal, clips: Path) -> None:
-    said = terminal.simulate("--videos", clips, *SMALL, "--limit", "1", "--json")
-    assert json.loads(said.out)["slots"] == 6
-
-
-def test_broken_files_cost_only_themselves_and_are_named(terminal: Terminal, clips: Path) -> None:
+def test_a_limit_takes_a_part_and_broken_files_and_copies_cost_only_themselves_and_are_named(
+    terminal: Terminal, clips: Path
+) -> None:
     (clips / "empty.mp4").touch()
     (clips / "no\x1b[2Jvideo.mp4").write_text("not a video")
-    said = terminal.simulate("--videos", clips, *SMALL, "--limit", "1")
+    (clips / "copy.mp4").write_bytes((clips / "clip00.mp4").read_bytes())
+    said = terminal.simulate("--videos", clips, *SMALL, "--limit", "1", "--json")
     assert said.code == 0
+    assert json.loads(said.out)["slots"] == 3
     assert "skipped empty.mp4: is empty" in said.err
     assert "skipped no\\x1b[2Jvideo.mp4" in said.err
     assert "\x1b[2J" not in said.err
-
-
-def test_a_copy_of_a_video_is_used_once_and_told(terminal: Terminal, clips: Path) -> None:
-    (clips / "copy.mp4").write_bytes((clips / "clip00.mp4").read_bytes())
-    said = terminal.simulate("--videos", clips, *SMALL, "--limit", "1")
     assert "is the same video as" in said.err
 
 
@@ -184,10 +187,10 @@ def test_bad_input_is_one_line_and_writes_nothing(
         ("--preset", "paper"),
     ],
 )
+@pytest.mark.usefixtures("played")
 def test_the_out_of_another_run_is_refused_and_left_alone(
     terminal: Terminal, clips: Path, other: tuple[str, str]
 ) -> None:
-    terminal.simulate("--videos", clips, *SMALL)
     before = terminal.arena("battles", "arena-out", "--jsonl").out
     own = SMALL[:2] if other[0] == "--models" else SMALL
     said = terminal.simulate("--videos", clips, *own, *other)
@@ -197,10 +200,10 @@ def test_the_out_of_another_run_is_refused_and_left_alone(
     assert terminal.arena("battles", "arena-out", "--jsonl").out == before
 
 
+@pytest.mark.usefixtures("played")
 def test_a_folder_that_lost_an_unplayed_video_is_refused(terminal: Terminal, clips: Path) -> None:
-    terminal.simulate("--videos", clips, *SMALL)
     (clips / "clip00.mp4").unlink()
-    said = terminal.simulate("--videos", clips, "--rounds", "3", *SMALL[2:])
+    said = terminal.simulate("--videos", clips, "--rounds", "2", *SMALL[2:])
     assert said.code == 1
     assert "lacks 1 of this run's videos (clip00.mp4)" in said.err
 
@@ -211,9 +214,10 @@ def test_a_changed_prompt_is_told_and_the_run_keeps_its_own(
     prompts = tmp_path / "prompts"
     prompts.mkdir()
     (prompts / "contestant.txt").write_text("Answer what follows.")
-    terminal.simulate("--videos", clips, *SMALL, "--prompts", prompts)
+    given = (*SMALL[2:], "--limit", "1", "--prompts", prompts)
+    terminal.simulate("--videos", clips, *given, "--rounds", "1")
     (prompts / "contestant.txt").write_text("Answer it well.")
-    said = terminal.simulate("--videos", clips, "--rounds", "3", *SMALL[2:], "--prompts", prompts)
+    said = terminal.simulate("--videos", clips, *given, "--rounds", "2")
     assert "prompts changed on disk since this run began (contestant)" in said.err
     with Store.open(Path("arena-out") / RUN_FILE, write=False) as store:
         kept = store.file("prompts/contestant")
@@ -222,11 +226,10 @@ def test_a_changed_prompt_is_told_and_the_run_keeps_its_own(
     assert terminal.arena("replay", "arena-out").code == 0
 
 
-def test_a_manifest_holds_no_clock_and_no_path(terminal: Terminal, clips: Path) -> None:
-    terminal.simulate("--videos", clips, *SMALL)
-    with Store.open(Path("arena-out") / RUN_FILE, write=False) as store:
+def test_a_manifest_holds_no_clock_and_no_path(ground: Path) -> None:
+    with Store.open(ground / "arena-out" / RUN_FILE, write=False) as store:
         manifest = json.dumps(store.manifest())
-    assert str(clips.parent) not in manifest
+    assert str(ground) not in manifest
     assert "time" not in manifest.replace("timeout_s", "")
 
 
@@ -260,22 +263,21 @@ def test_before_frames_leave_the_machine_it_is_said_where_they_go(
 
 def test_quiet_leaves_out_battles_and_names_skipped_files(terminal: Terminal, clips: Path) -> None:
     (clips / "broken.mp4").write_bytes(b"no video at all")
-    said = terminal.simulate("--videos", clips, *SMALL, "--quiet")
+    said = terminal.simulate("--videos", clips, *SMALL, "--limit", "1", "--quiet")
     (clips / "broken.mp4").unlink()
     assert "skipped broken.mp4" in said.err
     assert "] " not in said.err
     assert "done: " in said.err
 
 
+@pytest.mark.usefixtures("played")
 def test_a_run_that_is_continued_without_a_number_of_rounds_keeps_its_own(
     terminal: Terminal, clips: Path
 ) -> None:
-    words = ("--videos", clips, "--limit", "1", *SMALL[2:])
-    terminal.simulate(*words, "--rounds", "1")
-    said = terminal.simulate(*words)
+    said = terminal.simulate("--videos", clips, *SMALL[2:])
     assert said.code == 0
     assert "1 round," in said.err
-    assert "0 of 3 battles left" in said.err
+    assert "0 of 6 battles left" in said.err
 
 
 def test_a_run_goes_on_at_the_address_a_server_has_moved_to(
@@ -300,6 +302,7 @@ def test_a_run_goes_on_at_the_address_a_server_has_moved_to(
         assert store.manifest()["cast"]["far"]["base_url"] == "http://127.0.0.1:10/v1"
 
 
+@pytest.mark.usefixtures("played")
 def test_the_videos_are_looked_for_where_they_lay_last(terminal: Terminal, clips: Path) -> None:
     terminal.simulate("--videos", clips, *SMALL)
     moved = clips.rename(clips.parent / "moved")

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.runs.run.rundir.test_slots import VIDEOS, video
@@ -192,6 +192,7 @@ class Players:
             self.waves.note(ended(slot))
 
 
+@settings(max_examples=25)
 @given(
     videos=st.lists(st.integers(1, 9), min_size=1, max_size=3).map(sorted),
     rounds=st.lists(st.integers(1, 3), min_size=3, max_size=3).map(sorted),
