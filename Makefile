@@ -197,7 +197,7 @@ bench-kills: $(STAMP) ## a run killed at each of its writes, on thirty full disk
 		tests/runs/bench/play/test_killed_tasks.py tests/runs/making/dialogues/test_making_killed.py
 
 bench-attacks: $(STAMP) ## every command on runs, benches and sets that somebody changed: what is sent, read and opened
-	WHOLE_TABLE=1 $(BIN)/python -m pytest -q -s -m slow tests/e2e/test_received_runs.py
+	WHOLE_TABLE=1 $(BIN)/python -m pytest -q -s -m slow tests/e2e/test_received_runs.py tests/runs/run/rundir/test_hostile_runs.py
 
 bench-slots: $(STAMP) ## memory and status of a run of 750,000 slots
 	$(BIN)/python -m benchmarks.memory slots

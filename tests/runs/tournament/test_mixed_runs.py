@@ -238,8 +238,7 @@ def test_a_newcomer_joins_with_added_videos_under_every_pairing(
     folder = draw_folder(tmp_path / "videos", 1, seconds=2)
     out = tmp_path / "o"
     mixed(folder, out, rounds=1, pairing=pairing)
-    draw_clip(folder / "new1.mp4", 71, seconds=2)
-    draw_clip(folder / "new2.mp4", 72, seconds=2)
+    draw_clip(folder / "new.mp4", 71, seconds=2)
     mixed(folder, out, rounds=1, models=(*TRIO, NEWCOMER), pairing=pairing)
     found = battles_of(out)
     since = generations(out)

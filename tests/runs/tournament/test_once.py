@@ -18,7 +18,7 @@ SMALL = ("--rounds", "1", "--models", "offline:hawk,offline:mole,offline:parrot"
 
 @pytest.fixture
 def clips(tmp_path: Path) -> Path:
-    return draw_folder(tmp_path / "clips", 2, seconds=2)
+    return draw_folder(tmp_path / "clips", 1, seconds=2)
 
 
 @pytest.fixture

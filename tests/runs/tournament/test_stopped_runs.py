@@ -25,12 +25,12 @@ from videoautoarena.runs.tournament.simulate import Finished
 
 pytestmark = pytest.mark.xdist_group("mixed runs")
 RULE = "battles=4"
-UNPLAYED = SLOTS // 2
+UNPLAYED = SLOTS // 4
 
 
 @pytest.fixture(scope="module")
 def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A run whose rule is met by its second wave of six."""
+    """A run whose rule is met by its second wave of four, with the third under way."""
     root = tmp_path_factory.mktemp("stopped")
     mixed(draw_folder(root / "videos", 2, seconds=2), root / "out", until=RULE)
     return root / "out"
@@ -85,7 +85,7 @@ def test_after_a_kill_the_first_wave_that_met_the_rule_is_found_again(out: Path)
 
 def test_what_the_rule_leaves_to_be_played_is_no_end(out: Path, terminal: Terminal) -> None:
     with Store.open(out / RUN_FILE, write=False) as store:
-        last = sorted(store.settled_ids() & {s.id for s in store.slots() if s.round == 2})[0]
+        last = sorted(store.settled_ids() & {s.id for s in store.slots() if s.block == 1})[0]
     alter(out, "DELETE FROM battles WHERE id = :id", id=last)
     status = terminal.arena("status", out).out
     assert "stopped; no process is running it" in status

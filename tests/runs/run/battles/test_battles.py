@@ -20,9 +20,9 @@ from videoautoarena.runs.cli.program.main import load
 from videoautoarena.runs.run.battles.listing import FOLDS, SORTS, VERDICTS, chances
 
 
-@pytest.fixture
-def out(tmp_path: Path) -> Path:
-    return play(tmp_path / "out", lineage(video()))
+@pytest.fixture(scope="module")
+def out(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return play(tmp_path_factory.mktemp("played") / "out", lineage(video()))
 
 
 def table(out: Path, *typed: object, width: int = 80) -> list[str]:

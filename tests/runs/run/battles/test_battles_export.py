@@ -12,13 +12,13 @@ from videoautoarena.memory.records.records import DECIDED
 from videoautoarena.runs.run.rundir.reader import open_run
 
 
-@pytest.fixture
-def out(tmp_path: Path) -> Path:
+@pytest.fixture(scope="module")
+def out(tmp_path_factory: pytest.TempPathFactory) -> Path:
     films = [video(f"clip {k}".encode(), path=f"{k}.mp4") for k in range(4)]
     battles = [one for film in films for one in lineage(film)]
     # Nobody can answer for a video that was lost.
     battles[-1] = battle(slot(films[-1], 2), verdict="void", reason="frames changed")
-    return play(tmp_path / "out", battles, videos=films)
+    return play(tmp_path_factory.mktemp("played") / "out", battles, videos=films)
 
 
 @pytest.mark.parametrize("form", ["fastchat", "videoautoarena"])

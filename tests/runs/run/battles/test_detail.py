@@ -29,8 +29,8 @@ from videoautoarena.runs.run.battles.detail_text import frame_times
 IDS = [slot(video(), round_).id for round_ in range(3)]
 
 
-@pytest.fixture
-def out(tmp_path: Path) -> Path:
+@pytest.fixture(scope="module")
+def out(tmp_path_factory: pytest.TempPathFactory) -> Path:
     calls = [
         call(IDS[1]),
         call(
@@ -42,7 +42,7 @@ def out(tmp_path: Path) -> Path:
             attempts=(Attempt(kind="http-500", reason="oops", waited_s=1.0),),
         ),
     ]
-    return play(tmp_path / "out", lineage(video()), calls=calls)
+    return play(tmp_path_factory.mktemp("played") / "out", lineage(video()), calls=calls)
 
 
 def shown(out: Path, id_: str, width: int = 80) -> str:

@@ -31,9 +31,9 @@ from videoautoarena.runs.run.rundir.reader import open_run
 CALLS = [call(slot(video(), 0).id, reply=f"{number}\ud800\n\x1b[2J") for number in range(7)]
 
 
-@pytest.fixture
-def out(tmp_path: Path) -> Path:
-    return play(tmp_path / "out", lineage(video()), calls=CALLS)
+@pytest.fixture(scope="module")
+def out(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return play(tmp_path_factory.mktemp("played") / "out", lineage(video()), calls=CALLS)
 
 
 def parsed(text: str) -> list[dict[str, Any]]:

@@ -61,7 +61,7 @@ def test_a_finished_run_tells_of_no_call(arena_toml: Path) -> None:
     assert set(calls.values()) == {0}
 
 
-@pytest.mark.parametrize("swap", [0.0, "all"])
+@pytest.mark.parametrize("swap", [0.0, pytest.param("all", marks=pytest.mark.slow)])
 def test_no_run_sends_more_than_was_said_and_planned(tmp_path: Path, swap: object) -> None:
     videos = draw_folder(tmp_path / "videos", 1, seconds=2)
     said = list[str]()

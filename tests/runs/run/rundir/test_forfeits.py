@@ -50,6 +50,7 @@ def test_the_most_frequent_reason_stands_for_all() -> None:
     assert found.most_frequent == {"owl": {"often": 2, "once": 1}}
 
 
+@pytest.mark.slow
 def test_a_contestant_that_never_answers_ends_a_run_and_a_bench_in_exit_code_three(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
