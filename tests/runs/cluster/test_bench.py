@@ -101,10 +101,7 @@ CASES = {
 
 @pytest.mark.parametrize(
     "case",
-    [
-        pytest.param(case, marks=[] if case in ("anchor", "tasks") else pytest.mark.slow)
-        for case in CASES
-    ],
+    [pytest.param(case, marks=[] if case == "tasks" else pytest.mark.slow) for case in CASES],
 )
 def test_two_workers_write_the_bytes_of_one_process_and_make_its_calls(
     ground: Path, tmp_path: Path, case: str

@@ -167,6 +167,7 @@ def test_what_was_stopped_goes_on_with_resume_and_ends_the_same(met: Met, tmp_pa
     ]
 
 
+@pytest.mark.slow
 def test_later_rounds_are_played_by_the_newcomer_too(run: Path) -> None:
     added(run, battles=2)
     with Store.open(run / RUN_FILE, write=False) as store:

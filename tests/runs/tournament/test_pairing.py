@@ -50,7 +50,7 @@ def test_uniform_draws_every_pair_about_as_often_and_says_how_likely_it_was() ->
 
 
 def test_seats_are_even() -> None:
-    found = [draws().of(slot) for slot in BY_ID]
+    found = [*map(draws().of, BY_ID)]
     first = sum(CAST.index(d.model_a) < CAST.index(d.model_b) for d in found)
     assert 0.35 < first / len(found) < 0.65
 
@@ -71,8 +71,8 @@ def test_round_robin_gives_every_pair_the_same_share_and_no_propensity() -> None
 
 def test_keep_pair_keeps_it_through_a_lineage_and_the_paper_keeps_the_seats_too() -> None:
     lineage = [slot.id for slot in SLOTS if slot.id.startswith(f"{VIDEOS[0].id}-p1-")]
-    kept = [draws(pairing="keep-pair").of(slot) for slot in lineage]
-    paper = [draws(preset="paper").of(slot) for slot in lineage]
+    kept = [*map(draws(pairing="keep-pair").of, lineage)]
+    paper = [*map(draws(preset="paper").of, lineage)]
     assert len({frozenset((d.model_a, d.model_b)) for d in kept}) == 1
     assert len({d.model_a for d in kept}) == 2
     assert len({(d.model_a, d.model_b) for d in paper}) == 1
@@ -80,7 +80,7 @@ def test_keep_pair_keeps_it_through_a_lineage_and_the_paper_keeps_the_seats_too(
 
 @pytest.mark.parametrize(("swap", "share"), [(0.0, 0), ("all", 1), (0.3, 0.3)])
 def test_audits_are_drawn_for_the_share_asked_for(swap: float | str, share: float) -> None:
-    swapped = [draws(swap=swap).of(slot).swap for slot in BY_ID]
+    swapped = [draw.swap for draw in map(draws(swap=swap).of, BY_ID)]
     assert sum(swapped) / len(swapped) == pytest.approx(share, abs=0.1)
 
 

@@ -102,6 +102,7 @@ def test_a_resumed_run_needs_no_settings(terminal: Terminal) -> None:
     assert "0 of 6 battles left" in said.err
 
 
+@pytest.mark.slow
 def test_a_finished_run_needs_no_key_to_say_so(
     terminal: Terminal, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

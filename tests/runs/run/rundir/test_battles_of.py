@@ -60,18 +60,23 @@ class Alive:
 @pytest.mark.parametrize(
     "line",
     [
-        "leaderboard OUT --json",
-        "leaderboard OUT --by format",
         "leaderboard OUT --by standard --json",
         "audit OUT --json",
         "battles OUT --jsonl",
-        "battles OUT --json",
         "battles OUT --sort surprise",
-        "battles OUT --sort hardest --contains PAN --jsonl",
-        "show OUT",
         "export OUT --what rounds",
-        "export OUT --what preferences",
-        "export OUT --what conversations",
+        *(
+            pytest.param(line, marks=pytest.mark.slow)
+            for line in (
+                "leaderboard OUT --json",
+                "leaderboard OUT --by format",
+                "battles OUT --json",
+                "battles OUT --sort hardest --contains PAN --jsonl",
+                "show OUT",
+                "export OUT --what preferences",
+                "export OUT --what conversations",
+            )
+        ),
     ],
 )
 def test_a_command_holds_few_battles_at_once(

@@ -207,7 +207,8 @@ def test_equal_histories_hold_equal_bytes_at_any_concurrency(
     assert {id_.partition("~")[2] for id_ in ends[0]} == {"", "1", "2"}
 
 
-@pytest.mark.parametrize("deed", ["prose", pytest.param("empty", marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("deed", ["prose", "empty"])
 def test_replies_that_were_no_use_are_asked_for_again(
     terminal: Terminal,
     ground: Path,
