@@ -238,7 +238,8 @@ def test_a_newcomer_joins_with_added_videos_under_every_pairing(
     folder = draw_folder(tmp_path / "videos", 1, seconds=2)
     out = tmp_path / "o"
     mixed(folder, out, rounds=1, pairing=pairing)
-    draw_clip(folder / "new.mp4", 71, seconds=2)
+    for number in (71, 72):
+        draw_clip(folder / f"new{number}.mp4", number, seconds=2)
     mixed(folder, out, rounds=1, models=(*TRIO, NEWCOMER), pairing=pairing)
     found = battles_of(out)
     since = generations(out)
