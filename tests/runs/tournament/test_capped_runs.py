@@ -34,7 +34,6 @@ class Stage:
     ("unit", "places", "rounds", "shares"),
     [
         ("max_usd", 16, 1, (0.6,)),
-        pytest.param("max_usd", 16, 2, (0.4, 0.8), marks=pytest.mark.slow),
         pytest.param("max_tokens", 1, 2, (0.4, 0.8), marks=pytest.mark.slow),
     ],
 )
