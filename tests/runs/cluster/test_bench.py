@@ -90,10 +90,8 @@ def both(ground: Path, place: Path, bench: str, how: BenchOrder) -> tuple[Path, 
 
 CASES = {
     "references": ("bench", CastRequest(PAIR, swap=0.5)),
-    "panel": ("bench", CastRequest(PAIR, swap="all", judges=("offline:judge",))),
     "anchor": ("bench", CastRequest(PAIR, anchor="offline:mole")),
     "tasks": ("tasks", CastRequest(PAIR)),
-    "sweep": ("tasks", CastRequest(PAIR, frames=(1, 4))),
     "dialogues": ("dialogues", CastRequest(PAIR)),
     "own history": ("dialogues", CastRequest(PAIR, history="own", preset="paper")),
 }

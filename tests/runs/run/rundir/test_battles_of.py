@@ -68,13 +68,10 @@ class Alive:
         *(
             pytest.param(line, marks=pytest.mark.slow)
             for line in (
-                "leaderboard OUT --json",
                 "leaderboard OUT --by format",
-                "battles OUT --json",
                 "battles OUT --sort hardest --contains PAN --jsonl",
                 "show OUT",
                 "export OUT --what preferences",
-                "export OUT --what conversations",
             )
         ),
     ],
