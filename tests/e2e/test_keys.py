@@ -18,6 +18,7 @@ import pytest
 
 from tests.support.clips import draw_folder
 from tests.support.typed import Terminal
+from videoautoarena.agents.calls import retry
 
 SECRETS = {
     "OPENAI_API_KEY": "sk-planted-first-0123456789",
@@ -52,12 +53,13 @@ models = [
 examiner = "offline:examiner"
 judge = "judge"
 [run]
-rounds = 7
+rounds = 3
 pairing = "round-robin"
 """
 
 IN_TURN = """
 import json, os, sys, videoautoarena.agents.calls.attempts
+from videoautoarena.agents.calls import retry
 from videoautoarena.runs.cli.program.main import arena, guarded
 
 def stumble(error, **_):
@@ -67,6 +69,7 @@ def stumble(error, **_):
 def code_of(words):
     return guarded(lambda: arena.main(words, prog_name="arena", standalone_mode=False))
 
+retry.FIRST_PAUSE_S = 0.01
 *sound, last = json.loads(sys.argv[1])
 codes = [code_of(words) for words in sound]
 videoautoarena.agents.calls.attempts.fault_of = stumble
@@ -118,6 +121,7 @@ class Gossip(BaseHTTPRequestHandler):
 
 @contextmanager
 def gossiping() -> Iterator[str]:
+    Gossip.heard.clear()
     server = ThreadingHTTPServer(("127.0.0.1", 0), Gossip)
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05})
     thread.start()
@@ -129,23 +133,16 @@ def gossiping() -> Iterator[str]:
         server.server_close()
 
 
-def lines_of(place: Path) -> list[list[str]]:
-    """Return the command lines of a run, of a doctor's visit, and of a run that meets a bug."""
-    words = ["--videos", str(place / "videos"), "--config", str(place / "arena.toml")]
-    return [
-        ["simulate", *words, "--out", str(place / "out"), f"--trace={place / 'trace.jsonl'}"],
-        ["doctor", *words, "--live"],
-        ["simulate", *words, "--out", str(place / "bug")],
-    ]
-
-
 def looks_at(place: Path) -> list[tuple[str | Path, ...]]:
     """Return the commands that look at the run from all sides and call nobody."""
     out = place / "out"
-    words = ("--videos", place / "videos", "--config", place / "arena.toml")
     looks = [("battles", out, "--jsonl"), ("status", out), ("leaderboard", out)]
-    looks += [("replay", out), ("export", out), ("doctor", *words)]
+    looks += [("replay", out), ("export", out), ("doctor", *words_of(place))]
     return looks + [("show", out, first_battle(place), *end) for end in ((), ("--json",))]
+
+
+def words_of(place: Path) -> list[str]:
+    return ["--videos", str(place / "videos"), "--config", str(place / "arena.toml")]
 
 
 def first_battle(place: Path) -> str:
@@ -153,35 +150,56 @@ def first_battle(place: Path) -> str:
 
 
 @pytest.fixture
-def said(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> str:
-    """Run a tournament in which every remote call goes wrong; return all that is said of it."""
+def ground(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A folder with a clip, and a cast of which every remote call goes wrong."""
     draw_folder(tmp_path / "videos", 1)
     with gossiping() as host:
         (tmp_path / "arena.toml").write_text(TOML.format(url=f"http://{host}"))
-        env = {**SECRETS, "OPENAI_BASE_URL": f"http://{host}/v1", "OPENAI_LOG": "debug"}
+        env = {**SECRETS, "OPENAI_BASE_URL": f"http://{host}/v1"}
         for name, value in (env | {"GOOGLE_GEMINI_BASE_URL": f"http://{host}"}).items():
             monkeypatch.setenv(name, value)
-        monkeypatch.chdir(tmp_path)
-        line = [sys.executable, "-c", IN_TURN, json.dumps(lines_of(tmp_path))]
-        done = subprocess.run(line, capture_output=True, text=True)
-        looks = [Terminal(capsys).arena(*look) for look in looks_at(tmp_path)]
-    codes = json.loads(done.stderr.splitlines()[-1]), [look.code for look in looks]
-    assert codes == ([3, 1, 70], [0] * 8), (codes, done, looks)
-    return "".join([done.stdout, done.stderr] + [one.out + one.err for one in looks])
+        monkeypatch.setattr(retry, "FIRST_PAUSE_S", 0.01)
+        yield tmp_path
 
 
-def test_no_failure_brings_a_key_into_a_line_or_a_file(
-    said: str, home: Path, tmp_path: Path
-) -> None:
+def assert_no_key(said: str, *places: Path) -> None:
+    """Hold that every key was sent, and stands neither in what was said nor in any file."""
     planted = SECRETS.values()
     assert [key for key in planted if not Gossip.heard[key]] == []
     assert [key for key in planted if key in said] == []
-    faults = ("PERMISSION_DENIED", "[key]", "forfeits of house", "no usable reply twice")
-    for sign in (*faults, "HTTP Response", "RuntimeError", "I would rather not: Host"):
-        assert sign in said, sign
-    files = [path for place in (tmp_path, home) for path in place.rglob("*") if path.is_file()]
+    files = [path for place in places for path in place.rglob("*") if path.is_file()]
     assert any(path.name == "run.sqlite" for path in files)
     found = [(path, key) for path in files for key in planted if key.encode() in path.read_bytes()]
     assert found == []
+
+
+def test_no_failure_brings_a_key_into_a_line_or_a_file(
+    ground: Path, terminal: Terminal, home: Path
+) -> None:
+    out = ("--out", ground / "out", f"--trace={ground / 'trace.jsonl'}")
+    looks = [terminal.simulate(*words_of(ground), *out)]
+    looks += [terminal.arena("doctor", *words_of(ground), "--live")]
+    looks += [terminal.arena(*look) for look in looks_at(ground)]
+    assert [look.code for look in looks] == [3, 1, *[0] * 8], looks
+    said = "".join(one.out + one.err for one in looks)
+    assert_no_key(said, ground, home)
+    signs = ("[key]", "user-agent: google-genai", "an HTML page instead of a reply: Host")
+    for sign in (*signs, "forfeits of house", "I would rather not: Host"):
+        assert sign in said, sign
+
+
+@pytest.mark.slow
+def test_neither_what_a_client_logs_nor_a_bug_brings_one(
+    ground: Path, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(ground)
+    monkeypatch.setenv("OPENAI_LOG", "debug")
+    play = ("simulate", *words_of(ground), "--rounds", "7", "--out")
+    lines = [[*play, "out"], ["battles", "out", "--jsonl"], [*play, "bug"]]
+    line = [sys.executable, "-c", IN_TURN, json.dumps(lines)]
+    done = subprocess.run(line, capture_output=True, text=True)
+    assert json.loads(done.stderr.splitlines()[-1]) == [3, 0, 70], done
+    said = done.stdout + done.stderr
+    assert_no_key(said, ground, home)
+    for sign in ("HTTP Response", "RuntimeError", "PERMISSION_DENIED", "no usable reply twice"):
+        assert sign in said, sign
