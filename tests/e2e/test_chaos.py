@@ -17,8 +17,9 @@ from tests.support.clips import draw_folder
 from tests.support.loopback import Loopback, serving_apart
 from tests.support.manners import Chaos, written
 from tests.support.serverlog import Log, arrivals, mean_at_once, most_at_once
-from tests.support.typed import run
-from tests.support.whole_runs import battles, command, committed_keys, environment, opened
+from tests.support.typed import Said, Terminal, run
+from tests.support.whole_runs import KEY, battles, command, committed_keys, environment, opened
+from videoautoarena.agents.calls import retry
 from videoautoarena.memory.records.digests import unit_interval
 
 CHAOS = Chaos(
@@ -31,7 +32,7 @@ CHAOS = Chaos(
 )
 ROSTER = {"one": "openai", "two": "openai", "three": "google_genai", "four": "google_genai"}
 PLAYERS = {**ROSTER, "helper": "google_genai", "referee": "openai"}
-LIFE_S = (2.0, 8.0)
+LIFE_S = (1.0, 4.0)
 """How long a life lasts after its first call."""
 MOST_LIVES = 100
 VOID_OR_FORFEIT = ("void", "forfeit_a", "forfeit_b")
@@ -62,6 +63,7 @@ class Trial:
     timeout_s: float
     latency_s: tuple[str, str]
     """Where it is long, many calls are under way without a great machine."""
+    chaos: Chaos = CHAOS
 
     @property
     def slots(self) -> int:
@@ -71,21 +73,16 @@ class Trial:
     @contextmanager
     def server(self, log: str) -> Iterator[Loopback]:
         """Serve chaos; equal calls meet equal mishaps in every such server."""
-        options = ("--chaos", written(CHAOS), "--latency-s", *self.latency_s, "--canned")
+        options = ("--chaos", written(self.chaos), "--latency-s", *self.latency_s, "--canned")
         options += ("--ports", "2")
         with serving_apart(self.place / log, *options) as server:
             yield server
 
-    def line(self, server: Loopback, out: str) -> list[str]:
-        """Return the command line of a run into `out`."""
+    def words(self, server: Loopback, out: str) -> list[str | Path]:
+        """Return what `simulate` is told for a run into `out`."""
         config = write_cast(self.place / "arena.toml", server, timeout_s=self.timeout_s)
-        fixed = ("--videos", self.place / "videos", "--config", config, "--concurrency", "64")
-        where = ("--out", self.place / out, "--rounds", str(self.rounds), "-q")
-        return command("simulate", *fixed, *where)
-
-    def end(self, line: list[str]) -> subprocess.CompletedProcess[str]:
-        """Let a run come to its end."""
-        return subprocess.run(line, env=environment(), capture_output=True, text=True)
+        fixed = ["--videos", self.place / "videos", "--config", config, "--concurrency", "64"]
+        return [*fixed, "--out", self.place / out, "--rounds", str(self.rounds), "-q"]
 
     def live_and_die(self, line: list[str], out: Path, log: Log, number: int) -> int | None:
         """Let a run live for a while and kill it; return its exit code if it ended by itself.
@@ -124,14 +121,14 @@ def kept(out: Path) -> dict[str, int]:
         return {key: 1 + (attempts or 0) for key, attempts in found}
 
 
-def check(trial: Trial, out: Path, done: subprocess.CompletedProcess[str]) -> Counter[str]:
+def check(trial: Trial, out: Path, done: Said) -> Counter[str]:
     """Hold a run to its word: every battle once, decided or with a reason, counted and told."""
     found = [json.loads(body) for body in battles(out).values()]
-    assert len(found) == trial.slots, done.stderr[-3000:]
+    assert len(found) == trial.slots, done.err[-3000:]
     verdicts = Counter(battle["verdict"] for battle in found)
     assert [b["id"] for b in found if b["verdict"] in VOID_OR_FORFEIT and not b["reason"]] == []
     lost = verdicts["void"] > 0.05 * trial.slots or any(map(faulty(found), ROSTER))
-    assert done.returncode == (3 if lost else 0), done.stderr[-3000:]
+    assert done.code == (3 if lost else 0), done.err[-3000:]
     told = json.loads(run("arena", "status", out, "--json"))
     assert (told["slots"], told["settled"]) == (trial.slots, trial.slots)
     assert told["verdicts"] == dict(verdicts)
@@ -152,15 +149,15 @@ def faulty(found: list[dict[str, str]]) -> Callable[[str], bool]:
     return is_faulty
 
 
-def run_through(trial: Trial, *, crowd: int = 0, say: bool = False) -> Path:
+def run_through(trial: Trial, terminal: Terminal, *, crowd: int = 0) -> tuple[Path, str]:
     """Let a run go through chaos to its end, and hold the server's log against its journal.
 
-    So many calls stand in the server at once at some moment, and a sixth of them on average,
-    though the last battles have it for themselves.
+    Also returns what is to be said of it. So many calls stand in the server at once at some moment,
+    and a sixth of them on average, though the last battles have it for themselves.
     """
     out = trial.place / "undisturbed"
     with trial.server("undisturbed.log") as server:
-        done = trial.end(trial.line(server, out.name))
+        done = terminal.simulate(*trial.words(server, out.name))
         tries = kept(out)
         arrived = Counter(arrivals(server.events()))
     verdicts = check(trial, out, done)
@@ -173,38 +170,43 @@ def run_through(trial: Trial, *, crowd: int = 0, say: bool = False) -> Path:
     mean = mean_at_once(server.events())
     assert most >= crowd
     assert mean >= crowd / 6
-    if say:
-        print(f"\n{trial.slots} battles: {dict(verdicts)}")  # noqa: T201
-        print(f"  {len(tries)} calls, {arrived.total()} tries, {most} at once")  # noqa: T201
-        print(f"  {mean:.0f} on average: {dict(met)}")  # noqa: T201
-    return out
+    told = f"{len(tries)} calls, {arrived.total()} tries, {most} at once, {mean:.0f} on average"
+    return out, f"{trial.slots} battles: {dict(verdicts)}; {told}: {dict(met)}"
 
 
-def test_thirty_battles_through_chaos_are_there_once_each(tmp_path: Path) -> None:
-    draw_folder(tmp_path / "videos", 10, seconds=2.0)
-    trial = Trial(tmp_path, clips=10, rounds=1, timeout_s=2.0, latency_s=("0.05", "0.3"))
-    assert len(battles(run_through(trial))) == trial.slots == 30
+@pytest.fixture(autouse=True)
+def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let this process ask again soon, and with the key that its children have."""
+    monkeypatch.setattr(retry, "FIRST_PAUSE_S", 0.05)
+    monkeypatch.setenv("LOOPBACK_KEY", KEY)
+
+
+def test_six_battles_through_chaos_are_there_once_each(terminal: Terminal, tmp_path: Path) -> None:
+    draw_folder(tmp_path / "videos", 1, seconds=2.0)
+    trial = Trial(tmp_path, clips=1, rounds=2, timeout_s=0.7, latency_s=("0", "0.01"))
+    trial.chaos = replace(CHAOS, rate_timeout=0.08)
+    out, _ = run_through(trial, terminal)
+    assert len(battles(out)) == trial.slots == 6
 
 
 @pytest.mark.slow
 def test_chaos_and_kills_change_no_battle(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    terminal: Terminal, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     draw_folder(tmp_path / "videos", 24, seconds=2.0)
-    trial = Trial(tmp_path, clips=24, rounds=7, timeout_s=2.0, latency_s=("0.5", "1.3"))
-    with capsys.disabled():
-        calm = run_through(trial, crowd=48, say=True)
+    trial = Trial(tmp_path, clips=24, rounds=3, timeout_s=2.0, latency_s=("0.5", "1.3"))
+    calm, told = run_through(trial, terminal, crowd=48)
     out = tmp_path / "killed"
     log = Log(tmp_path / "killed.log")
     # What a life is worth is decided by when it ends, not by how many calls are under way.
     trial = replace(trial, latency_s=("0.02", "0.1"))
     with trial.server(log.path.name) as server:
-        line = trial.line(server, out.name)
+        line = command("simulate", *trial.words(server, out.name))
         lives = range(MOST_LIVES)
         ended = (trial.live_and_die(line, out, log, number) for number in lives)
         codes = list(takewhile(lambda code: code is None, ended))
     with capsys.disabled():
-        print(f"  killed {len(codes)} times")  # noqa: T201
+        print(f"\n{told}; killed {len(codes)} times")  # noqa: T201
     assert 3 <= len(codes) < MOST_LIVES
     assert battles(out) == battles(calm)
     assert f"{trial.slots} battles are identical" in run("arena", "replay", out)
