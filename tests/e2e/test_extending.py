@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import json
-import os
 import re
-import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -14,7 +13,6 @@ import pytest
 from tests.support.clips import draw_folder
 from tests.support.small_runs import battles_of
 from tests.support.typed import Terminal
-from tests.support.whole_runs import command
 from videoautoarena.memory.records.records import Battle
 from videoautoarena.runs.run.config.arena_file import ArenaFile, read_arena_file
 from videoautoarena.runs.run.config.run_config import Flags, resolve
@@ -25,26 +23,22 @@ SERVERS, ANTHROPIC, CAST, ENTRY_POINT = re.findall(r"^```toml\n(.*?)^```$", PAGE
 
 
 @pytest.fixture
-def folder(tmp_path: Path) -> Path:
-    """Return a folder with the example's files and one clip."""
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A folder with the example's files, which Python finds, and one clip."""
     draw_folder(tmp_path / "clips", 1, seconds=2)
     (tmp_path / "brightness.py").write_text(SOURCE)
     (tmp_path / "arena.toml").write_text(CAST)
-    return tmp_path
+    monkeypatch.syspath_prepend(tmp_path)
+    yield tmp_path
+    for module in ("brightness", "house"):
+        sys.modules.pop(module, None)
 
 
-def run(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
-    """Type one command in the folder, with its modules on Python's path."""
-    path = os.pathsep.join([str(folder), os.environ["PYTHONPATH"]])
-    env = os.environ | {"PYTHONPATH": path}
-    return subprocess.run(command(*words), cwd=folder, env=env, capture_output=True, text=True)
-
-
-def play(folder: Path) -> list[Battle]:
+def play(folder: Path, terminal: Terminal) -> list[Battle]:
     """Play the run of the page and return its battles."""
-    (line,) = re.findall(r"^(simulate .*lamp-run)$", PAGE, re.M)
-    done = run(folder, *line.split())
-    assert done.returncode == 0, done.stderr
+    (line,) = re.findall(r"^simulate (.*lamp-run)$", PAGE, re.M)
+    done = terminal.simulate(*line.split())
+    assert done.code == 0, done.err
     return battles_of(folder / "lamp-run")
 
 
@@ -54,15 +48,18 @@ def answers(battles: list[Battle]) -> list[str]:
     return [said for seat in pairs for name, said in seat if name == "lamp" and said]
 
 
-def test_a_class_that_is_declared_plays_a_whole_run(folder: Path) -> None:
-    said = answers(play(folder))
+def test_a_class_that_is_declared_plays_a_whole_run(folder: Path, terminal: Terminal) -> None:
+    said = answers(play(folder, terminal))
     assert len(said) == 3
     assert all(words.startswith("Brightness in 4 frames: ") for words in said)
     (folder / "brightness.py").unlink()
-    assert run(folder, "arena", "replay", "lamp-run").returncode == 0
+    sys.modules.pop("brightness")
+    assert terminal.arena("replay", "lamp-run").code == 0
 
 
-def test_a_class_that_a_package_offers_plays_without_a_declaration(folder: Path) -> None:
+def test_a_class_that_a_package_offers_plays_without_a_declaration(
+    folder: Path, terminal: Terminal
+) -> None:
     info = folder / "brightness-1.dist-info"
     info.mkdir()
     (info / "METADATA").write_text("Metadata-Version: 2.1\nName: brightness\nVersion: 1\n")
@@ -70,7 +67,7 @@ def test_a_class_that_a_package_offers_plays_without_a_declaration(folder: Path)
     group = re.findall(r'"(.*)"', head)[0]
     (info / "entry_points.txt").write_text(f"[{group}]\n{named.replace(chr(34), '')}\n")
     (folder / "arena.toml").write_text(CAST[CAST.index("[models.") :])
-    assert len(answers(play(folder))) == 3
+    assert len(answers(play(folder, terminal))) == 3
 
 
 @pytest.mark.parametrize(
@@ -84,19 +81,10 @@ def test_a_class_that_a_package_offers_plays_without_a_declaration(folder: Path)
     ],
 )
 def test_a_mistake_is_one_line_and_exit_code_1(
-    folder: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-    old: str,
-    new: str,
-    words: str,
+    folder: Path, terminal: Terminal, old: str, new: str, words: str
 ) -> None:
     (folder / "arena.toml").write_text(CAST.replace(old, new))
-    monkeypatch.chdir(folder)
-    monkeypatch.syspath_prepend(folder)
-    said = Terminal(capsys).simulate("--videos", "clips", "--allow-offline-judge", "--out", "o")
-    for module in ("brightness", "house"):
-        sys.modules.pop(module, None)
+    said = terminal.simulate("--videos", "clips", "--allow-offline-judge", "--out", "o")
     assert said.code == 1
     assert words in said.err
     assert len(said.err.splitlines()) == 1
