@@ -152,19 +152,20 @@ def test_what_kills_cut_off_counts_against_the_cap_and_is_listed(tmp_path: Path)
     assert "without a reply" in at_last.stderr
 
 
-def test_a_model_without_a_price_is_named_and_nothing_starts(tmp_path: Path) -> None:
+def test_a_model_without_a_price_is_named_and_nothing_starts(
+    terminal: Terminal, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("LOOPBACK_KEY", KEY)
     videos = draw_folder(tmp_path / "videos", 1, seconds=2)
     config = write_arena(tmp_path / "arena.toml", "http://127.0.0.1:9/v1", 1.0)
     text = config.read_text()
     lines = [line for line in text.splitlines() if not line.startswith("price")]
     config.write_text("\n".join(lines))
     out = tmp_path / "out"
-    line = command("simulate", "--videos", videos, "--config", config, "--out", out)
-    refused = subprocess.run(
-        [*line, "--max-usd", "2"], env=environment(), capture_output=True, text=True
-    )
-    assert refused.returncode == 1
-    assert refused.stderr.count("\n") == 1
-    assert "no price is known for hawk, owl, mole, examiner, judge" in refused.stderr
-    assert "price = { input_usd" in refused.stderr
+    typed = ("--videos", videos, "--config", config, "--out", out, "--max-usd", "2")
+    refused = terminal.simulate(*typed)
+    assert refused.code == 1
+    assert refused.err.count("\n") == 1
+    assert "no price is known for hawk, owl, mole, examiner, judge" in refused.err
+    assert "price = { input_usd" in refused.err
     assert not out.exists()
