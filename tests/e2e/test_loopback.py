@@ -186,17 +186,12 @@ def test_equal_requests_wait_equally_and_within_the_bounds() -> None:
     assert 0.1 <= min(pauses) < 0.15 < 0.25 < max(pauses) <= 0.3
 
 
-def test_it_runs_as_a_process_of_its_own_and_says_its_port(tmp_path: Path) -> None:
-    mishaps = json.dumps([{"do": "status", "status": 503}])
-    with serving_apart(tmp_path / "log", "--mishaps", mishaps, "--say", "a heron") as server:
-        assert post(server).status_code == 503
-        assert post(server).json()["choices"][0]["message"]["content"] == "a heron"
-        assert [row["event"] for row in server.after(2)] == ["arrived", "sent"] * 2
-
-
-def test_limits_and_chaos_go_over_the_command_line(tmp_path: Path) -> None:
-    chaos = written(Chaos(seed=1, rate_5xx=1.0)), written(Limits(per_minute=1))
-    options = ("--chaos", chaos[0], "--limits", chaos[1], "--canned")
-    with serving_apart(tmp_path / "log", *options) as server:
+def test_it_runs_as_a_process_of_its_own_with_the_manners_it_is_told(tmp_path: Path) -> None:
+    mishaps = json.dumps([{"do": "empty"}])
+    chaos = written(Chaos(seed=1, rate_5xx=1.0))
+    options = ("--mishaps", mishaps, "--chaos", chaos, "--limits", written(Limits(per_minute=2)))
+    with serving_apart(tmp_path / "log", *options, "--say", "a heron") as server:
+        assert post(server).json()["choices"][0]["message"]["content"] == ""
         assert post(server).status_code >= 500
         assert post(server).status_code == 429
+        assert [row["event"] for row in server.after(3)] == ["arrived", "sent"] * 3
