@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import signal
 import subprocess
 from pathlib import Path
@@ -31,17 +32,25 @@ NEW = "terse"
 class Ground:
     """One clip, two rounds, three models behind a server, and a fourth that is not in the run."""
 
-    def __init__(self, place: Path) -> None:
+    def __init__(self, place: Path, port: int = 0) -> None:
         self.place = place
         self.out = place / "run"
-        self.port = 0
+        self.port = port
         self.said = list[str]()
-        self.clips = draw_folder(place / "clips", 1, seconds=2)
         self.config = place / "arena.toml"
+
+    def play(self) -> None:
+        clips = draw_folder(self.place / "clips", 1, seconds=2)
         with self.served():
             cast: dict[str, Any] = {"models": ("hawk", "owl", "mole"), "judge": ("judge",)}
             cast["examiner"] = "examiner"
-            play(self.clips, self.out, config=self.config, pairing="uniform", **cast)
+            play(clips, self.out, config=self.config, pairing="uniform", **cast)
+
+    def copied(self, to: Path) -> Ground:
+        """Return the same run, nobody else's to change, whose server is where it was."""
+        to.mkdir(exist_ok=True)
+        shutil.copytree(self.out, to / "run")
+        return Ground(to, self.port)
 
     def served(self, *mishaps: Mishap, latency_s: float = 0.0) -> Any:
         manners = Manners(mishaps=mishaps, latency_s=(latency_s, latency_s))
@@ -92,10 +101,19 @@ class _Noted:
         self.server.__exit__(*gone)
 
 
+@pytest.fixture(scope="module")
+def played(tmp_path_factory: pytest.TempPathFactory) -> Ground:
+    with pytest.MonkeyPatch.context() as env:
+        env.setenv("LOOPBACK_KEY", KEY)
+        ground = Ground(tmp_path_factory.mktemp("played"))
+        ground.play()
+    return ground
+
+
 @pytest.fixture
-def ground(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Ground:
+def ground(played: Ground, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Ground:
     monkeypatch.setenv("LOOPBACK_KEY", KEY)
-    return Ground(tmp_path)
+    return played.copied(tmp_path)
 
 
 def test_an_outage_makes_forfeits_and_voids_that_are_played_again_alone(ground: Ground) -> None:
@@ -137,29 +155,22 @@ def test_a_cap_stops_it_with_exit_code_four_and_a_higher_one_ends_it(ground: Gro
 
 @pytest.mark.slow
 def test_a_newcomer_that_is_killed_pays_nothing_twice_and_ends_the_same(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    played: Ground, ground: Ground, tmp_path: Path
 ) -> None:
-    monkeypatch.setenv("LOOPBACK_KEY", KEY)
-    whole = Ground(_folder(tmp_path / "whole"))
-    killed = Ground(_folder(tmp_path / "killed"))
-    with whole.served():
-        whole.add()
+    killed = played.copied(tmp_path / "killed")
+    with ground.served():
+        ground.add()
     with killed.served(latency_s=0.05) as server:
         line = command("arena", "add", killed.out, "--model", NEW, "--config", killed.config, "-q")
         looks = []
-        for kill in range(5):
+        for kill in range(3):
             process = subprocess.Popen(line, env=environment(), stderr=subprocess.DEVNULL)
-            server.after(4 * (kill + 1))
+            server.after(6 * (kill + 1))
             process.send_signal(signal.SIGKILL)
             process.wait()
             looks.append((committed_keys(killed.out), len(server.events("arrived"))))
         killed.add()
         sent = [row["key"] for row in server.events("arrived")]
     assert all(not kept & set(sent[arrived:]) for kept, arrived in looks)
-    assert battles(killed.out) == battles(whole.out)
+    assert battles(killed.out) == battles(ground.out)
     assert play_again(killed.out).others == 0
-
-
-def _folder(path: Path) -> Path:
-    path.mkdir()
-    return path
