@@ -10,6 +10,8 @@ import subprocess
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +34,7 @@ from videoautoarena.video.workers.decoders import Decoders
 
 pytestmark = pytest.mark.slow
 BAR = ".vote-bar"
+THEMES: tuple[Theme, ...] = ("light", "dark")
 LONG = "\n\n".join(TRAPS)
 SHORT = " ".join(trap for trap in TRAPS if len(trap) <= 3000)
 
@@ -44,7 +47,7 @@ def session(out: Path, *words: object) -> Iterator[list[str]]:
     process = subprocess.Popen(line, env=environment(), stdout=pipe, stderr=pipe, text=True)
     assert process.stdout is not None
     try:
-        count = max(1, words.count("--labeller"))
+        count = max(1, sum(str(word).startswith("--labeller") for word in words))
         yield [process.stdout.readline().strip().split(": ")[-1] for _ in range(count)]
     finally:
         process.send_signal(signal.SIGINT)
@@ -97,11 +100,30 @@ def run(labelled: Path, tmp_path: Path) -> Path:
     return Path(shutil.copytree(labelled, tmp_path / "out"))
 
 
+@dataclass(frozen=True)
+class Shared:
+    """A session that several tests vote in, each under names of its own."""
+
+    out: Path
+    links: dict[str, str]
+
+    def votes(self, name: str) -> list[Any]:
+        return [cast for cast in votes(self.out) if cast.vote.labeller == name]
+
+
+@pytest.fixture(scope="module")
+def shared(browser: Browser, labelled: Path, tmp_path_factory: pytest.TempPathFactory) -> Any:
+    out = Path(shutil.copytree(labelled, tmp_path_factory.mktemp("shared") / "out"))
+    names = ("keys", "twice", "anna", "mara", "film")
+    with session(out, "--n", 6, *(f"--labeller={name}" for name in names)) as links:
+        yield Shared(out, dict(zip(names, links, strict=True)))
+
+
 def test_votes_by_keys_and_clicks_are_in_the_run_when_the_page_moves_on(
-    browser: Browser, run: Path
+    browser: Browser, shared: Shared
 ) -> None:
-    with session(run, "--n", 6) as (link,), browser.looking() as page:
-        page.goto(link)
+    with browser.looking() as page:
+        page.goto(shared.links["keys"])
         page.see(BAR)
         assert number(page) == "1 of 6"
         first = shown(page)
@@ -111,7 +133,7 @@ def test_votes_by_keys_and_clicks_are_in_the_run_when_the_page_moves_on(
         settled(page)
         page.press("2")
         page.wait("() => document.title.startsWith('2 of 6')")
-        (cast,) = votes(run)
+        (cast,) = shared.votes("keys")
         assert (cast.vote.note, set(cast.vote.standards)) == (
             "1 sees more u5",
             {"instruction_following"},
@@ -126,23 +148,23 @@ def test_votes_by_keys_and_clicks_are_in_the_run_when_the_page_moves_on(
         page.wait("() => document.title.startsWith('1 of 6')")
         assert shown(page) == first
         assert page.count(".undo:disabled") == 1
-    assert [cast.is_superseded for cast in votes(run)] == [True, True]
+    assert [cast.is_superseded for cast in shared.votes("keys")] == [True, True]
 
 
-def test_a_key_pressed_twice_votes_once(browser: Browser, run: Path) -> None:
-    with session(run, "--n", 5) as (link,), browser.looking() as page:
-        page.goto(link)
+def test_a_key_pressed_twice_votes_once(browser: Browser, shared: Shared) -> None:
+    with browser.looking() as page:
+        page.goto(shared.links["twice"])
         page.see(BAR)
         settled(page)
         twice = """() => { for (const key of ["1", "1", "3", "u"]) {
           document.body.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true })); } }"""
         page.evaluate(twice)
-        page.wait("() => document.title.startsWith('2 of 5')")
+        page.wait("() => document.title.startsWith('2 of 6')")
         # A moment later the next battle is out, and has been seen by nobody.
         page.evaluate(twice)
         settled(page)
-        assert number(page) == "2 of 5"
-    assert len(votes(run)) == 1
+        assert number(page) == "2 of 6"
+    assert len(shared.votes("twice")) == 1
 
 
 def test_a_reload_and_a_second_session_go_on_where_the_labeller_was(
@@ -175,43 +197,35 @@ def test_a_reload_and_a_second_session_go_on_where_the_labeller_was(
     assert [cast.vote.verdict for cast in votes(run)][1:] == ["tie_good", "tie_bad", None]
 
 
-def test_two_labellers_vote_at_the_same_time(browser: Browser, run: Path) -> None:
-    words = ("--n", 3, "--labeller", "anna", "--labeller", "mara")
-    with (
-        session(run, *words) as (one, other),
-        browser.looking() as anna,
-        browser.looking(NARROW, "dark") as mara,
-    ):
-        for page, link, name in ((anna, one, "anna"), (mara, other, "mara")):
-            page.goto(link)
+def test_two_labellers_vote_at_the_same_time(browser: Browser, shared: Shared) -> None:
+    with browser.looking() as anna, browser.looking(NARROW, "dark") as mara:
+        for page, name in ((anna, "anna"), (mara, "mara")):
+            page.goto(shared.links[name])
             page.see(BAR)
             assert page.text(".who") == name
         settled(mara)
         anna.press("3")
         mara.press("4")
-        anna.wait("() => document.title.startsWith('2 of 3')")
-        mara.wait("() => document.title.startsWith('2 of 3')")
+        anna.wait("() => document.title.startsWith('2 of 6')")
+        mara.wait("() => document.title.startsWith('2 of 6')")
         assert shown(anna)[0] == shown(mara)[0]
         # A stranger who has seen a link on the screen is too late.
         stranger = browser.page()
-        stranger.goto(one)
+        stranger.goto(shared.links["anna"])
         said = stranger.text("body")
         assert said.startswith("this link was used")
         assert "end arena annotate with Ctrl-C and start it again" in said
         stranger.close()
-    first = {cast.vote.labeller: cast.vote for cast in votes(run)}
-    assert first["anna"].battle == first["mara"].battle
-    assert {who: vote.verdict for who, vote in first.items()} == {
-        "anna": "tie_good",
-        "mara": "tie_bad",
-    }
+    ((first,), (second,)) = map(shared.votes, ("anna", "mara"))
+    assert first.vote.battle == second.vote.battle
+    assert (first.vote.verdict, second.vote.verdict) == ("tie_good", "tie_bad")
 
 
 def test_a_video_plays_and_one_that_browsers_cannot_play_is_shown_by_its_frames(
-    browser: Browser, run: Path
+    browser: Browser, shared: Shared
 ) -> None:
-    with session(run, "--n", 1) as (link,), browser.looking() as page:
-        page.goto(link)
+    with browser.looking() as page:
+        page.goto(shared.links["film"])
         page.see("video")
         page.wait("() => document.querySelector('video').readyState >= 1")
         assert page.evaluate("() => document.querySelector('video').videoWidth") > 0
@@ -277,53 +291,65 @@ def trapped() -> list[Battle]:
     return [battle(slot(film, 0), answer_a=SHORT, answer_b=LONG, **made)]
 
 
-@pytest.mark.parametrize("size", [WIDE, NARROW])
-def test_hostile_text_does_nothing_and_fits(
-    browser: Browser, tmp_path: Path, size: tuple[int, int]
-) -> None:
+def test_hostile_text_does_nothing_and_fits(browser: Browser, tmp_path: Path) -> None:
     out = play(tmp_path / "out", trapped())
     rows = [("clip.mp4", SHORT, NAME), ("clip.mp4", "x" * 3000, "long")]
     file = written(tmp_path / "x.jsonl", rows, ("video", "question", "source"))
     words = ("--against", file, "--labeller", "<img src=x onerror=alert(1)>")
     with session(out, *words) as (link,):
-        page = browser.page(size)
+        page = browser.page()
         page.goto(link)
         page.see(BAR)
-        assert page.surplus() == 0
+        assert surpluses(page) == [0, 0]
         settled(page)
         page.press("1")
         page.click("nav >> text=Questions")
         page.see(".questions")
-        assert page.surplus() == 0
+        assert surpluses(page) == [0, 0]
         assert page.evaluate("() => window.__ran ?? null") is None
         # The file of the video is nowhere, which is all there is to complain of.
         assert [one for one in page.complaints() if "404" not in one] == []
         page.close()
 
 
-@pytest.mark.parametrize("size", [WIDE, NARROW])
-@pytest.mark.parametrize("theme", ["light", "dark"])
-def test_axe_finds_nothing(
-    browser: Browser, run: Path, tmp_path: Path, size: Any, theme: Theme
-) -> None:
+def surpluses(page: Page) -> list[int]:
+    """Return by how much the page is too wide for a narrow and a wide window."""
+    found = []
+    for size in (NARROW, WIDE):
+        page.resize(size)
+        found.append(page.surplus())
+    return found
+
+
+def violations(page: Page) -> list[str]:
+    """Return what axe finds of the page at either size, in either theme."""
+    found = []
+    for size, theme in product((NARROW, WIDE), THEMES):
+        page.resize(size)
+        page.turn(theme)
+        found += [f"{size} {theme}: {one}" for one in page.violations()]
+    return found
+
+
+def test_axe_finds_nothing(browser: Browser, run: Path, tmp_path: Path) -> None:
     rows = [(CLIPS[0], "What of it?", "old")]
     file = written(tmp_path / "x.csv", rows, ("video", "question", "source"))
     with session(run, "--n", 1, "--against", file) as (link,):
-        page = browser.page(size, theme, bypass_csp=True)
+        page = browser.page(bypass_csp=True)
         page.goto(link)
         page.see(BAR)
         page.press("s")
-        found = page.violations()
+        found = violations(page)
         page.press("?")
-        found += page.violations()
+        found += violations(page)
         page.press("?")
         settled(page)
         page.press("1")
         page.see("text=That was all: 1 battle")
-        found += page.violations()
+        found += violations(page)
         page.click("nav >> text=Questions")
         page.see(".questions")
         page.press("1")
-        found += page.violations()
+        found += violations(page)
         page.close()
     assert found == []
