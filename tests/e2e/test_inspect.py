@@ -14,17 +14,18 @@ from tests.support.inspect_logs import read_logs
 from tests.support.played import battle, invoke, manifest, slot, video
 from tests.support.played import play as fill
 from tests.support.small_runs import play
+from videoautoarena.memory.records.records import Battle
 
 INSPECT = Path(__file__).parents[2] / ".venv-inspect" / "bin"
 READ = """
 import json, sys
 from inspect_ai.log import list_eval_logs, read_eval_log, read_eval_log_sample_summaries
-told = {}
-for info in list_eval_logs(sys.argv[1]):
+told = {folder: {} for folder in sys.argv[1:]}
+for folder, info in [(f, info) for f in told for info in list_eval_logs(f)]:
     head, log = read_eval_log(info, header_only=True), read_eval_log(info)
     assert head.eval == log.eval and head.results == log.results and head.stats == log.stats
     assert {s.id for s in read_eval_log_sample_summaries(info)} == {s.id for s in log.samples}
-    told[log.eval.model] = {
+    told[folder][log.eval.model] = {
         "status": log.status,
         "metrics": {s.name: {k: m.value for k, m in s.metrics.items()} for s in log.results.scores},
         "samples": {
@@ -37,6 +38,7 @@ for info in list_eval_logs(sys.argv[1]):
     }
 print(json.dumps(told))
 """
+EVIL = "../x\x1b[2J\x00<script>alert(1)</script> attachment://0 {{7}} \ufffe\U0010ffff"
 pytestmark = [
     pytest.mark.slow,
     pytest.mark.skipif(not INSPECT.is_dir(), reason="make slow makes .venv-inspect"),
@@ -48,11 +50,6 @@ def inspect(*typed: object) -> str:
     done = subprocess.run(line, capture_output=True, text=True, check=False, timeout=120)
     assert done.returncode == 0, done.stderr
     return done.stdout
-
-
-def read_by_inspect(logs: Path) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads(inspect(INSPECT / "python", "-c", READ, logs))
-    return found
 
 
 @pytest.fixture(scope="module")
@@ -69,12 +66,34 @@ def ground(tmp_path_factory: pytest.TempPathFactory) -> Path:
     done = invoke("bench", "export", place / "bench", *to_logs, place / "b")
     assert done.exit_code == 0
     assert f"frames of videos are in {place / 'b'}: before others get them" in done.stderr
+    cast = {name: {"model": f"offline:{name}"} for name in (EVIL, "owl")}
+    settings = manifest(models=[EVIL, "owl"], cast=cast)
+    out = fill(place / "strangers", fights(), settings=settings)
+    assert invoke("export", out, *whats, *to_logs[:2], "--to", place / "evil").exit_code == 0
     return place
 
 
+def fights() -> list[Battle]:
+    """Return battles in which all is said by strangers."""
+    return [
+        battle(slot(video(), k), model_a=EVIL, question=EVIL, answer_a=EVIL, reason=why, verdict=v)
+        for k, (v, why) in enumerate([("a", None), ("void", EVIL)])
+    ]
+
+
+@pytest.fixture(scope="module")
+def read(ground: Path) -> dict[str, Any]:
+    """What inspect reads in each folder of logs, in one process, which takes long to begin."""
+    folders = [ground / name for name in ("logs", "b", "evil")]
+    found = json.loads(inspect(INSPECT / "python", "-c", READ, *folders))
+    return {Path(folder).name: logs for folder, logs in found.items()}
+
+
 @pytest.mark.parametrize("logs", ["logs", "b"])
-def test_inspect_reads_what_stands_in_the_logs(ground: Path, logs: str) -> None:
-    theirs = read_by_inspect(ground / logs)
+def test_inspect_reads_what_stands_in_the_logs(
+    ground: Path, read: dict[str, Any], logs: str
+) -> None:
+    theirs = read[logs]
     ours = read_logs(ground / logs)
     assert theirs.keys() == ours.keys()
     for model, log in ours.items():
@@ -103,16 +122,8 @@ def test_inspect_dumps_and_bundles_them(ground: Path, tmp_path: Path) -> None:
     assert len(list((bundle / "logs").glob("*.eval"))) == len(list((ground / "logs").iterdir()))
 
 
-def test_inspect_reads_whatever_strangers_say(tmp_path: Path) -> None:
-    evil = "../x\x1b[2J\x00<script>alert(1)</script> attachment://0 {{7}} \ufffe\U0010ffff"
-    cast = {name: {"model": f"offline:{name}"} for name in (evil, "owl")}
-    fights = [
-        battle(slot(video(), k), model_a=evil, question=evil, answer_a=evil, reason=why, verdict=v)
-        for k, (v, why) in enumerate([("a", None), ("void", evil)])
-    ]
-    out = fill(tmp_path / "out", fights, settings=manifest(models=[evil, "owl"], cast=cast))
-    typed = ("--what", "battles", "--format", "inspect", "--to", tmp_path / "logs")
-    assert invoke("export", out, *typed).exit_code == 0
-    theirs = read_by_inspect(tmp_path / "logs")
-    assert theirs["owl"]["samples"][fights[1].id][2] == f"void: {evil}"
-    assert evil in theirs["owl"]["samples"][fights[0].id][0]
+def test_inspect_reads_whatever_strangers_say(read: dict[str, Any]) -> None:
+    won, void = fights()
+    samples = read["evil"]["owl"]["samples"]
+    assert samples[void.id][2] == f"void: {EVIL}"
+    assert EVIL in samples[won.id][0]
