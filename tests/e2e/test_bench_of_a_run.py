@@ -15,7 +15,7 @@ CAST = "offline:hawk,offline:owl,offline:mole,offline:blind,offline:parrot"
 
 @pytest.mark.slow
 def test_a_bench_orders_the_models_as_its_run_does(tmp_path: Path) -> None:
-    videos = draw_folder(tmp_path / "v", 24)
+    videos = draw_folder(tmp_path / "v", 10)
     out = tmp_path / "out"
     bench = tmp_path / "bench"
     run("simulate", "--videos", videos, "--out", out, "--rounds", "2", "--models", CAST, "--quiet")
