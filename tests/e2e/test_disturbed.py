@@ -19,6 +19,8 @@ from tests.support.manners import Limits, written
 from tests.support.small_runs import battles_of, play, play_again
 from tests.support.typed import Terminal
 from tests.support.whole_runs import KEY
+from videoautoarena.agents.calls import retry
+from videoautoarena.agents.limits import outages
 from videoautoarena.graph.slot_ids import base_of
 from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.run.rundir.reader import RUN_FILE
@@ -28,7 +30,9 @@ BIG, SMALL = ("hawk", "owl", "windbag"), ("mole", "terse")
 FRAMES = 16
 LIMIT = 900
 TOOK = 2500
-DOWN_S = 60.0
+DOWN_S = 6.0
+HASTE = 10
+"""Waits are shorter by so much than they are elsewhere."""
 ROUNDS = 3
 
 
@@ -137,6 +141,8 @@ def test_a_run_through_all_that_a_server_does_wrong_comes_out_or_says_so(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv("LOOPBACK_KEY", KEY)
+    for of, name in ((retry, "FIRST_PAUSE_S"), (outages, "FIRST_GAP_S"), (outages, "UNPROVEN_S")):
+        monkeypatch.setattr(of, name, getattr(of, name) / HASTE)
     ground = Ground(tmp_path)
     terminal = Terminal(capsys)
     with ground.served(0), ground.served(1):
