@@ -175,15 +175,16 @@ def run_through(trial: Trial, terminal: Terminal, *, crowd: int = 0) -> tuple[Pa
 
 
 @pytest.fixture(autouse=True)
-def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let this process ask again soon, and with the key that its children have."""
-    monkeypatch.setattr(retry, "FIRST_PAUSE_S", 0.05)
+def key(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("LOOPBACK_KEY", KEY)
 
 
-def test_six_battles_through_chaos_are_there_once_each(terminal: Terminal, tmp_path: Path) -> None:
+def test_six_battles_through_chaos_are_there_once_each(
+    terminal: Terminal, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(retry, "FIRST_PAUSE_S", 0.05)
     draw_folder(tmp_path / "videos", 1, seconds=2.0)
-    trial = Trial(tmp_path, clips=1, rounds=2, timeout_s=0.7, latency_s=("0", "0.01"))
+    trial = Trial(tmp_path, clips=1, rounds=2, timeout_s=1.0, latency_s=("0", "0.01"))
     trial.chaos = replace(CHAOS, rate_timeout=0.08)
     out, _ = run_through(trial, terminal)
     assert len(battles(out)) == trial.slots == 6
