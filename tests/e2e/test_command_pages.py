@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from docs.generate import DOCS, GROUPS
+from tests.support.clips import copy_but_one
 from tests.support.pages import OF_THE_READER
 from tests.support.typed import run
 from tests.test_docs import README, command_lines
@@ -29,9 +30,10 @@ def needs_more(words: list[str]) -> bool:
 
 @pytest.mark.slow
 def test_the_examples_on_the_commands_work_in_the_order_of_the_pages(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, sample_clips: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
+    copy_but_one(sample_clips, tmp_path / "clips")
     for words in first_lines():
         run(*words)
     pages = [DOCS / "commands" / f"{group}.md" for group in GROUPS.values()]
