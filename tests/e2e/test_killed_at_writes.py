@@ -25,7 +25,9 @@ from videoautoarena.memory.store.store import Store
 pytestmark = pytest.mark.slow
 
 KINDS = ("append", "restart", "page", "truncate", "close")
-ANYWHERE = 12
+ANYWHERE = 4
+SIZES = (1, 6, 11, 16, 21, 26)
+"""Thirtieths of what the run takes; all thirty, as all writes, in `make bench-kills`."""
 
 
 @pytest.fixture(scope="module")
@@ -62,14 +64,14 @@ def test_a_run_killed_at_any_write_goes_on(ground: Ground, which: int) -> None:
     assert ground.goes_on(disk, f"any-{which}") in (-signal.SIGKILL, 0)
 
 
-def test_a_run_on_thirty_sizes_of_full_disk_goes_on(
+def test_a_run_on_six_sizes_of_full_disk_goes_on(
     ground: Ground, capsys: pytest.CaptureFixture[str]
 ) -> None:
     whole = ground.most_bytes
-    ended = [ground.goes_on(Disk(room=whole * size // 30), f"room-{size}") for size in range(1, 31)]
+    ended = [ground.goes_on(Disk(room=whole * size // 30), f"room-{size}") for size in SIZES]
     assert set(ended) <= {0, 1}, "a full disk is told in one line and ends with 1"
-    assert ended.count(1) >= 20
-    say(capsys, f"full at thirty sizes up to {whole / 1e6:.1f} MB: {ended.count(1)} stopped")
+    assert ended.count(1) >= 4
+    say(capsys, f"full at six sizes up to {whole / 1e6:.1f} MB: {ended.count(1)} stopped")
 
 
 @pytest.fixture(scope="module")
@@ -80,7 +82,7 @@ def synced(ground: Ground) -> list[Op]:
     return recorded(record)
 
 
-@pytest.mark.parametrize("part", range(1, 9))
+@pytest.mark.parametrize("part", [1, 4, 7])
 def test_with_fsync_a_run_goes_on_from_what_was_synced(
     ground: Ground, synced: list[Op], tmp_path: Path, part: int
 ) -> None:
@@ -108,11 +110,10 @@ def mounted(folder: Path, size_kb: int) -> Iterator[Path]:
         subprocess.run(["umount", str(folder)], check=True)
 
 
-@pytest.mark.parametrize("size_kb", [400, 600, 800, 1000])
 def test_a_run_on_a_disk_that_is_really_full_goes_on_when_it_grows(
-    ground: Ground, tmp_path: Path, size_kb: int, capsys: pytest.CaptureFixture[str]
+    ground: Ground, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    with mounted(tmp_path / "disk", size_kb) as disk:
+    with mounted(tmp_path / "disk", 800) as disk:
         line = command("simulate", *ground.arguments(disk / "out"))
         full = subprocess.run(line, env=environment(), capture_output=True, text=True)
         assert full.returncode == 1, full.stderr[-2000:]
@@ -121,7 +122,7 @@ def test_a_run_on_a_disk_that_is_really_full_goes_on_when_it_grows(
         again = subprocess.run(line, env=environment(), capture_output=True, text=True)
         assert again.returncode == 0, again.stderr[-2000:]
         assert battles(disk / "out") == ground.battles
-        say(capsys, f"full on a tmpfs of {size_kb} KB: gone on with")
+        say(capsys, "full on a tmpfs of 800 KB: gone on with")
 
 
 def test_a_run_on_media_that_cannot_be_written_is_read_with_its_log(
@@ -157,19 +158,18 @@ def has_strace() -> bool:
     )
 
 
-@pytest.mark.parametrize("when", [5, 12, 20])
 def test_a_run_killed_by_strace_inside_a_checkpoint_goes_on(
-    ground: Ground, tmp_path: Path, when: int, capsys: pytest.CaptureFixture[str]
+    ground: Ground, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     if not has_strace():
         pytest.skip("no strace that may trace; kills within one process are tested all the same")
     out = tmp_path / "out"
     line = command("simulate", *ground.arguments(out))
     traced = ["strace", "-f", "-o", "/dev/null", "-e", "trace=pwrite64", "-P", f"{out}/run.sqlite"]
-    inject = ["-e", f"inject=pwrite64:signal=SIGKILL:when={when}"]
+    inject = ["-e", "inject=pwrite64:signal=SIGKILL:when=12"]
     killed = subprocess.run([*traced, *inject, *line], env=environment(), capture_output=True)
     assert killed.returncode in (-signal.SIGKILL, 128 + signal.SIGKILL), killed.stderr[-2000:]
     again = subprocess.run(line, env=environment(), capture_output=True, text=True)
     assert again.returncode == 0, again.stderr
     assert battles(out) == ground.battles
-    say(capsys, f"killed by strace at its write {when} to run.sqlite: gone on with")
+    say(capsys, "killed by strace at its write 12 to run.sqlite: gone on with")
