@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 import signal
 import sqlite3
@@ -14,6 +13,7 @@ import pytest
 
 from tests.support import rayed
 from tests.support.loopback import Loopback, serving_apart
+from tests.support.rayed import LOOPBACK, WORKER, Rayed
 from tests.support.small_benches import freeze_ground
 from tests.support.whole_runs import command, environment, write_config
 
@@ -25,6 +25,13 @@ def arena() -> Path:
     """The command of an environment that has Ray."""
     rayed.require()
     return rayed.ENVIRONMENT / "bin" / "arena"
+
+
+@pytest.fixture(scope="module")
+def cluster(arena: Path) -> Iterator[Rayed]:
+    """One node for both; that a command starts its own is tested with received runs."""
+    with rayed.cluster(1) as up:
+        yield up
 
 
 @pytest.fixture(scope="module")
@@ -62,7 +69,7 @@ def keys_of(bench: Path) -> list[str]:
 
 
 def test_a_killed_worker_changes_no_byte_of_a_benchs_results(
-    arena: Path, server: Loopback, ground: Path, tmp_path: Path
+    arena: Path, cluster: Rayed, server: Loopback, ground: Path, tmp_path: Path
 ) -> None:
     config = write_config(tmp_path / "arena.toml", "openai", server)
     alone, shared = (Path(shutil.copytree(ground / "bench", tmp_path / name)) for name in "ab")
@@ -74,17 +81,16 @@ def test_a_killed_worker_changes_no_byte_of_a_benchs_results(
     )
     assert results_of(alone), told.stderr
     sent = len(server.events("sent"))
-    ray = ["--engine", "ray", "--lease", "15"]
+    ray = ["--engine", "ray", "--address", cluster.address, "--lease", "10"]
     with subprocess.Popen(
         [arena, *line(shared, config, ground / "videos"), *ray],
-        env=environment(),
+        env={**environment(), **LOOPBACK},
         stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE,
         text=True,
     ) as playing:
         wait_for(server, sent + 6, playing)
-        worker = next(rayed.titled(rayed.WORKER, playing.pid))
-        os.kill(worker, signal.SIGKILL)
+        cluster.kill(WORKER)
         _, said = playing.communicate(timeout=240)
     assert playing.returncode == told.returncode, said
     assert "a worker on" in said
@@ -93,14 +99,16 @@ def test_a_killed_worker_changes_no_byte_of_a_benchs_results(
 
 
 def test_an_interrupt_costs_no_call_and_the_same_command_goes_on(
-    arena: Path, server: Loopback, ground: Path, tmp_path: Path
+    arena: Path, cluster: Rayed, server: Loopback, ground: Path, tmp_path: Path
 ) -> None:
     config = write_config(tmp_path / "arena.toml", "openai", server)
     bench = Path(shutil.copytree(ground / "bench", tmp_path / "bench"))
     sent = len(server.events("sent"))
-    words = [arena, *line(bench, config, ground / "videos"), "--engine", "ray"]
+    ray = ["--engine", "ray", "--address", cluster.address]
+    words = [arena, *line(bench, config, ground / "videos"), *ray]
+    env = {**environment(), **LOOPBACK}
     with subprocess.Popen(
-        words, env=environment(), stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True
+        words, env=env, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True
     ) as playing:
         wait_for(server, sent + 3, playing)
         playing.send_signal(signal.SIGINT)
