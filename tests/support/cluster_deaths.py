@@ -26,8 +26,8 @@ BLOCK = 3
 SECONDS = 3.0
 LATENCY_S = ("0.1", "0.4")
 LEASE_S = 10.0
-CALLS_BEFORE = 60
-"""Calls that have come when something dies; about one in seven of all."""
+CALLS_BEFORE = 40
+"""Calls that have come when something dies; at most one in six of all."""
 PATIENCE_S = 200.0
 GLANCE_S = 0.02
 TOKEN = "7a" * 32
@@ -57,10 +57,10 @@ class Ground:
     calm: Mapping[str, str] = field(default_factory=dict)
 
     @classmethod
-    def made(cls, folder: Path) -> Ground:
+    def made(cls, folder: Path, clips: int = CLIPS) -> Ground:
         """Draw videos, and play them in one process."""
         ground = cls(folder)
-        draw_folder(folder / "videos", CLIPS, seconds=SECONDS)
+        draw_folder(folder / "videos", clips, seconds=SECONDS)
         with serving_apart(folder / "calm-log", "--canned") as server:
             end_well(command("simulate", *ground.arguments(server, "calm")))
         ground.calm = battles(folder / "calm")
