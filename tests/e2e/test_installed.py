@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.clips import draw_folder
+from tests.support.clips import copy_but_one, draw_folder
 from tests.support.wheels import ROOT, Environment, build, copy_sources
 
 FETCHED = ROOT / ".wheels"
@@ -57,7 +57,10 @@ def test_a_tournament_on_a_clip_is_played_and_read_from_python(
     assert version in clean.run("arena", "--version", cwd=tmp_path)
 
 
-def test_the_demo_runs_as_it_does_in_a_clone(clean: Environment, tmp_path: Path) -> None:
+def test_the_demo_runs_as_it_does_in_a_clone(
+    clean: Environment, sample_clips: Path, tmp_path: Path
+) -> None:
+    copy_but_one(sample_clips, tmp_path / "arena-samples")
     told = clean.run("arena", "demo", "--quiet", cwd=tmp_path)
     assert "hawk" in told
     status = json.loads(clean.run("arena", "status", "arena-out/demo", "--json", cwd=tmp_path))
@@ -65,15 +68,10 @@ def test_the_demo_runs_as_it_does_in_a_clone(clean: Environment, tmp_path: Path)
 
 
 @pytest.mark.skipif(not AGENTS, reason="make slow could not fetch openai-agents into .wheels")
-@pytest.mark.parametrize("is_first", [True, False], ids=["ours first", "theirs first"])
-def test_openai_agents_is_installed_beside_it_and_both_work(
-    wheel: Path, tmp_path: Path, is_first: bool
-) -> None:
+def test_openai_agents_is_installed_beside_it_and_both_work(wheel: Path, tmp_path: Path) -> None:
     environment = Environment(tmp_path / "env")
-    ours = ("--no-deps", wheel)
-    theirs = ("--find-links", FETCHED, "openai-agents")
-    for words in (ours, theirs) if is_first else (theirs, ours):
-        environment.install(*words)
+    environment.install("--no-deps", wheel)
+    environment.install("--find-links", FETCHED, "openai-agents")
     agents, own = (recorded(environment, name) for name in ("openai_agents", "videoautoarena"))
     assert not set(agents) & set(own)
     for name, digest in {**agents, **own}.items():
