@@ -1,4 +1,4 @@
-"""Whole runs in German and in two languages: who sees more leads, and uneven judges are found."""
+"""Whole runs in two languages: who sees more leads, and uneven judges are found."""
 
 from __future__ import annotations
 
@@ -55,14 +55,6 @@ def mixed(sample_clips: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     out = tmp_path_factory.mktemp("mixed") / "out"
     play(sample_clips, out, languages=("en", "de"), **PLAYED)
     return out
-
-
-def test_in_german_alone_who_sees_more_leads(sample_clips: Path, tmp_path: Path) -> None:
-    play(sample_clips, tmp_path / "out", languages=("de",), **PLAYED | {"rounds": 1})
-    battles = battles_of(tmp_path / "out")
-    assert len(battles) == 36
-    assert_all_in("de", battles)
-    assert order(battles) == ROSTER
 
 
 def test_in_two_languages_who_sees_more_leads_in_each(mixed: Path) -> None:
