@@ -163,9 +163,9 @@ def test_a_newcomer_that_is_killed_pays_nothing_twice_and_ends_the_same(
     with killed.served(latency_s=0.05) as server:
         line = command("arena", "add", killed.out, "--model", NEW, "--config", killed.config, "-q")
         looks = []
-        for kill in range(3):
+        for kill in range(2):
             process = subprocess.Popen(line, env=environment(), stderr=subprocess.DEVNULL)
-            server.after(6 * (kill + 1))
+            server.after(8 * (kill + 1))
             process.send_signal(signal.SIGKILL)
             process.wait()
             looks.append((committed_keys(killed.out), len(server.events("arrived"))))
