@@ -25,14 +25,12 @@ from tests.support.whole_runs import (
 )
 from videoautoarena.memory.records.digests import unit_interval
 
-KILLS = 100 if "WHOLE_TABLE" in os.environ else 50
+KILLS, CLIPS, BLOCK = (100, 12, 4) if "WHOLE_TABLE" in os.environ else (20, 6, 2)
+"""Nine waves, seven of which are drawn by what was settled before, in this life or another."""
 AT_LEAST_IN_FLIGHT = 0.6
 """Share of deaths."""
-CLIPS = 12
 ROUNDS = 3
 SECONDS = 4.0
-BLOCK = 4
-"""Nine waves, seven of which are drawn by what was settled before, in this life or another."""
 LATENCY_S = ("0.3", "0.9")
 # Three lives in four are ended soon after their first call, the others anywhere from their start.
 SHARE_AFTER_A_CALL = 0.75
