@@ -26,7 +26,7 @@ BLOCK = 3
 SECONDS = 3.0
 LATENCY_S = ("0.1", "0.4")
 LEASE_S = 10.0
-CALLS_BEFORE = 40
+CALLS_BEFORE = 30
 """Calls that have come when something dies; at most one in six of all."""
 PATIENCE_S = 200.0
 GLANCE_S = 0.02
