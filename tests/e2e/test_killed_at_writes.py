@@ -25,7 +25,7 @@ from videoautoarena.memory.store.store import Store
 pytestmark = pytest.mark.slow
 
 KINDS = ("append", "restart", "page", "truncate", "close")
-ANYWHERE = 4
+ANYWHERE = 8
 SIZES = (1, 6, 11, 16, 21, 26)
 """Thirtieths of what the run takes; all thirty, as all writes, in `make bench-kills`."""
 
