@@ -5,15 +5,16 @@ from __future__ import annotations
 import json
 import os
 import shutil
-import subprocess
-import sys
+from contextlib import redirect_stderr, redirect_stdout
+from io import BytesIO, TextIOWrapper
 from pathlib import Path
 
 import pytest
 
 from tests.support.clips import draw_clip
 from tests.support.titles import cue, write_titles
-from tests.support.whole_runs import command, environment
+from videoautoarena.runs.cli.program.main import arena, guarded, load
+from videoautoarena.runs.formats import terminal
 
 USABLE = (
     b"-rf.mp4",
@@ -61,32 +62,25 @@ def told(folder: Path) -> str:
 
 def typed(name: str, *words: str | Path) -> tuple[str, str]:
     """Run a command to its good end; return what it said, in which no byte moves a terminal."""
-    return ended(command(name, *words))
+    command = load("simulate") if name == "simulate" else arena
+    line = [str(word) for word in words]
+    terminal.out.cache_clear()
+    out, err = TextIOWrapper(BytesIO(), "utf-8"), TextIOWrapper(BytesIO(), "utf-8")
+    with redirect_stdout(out), redirect_stderr(err):
+        code = guarded(lambda: command.main(line, prog_name=name, standalone_mode=False))
+    terminal.out.cache_clear()
+    said = [bytes_of(stream) for stream in (out, err)]
+    assert code == 0, said[1][-3000:]
+    for one in said:
+        assert not any(mark in one for mark in MOVING), one
+    return said[0].decode(), said[1].decode()
 
 
-def typed_in_turn(*lines: tuple[str | Path, ...]) -> list[str]:
-    """Run `arena` once for each line, all in one process, and return what each said to stdout."""
-    typed_lines = json.dumps([[str(word) for word in line] for line in lines])
-    return ended([sys.executable, "-c", IN_TURN, typed_lines])[0].split(END)[:-1]
-
-
-END = "=== end of one command ===\n"
-IN_TURN = f"""
-import json, sys
-from videoautoarena.runs.cli.program.main import arena, guarded
-for words in json.loads(sys.argv[1]):
-    code = guarded(lambda: arena.main(words, prog_name="arena", standalone_mode=False))
-    assert code == 0, words
-    print({END!r}, end="", flush=True)
-"""
-
-
-def ended(line: list[str]) -> tuple[str, str]:
-    done = subprocess.run(line, env=environment(), capture_output=True)
-    assert done.returncode == 0, done.stderr[-3000:]
-    for said in (done.stdout, done.stderr):
-        assert not any(mark in said for mark in MOVING), said
-    return done.stdout.decode(), done.stderr.decode()
+def bytes_of(stream: TextIOWrapper) -> bytes:
+    stream.flush()
+    written = stream.buffer
+    assert isinstance(written, BytesIO)
+    return written.getvalue()
 
 
 MOVING = (b"\x1b", b"\x07", b"\r", "\u202e".encode(), "\u2066".encode(), b"\xff")
@@ -119,8 +113,8 @@ def test_every_command_reads_what_came_of_it(folder: Path) -> None:
         ("status", out, "--json"): '"settled": 24',
         ("battles", out, "--jsonl"): '"schema":',
     }
-    for words, said in zip(expected, typed_in_turn(*expected), strict=True):
-        assert expected[words] in said
+    for words, said in expected.items():
+        assert said in typed("arena", *words)[0]
     assert "0 of 24 battles left" in "".join(typed("arena", "resume", out, "--videos", folder))
 
 
@@ -136,7 +130,8 @@ def test_it_is_shown_and_replayed(folder: Path) -> None:
     out = folder.parent / "out"
     battles = [json.loads(row) for row in typed("arena", "battles", out, "--jsonl")[0].splitlines()]
     shown = [("show", out, row["id"]) for row in battles[::3]]
-    *pages, replayed = typed_in_turn(*shown, ("replay", out))
+    pages = [typed("arena", *words)[0] for words in shown]
+    replayed, _ = typed("arena", "replay", out)
     assert len(pages) == 8
     assert sum("subtitles: 1 cues of" in page for page in pages) == 7
     assert "24 battles are identical, 0 differ" in replayed

@@ -23,7 +23,7 @@ class Played(NamedTuple):
 @pytest.fixture(scope="module")
 def played(tmp_path_factory: pytest.TempPathFactory) -> Played:
     place = tmp_path_factory.mktemp("played")
-    videos = draw_folder(place / "videos", 2)
+    videos = draw_folder(place / "videos", 2, seconds=2)
     out = place / "out"
     models = "offline:hawk,offline:parrot,offline:blind"
     ran = invoke(

@@ -12,8 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.clips import copy_but_one
+from tests.support.clips import draw_folder
 from tests.support.loopback import serving
+from tests.support.typed import Terminal
 
 README = Path(__file__).parents[2] / "README.md"
 NAMES = {"YOUR-FIRST-MODEL": "hawk", "YOUR-SECOND-MODEL": "mole", "YOUR-REFEREE": "examiner"}
@@ -69,9 +70,9 @@ def served(line: str, folder: Path) -> subprocess.CompletedProcess[str]:
 
 
 def test_the_lines_for_a_server_of_ones_own_lead_to_a_leaderboard(
-    tmp_path: Path, sample_clips: Path
+    terminal: Terminal, tmp_path: Path
 ) -> None:
-    copy_but_one(sample_clips, tmp_path / "clips")
+    draw_folder(tmp_path / "clips", 3, seconds=2)
     toml, lines = first_run()
     said = {}
     with serving(tmp_path / "log") as server:
@@ -80,11 +81,12 @@ def test_the_lines_for_a_server_of_ones_own_lead_to_a_leaderboard(
             toml = toml.replace(capitals, name)
         (tmp_path / "arena.toml").write_text(toml)
         for line in lines:
-            done = typed(line, tmp_path)
+            name, *words = shlex.split(line)
+            done = (terminal.simulate if name == "simulate" else terminal.arena)(*words)
             # What answers here knows no question but an arena's, and the doctor notices.
-            expected = 1 if "--live" in line else 0
-            assert done.returncode == expected, f"{line}\n{done.stdout}{done.stderr}"
-            said[line if "--live" in line else " ".join(shlex.split(line)[:2])] = done.stdout
+            expected = 1 if "--live" in words else 0
+            assert done.code == expected, f"{line}\n{done.out}{done.err}"
+            said[line if "--live" in words else f"{name} {words[0]}"] = done.out
         sent = [event["model"] for event in server.events("arrived")]
     assert set(sent) == set(NAMES.values())
     assert said["arena doctor --live"].count("does NOT see the images it is sent") == len(NAMES)

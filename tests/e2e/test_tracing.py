@@ -2,41 +2,61 @@
 
 from __future__ import annotations
 
-import os
+import json
 import subprocess
 import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from pathlib import Path
 
 import pytest
 
 from tests.support.clips import draw_folder
 
-WATCHED = """
-import langsmith.client
+PLAYED = """
+import json, os, sys
+import langchain_core.tracers.langchain, langsmith.client
+from videoautoarena.runs.cli.program.main import arena_main, load
+load("simulate")
 made = langsmith.client.Client.__init__
 def counted(self, *args, **kwargs):
     print("a LangSmith client was made")
     made(self, *args, **kwargs)
 langsmith.client.Client.__init__ = counted
-from videoautoarena.runs.cli.program.main import arena_main
-arena_main()
+for name, environment in json.loads(sys.argv.pop()).items():
+    # What is loaded has read no variable yet, so that it is loaded once for all.
+    if not (child := os.fork()):
+        os.environ |= environment
+        said = os.open(f"{name}.said", os.O_WRONLY | os.O_CREAT)
+        os.dup2(said, 1), os.dup2(said, 2)
+        sys.argv += ["--out", name]
+        arena_main()
+    assert os.waitpid(child, 0)[1] == 0, open(f"{name}.said").read()
 """
-RUN = ("simulate", "--videos", "videos", "--out", "out", "--rounds", "1")
+RUN = ("simulate", "--videos", "videos", "--rounds", "1")
 CAST = ("--models", "offline:hawk,offline:mole")
+WAYS: dict[str, dict[str, str]] = {"off": {}, "on": {"LANGSMITH_TRACING": "true"}}
+
+
+@dataclass(frozen=True)
+class Traced:
+    """What a run said, and the paths that LangSmith was asked for."""
+
+    said: str
+    heard: list[str]
 
 
 @contextmanager
-def listening() -> Iterator[tuple[str, list[tuple[str, bytes]]]]:
-    """Give the address of a server that takes everything, and what it was sent."""
-    heard: list[tuple[str, bytes]] = []
+def listening() -> Iterator[tuple[str, list[str]]]:
+    """Give the address of a server that takes everything, and the paths that it was sent to."""
+    heard: list[str] = []
 
     class Ear(BaseHTTPRequestHandler):
         def do_POST(self) -> None:
-            heard.append((self.path, self.rfile.read(int(self.headers.get("Content-Length", 0)))))
+            self.rfile.read(int(self.headers.get("Content-Length", 0)))
+            heard.append(self.path)
             self.send_response(202)
             self.send_header("Content-Length", "2")
             self.end_headers()
@@ -58,36 +78,38 @@ def listening() -> Iterator[tuple[str, list[tuple[str, bytes]]]]:
         server.server_close()
 
 
-def play(folder: Path, **environment: str) -> subprocess.CompletedProcess[str]:
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Traced]:
+    """What came of a run in each environment, which is given LangSmith's address as well."""
+    folder = tmp_path_factory.mktemp("traced")
     draw_folder(folder / "videos", 1, seconds=2)
-    words = [sys.executable, "-c", WATCHED, *RUN, *CAST]
-    env = os.environ | environment
-    done = subprocess.run(words, cwd=folder, env=env, capture_output=True, text=True)
+    with listening() as (address, heard):
+        ways = {
+            name: {**way, "LANGSMITH_API_KEY": "planted", "LANGSMITH_ENDPOINT": f"{address}/{name}"}
+            for name, way in WAYS.items()
+        }
+        words = [sys.executable, "-c", PLAYED, *RUN, *CAST, json.dumps(ways)]
+        done = subprocess.run(words, cwd=folder, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
-    return done
+    found = {}
+    for name in WAYS:
+        said = (folder / f"{name}.said").read_text()
+        found[name] = Traced(said, [path for path in heard if path.startswith(f"/{name}/")])
+    return found
 
 
-@pytest.mark.slow
-def test_in_a_clean_environment_no_client_is_made(tmp_path: Path) -> None:
-    done = play(tmp_path)
-    assert "LangSmith" not in done.stdout + done.stderr
+def test_a_key_and_an_address_alone_make_no_client_and_send_nothing(
+    runs: dict[str, Traced],
+) -> None:
+    assert runs["off"].heard == []
+    assert "LangSmith" not in runs["off"].said
 
 
-def test_a_key_and_an_address_alone_send_nothing(tmp_path: Path) -> None:
-    with listening() as (address, heard):
-        done = play(tmp_path, LANGSMITH_API_KEY="planted", LANGSMITH_ENDPOINT=address)
-    assert heard == []
-    assert "LangSmith" not in done.stdout + done.stderr
-
-
-@pytest.mark.parametrize(
-    "name", ["LANGSMITH_TRACING", pytest.param("LANGCHAIN_TRACING_V2", marks=pytest.mark.slow)]
-)
-def test_who_turns_it_on_gets_traces_and_is_told_so_first(tmp_path: Path, name: str) -> None:
-    with listening() as (address, heard):
-        settings = {"LANGSMITH_API_KEY": "planted", "LANGSMITH_ENDPOINT": address, name: "true"}
-        done = play(tmp_path, **settings)
-    assert any("/runs" in path for path, _ in heard), done.stderr
-    told = "LangSmith tracing is on: all requests and replies also go to 127.0.0.1"
-    assert told in done.stderr
-    assert "planted" not in done.stdout + done.stderr
+def test_who_turns_it_on_gets_traces_and_is_told_so_first(runs: dict[str, Traced]) -> None:
+    run = runs["on"]
+    assert any("/runs" in path for path in run.heard), run.said
+    line = "LangSmith tracing is on: all requests and replies also go to 127.0.0.1"
+    before, found, _ = run.said.partition(line)
+    assert found
+    assert "a LangSmith client was made" not in before
+    assert "planted" not in run.said

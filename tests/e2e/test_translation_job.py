@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import runpy
 import signal
 import sys
 from collections import Counter
@@ -14,7 +15,8 @@ from tests.support.clips import draw_folder
 from tests.support.lives import Life
 from tests.support.loopback import Loopback, Manners, Mishap, always, serving
 from tests.support.task_sets import choice, write_set
-from tests.support.whole_runs import committed_keys
+from tests.support.whole_runs import KEY, committed_keys
+from videoautoarena.runs.formats import terminal
 from videoautoarena.video.folder.find import find_videos
 
 SCRIPT = Path(__file__).parents[2] / "docs" / "examples" / "translate.py"
@@ -31,11 +33,25 @@ def place(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def life(place: Path, server: Loopback, *more: str) -> Life:
+ARGUMENTS = ("set", "German", "tongue", "said.jsonl")
+
+
+def configure(place: Path, server: Loopback) -> None:
     table = f'[models.tongue]\nmodel = "openai:tongue"\nbase_url = "{server.openai_url}"\n'
     (place / "arena.toml").write_text(f'{table}key_env = "LOOPBACK_KEY"\n')
-    line = [sys.executable, str(SCRIPT), "set", "German", "tongue", "said.jsonl", *more]
-    return Life(line, cwd=place)
+
+
+def code_of(place: Path, *more: str) -> int:
+    """Run the script in this process and return what it ends with."""
+    with pytest.MonkeyPatch.context() as env:
+        env.chdir(place)
+        env.setenv("LOOPBACK_KEY", KEY)
+        env.setattr(sys, "argv", [str(SCRIPT), *ARGUMENTS, *more])
+        terminal.out.cache_clear()
+        with pytest.raises(SystemExit) as ended:
+            runpy.run_path(str(SCRIPT), run_name="__main__")
+    terminal.out.cache_clear()
+    return int(ended.value.code or 0)
 
 
 def said(place: Path) -> list[list[str]]:
@@ -53,30 +69,27 @@ def test_it_is_short() -> None:
 def test_what_failed_alone_is_asked_again_where_that_is_wanted(place: Path) -> None:
     bad = Manners(mishaps=(Mishap(do="status", nth=2, status=400),))
     with serving(place / "log", bad, brain=always("Wie viele?")) as server:
-        codes = []
-        for more in ((), (), ("retry",)):
-            with life(place, server, *more) as process:
-                codes.append(process.end())
+        configure(place, server)
+        codes = [code_of(place, *more) for more in ((), (), ("retry",))]
         assert arrived(server).total() == ITEMS + 1
     assert codes == [3, 0, 0]
     assert [text for _, text in said(place)] == ["Wie viele?"] * ITEMS
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("calls", [3, 5, 7])
-@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGINT])
+@pytest.mark.parametrize(("number", "calls"), [(signal.SIGKILL, 3), (signal.SIGINT, 7)])
 def test_wherever_it_ends_it_goes_on_and_nothing_is_paid_twice(
     place: Path, calls: int, number: signal.Signals
 ) -> None:
-    slow = Manners(latency_s=(0.2, 0.2))
+    slow = Manners(latency_s=(0.1, 0.1))
     with serving(place / "log", slow, brain=always("Wie viele?")) as server:
-        with life(place, server) as process:
+        configure(place, server)
+        with Life([sys.executable, str(SCRIPT), *ARGUMENTS], cwd=place) as process:
             process.until(lambda: len(server.events("sent")) >= calls)
             process.interrupt(number)
             code = process.end()
         paid = committed_keys(place, KEPT)
-        with life(place, server) as process:
-            assert process.end() == 0, process.said
+        assert code_of(place) == 0
         sent = arrived(server)
     assert code == (130 if number == signal.SIGINT else -signal.SIGKILL)
     assert paid
