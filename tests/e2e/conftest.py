@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -23,8 +24,11 @@ def browser() -> Iterator[Browser]:
 
 
 @pytest.fixture(scope="session")
-def demo(browser: Browser, sample_clips: Path, tmp_path_factory: pytest.TempPathFactory) -> Shown:
-    """The run of `make demo`, and the report that it writes, with pictures."""
-    out = tmp_path_factory.mktemp("demo") / "out"
-    end_well(command("arena", "demo", "--out", out, "--clips", sample_clips, "--quiet"))
+def demo(browser: Browser, sample_clips: Path) -> Shown:
+    """The run of `make demo`, and its report with pictures, played once for all workers."""
+    out = sample_clips.parent / "demo" / "out"
+    with out.parent.with_suffix(".lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not (out / "report.html").exists():
+            end_well(command("arena", "demo", "--out", out, "--clips", sample_clips, "--quiet"))
     return Shown(out, out / "report.html")

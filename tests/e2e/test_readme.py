@@ -12,9 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.clips import draw_folder
+from tests.support.clips import copy_but_one, draw_folder
 from tests.support.loopback import serving
-from tests.support.typed import Terminal
+from tests.support.typed import Said, Terminal
 
 README = Path(__file__).parents[2] / "README.md"
 NAMES = {"YOUR-FIRST-MODEL": "hawk", "YOUR-SECOND-MODEL": "mole", "YOUR-REFEREE": "examiner"}
@@ -45,14 +45,13 @@ def surroundings() -> dict[str, str]:
     return os.environ | {"PATH": place, "BROWSER": "true"}
 
 
-def typed(line: str, folder: Path) -> subprocess.CompletedProcess[str]:
-    """Return what a line gives in `folder`."""
-    return subprocess.run(
-        ["sh", "-c", line], cwd=folder, env=surroundings(), capture_output=True, text=True
-    )
+def typed(line: str, terminal: Terminal) -> Said:
+    """Return what a line of the README comes to."""
+    name, *words = shlex.split(line)
+    return (terminal.simulate if name == "simulate" else terminal.arena)(*words)
 
 
-def served(line: str, folder: Path) -> subprocess.CompletedProcess[str]:
+def served(line: str, folder: Path) -> Said:
     """Return what a line gives that serves pages, once it has printed its link and Ctrl-C came."""
     with subprocess.Popen(
         shlex.split(line),
@@ -66,7 +65,7 @@ def served(line: str, folder: Path) -> subprocess.CompletedProcess[str]:
         link = process.stdout.readline()
         process.send_signal(signal.SIGINT)
         out, err = process.communicate()
-    return subprocess.CompletedProcess(line, process.returncode, link + out, err)
+    return Said(process.returncode, link + out, err)
 
 
 def test_the_lines_for_a_server_of_ones_own_lead_to_a_leaderboard(
@@ -81,12 +80,11 @@ def test_the_lines_for_a_server_of_ones_own_lead_to_a_leaderboard(
             toml = toml.replace(capitals, name)
         (tmp_path / "arena.toml").write_text(toml)
         for line in lines:
-            name, *words = shlex.split(line)
-            done = (terminal.simulate if name == "simulate" else terminal.arena)(*words)
+            done = typed(line, terminal)
             # What answers here knows no question but an arena's, and the doctor notices.
-            expected = 1 if "--live" in words else 0
+            expected = 1 if "--live" in line else 0
             assert done.code == expected, f"{line}\n{done.out}{done.err}"
-            said[line if "--live" in words else f"{name} {words[0]}"] = done.out
+            said[line if "--live" in line else " ".join(shlex.split(line)[:2])] = done.out
         sent = [event["model"] for event in server.events("arrived")]
     assert set(sent) == set(NAMES.values())
     assert said["arena doctor --live"].count("does NOT see the images it is sent") == len(NAMES)
@@ -100,18 +98,19 @@ def test_the_lines_for_a_server_of_ones_own_lead_to_a_leaderboard(
 
 
 @pytest.mark.slow
-def test_every_block_before_it_runs_in_one_empty_folder_without_a_key_or_a_network(
-    tmp_path: Path,
+def test_every_block_before_it_runs_in_one_folder_without_a_key_or_a_network(
+    terminal: Terminal, tmp_path: Path, sample_clips: Path
 ) -> None:
+    copy_but_one(sample_clips, tmp_path / "clips")
     pasted = [body for language, body in blocks() if language == "sh"]
     made, *others = pasted[:-1]
     assert [line.split()[:2] for line in made.splitlines()] == [["make", "demo"], ["make", "test"]]
     said = {}
     for line in "".join(others).splitlines():
-        done = (served if line.startswith(SERVERS) else typed)(line, tmp_path)
-        assert done.returncode == 0, f"{line}\n{done.stdout}{done.stderr}"
-        assert "Traceback" not in done.stderr
-        said[line] = done.stdout
+        done = served(line, tmp_path) if line.startswith(SERVERS) else typed(line, terminal)
+        assert done.code == 0, f"{line}\n{done.out}{done.err}"
+        assert "Traceback" not in done.err
+        said[line] = done.out
     assert "offline:hawk" in said["arena leaderboard my-run"]
     assert (tmp_path / "my-run/report.html").is_file()
     assert said["arena show my-run"].startswith("why this battle: ")

@@ -36,6 +36,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("real model")]
 WORDS = 48
 """Tokens of a reply at most."""
 CHOICE_WORDS = 12
+NEEDLES = 8
 NAMES_AN_OPTION = re.compile(r"\b([A-D]|red|blue|green|white)\b", re.IGNORECASE)
 PROMPTS = {
     "examiner": "Say what this video shows.",
@@ -191,7 +192,7 @@ def needle_rows(count: int) -> list[dict[str, Any]]:
 def test_a_blind_model_plays_a_file_in_mlvus_form_and_what_it_does_not_choose_is_no_choice(
     server: RealModel, tmp_path: Path
 ) -> None:
-    write(tmp_path / "in" / "2_needle.json", needle_rows(20))
+    write(tmp_path / "in" / "2_needle.json", needle_rows(NEEDLES))
     run("arena", "import", "mlvu", tmp_path / "in", "--to", tmp_path / "set")
     config = write_arena(tmp_path / "arena.toml", server, ("blind",), CHOICE_WORDS)
     before = server.counts()
@@ -199,12 +200,12 @@ def test_a_blind_model_plays_a_file_in_mlvus_form_and_what_it_does_not_choose_is
     told = json.loads(run("arena", "bench", "run", tmp_path / "set", *typed))
     (row,) = told["scores"]["boards"][0]["models"]
     counts = {name: row["counts"].get(name, 0) for name in ("right", "wrong", "unreadable")}
-    assert (sum(counts.values()), row["missing"]) == (20, 0)
-    assert row["m_avg"]["value"] == 100 * counts["right"] / 20
+    assert (sum(counts.values()), row["missing"]) == (NEEDLES, 0)
+    assert row["m_avg"]["value"] == 100 * counts["right"] / NEEDLES
     rows = calls(tmp_path / "set" / "results", "calls.sqlite")
     silent = [one for one in rows if not NAMES_AN_OPTION.search(one["reply"])]
     assert counts["unreadable"] >= len(silent)
-    assert len(rows) == 20
+    assert len(rows) == NEEDLES
     assert counted(rows) == since(before, server)
 
 

@@ -16,9 +16,9 @@ from tests.support.serverlog import Log, arrivals, open_calls
 from tests.support.whole_runs import command, end_well, environment, write_config
 
 CALLS = 8
-LATENCY = ("--latency-s", "1.0", "1.8")
-STOP_S = 12.0
-LIMIT_S = 5.0
+LATENCY = ("--latency-s", "0.6", "1.0")
+STOP_S = 6.5
+LIMIT_S = 3.0
 
 
 def wait_for_calls(life: subprocess.Popen[bytes], log: Log) -> None:
@@ -34,7 +34,7 @@ def wait_for_calls(life: subprocess.Popen[bytes], log: Log) -> None:
 def test_a_stopped_run_asks_nothing_again_that_was_answered_meanwhile(
     provider: str, tmp_path: Path
 ) -> None:
-    draw_folder(tmp_path / "videos", 4, seconds=4.0)
+    draw_folder(tmp_path / "videos", 3, seconds=2.0)
     out = tmp_path / "run"
     with serving_apart(tmp_path / "log", "--canned", *LATENCY) as server:
         config = write_config(tmp_path / "arena.toml", provider, server, timeout_s=LIMIT_S)

@@ -34,14 +34,10 @@ def serving(name: str, *words: str | Path) -> Iterator[list[str]]:
 
 @contextmanager
 def playing(out: Path, clips: Path) -> Iterator[None]:
-    """Play the demo meanwhile, from when its run is there; it must end well."""
+    """Play half of the demo meanwhile, from when its run is there; it must end well."""
+    words = ("--videos", clips, "--limit", "6", "--rounds", "3", "--out", out, "--quiet")
     # Behind whoever watches, so that the pages of a busy machine see it grow.
-    line = [
-        "nice",
-        "-n",
-        "19",
-        *command("arena", "demo", "--out", out, "--clips", clips, "--quiet"),
-    ]
+    line = ["nice", "-n", "19", *command("simulate", *words)]
     quiet = subprocess.DEVNULL
     process = subprocess.Popen(line, env=environment(), stdout=quiet, stderr=quiet)
     try:
