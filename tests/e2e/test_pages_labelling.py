@@ -28,14 +28,8 @@ def run(demo: Shown, tmp_path: Path) -> Path:
 
 
 def settled(page: Page) -> None:
-    """Have what is out count as seen for so long that a vote on it counts."""
+    """Wait until what is out has been seen for so long that a vote on it counts."""
     page.see(".vote-bar, h1")
-    page.evaluate(FAST)
-
-
-def waited(page: Page) -> None:
-    """Wait as long as people must look at what is out before a vote on it counts."""
-    page.see(".vote-bar")
     page.wait("() => new Promise((done) => setTimeout(done, 750, true))")
 
 
@@ -88,11 +82,11 @@ def test_undo_takes_the_last_vote_back_and_it_stays_as_superseded(
 def test_a_key_pressed_twice_votes_once(browser: Browser, run: Path) -> None:
     with serving("annotate", run, "--n", "4") as (link,), browser.looking() as page:
         page.goto(link)
-        waited(page)
+        settled(page)
         for _ in range(5):
             page.ask("keyboard.press", "3")
         page.wait(DONE, 1)
-        waited(page)
+        settled(page)
         assert page.evaluate("() => document.querySelector('.progress').ariaValueNow") == "1"
     assert len(votes(run)) == 1
 
