@@ -13,7 +13,7 @@ from tests.support.shown_runs import Shape, write_season
 
 pytestmark = pytest.mark.slow
 MOST_MB = 18
-"""Of memory that the page keeps: what is allowed for 10,000 battles, less most of their share."""
+"""Of memory that the page keeps; it is 11 as a rule, and 20 with 10,000 battles."""
 
 
 @pytest.fixture(scope="module")
