@@ -171,7 +171,8 @@ class Deadline:
         due_s = self.due_s
         # It may be the first to run after a stall, before the beat that is due as well.
         self._pulse.look()
-        if self.due_s == due_s:
+        # A busy loop may come here again while what it cut off is still ending.
+        if self.due_s == due_s and not self._cut.expired():
             self._cut.reschedule(due_s)
 
 
