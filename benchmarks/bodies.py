@@ -136,17 +136,18 @@ async def megabytes(client: ChatClient, film: Film, calls: int) -> float:
     return (watch.peak_mb - watch.base_mb) / calls
 
 
-def memory_here(provider: str, url: str, kind: str) -> float:
+def memory_here(provider: str, url: str, kind: str, calls: str) -> float:
     """Return the megabytes of a call under way, measured in this process."""
     film = Film(count=FRAMES, size_bytes=FRAME_BYTES)
-    maker, calls = (Plain, PLAIN_IN_FLIGHT) if kind == "plain" else (ChatClient, IN_FLIGHT)
+    maker = Plain if kind == "plain" else ChatClient
     client = maker(model_at(provider, url), film.load, FrameBytes(film.load))
-    return run_async(megabytes(client, film, calls))
+    return run_async(megabytes(client, film, int(calls)))
 
 
-def memory_apart(provider: str, url: str, kind: str) -> float:
+def memory_apart(provider: str, url: str, kind: str, calls: int) -> float:
     """Return the megabytes of a call under way, measured in a new process."""
-    command = (sys.executable, "-m", "benchmarks.bodies", "--memory-of", provider, url, kind)
+    module = (sys.executable, "-m", "benchmarks.bodies")
+    command = (*module, "--memory-of", provider, url, kind, str(calls))
     return float(json.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE).stdout))
 
 
@@ -170,12 +171,12 @@ def cpu_table(found: dict[str, Cost]) -> list[str]:
     return lines
 
 
-def memory_table(found: dict[tuple[str, str], float]) -> list[str]:
+def memory_table(found: dict[tuple[str, str], float], calls: dict[str, int]) -> list[str]:
     """Return the sizes as lines."""
-    heads = (f"shared, {IN_FLIGHT} at once", f"plain, {PLAIN_IN_FLIGHT} at once")
+    heads = [f"{kind}, {count} at once" for kind, count in calls.items()]
     lines = ["", f"{'MB a call':<16}" + "".join(f"{head:>20}" for head in heads)]
     for provider in PROVIDERS:
-        sizes = [found[provider, kind] for kind in ("shared", "plain")]
+        sizes = [found[provider, kind] for kind in calls]
         lines.append(f"{provider:<16}" + "".join(f"{size:20.2f}" for size in sizes))
     return lines
 
@@ -183,34 +184,44 @@ def memory_table(found: dict[tuple[str, str], float]) -> list[str]:
 def broken(found: dict[str, Cost], sizes: dict[tuple[str, str], float]) -> list[str]:
     """Return the bounds that do not hold."""
     lines = []
+    for provider in PROVIDERS:
+        if sizes[provider, "shared"] > MOST_MB:
+            lines.append(f"{provider}: more than {MOST_MB:g} MB a call")
     for provider, ms in found.items():
         if ms.shared_ms > MOST_TEXT_CALLS * ms.text_ms:
             lines.append(f"{provider}: more than {MOST_TEXT_CALLS:g} times a text call")
         if ms.shared_ms * LEAST_OF_PLAIN > ms.plain_ms:
             lines.append(f"{provider}: more than 1/{LEAST_OF_PLAIN:g} of plain LangChain")
-        if sizes[provider, "shared"] > MOST_MB:
-            lines.append(f"{provider}: more than {MOST_MB:g} MB a call")
     return lines
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Print the tables; return 1 if a bound does not hold."""
-    parser = parser_of(__doc__, turns=TURNS)
-    parser.add_argument("--memory-of", nargs=3, help=argparse.SUPPRESS)
+    parser = parser_of(__doc__, turns=TURNS, in_flight=IN_FLIGHT, held_s=HELD_S)
+    parser.add_argument("--memory-alone", action="store_true", help="of the arena's calls, no CPU")
+    parser.add_argument("--memory-of", nargs=4, help=argparse.SUPPRESS)
     options = parser.parse_args(arguments)
     if options.memory_of:
         print(json.dumps(memory_here(*options.memory_of)))
         return 0
+    calls = {"shared": options.in_flight, "plain": PLAIN_IN_FLIGHT}
+    found = {}
     with tempfile.TemporaryDirectory() as folder:
         log = Path(folder) / "log"
-        with serving_apart(log, "--say", "A heron.") as server:
-            found = costs(server, options.turns)
-        print(*cpu_table(found), sep="\n", flush=True)
-        held = ("--latency-s", str(HELD_S), str(HELD_S))
+        if options.memory_alone:
+            del calls["plain"]
+        else:
+            with serving_apart(log, "--say", "A heron.") as server:
+                found = costs(server, options.turns)
+            print(*cpu_table(found), sep="\n", flush=True)
+        held = ("--latency-s", str(options.held_s), str(options.held_s))
         with serving_apart(log, "--say", "A heron.", *held) as server:
-            kinds = [(provider, kind) for provider in PROVIDERS for kind in ("shared", "plain")]
-            sizes = {(p, kind): memory_apart(p, server.gemini_url, kind) for p, kind in kinds}
-    print(*memory_table(sizes), sep="\n")
+            sizes = {
+                (provider, kind): memory_apart(provider, server.gemini_url, kind, count)
+                for provider in PROVIDERS
+                for kind, count in calls.items()
+            }
+    print(*memory_table(sizes, calls), sep="\n")
     lost = broken(found, sizes)
     print("", *(lost or ["every bound is kept"]), sep="\n")
     return 1 if lost else 0

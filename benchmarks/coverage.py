@@ -142,8 +142,9 @@ def main() -> int:
     """Print a row for every setting; return 1 where the clustered intervals miss the range."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
     parser.add_argument("--sets", type=int, default=200)
-    sets = parser.parse_args().sets
-    kinds = tuple(KINDS)
+    parser.add_argument("--kinds", nargs="+", choices=KINDS, default=list(KINDS))
+    given = parser.parse_args()
+    sets, kinds = given.sets, ("clustered", *(k for k in given.kinds if k != "clustered"))
     missed = 0
     print(f"{MODELS} models, {sets} tournaments a row; share held +- its error (mean width)\n")
     print(f"{'videos':>6} {'battles':>7} {'tau':>4}  " + "".join(f"{kind:25}" for kind in kinds))

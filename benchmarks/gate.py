@@ -119,11 +119,12 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seeds", type=int, default=4)
     parser.add_argument("--first", type=int, default=0, help="the first of these seeds")
+    parser.add_argument("--only", nargs="+", default=[""], help="parts of the names of servers")
     arguments = parser.parse_args()
     seeds = range(arguments.first, arguments.first + arguments.seeds)
     print(f"{'server':36}{'of the ideal':>13}{'bound':>8}{'refused':>10}{'most at once':>14}")
     missed = []
-    for trace in TRACES:
+    for trace in [one for one in TRACES if any(part in one.name for part in arguments.only)]:
         share, refused, places = line(trace, seeds)
         print(
             f"{trace.name:36}{share:13.1%}{trace.bound:8.0%}{refused:10.1%}{places:14}", flush=True

@@ -153,11 +153,13 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Play all tasks with and without retrieval; 1 where a claim does not hold."""
     parser = argparse.ArgumentParser(prog="benchmarks.retrieval", description=__doc__)
     parser.add_argument("--videos", type=Path, help="real clips; the samples alone where not given")
+    parser.add_argument("--samples", type=Path, help="where the samples lie, or are made and stay")
     parser.add_argument("--n", type=int, default=1800, help="tasks of each kind and length")
     options = parser.parse_args(argv)
     with tempfile.TemporaryDirectory() as name:
-        make_samples(Path(name))
-        folders = [Path(name), *([options.videos] if options.videos else [])]
+        samples = options.samples or Path(name)
+        make_samples(samples)
+        folders = [samples, *([options.videos] if options.videos else [])]
         bank = dict(_sources(folders))
     gains = f"{'clips: gain (95 %)':27}  {'a vector each: gain':27}"
     print(f"{'':15}     n  uniform  {gains}  other video")

@@ -60,9 +60,7 @@ def another_house(tmp_path: Path) -> Path:
     """Return folders of their own, in which links lead to the modules."""
     unread = shutil.ignore_patterns("__pycache__", "front", "*.txt", "*.json")
     for package in PACKAGES:
-        shutil.copytree(
-            ROOT / package, tmp_path / package, ignore=unread, copy_function=os.symlink
-        )
+        shutil.copytree(ROOT / package, tmp_path / package, ignore=unread, copy_function=os.symlink)
     shutil.copytree(ROOT / "src", tmp_path / "src", symlinks=True)
     shutil.copy(ROOT / "pyproject.toml", tmp_path)
     return tmp_path
@@ -74,6 +72,7 @@ def test_rooms_import_only_what_stands_below_them() -> None:
     assert "0 broken" in verdict.stdout
 
 
+@pytest.mark.slow
 def test_the_import_contracts_would_notice(another_house: Path) -> None:
     for room, offence in OFFENCES.items():
         (another_house / room / "offence.py").write_text(offence + "\n")
@@ -91,6 +90,7 @@ def test_the_import_contracts_would_notice(another_house: Path) -> None:
     assert set(broken) >= names - kept
 
 
+@pytest.mark.slow
 def test_the_import_contracts_would_notice_a_room_that_nobody_gave_a_place(
     another_house: Path,
 ) -> None:

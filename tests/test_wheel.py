@@ -12,6 +12,9 @@ import pytest
 
 from tests.support.wheels import PACKAGES, ROOT, build, copy_sources
 
+# `test_house.py` holds, without building, that every file is shipped.
+pytestmark = pytest.mark.slow
+
 CODE = {".py", ".txt", ".json", ".typed"}
 FRONT = ROOT / "runs" / "views" / "page" / "front"
 

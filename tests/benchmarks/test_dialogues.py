@@ -13,7 +13,6 @@ from benchmarks.dialogues import (
     FREELY,
     MEMORY,
     OTHERWISE,
-    PLACES,
     PLAYERS,
     ROWS,
     SILENT,
@@ -31,9 +30,9 @@ from videoautoarena.agents.offline.vision.sequence import sight
 
 @pytest.mark.slow
 def test_dialogues_made_of_the_samples_show_what_they_are_to(
-    capsys: pytest.CaptureFixture[str],
+    sample_clips: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert dialogues.main(["--seeds", "1"]) == 0
+    assert dialogues.main(["--seeds", "1", "--videos", str(sample_clips)]) == 0
     assert "NOT kept" not in capsys.readouterr().out
 
 
@@ -115,8 +114,10 @@ def test_an_ability_that_no_clip_serves_fails_its_bounds(
     assert list(dialogues.check_leaks([])) == [("no round in which a leak could be planted", False)]
 
 
-@pytest.mark.parametrize("place", PLACES)
-@pytest.mark.parametrize("style", [*BOOKS, FREELY])
+@pytest.mark.parametrize(
+    ("style", "place"),
+    [*((style, "answer") for style in (*BOOKS, FREELY)), (FREELY, "question")],
+)
 def test_a_planted_leak_throws_a_round_out_and_a_clean_round_stays(
     rounds: list[Asked], style: str, place: str
 ) -> None:

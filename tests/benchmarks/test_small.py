@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import re
+import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
-from benchmarks import freezing, latency, memory, playing, resume, retrieval, watched
-from videoautoarena.video.synth.samples import make_samples
+from benchmarks import freezing, latency, memory, order, playing, resume, retrieval, watched
+
+HOUSE = Path(__file__).parents[2]
 
 
+@pytest.mark.slow  # a server in a process of its own
 def test_latency_prints_the_share_of_the_least_time_with_and_without_http(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
@@ -35,6 +40,28 @@ def test_memory_tells_the_curve_and_what_each_table_takes(
     assert len(re.findall(r": (?:NOT )?kept$", told, re.MULTILINE)) == 3
 
 
+@pytest.mark.slow  # a process of its own, whose memory is looked at over hundreds of battles
+def test_memory_does_not_grow_with_battles() -> None:
+    small = ("--videos", "120", "--most-growth-mb", "6")
+    line = [sys.executable, "-m", "benchmarks.memory", *small]
+    done = subprocess.run(line, cwd=HOUSE, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr[-3000:]
+    assert len(re.findall(r": kept$", done.stdout, re.MULTILINE)) == 3
+
+
+@pytest.mark.slow  # a tournament of eight stand-ins
+def test_the_known_order_of_stand_ins_is_found_again(
+    sample_clips: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    small = ["--samples", str(sample_clips), "--seeds", "1", "--battles", "108"]
+    monkeypatch.setattr("sys.argv", ["order", *small])
+    assert order.main() == 0
+    told = capsys.readouterr().out
+    assert len(re.findall(r"^holds ", told, re.MULTILINE)) == 10
+    assert "FAILS" not in told
+
+
+@pytest.mark.slow  # eight ways of going on with a run, and of reading it
 def test_resume_tells_what_each_thing_costs(capsys: pytest.CaptureFixture[str]) -> None:
     assert resume.main(["--videos", "3", "--rounds", "2"]) in (0, 1)
     told = capsys.readouterr().out
@@ -62,11 +89,11 @@ def test_playing_tells_what_a_question_costs(
     assert ("at most 4 KB" in told) is ("--tasks" in more)
 
 
-@pytest.mark.slow  # every sample is drawn, and looked at in six tints
+@pytest.mark.slow  # every sample is looked at in six tints
 def test_retrieval_tells_the_gain_of_each_kind_and_length(
-    capsys: pytest.CaptureFixture[str],
+    sample_clips: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert retrieval.main(["--n", "3"]) in (0, 1)
+    assert retrieval.main(["--n", "3", "--samples", str(sample_clips)]) in (0, 1)
     told = capsys.readouterr().out
     share = r"(\d\.\d\d): [+-]\d\.\d\d \([^)]+\)"
     line = rf"^(\w+) +\d+ s +3 +\d\.\d\d +{share} +{share} +\d\.\d\d"
@@ -81,11 +108,10 @@ def test_retrieval_tells_the_gain_of_each_kind_and_length(
 
 @pytest.mark.slow  # a set is written about four clips, and played by four stand-ins
 def test_watched_tells_what_each_stand_in_comes_to(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    sample_clips: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    make_samples(tmp_path)
-    for clip in sorted(tmp_path.glob("*.mp4"))[4:]:
-        clip.unlink()
+    for clip in sorted(sample_clips.glob("*.mp4"))[:4]:
+        shutil.copy(clip, tmp_path)
     assert watched.main(["--videos", str(tmp_path), "--seeds", "1"]) in (0, 1)
     told = capsys.readouterr().out
     found = re.findall(r"^(\w+) +" + r"(\d+\.\d+) +" * 4 + r"(\d+)$", told, re.MULTILINE)
