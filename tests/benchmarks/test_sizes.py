@@ -24,34 +24,18 @@ class Small(NamedTuple):
     """What stands in those of its verdicts that take a clock; they are not held then."""
 
 
+SKIES = ("5 min", "queues", "600 a minute, 5 %", "in 10 %")
+"""Servers that `test_adaptive_limit.py` and `test_throttle_noise.py` do not hold."""
+SLOTS = ("--videos", "60", "--rounds", "10", "--battles", "20", "--more", "10", "--small", "5")
 SMALL: dict[str, Small] = {
     "bodies": Small(("--memory-alone", "--in-flight", "16", "--held-s", "0.5")),
     "categories": Small(("--questions", "200")),
     "coverage": Small(("--sets", "20", "--kinds", "clustered")),
-    "gate": Small(
-        # Those that `test_adaptive_limit.py` and `test_throttle_noise.py` do not hold.
-        (
-            "--seeds",
-            "1",
-            "--first",
-            "2",
-            "--only",
-            "5 min",
-            "queues",
-            "600 a minute, 5 %",
-            "in 10 %",
-        )
-    ),
+    "gate": Small(("--seeds", "1", "--first", "2", "--only", *SKIES)),
     "labels": Small(("--sets", "6")),
     "languages": Small(("--seeds", "1", "--even", "4")),
     "ladder": Small(("--minutes", "0.1", "0.4", "--alone")),
-    "memory slots": Small(
-        (
-            *("--videos", "60", "--rounds", "10", "--battles", "20", "--more", "10"),
-            *("--small", "5"),
-        ),
-        ("for arena status",),
-    ),
+    "memory slots": Small(SLOTS, ("for arena status",)),
     "million": Small(
         ("--videos", "20", "--rounds", "2", "--only", "rating alone"), ("rating alone:",)
     ),
