@@ -224,8 +224,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     typed = sys.argv[1:] if arguments is None else arguments
     if typed[:1] == ["slots"]:
         return main_slots(typed[1:])
-    figures = {"videos": VIDEOS, "rounds": 1, "most_growth_mb": MOST_GROWTH_MB}
-    options = parser_of(__doc__, **figures).parse_args(typed)
+    options = parser_of(__doc__, videos=VIDEOS, rounds=1).parse_args(typed)
     shape = Shape(options.videos, options.rounds)
     with tempfile.TemporaryDirectory() as name, timed() as took:
         curve = play(Path(name), shape)
@@ -244,8 +243,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     )
     holds = {
         f"{most:.0f} MB of at most {MOST_MB}": most <= MOST_MB,
-        f"{growth:.1f} MB of growth after {first} battles, of at most {options.most_growth_mb:g}": (
-            growth <= options.most_growth_mb
+        f"{growth:.1f} MB of growth after {first} battles, of at most {MOST_GROWTH_MB:g}": (
+            growth <= MOST_GROWTH_MB
         ),
         f"{kb:.1f} KB a battle without frames, of at most {MOST_KB:g}": kb <= MOST_KB,
     }

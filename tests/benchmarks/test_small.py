@@ -40,10 +40,10 @@ def test_memory_tells_the_curve_and_what_each_table_takes(
     assert len(re.findall(r": (?:NOT )?kept$", told, re.MULTILINE)) == 3
 
 
-@pytest.mark.slow  # a process of its own, whose memory is looked at over hundreds of battles
+@pytest.mark.slow  # a process of its own, whose memory is looked at over 1,200 battles
 def test_memory_does_not_grow_with_battles() -> None:
-    small = ("--videos", "120", "--most-growth-mb", "6")
-    line = [sys.executable, "-m", "benchmarks.memory", *small]
+    # Of fewer battles, what a process and a file begin with is more than what is bounded.
+    line = [sys.executable, "-m", "benchmarks.memory", "--videos", "400"]
     done = subprocess.run(line, cwd=HOUSE, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout + done.stderr[-3000:]
     assert len(re.findall(r": kept$", done.stdout, re.MULTILINE)) == 3
