@@ -58,7 +58,8 @@ def measured(name: str, *command: object, to: Path) -> Took:
             [str(part) for part in command], stdout=out, stderr=subprocess.PIPE
         )
         assert process.stderr is not None
-        said = process.stderr.read()
+        with process.stderr:
+            said = process.stderr.read()
         _, status, used = os.wait4(process.pid, 0)
     process.returncode = os.waitstatus_to_exitcode(status)
     if process.returncode:

@@ -24,8 +24,8 @@ class Small(NamedTuple):
     """What stands in those of its verdicts that take a clock; they are not held then."""
 
 
-SKIES = ("5 min", "queues", "600 a minute, 5 %", "in 10 %")
-"""Servers that `test_adaptive_limit.py` and `test_throttle_noise.py` do not hold."""
+SKIES = ("5 min", "queues", "600 a minute, 5 %", "in 10 %", "refuses 10 %")
+"""Servers most of which `test_adaptive_limit.py` and `test_throttle_noise.py` do not hold."""
 SLOTS = ("--videos", "60", "--rounds", "10", "--battles", "20", "--more", "10", "--small", "5")
 SMALL: dict[str, Small] = {
     "bodies": Small(("--memory-alone", "--in-flight", "16", "--held-s", "0.5")),
