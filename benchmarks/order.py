@@ -56,32 +56,31 @@ def main() -> int:
     parser.add_argument("--videos", type=Path, help="real clips; the samples where not given")
     parser.add_argument("--samples", type=Path, help="where the samples lie, or are made and stay")
     parser.add_argument("--seeds", type=int, default=len(SEEDS), help="how many of the five")
-    parser.add_argument("--battles", type=int, default=AT_LEAST, help="of a seed, at least")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as name:
         place = Path(name)
         clips = options.videos or options.samples or place / "samples"
         if options.videos is None:
             make_samples(clips)
-        pool = measure(clips, place, SEEDS[: options.seeds], battles=options.battles)
+        pool = measure(clips, place, SEEDS[: options.seeds])
     print_tables(pool)
     return print_claims(pool, is_real=options.videos is not None)
 
 
-def measure(clips: Path, place: Path, seeds: Sequence[int], *, battles: int) -> Pool:
+def measure(clips: Path, place: Path, seeds: Sequence[int]) -> Pool:
     """Play each seed and measure each answer against the judge's own frames."""
     pool = Pool()
     videos = len(find_videos(clips).videos)
-    rounds = max(3, math.ceil(battles / (3 * videos)))
+    rounds = max(3, math.ceil(AT_LEAST / (3 * videos)))
     for seed in seeds:
         out = place / f"seed-{seed}"
         flags = Flags(models=CAST, rounds=rounds, seed=seed, pairing="round-robin", swap="all")
         asyncio.run(simulate(clips, out, flags=flags, say=lambda _line: None))
         with open_run(out) as run:
-            played = list(run.battles)
-            pool.seeds.append(played)
+            battles = list(run.battles)
+            pool.seeds.append(battles)
             pictures = {v.id: _pictures(run, v) for v in run.store.videos()}
-            for battle in played:
+            for battle in battles:
                 _measure_answers(pool, battle, pictures[battle.video])
         print(f"seed {seed}: {len(pool.seeds[-1])} battles on {videos} videos", file=sys.stderr)
     return pool
