@@ -66,6 +66,7 @@ CLOCKED: dict[str, str] = {
     "decode": "seconds of the processor",
     "freezing": "seconds of the processor",
     "house": "no bound: it counts the code",
+    "mutants": "no bound: it compares revisions",
     "latency": "seconds",
     "overhead": "milliseconds of the processor",
     "overlap": "seconds",

@@ -133,7 +133,7 @@ def test_how_closely_gemini_looks_reaches_its_client(monkeypatch: pytest.MonkeyP
 def test_a_model_is_set_otherwise_in_settings_that_it_has() -> None:
     model = parse_model("openai:gpt-4o")
     assert model.with_settings(max_frames=7).max_frames == 7
-    with pytest.raises(TypeError, match="a model has no max_frame$"):
+    with pytest.raises(TypeError, match=r"a model has no max_frame$"):
         model.with_settings(max_frame=7)
 
 
