@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shlex
+import shutil
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -126,7 +127,7 @@ def test_a_video_is_told_by_its_file_and_length_with_a_command_that_shows_its_fr
 ) -> None:
     monkeypatch.chdir(tmp_path)
     spaced = tmp_path / "a run that lies in a folder with a long name and with blanks in it"
-    out.rename(spaced)
+    shutil.copytree(out, spaced)
     lines = [line.strip() for line in shown(Path(spaced.name), IDS[1], 60).splitlines()]
     assert "Video clip.mp4, 12.5 s" in lines
     ((_, *typed),) = (shlex.split(line) for line in lines if line.startswith("arena frames "))
