@@ -516,11 +516,8 @@ def lay_out(path: Path, manifest: str, texts: Mapping[str, str], *, fsync: bool)
             # draft.
             connection.execute("PRAGMA journal_mode = MEMORY")
             connection.execute(f"PRAGMA page_size = {PAGE_BYTES}")
-            # Nobody reads a draft before its last commit, which syncs what all steps wrote.
-            connection.execute("PRAGMA synchronous = OFF")
-            migrate(connection)
-            connection.execute("PRAGMA synchronous = FULL")
             connection.execute("BEGIN")
+            migrate(connection)
             connection.execute("INSERT INTO manifest (id, body) VALUES (1, ?)", (manifest,))
             rows = [(name, digest(text), text) for name, text in texts.items()]
             connection.executemany("INSERT INTO files (name, digest, text) VALUES (?, ?, ?)", rows)

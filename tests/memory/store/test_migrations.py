@@ -61,6 +61,17 @@ def test_an_empty_file_becomes_a_run(connection: sqlite3.Connection) -> None:
     assert {"manifest", "videos", "slots", "draws", "battles", "calls"} <= tables(connection)
 
 
+def test_an_empty_file_is_laid_out_at_once_as_all_steps_would(
+    connection: sqlite3.Connection,
+) -> None:
+    migrate(connection)
+    with closing(sqlite3.connect(":memory:", isolation_level=None)) as stepped:
+        migrate(stepped, MIGRATIONS)
+        for question in ("SELECT type, name, tbl_name, sql FROM sqlite_master", *SIGNED):
+            assert connection.execute(question).fetchall() == stepped.execute(question).fetchall()
+
+
+SIGNED = ("PRAGMA application_id", "PRAGMA user_version")
 LAYOUT = """\
 battles: id TEXT PRIMARY KEY REFERENCES slots(id), body TEXT
 calls: place INTEGER PRIMARY KEY, key TEXT NOT NULL, scope TEXT NOT NULL, role TEXT NOT NULL, \
