@@ -56,7 +56,7 @@ from videoautoarena.runs.run.rundir.opener import Opened, begin, go_on
 from videoautoarena.runs.run.rundir.reader import RunReader, run_file
 from videoautoarena.runs.run.rundir.slots import new_slots
 from videoautoarena.runs.run.rundir.waves import Waves, ending_of
-from videoautoarena.runs.tournament.pairing import Draws, WrittenDraws
+from videoautoarena.runs.tournament.draws import Draws, WrittenDraws
 from videoautoarena.runs.tournament.runner import Finished, Limits, play_run
 from videoautoarena.video.folder.find import Findings
 

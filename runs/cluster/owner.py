@@ -25,7 +25,7 @@ from videoautoarena.runs.run.config.stopping_rule import RuleReading, kept_rule
 from videoautoarena.runs.run.rundir.failures import condemn
 from videoautoarena.runs.run.rundir.slots import LineageLanguages, Lineup, newcomers_among
 from videoautoarena.runs.run.rundir.waves import Watch, Waves, ending_of
-from videoautoarena.runs.tournament.pairing import Draws, NewcomerDraws, WrittenDraws, write_draws
+from videoautoarena.runs.tournament.draws import Draws, NewcomerDraws, WrittenDraws, write_draws
 
 
 class Owner:

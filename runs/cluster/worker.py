@@ -45,7 +45,7 @@ from videoautoarena.runs.run.rundir.call_facts import limits_of
 from videoautoarena.runs.run.rundir.context import Calling, asker_of, assemble
 from videoautoarena.runs.run.rundir.frames import RunFrames
 from videoautoarena.runs.run.rundir.slots import Lineup
-from videoautoarena.runs.tournament.pairing import play_newcomers
+from videoautoarena.runs.tournament.draws import play_newcomers
 from videoautoarena.video.sampling.cache import FrameCache
 from videoautoarena.video.workers.decoders import Decoders
 

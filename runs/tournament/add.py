@@ -40,8 +40,8 @@ from videoautoarena.runs.run.rundir.budget import check_caps, priced
 from videoautoarena.runs.run.rundir.opener import Opened, keep_config, stored_folder, stored_prompts
 from videoautoarena.runs.run.rundir.reader import counted, has_subtitles, run_file
 from videoautoarena.runs.run.rundir.slots import Lineup, newcomers_among, next_generation
+from videoautoarena.runs.tournament.draws import newcomer_slots, past_battles
 from videoautoarena.runs.tournament.forecast import newcomers_left
-from videoautoarena.runs.tournament.pairing import newcomer_slots, past_battles
 from videoautoarena.runs.tournament.plan import Plan, plan_of
 from videoautoarena.runs.tournament.runner import Limits, Play, play_run
 

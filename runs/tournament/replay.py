@@ -27,8 +27,8 @@ from videoautoarena.runs.run.rundir.opener import stored_prompts
 from videoautoarena.runs.run.rundir.reader import run_file
 from videoautoarena.runs.run.rundir.slots import Lineup, newcomers_among
 from videoautoarena.runs.run.rundir.waves import Waves
+from videoautoarena.runs.tournament.draws import Draws, NewcomerDraws, WrittenDraws
 from videoautoarena.runs.tournament.merge import runs_in
-from videoautoarena.runs.tournament.pairing import Draws, NewcomerDraws, WrittenDraws
 from videoautoarena.runs.tournament.schedule import Visit, blocks_of, play_blocks
 
 

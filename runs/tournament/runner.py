@@ -61,14 +61,14 @@ from videoautoarena.runs.run.rundir.waves import (
     ending_of,
     look_ahead,
 )
-from videoautoarena.runs.tournament.forecast import spend_order_of
-from videoautoarena.runs.tournament.pairing import (
+from videoautoarena.runs.tournament.draws import (
     Draws,
     NewcomerDraws,
     WrittenDraws,
     play_newcomers,
     write_draws,
 )
+from videoautoarena.runs.tournament.forecast import spend_order_of
 from videoautoarena.runs.tournament.schedule import (
     Ahead,
     Visit,

@@ -13,7 +13,7 @@ from videoautoarena.graph.slot_ids import base_of
 from videoautoarena.runs.run.config.run_config import Flags, resolve
 from videoautoarena.runs.run.rundir.slots import new_slots, superseding_slots
 from videoautoarena.runs.run.rundir.waves import Waves
-from videoautoarena.runs.tournament.pairing import Draws
+from videoautoarena.runs.tournament.draws import Draws
 
 CAST = ("offline:hawk", "offline:owl", "offline:mole", "offline:blind")
 SLOTS = new_slots(VIDEOS, rounds=12, block=21, existing=[])
