@@ -19,7 +19,6 @@ from tests.support.manners import Chaos, written
 from tests.support.serverlog import Log, arrivals, mean_at_once, most_at_once
 from tests.support.typed import Said, Terminal, run
 from tests.support.whole_runs import KEY, battles, command, committed_keys, environment, opened
-from videoautoarena.agents.calls import retry
 from videoautoarena.memory.records.digests import unit_interval
 
 CHAOS = Chaos(
@@ -177,17 +176,6 @@ def run_through(trial: Trial, terminal: Terminal, *, crowd: int = 0) -> tuple[Pa
 @pytest.fixture(autouse=True)
 def key(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("LOOPBACK_KEY", KEY)
-
-
-def test_six_battles_through_chaos_are_there_once_each(
-    terminal: Terminal, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(retry, "FIRST_PAUSE_S", 0.05)
-    draw_folder(tmp_path / "videos", 1, seconds=2.0)
-    trial = Trial(tmp_path, clips=1, rounds=2, timeout_s=1.0, latency_s=("0", "0.01"))
-    trial.chaos = replace(CHAOS, rate_timeout=0.08)
-    out, _ = run_through(trial, terminal)
-    assert len(battles(out)) == trial.slots == 6
 
 
 @pytest.mark.slow
