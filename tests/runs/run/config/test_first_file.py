@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.support.clips import copy_but_one
+from tests.support.clips import draw_folder
 from tests.support.typed import Terminal
 from videoautoarena.memory.records.errors import BadInput
 from videoautoarena.runs.run.config.arena_file import ArenaFile
@@ -135,9 +135,9 @@ NAMED = ("--models", "offline:hawk,offline:mole", "--examiner", "offline:examine
 
 
 def test_the_command_writes_the_file_estimates_a_first_try_and_says_what_is_next(
-    terminal: Terminal, tmp_path: Path, sample_clips: Path
+    terminal: Terminal, tmp_path: Path
 ) -> None:
-    copy_but_one(sample_clips, tmp_path / "clips")
+    draw_folder(tmp_path / "clips", 3, seconds=2)
     said = terminal.arena("init", *NAMED, "--videos", "clips")
     assert said.code == 0
     assert "6 battles left, 2 videos" in said.out

@@ -17,6 +17,7 @@ import pytest
 import videoautoarena as va
 from tests.runs.analysis.leaderboard.test_effects_by_slice import film_of, fought
 from tests.runs.views.results.test_leaderboard import Bout
+from tests.support.clips import draw_folder
 from tests.support.played import battle, invoke, lineage, manifest, play, slot, video
 from tests.support.small_runs import play as play_run
 from videoautoarena.runs.cli.program.ending import run_async
@@ -71,14 +72,10 @@ def test_a_large_run_says_how_long_it_is_read_and_how_far_its_pictures_are(
 
 
 @pytest.fixture(scope="module")
-def played(tmp_path_factory: pytest.TempPathFactory, sample_clips: Path) -> Path:
+def played(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A run of two real clips with three stand-ins."""
     folder = tmp_path_factory.mktemp("report")
-    clips = folder / "clips"
-    clips.mkdir()
-    for clip in sorted(sample_clips.glob("*.mp4"))[:2]:
-        (clips / clip.name).hardlink_to(clip)
-    play_run(clips, folder / "out", rounds=2)
+    play_run(draw_folder(folder / "clips", 2), folder / "out", rounds=2)
     return folder / "out"
 
 
