@@ -246,6 +246,8 @@ class _AnswerTrial:
 
     async def fault(self) -> DialogueFault | None:
         """Return the first thing that is wrong with a round."""
+        # Check by check, not round by round: the cheapest may drop the dialogue before a dearer one
+        # is paid.
         for check in (self._leak, self._unsolved, self._memory):
             for number, items in self.state["checklists"].items():
                 try:

@@ -326,6 +326,7 @@ def _topic_shifting(
 ) -> Iterator[DialogueFault]:
     runs = "".join("v" if one.about == "video" else "e" for one in rounds)
     runs = re.sub(r"(.)\1+", r"\1", runs)
+    # Each v is a run of rounds about the video, each e one that is elsewhere.
     if not runs.startswith("vevev"):
         yield DialogueFault("shift", "it does not leave the video and come back twice")
     alone = [one for one in rounds if one.about == "video" and one.refers_to is None]

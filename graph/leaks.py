@@ -218,6 +218,7 @@ def _counted(text: str) -> _TextNumbers:
             stretches[-1] = times[-2], times[-1]
         else:
             stretches.append((times[-1] - NEAR_S, times[-1] + NEAR_S))
+        # A stretch has two ends: a third number that follows begins another one.
         is_open = is_joined and not is_open
     return _TextNumbers(times, frozenset(numbers), stretches)
 

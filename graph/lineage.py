@@ -401,6 +401,8 @@ def gate(state: LineageState) -> Literal["draw", "evolver", "questioner", "void"
     return "evolver" if len(state["evolution"]) < REFUSALS else "questioner"
 
 
+# Only ids go out: three lineages end in one step, and LangGraph takes a key without a reducer, such
+# as `video`, from one of them alone.
 builder = StateGraph(LineageState, context_schema=Arena, output_schema=SettledSlots)
 for node in (questioner, evolver, grader, draw, contestant_a, contestant_b):
     builder.add_node(node.__name__, node)
@@ -410,6 +412,7 @@ builder.add_conditional_edges(START, opening)
 builder.add_conditional_edges("questioner", after_questioner)
 builder.add_conditional_edges("evolver", after_evolver)
 builder.add_conditional_edges("grader", gate)
+# Two edges out of one node: both contestants are asked in the same step.
 builder.add_edge("draw", "contestant_a")
 builder.add_edge("draw", "contestant_b")
 # One edge from both: the judge runs once, after both have answered.

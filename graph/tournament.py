@@ -100,6 +100,7 @@ async def find_users(arena: Arena, frames: VideoFrames, brief: Brief) -> list[Pe
             found = {**brought, **{user.index: user for user in fresh}}
         if not again:
             break
+        # Users that were brought are the same in every ask, so they are told once.
         refused += texts if not refused else texts[len(brought) :]
     return [found[index] for index in PERSONAS]
 

@@ -134,6 +134,7 @@ def _pooled(tables: Floats) -> _Disagreement:
 def _ratio(above: Floats, below: Floats) -> Floats:
     above = np.asarray(above)
     below = np.asarray(below)
+    # Where there is nothing to compare, no disagreement is expected, and callers leave that out.
     return np.divide(above, below, out=np.ones_like(below), where=below > 0)
 
 

@@ -147,6 +147,8 @@ def mix_weights(cells: Cells) -> Ints:
         ValueError: fewer than two models, or more pairs than half of `WHOLE`.
     """
     pairs = count_pairs(cells.models)
+    # Beyond that some pair's equal share would be nothing, and battles cannot be weighed by a
+    # propensity of 0.
     if pairs > _HALF:
         raise ValueError(f"{cells.models} models have more pairs than millionths to share")
     every = np.ones(pairs, dtype=np.int64)
@@ -209,6 +211,8 @@ def _overlap(part: Cells) -> Floats:
         theta = climb(
             lambda theta: _look(part, theta), start, likelihood="mle", steps=_STEPS, tolerance=1e-10
         )
+        # Gaps stay, but the prior's curvature changes: without it, runs that were begun would draw
+        # other pairs.
         theta = theta - theta.mean()
         error = np.sqrt(gap_variances(inv(_look(part, theta).curvature)))
     # A model has no error against itself; any number keeps the division below from failing.

@@ -147,6 +147,7 @@ def play(
             # As in a run, the wave before is still being played and must not be looked at.
             while len(waiting) > LAG - 1:
                 known += count_outcomes(*waiting.pop(0), rows=len(pairs))
+            # Pairs that are not mixed keep the weights of no battle, by which all are alike.
             if weighed < 0 or (course.is_mixed and known.sum() > (1 + course.patience) * weighed):
                 weighed = float(known.sum())
                 ends = np.cumsum(mix_weights(_cells(known, pairs)))
@@ -248,6 +249,7 @@ def _first(share: Floats, at: Sequence[int], power: float) -> float:
     k = int(over[0])
     if k == 0:
         return float(at[0])
+    # The look before lies below `power` and this one does not, so the difference is above zero.
     part = (power - share[k - 1]) / (share[k] - share[k - 1])
     return float(at[k - 1] * (at[k] / at[k - 1]) ** part)
 

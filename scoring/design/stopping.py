@@ -88,6 +88,7 @@ def measure_separation(cells: Cells, *, wrong: float = WRONG) -> Separation:
     if not components or len(components[0]) < cells.models:
         return NOTHING_KNOWN
     one_sided = find_one_sided(cells)
+    # Plain maximum likelihood has no answer where some model lost or won everything.
     theta = fit_strengths(cells, likelihood="firth")
     spread = sandwich.measure_spread(cells, theta, one_sided=one_sided)
     found = separate(theta, spread, wrong=wrong)
@@ -112,8 +113,11 @@ def _separate_extremes(
         pair = (one.model, one.neighbour) if one.is_first else (one.neighbour, one.model)
         found.append(Separation(sqrt(2.0 * one.evidence), bound, pair, np.inf))
     if len(ends.body) > 1:
+        # As much of the risk as the body has pairs of neighbours, among which `separate` shares it
+        # out.
         inner = min(share * (len(ends.body) - 1), wrong)
         body = separate(theta[ends.body], sandwich.select_spread(spread, ends.body), wrong=inner)
+        # All of the body can be compared, so some pair is least apart.
         assert body.pair is not None
         first, second = (int(ends.body[k]) for k in body.pair)
         found.append(body._replace(pair=(first, second)))

@@ -194,6 +194,7 @@ def select_models(cells: Cells, members: Ints) -> Cells:
     if parts is not None:
         row = np.cumsum(keep) - 1
         mine = keep[parts.cell]
+        # Numbered anew: clusters are counted by their highest number, so a gap would count as one.
         _, cluster = number(parts.cluster[mine])
         parts = ClusterParts(cluster, row[parts.cell[mine]], parts.counts[mine])
     return Cells(
@@ -317,6 +318,7 @@ def count_rows(
     given = np.empty((rows, 0)) if x is None else np.asarray(x, dtype=np.float64)
     if given.ndim != 2 or len(given) != rows or not np.isfinite(given).all():
         raise ValueError("x must hold a row of finite covariates for every battle")
+    # Without covariates equal battles are one row; with them no two battles are surely alike.
     if given.shape[1] == 0:
         pairs = max(models, 1) ** 2
         key = read.a * models + read.b

@@ -131,6 +131,7 @@ def factorise(matrix: Floats) -> Floats:
 
 def invert(factor: Floats) -> Floats:
     """Return the inverse of the matrix whose factor it is."""
+    # LAPACK fills the upper triangle alone.
     upper = dpotri(factor)[0]
     return np.asarray(np.triu(upper) + np.triu(upper, 1).T, dtype=np.float64)
 

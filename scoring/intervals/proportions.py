@@ -262,6 +262,7 @@ def _worth(hits: Floats, sizes: Ints) -> float:
     share = hit.sum() / size.sum()
     off = hit - size * share
     square = (clusters + 1) / clusters * float(off @ off) / size.sum() ** 2
+    # Only where half hit in every cluster; callers bound it by the units there are.
     if square <= 0.0:
         return np.inf
     return float(share * (1.0 - share) / square) * units / float(size.sum())

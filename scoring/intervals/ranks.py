@@ -141,8 +141,10 @@ def _bounds(
         every = float(stdtrit(freedom, 1.0 - share / (n * (n - 1))))
         return ErrorBounds(np.full(n, one), np.full(n, two), every)
     own = gap_variances(covariance)
+    # Half, since a difference holds the scatter of two models.
     ridge = 0.5 * _RIDGE * typical
     root = np.linalg.cholesky(covariance + ridge * np.eye(n))
+    # The draws hold the ridge of both models, so ratios are divided by errors that hold it, too.
     deviation = np.sqrt(own + 2.0 * ridge)
     rng = np.random.default_rng(seed)
     with one_blas_thread():

@@ -132,6 +132,7 @@ def effective_number(pull: Floats) -> float:
     if clusters < 3 or not pull.sum() > 0.0:
         return float(clusters)
     share = pull / pull.sum()
+    # A single cluster may hold nearly all of the information, and leave nothing to divide by.
     beside = share**2 / np.maximum(1.0 - share, 1.0 / clusters**2)
     spread = (share**2).sum() + beside.sum() ** 2 - (beside**2).sum()
     return float(np.clip(1.0 + 1.0 / spread, 2.0, clusters))
@@ -361,6 +362,7 @@ def _alone(cells: Cells, theta: Floats, *, bread: Floats) -> Floats | None:
     if cells.squares is None:
         return None
     counts = np.zeros_like(cells.counts)
+    # The information counts battles and not how they ended, so any column will do.
     counts[:, 0] = cells.squares
     squared = information(Cells(cells.models, cells.i, cells.j, counts), theta)
     return np.asarray(bread @ squared @ bread, dtype=np.float64)

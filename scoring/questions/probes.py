@@ -81,6 +81,7 @@ def classify(layout: ItemLayout, features: Any, fold: Ints) -> Floats:
     right[layout.key] = 1.0
     scores = np.zeros(len(right))
     for train, test in _splits(layout, fold):
+        # scikit-learn refuses to learn from examples of one kind.
         if right[train].any():
             model = LogisticRegression(C=SOFTNESS, max_iter=200, solver="liblinear").fit(
                 features[train], right[train]

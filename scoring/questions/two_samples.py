@@ -271,6 +271,7 @@ def calibrate(cells: ArrayLike, shares: ArrayLike, *, cap: float) -> CalibratedW
     share = counts / len(x)
     rows = np.column_stack([np.ones(len(kinds)), kinds])
     along = rows @ _settle(rows, share, np.append(1.0, target), cap)
+    # Moved that far, all weights lie on one side of 1, so their mean passes 1 in between.
     furthest = float(np.abs(along).max()) + 1.0
 
     def over(by: float) -> float:

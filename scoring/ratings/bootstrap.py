@@ -39,7 +39,9 @@ _LONGEST = 1.0
 _NEAR = 0.03
 """Nats. After a step no longer than this the inverse is improved, by Newton and Schulz, not
 redone."""
+# Numbers up to which a table of sides is kept dense.
 _DENSE = 20_000
+# Numbers in one array of a chunk of draws: 16 MB.
 _CHUNK_NUMBERS = 2_000_000
 
 
@@ -176,6 +178,7 @@ def _climb_all(
                 around = around @ (twice - matrix @ around)
             hat = weight * _across(cells, around)
             missing += hat * (0.5 - chance)
+            # A draw may lack a pair altogether.
             pull = (hat / np.maximum(has, 1.0)).max(axis=0)
             if pull.max() > _FAINT:
                 step = _solve(_laplacians(cells, sides, weight + hat * even), sides @ missing)
@@ -184,6 +187,7 @@ def _climb_all(
         else:
             step = _solve(matrix, sides @ missing)
         largest = np.abs(step).max(axis=0)
+        # The first step leaves no inverse that the next one could improve.
         far = float(largest.max()) if turn else np.inf
         at += step * np.minimum(1.0, _LONGEST / np.maximum(largest, 1e-300))
         rest = (largest <= _AT_REST) & (pull * largest <= _PULLED) & (not penalised or turn > 0)

@@ -218,6 +218,7 @@ def _alone(rows: BattleRows, phi: Floats, *, bread: Floats) -> Floats:
     if rows.squares is None:
         return bread
     counts = np.zeros_like(rows.counts)
+    # The information counts battles and not how they ended, so any column will do.
     counts[:, 0] = rows.squares
     squared = _information(replace(rows, counts=counts), phi, 0.0)
     return np.asarray(bread @ squared @ bread, dtype=np.float64)

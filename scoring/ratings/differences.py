@@ -286,6 +286,8 @@ def _paired_error(gaps: _ClusterSums, gap: float, seen: int, clusters: int) -> f
     """
     squares = float((gaps.deviations**2).sum()) * seen / (seen - 1)
     error = float(np.sqrt(squares + gaps.unit**2))
+    # `lead_of` knows one number of degrees of freedom: a pair seen on fewer videos has a wider
+    # error.
     error *= float(stdtrit(seen - 1, 0.975) / stdtrit(clusters - 1, 0.975))
     ratio = np.sign(gap) * gaps.mean / error
     return abs(gap) / ratio if ratio > 1.0 else max(error, abs(gap))

@@ -95,6 +95,7 @@ def count_names(text: str) -> int:
 
 def _is_inside(match: re.Match[str]) -> bool:
     """Return whether a match begins within a word; in a script without blanks none does."""
+    # At the very start the slice runs from -1 to 0, which is empty and not the last character.
     before = match.string[match.start() - 1 : match.start()]
     return before.isascii() and before.isalnum()
 
