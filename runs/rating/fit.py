@@ -192,6 +192,7 @@ def _rate_bouts(bouts: Bouts, method: RatingMethod) -> RatedBouts:
         cluster = np.arange(len(bouts.a)) if cluster is None else cluster
         battles = count_cells(**fought, cluster=cluster, weight=bouts.weight)
     if method.ties == "davidson":
+        # Battles in cells are fitted without a term for ties.
         battles = count_rows(**fought, cluster=cluster, weight=bouts.weight)
     controls = list[Control]()
     if method.style or method.seats:
@@ -202,6 +203,7 @@ def _rate_bouts(bouts: Bouts, method: RatingMethod) -> RatedBouts:
     else:
         ratings = rate(battles, how)
     elo = play_elo(**fought, seed=method.seed) if method.elo else None
+    # Of `cells`, which keep the videos even where intervals take battles for independent.
     pieces = [select_models(cells, members).clusters for members in ratings.components]
     return RatedBouts(
         bouts, method, cells, ratings, tally(cells), units, elo, pieces, controls=controls

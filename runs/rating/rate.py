@@ -153,6 +153,7 @@ def _read_verdicts(sheet: ColumnSheet, name: str) -> list[str]:
         elif verdict is None:
             wrong[k] = f"is {quoted(value)}; it may be model_a, model_b or tie, a or b, 1, 0 or 0.5"
     sheet.check(name, wrong)
+    # An empty list would make an array of floats, which is no mask.
     return verdicts or ["void"]
 
 

@@ -249,6 +249,8 @@ def _bounds(
     at = theta if fixed is None else theta - theta[fixed]
     low, high = expanded_percentiles(drawn - zero[:, None], spread, level=method.level)
     under, over = _reaches(spread._replace(robust=spread.least), method.level, fixed)
+    # Draws are alike below a quarter of the width for independent battles; a one-sided model, which
+    # hardly scatters at all, needs all of it.
     least = np.where(spread.one_sided, 1.0, 0.25) * (under + over)
     # Where all battles tie, or a model was seen in one video, all draws are alike: no certainty.
     stuck = high - low < least

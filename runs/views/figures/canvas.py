@@ -308,6 +308,8 @@ def widest(texts: Sequence[str], size: float = USUAL, *, weight: str = "normal")
 
 @lru_cache(maxsize=4096)
 def _width(text: str, size: float, weight: str) -> float:
+    # At 72 dots an inch a dot is a point. The font is the one that comes with matplotlib, so that
+    # widths are the same on every machine.
     renderer: Any = cast("Any", RendererAgg)(1, 1, 72)
     font = FontProperties(family=_FONTS[:1], size=size, weight=weight)
     with warnings.catch_warnings():
@@ -325,6 +327,7 @@ def shown(name: str, longest: int = LONGEST) -> str:
         return flat
     half = (longest - 1) // 2
     begin, *_ = chop_cells(flat, longest - 1 - half)
+    # Turned round, since `chop_cells` measures from the left alone.
     end, *_ = chop_cells(flat[::-1], half)
     return f"{begin}…{end[::-1]}"
 

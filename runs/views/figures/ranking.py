@@ -106,6 +106,7 @@ def style(board: RatedLeaderboard) -> Picture | str:
     Args:
         board: a leaderboard that was rated with style, or with style and seats.
     """
+    # The largest group stands first, and the picture is of it alone.
     (terms, *_) = board.settings.terms or (None,)
     same = [shown(name) for name, of in ((terms and terms.style) or {}).items() if of is None]
     meaning = "Points per standard deviation, all else equal."

@@ -21,6 +21,7 @@ from videoautoarena.runs.views.results.tasks import G_AVG, M_AVG, task_reports
 
 _COMMAND = "arena bench score"
 _PERCENT = Axis(0.0, 100.0)
+# Free text gets two marks, each from 1 to 5.
 _FREE = Axis(2.0, 10.0)
 _SCALES = {_PERCENT: "accuracy in percent", _FREE: "score of free text"}
 _N = Column("n", "items", "count")

@@ -311,6 +311,7 @@ def _index_of(
         videos.add(battle.video)
         for name, cell in zip(columns, _cells(battle, seats_count=seats_count), strict=True):
             columns[name].append(cell)
+    # Sorted, since a set of texts is in another order in every process.
     model = {name: place for place, name in enumerate(sorted(names))}
     video = {id_: place for place, id_ in enumerate(sorted(videos))}
     columns["video"] = [video[id_] for id_ in columns["video"]]

@@ -249,6 +249,7 @@ def _histories(
 
     golden = {(one.model, one.judge): one for one in results if one.history == "golden"}
     for one in results:
+        # With its own history a model is another player, whose name ends so.
         name = one.model.removesuffix(f" ({OWN_HISTORY})")
         beside = golden.get((name, one.judge)) if one.history == "own" else None
         # compare_dialogues refuses results that have no dialogue in common.
@@ -283,6 +284,7 @@ def _dialogue(
         ability=item.ability,
         video=_cut(item.cluster, LONGEST_ITEM),
         event=item.event and _cut(item.event, LONGEST_ITEM),
+        # The format sets no limit to how many there are.
         spans=item.spans[:20],
         is_cross_scene=item.is_cross_scene,
         rounds=[

@@ -114,4 +114,5 @@ class ThumbnailStudio:
 def _name(sampling: Sampling, frames: VideoFrames, places: Sequence[int]) -> str:
     """Return the name of a sheet in the cache; it is drawn anew if any part of it has changed."""
     shown = [frames.frames[place].digest for place in places]
+    # The number stands for the way of drawing: another one draws every sheet anew.
     return canonical_json(["sheet", 1, WIDTH_PX, COLUMNS, sampling.model_dump(), shown])

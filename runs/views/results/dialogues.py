@@ -298,6 +298,7 @@ def _score(scores: DialogueSetScores, models: Table, tally: Table) -> Iterator[S
     """Yield the score of the best model, beside that of saying nothing."""
     for first in _golden(scores)[:1]:
         there = tally.quote(0, "abilities")
+        # Constants stand below the models, in the order in which they are named.
         silent = models.quote(len(scores.models) + list(CONSTANT_NAMES).index("silence"), "overall")
         yield sentence(
             "{model} meets {figure} of what is expected{over}{beside}.",

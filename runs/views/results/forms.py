@@ -313,6 +313,8 @@ def _least_width(terminal: TerminalSize, table: Table, columns: Sequence[Column]
     for column in grid.columns:
         if column.no_wrap:
             cells = (column.header, *column.cells)
+            # rich takes the longest word of a cell for its least width, even where it may not be
+            # folded.
             column.min_width = max(terminal.measure(cell).maximum for cell in cells)
     return terminal.measure(grid).minimum
 
@@ -327,6 +329,7 @@ def _portions(
     portions = list[list[Column]]()
     used = 0
     for column in others:
+        # A blank of the box and one of the padding stand between two columns.
         wide = _width(table, column) + 2
         if not portions or used + wide > room:
             portions.append([])

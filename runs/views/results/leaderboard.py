@@ -381,6 +381,7 @@ def extra_sentences(board: RatedLeaderboard, tables: Mapping[str, Table]) -> Ite
             model=ModelName(settings.anchor.model),
             rating=tally.quote(_ONE, "anchor"),
         )
+    # So begin the words for a bootstrap's intervals, see `_interval` of `runs.rating.fit`.
     if settings.interval.startswith("percentiles"):
         yield sentence("Intervals are {how}.", how=Verbatim(settings.interval))
     if settings.simultaneous:

@@ -194,6 +194,7 @@ class Quote:
     @property
     def is_one(self) -> bool:
         """Whether it counts a single thing."""
+        # Videos are counted group by group, as a list even where there is one group.
         return self.value in (1, [1])
 
     @property

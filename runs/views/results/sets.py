@@ -36,6 +36,7 @@ from videoautoarena.runs.views.results.report import (
 # On a narrow terminal it is the last column to go.
 RANK = Column("rank", "rank", "places", ("rank_best", "rank_worst"), spare=99)
 RANKS = ("rank", "rank_best", "rank_worst")
+# Free text gets two marks, each from 1 to 5.
 SHARES, MARKS = Axis(0.0, 100.0), Axis(2.0, 10.0)
 """Scales of accuracies and of the scores of free text."""
 RESULT_COLUMNS = (
