@@ -130,6 +130,7 @@ async def write(state: DialogueState, runtime: Runtime[DialogueContext]) -> Upda
         is_long = sum(len(one.model_dump_json()) for one in rounds) > MOST_TOLD
         refused = DialogueRefusal(last.reason, last.why, last.round, () if is_long else rounds)
     asked = DialogueBrief(shop.ability, shop.wanted or shop.turns[0], shop.asked, refused)
+    # LangGraph keeps what a node does not return, so what is left of the last try is cleared.
     begun: Update = {"checklists": {}, "tried": (), "fault": None}
     try:
         rounds = await _noted(shop, shop.slot, shop.dialogist.write(asked, slot=shop.slot, ask=ask))
@@ -169,6 +170,7 @@ async def list_items(state: DialogueState, runtime: Runtime[DialogueContext]) ->
                 "values", "all that it asks for stands elsewhere in the dialogue", number
             )
         if fault is not None:
+            # Ended at the first: further checklists would be paid for a dialogue that falls.
             return {"checklists": checklists, "fault": fault}
     return {"checklists": checklists}
 

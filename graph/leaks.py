@@ -264,6 +264,7 @@ def _valued(found: re.Match[str]) -> tuple[float, float | None]:
 
 def _digits(text: str) -> str:
     """Return a text in small letters whose numbers are all in plain digits."""
+    # In ASCII there is nothing that NFKC, or digits of other scripts, would change.
     if not text.isascii():
         text = unicodedata.normalize("NFKC", text)
         # Digits of other scripts become plain ones.

@@ -115,6 +115,7 @@ async def abandon(state: VideoState, runtime: Runtime[Arena]) -> Update:
         persona = Persona(index=index, text="", language=arena.language_of(video, index))
         for round_ in range(arena.rules.rounds):
             slot = arena.slot(video, index, round_)
+            # What was settled before the video failed stays as it is.
             if not arena.wanted(slot) or arena.settled(slot) is not None:
                 continue
             battle = void_of(
@@ -146,6 +147,7 @@ def opened(arena: Arena, video: str, *, brief: Brief, persona: Persona) -> Linea
     """Return a lineage's state at its first unsettled slot."""
     done = settled_rounds(arena, video, persona.index)
     return LineageState(
+        # Empty, since what was settled before is not settled now.
         settled=[],
         video=video,
         brief=brief,

@@ -131,6 +131,7 @@ class Finding:
         each = (given,) if given is None or isinstance(given, int | float) else given[:3]
         values = tuple(x if x is None or isinstance(x, int) else figure_json(x) for x in each)
         if spec in FORMATS:
+            # Only kinds that are made of one number have digits.
             some = values[:1] if FORMATS[cast(Kind, spec)].digits else values
             return WordPlace(name, cast(Kind, spec), some)
         return WordPlace(name, "share_with_interval" if len(values) > 1 else "count", values, spec)

@@ -182,6 +182,7 @@ def _rate_bouts(bouts: Bouts, method: RatingMethod) -> RatedBouts:
     how = how_of(method, bouts.names)
     alone = method.intervals == "battle"
     units = np.empty(0)
+    # Cells without parts: their battles count as independent of each other.
     battles: Cells | BattleRows = (
         Cells(cells.models, cells.i, cells.j, cells.counts) if alone else cells
     )
@@ -300,6 +301,7 @@ def _covariates(bouts: Bouts, method: RatingMethod) -> tuple[Floats | None, Floa
     if not method.style or bouts.style is None:
         return None, np.empty(0)
     x, units = standardise(bouts.style)
+    # A feature that never differs would put all terms under a prior, see `fit_terms`.
     return x[:, units > 0], units
 
 
@@ -440,6 +442,7 @@ def settings_of(rated: RatedBouts, totals: BattleTotals) -> RatingSettings:
     return RatingSettings(
         fit=method.fit or "firth",
         ties=method.ties,
+        # SCALE is 400 / ln 10, and floats may not give back 400.
         scale=round(SCALE * math.log(10)),
         mean=MEAN,
         level=LEVEL,

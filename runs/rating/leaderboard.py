@@ -105,6 +105,7 @@ class LeaderboardRow:
     def to_json(self) -> dict[str, Any]:
         """Return it as JSON-ready values, without figures that were not asked for."""
         found = fields_json(self)
+        # A run knows that a model saw all it should: null. A file of battles knows nothing: no key.
         return found if self.frames is None else found | {"frames": found["frames"] or None}
 
 

@@ -107,6 +107,7 @@ def krippendorff(ratings: ArrayLike, cluster: ArrayLike | None = None) -> Share:
     size = int(codes.max(initial=-1)) + 1
     counts = np.stack([(codes == k).sum(axis=1) for k in range(size)], axis=-1, dtype=np.float64)
     pairs = counts[:, :, None] * counts[:, None, :]
+    # No rating is paired with itself.
     pairs[:, range(size), range(size)] -= counts
     pairs /= np.maximum(counts.sum(axis=1) - 1.0, 1.0)[:, None, None]
     tables = np.zeros((int(group.max(initial=-1)) + 1, size, size))

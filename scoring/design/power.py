@@ -177,6 +177,7 @@ def judge(ladder: StrengthLadder, rng: np.random.Generator, sides: Ints, *, quir
     """
     here, (one, two) = np.arange(len(sides)), sides.T
     gap = ladder.strength[one] - ladder.strength[two] + quirks[here, one] - quirks[here, two]
+    # Pairs name the stronger model first, so who is read first is drawn.
     seat = ladder.seat * rng.choice([-1.0, 1.0], len(sides)) if ladder.seat else 0.0
     chance = expit(gap + seat)
     if ladder.blind:

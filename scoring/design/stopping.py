@@ -85,6 +85,7 @@ def measure_separation(cells: Cells, *, wrong: float = WRONG) -> Separation:
     if not 0.0 < wrong < 1.0:
         raise ValueError(f"a share of wrong orders of {wrong} is not between 0 and 1")
     components = find_components(cells)
+    # The largest component comes first, so it holds all models or none does.
     if not components or len(components[0]) < cells.models:
         return NOTHING_KNOWN
     one_sided = find_one_sided(cells)

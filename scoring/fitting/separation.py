@@ -208,6 +208,7 @@ def _weigh(
     strength[body] = theta[body]
     last = {False: int(body[np.argmin(theta[body])]), True: int(body[np.argmax(theta[body])])}
     found = []
+    # Innermost first: the neighbour of each is the one that was weighed before it on its side.
     for model, is_first in reversed(taken):
         one = ExtremeModel(model, last[is_first], is_first, 0.0)
         evidence = _evidence(cells, one, one.neighbour, strength=strength)

@@ -62,6 +62,7 @@ class Share(_ShareFigure):
         if self.spread is None:
             return self
         share, worth, clusters, start, slope = self.spread
+        # A falling slope, as an agreement has, turns the ends round.
         ends = sorted(
             start + slope * end for end in bound_share(share, worth, clusters, level=level)
         )

@@ -185,6 +185,7 @@ def measure_spread(
         zero = information_weights(cells, theta)
         bread = against_zero(inv(pin_mean(information(cells, theta))), zero)
         if cells.parts is None:
+            # Each battle is a cluster of its own here, so squares are summed by pair.
             squares = (cells.counts * _residuals(cells, theta) ** 2).sum(axis=1)
             meat = join(cells, squares)
             effective = float(cells.clusters)
@@ -293,6 +294,7 @@ def gap_errors(spread: StrengthSpread) -> Floats:
     )
     wider = np.maximum(variance, gap_variances(spread.prior))
     either = spread.one_sided[:, None] | spread.one_sided[None, :]
+    # Rounding may put the variance of a difference just below zero.
     return np.sqrt(np.maximum(np.where(either, wider, variance), 0.0))
 
 

@@ -197,6 +197,7 @@ def measure_tails(hit: Ints, shared: Ints, offered: Ints) -> TailChances:
         shared: shape (items,), how many options are pointed at.
         offered: shape (items,), how many there are.
     """
+    # Who points at all options earns the same whatever the key is.
     said = shared < offered
     hit, shared, chance = hit[said], shared[said], shared[said] / offered[said]
     if len(hit) == 0:
@@ -281,6 +282,7 @@ def measure_leaks(layout: ItemLayout, picks: Floats, fold: Ints) -> Floats:
 
 def _share_out(layout: ItemLayout, scores: Floats) -> Floats:
     """Return the chance of each option: exponentials of scores that sum to 1 in each item."""
+    # Less the highest score of the item, so that no exponential overflows.
     raised = np.exp(scores - np.maximum.reduceat(scores, layout.start)[layout.owner])
     return np.asarray(raised / np.add.reduceat(raised, layout.start)[layout.owner])
 

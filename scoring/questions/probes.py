@@ -65,6 +65,7 @@ def describe(layout: ItemLayout) -> Any:
     off = length - (np.add.reduceat(length, layout.start) / layout.size)[layout.owner]
     wide = np.sqrt((np.add.reduceat(off**2, layout.start) / layout.size)[layout.owner])
     places = layout.place[:, None] == np.arange(int(count.max()))
+    # One character more, since options of one length have no spread to be divided by.
     others = np.column_stack([off / (wide + 1.0), score_overlap(layout), places])
     return hstack([_weigh_words(layout), csr_matrix(others)]).tocsr()
 
@@ -99,6 +100,7 @@ def learn_linearly(layout: ItemLayout, features: Any, fold: Ints) -> Floats:
     linear in the keys, so that keys drawn a thousand times cost one product of matrices and no
     thousand regressions.
     """
+    # The one is the intercept, as a feature that all options share.
     products = (features @ features.T).toarray() + 1.0
     chance = (1.0 / layout.size)[layout.owner]
     soft = 1.0 / (SOFTNESS * float((chance * (1.0 - chance)).mean()))

@@ -275,6 +275,7 @@ def _is_flat(rows: BattleRows, phi: Floats) -> bool:
         return False
     matrix = _information(rows, phi, 0.0)
     scale = np.sqrt(np.diag(matrix))
+    # A covariate that is always zero has no information of its own, and nothing to be divided by.
     if not (scale > 0).all():
         return True
     return bool(np.linalg.eigvalsh(matrix / np.outer(scale, scale))[0] < _FLAT)

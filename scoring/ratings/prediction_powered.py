@@ -150,6 +150,8 @@ def rate_on_labels(
             raise NoFiniteStrength(members[one_sided])
         theta, fit, tuning = _fit(part, method.likelihood, lam, one_sided)
         fitted = FittedComponent(theta, fit)
+        # By the labels alone: on the scale of people a judge's verdicts are no evidence of who
+        # never won.
         place_members(found.ratings, members, fitted, cells=labelled, method=method)
         found.tunings.append(tuning)
     return found
@@ -221,6 +223,7 @@ def _corrected_cells(part: _WeighedBattles, lam: float) -> Cells:
     """
     data = part.data
     judged = lam * (part.by_judge - part.by_people)
+    # Without a label the weight is 0, but 0 times NaN is NaN.
     points = judged * data.judge + part.by_people * np.nan_to_num(data.people)
     return _pair_up(data.models, data.a, data.b, judged + part.by_people, points)
 

@@ -93,6 +93,7 @@ def near_duplicates(questions: Sequence[str], videos: Sequence[str]) -> set[int]
 def pieces_of(question: str) -> frozenset[str]:
     """Return all runs of LENGTH characters, whatever the case, signs and spaces."""
     text = " ".join("".join(c if c.isalnum() else " " for c in question.casefold()).split())
+    # A text that is shorter than a piece is one piece.
     return frozenset(text[k : k + LENGTH] for k in range(max(1, len(text) - LENGTH + 1)))
 
 

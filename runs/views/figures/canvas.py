@@ -269,6 +269,7 @@ class FigureSheet:
             top += inches(line.size)
             self.figure.text(
                 PAD / self.width,
+                # A baseline lies a quarter of the line above its foot.
                 1 - (top - 0.25 * inches(line.size)) / self.height,
                 line.text,
                 fontsize=line.size,
@@ -288,6 +289,7 @@ def columns_that_fit(panels: int, left: float, right: float, least: float) -> tu
         most = int((width - left - right + BETWEEN) / (least + BETWEEN))
         if most >= panels:
             return width, panels
+    # As many a row as spread the panels evenly over the fewest rows.
     return PAGE, math.ceil(panels / math.ceil(panels / max(most, 1)))
 
 

@@ -191,7 +191,7 @@ def names(texts: Sequence[str], *, several: bool = True) -> Texts:
 
 def _frame(axes: Axes, panel: Panel, lines: int, *, wide: float, several: bool) -> None:
     low, high = panel.axis
-    # Only scales of rating points come without ticks; 20 of these are left at either end.
+    # Only scales of rating points come without ticks; at least 20 are left beyond either end.
     reach = max(_MARGIN * (high - low), 20.0 * (not panel.ticks))
     axes.set_xlim(low - reach, high + reach)
     axes.set_xticks(panel.ticks or _ticks(axes.get_xlim(), wide, several=several))
