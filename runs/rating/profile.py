@@ -255,6 +255,7 @@ def _rows(
         mark = _mark(contrasts[k], level) if is_tested[k] else None
         row = _row(theme, contrasts[k], showing[theme], others_n=tallies.others_n(model, k))
         rows.append(replace(row, mark=mark))
+    # Stable, so that equally frequent themes keep the order of the whole run.
     return tested, tuple(sorted(rows, key=lambda row: -row.n))
 
 

@@ -148,6 +148,7 @@ def _bounds(
     deviation = np.sqrt(own + 2.0 * ridge)
     rng = np.random.default_rng(seed)
     with one_blas_thread():
+        # Models as rows, each in one piece of memory, since the loop below reads them one by one.
         drawn = np.ascontiguousarray((rng.standard_normal((_DRAWS, n)) @ root.T).T)
     behind = np.full((n, _DRAWS), -np.inf)
     ahead = np.full((n, _DRAWS), -np.inf)

@@ -197,7 +197,7 @@ def measure_tails(hit: Ints, shared: Ints, offered: Ints) -> TailChances:
         shared: shape (items,), how many options are pointed at.
         offered: shape (items,), how many there are.
     """
-    # Who points at all options earns the same whatever the key is.
+    # A probe that points at all options earns the same whatever the key is.
     said = shared < offered
     hit, shared, chance = hit[said], shared[said], shared[said] / offered[said]
     if len(hit) == 0:

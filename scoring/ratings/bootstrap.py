@@ -189,7 +189,7 @@ def _climb_all(
         largest = np.abs(step).max(axis=0)
         # The first step leaves no inverse that the next one could improve.
         far = float(largest.max()) if turn else np.inf
-        # Far from the top a whole step may lead too far; a step of nothing must not be divided by.
+        # Far from the top a whole step may lead too far; one of no length must not be divided by.
         at += step * np.minimum(1.0, _LONGEST / np.maximum(largest, 1e-300))
         rest = (largest <= _AT_REST) & (pull * largest <= _PULLED) & (not penalised or turn > 0)
         if rest.any() or turn == _STEPS - 1:

@@ -260,6 +260,7 @@ class FigureSheet:
 
     def axes(self, left: float, top: float, width: float, height: float) -> Axes:
         """Return axes in the body, whose corner is this far from the left and from its top."""
+        # matplotlib measures from the lower edge, in parts of the figure.
         below = self.height - self.top - top - height
         box = (left / self.width, below / self.height, width / self.width, height / self.height)
         return self.figure.add_axes(box)

@@ -195,6 +195,7 @@ def _frame(axes: Axes, panel: Panel, lines: int, *, wide: float, several: bool) 
     reach = max(_MARGIN * (high - low), 20.0 * (not panel.ticks))
     axes.set_xlim(low - reach, high + reach)
     axes.set_xticks(panel.ticks or _ticks(axes.get_xlim(), wide, several=several))
+    # Lines run down, as in a table.
     axes.set_ylim(max(lines, 1) - 0.5, -0.5)
     axes.set_yticks(range(lines), [""] * lines)
     axes.tick_params(axis="x", labelsize=SMALL)

@@ -269,6 +269,7 @@ class PageData:
 
     def _battle(self, battle: Battle) -> dict[str, Any]:
         body = battle.model_dump(by_alias=True, mode="python", exclude=set(_LEFT_OUT))
+        # `schema` is the name in JSON of a field called otherwise, so it is not excluded above.
         for key in _LEFT_OUT:
             body.pop(key, None)
         took = self.took.get(battle.id, {})

@@ -263,6 +263,7 @@ def _dialogues(
     """Yield dialogues of each ability in turn, up to MOST_BYTES together."""
     said = [{(line.qid, line.round): line for line in one.lines} for one in results]
     each = [[item for item in items if item.ability == ability] for ability in ALL]
+    # In turn, so that a page that is cut short still shows each ability.
     in_turn = [item for some in zip_longest(*each) for item in some if item is not None]
     room = MOST_BYTES
     for item in in_turn:
