@@ -209,6 +209,7 @@ def _shown(run: RunReader, battle: Battle, *, chosen: str | None = None) -> Batt
     then, ever = _lineage(run, battle)
     scope = base_of(battle.id)
     generation = generation_of(battle.id)
+    # By place: what is played again asks in the scope of what it supersedes.
     calls = run.store.journal.calls(scope)
     current = run.lineup.current(scope)
     return BattleDetail(
@@ -251,6 +252,7 @@ def _choose(run: RunReader, rate: Rate) -> _Choice:
         candidates = _candidates(outlines, decided, first, second)
     chance = chances(outlines, rows)
     surprising = np.flatnonzero(candidates.among)
+    # Stable, as in a list: equally likely ones stay as they were played.
     surprising = surprising[np.argsort(chance[surprising], kind="stable")]
     is_even = bool(np.ptp(chance[surprising]) < _EQUAL)
     # A run may have a million battles: of those by far the most are told apart by their outlines.
@@ -354,6 +356,7 @@ def _confirmed(run: RunReader, battle: Battle, names: Mapping[str, str]) -> int:
     seating, and that of the evolver, if it found more faults in the loser's answer.
     """
     spoken = [judging for judging in battle.verdicts if judging.analyses]
+    # Whoever abstained or failed says nothing against the verdict.
     decided = {judging.verdict for judging in spoken} - {"abstain", "failed"}
     if decided != {battle.verdict} or not is_blamed(battle, names):
         return 0
@@ -375,6 +378,7 @@ def _lineage(run: RunReader, battle: Battle) -> tuple[list[Battle], list[Battle]
     """Return a battle's lineage as it stood when it was played, and all that was played of it."""
     slots = run.store.slots()
     slots = slots.where(slots.about(battle.video) & (slots.personas == battle.persona))
+    # A newcomer's battle led to no question; it stands here only if it is the one that is shown.
     slots = slots.where(~newcomers_among(slots) | slots.among([battle.id]))
     mine = next((slot.generation for slot in slots if slot.id == battle.id), 0)
     # As it stood then: what was repaired later did not lead to this question.
@@ -412,5 +416,6 @@ def _named(ids: list[str]) -> str:
 def _nearest(ids: list[str], wanted: str) -> str:
     if not ids:
         return "no battle of this run is settled yet"
+    # Cut, since matching takes time by the square of the length, and anything may be typed.
     near = get_close_matches(wanted[:64], ids, n=NAMED, cutoff=0.5)
     return f"there are {_named(near or ids)}"

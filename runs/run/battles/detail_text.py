@@ -223,6 +223,7 @@ def _stored(battle: Battle, seat: str) -> str:
 def _side_by_side(shown: list[tuple[str, str]]) -> Table:
     table = Table.grid(padding=(0, 2), expand=True)
     for _ in shown:
+        # Unless it is told to fold, rich cuts words that are longer than the column.
         table.add_column(ratio=1, overflow="fold")
     for row in zip(*shown, strict=True):
         table.add_row(*(Text(safe(cell, lines=True)) for cell in row))

@@ -146,6 +146,7 @@ def _own_servers(endpoints: Iterable[str]) -> list[str]:
     """Return the names under which servers of one's own may be spoken of, longest first."""
     own = {one for one in endpoints if not (one == IN_PROCESS or is_providers(one))}
     hosts = {one.rpartition(":")[0] for one in own if ":" in one}
+    # A host stands in its own address: replaced first, it would leave the port behind.
     return sorted(own | hosts, key=len, reverse=True)
 
 
@@ -194,6 +195,8 @@ def write_whole(to: Path, lines: Iterable[str]) -> int:
 
     A file next to it is filled and then given the name. Raises OSError.
     """
+    # In the same folder, since a rename works within one
+    # file system; cut, since names have 255 bytes.
     number, name = tempfile.mkstemp(dir=to.parent, prefix=f".{to.name[:40]}-")
     draft = Path(name)
     count = 0
@@ -203,9 +206,11 @@ def write_whole(to: Path, lines: Iterable[str]) -> int:
                 file.write(f"{line}\n")
                 count += 1
             file.flush()
+            # Before the rename, or after a power cut the name could lead to an empty file.
             os.fsync(file.fileno())
         draft.chmod(0o644)  # mkstemp keeps it to its owner
         draft.replace(to)
+    # At Ctrl-C, too: half a draft is of no use to anybody.
     except BaseException:
         with suppress(OSError):
             draft.unlink()
@@ -250,6 +255,7 @@ def export(
 
 def refuse_place(out: Path, to: Path, *, force: bool) -> None:
     """Raise BadInput for a file that is part of the run, or there and not to be replaced."""
+    # By how it begins: SQLite's log has the name of the run's file and an ending.
     is_part = to.resolve().parent == out.resolve() and to.name.startswith(RUN_FILE)
     if is_part or to.resolve() == out.resolve():
         raise BadInput(f"{to} is the run itself; pass another --to")

@@ -520,6 +520,7 @@ def _layout(
     # Of a million battles few differ in what the column says.
     _, firsts = np.unique(codes, axis=1, return_index=True)
     widest = _widest(["result", *(result(one, names) for one in outlines.where(firsts))])
+    # Columns are two blanks apart: four gaps here, two more beside question and reason.
     used = id_ + file + length_ + len("round") + 4 * 2
     both = columns - used - widest - 2 * 2
     if both >= 2 * BESIDE:

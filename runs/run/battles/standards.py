@@ -67,6 +67,7 @@ def by_standard(battle: Battle, *, seats_count: bool) -> dict[Standard, Verdict 
 
 def standards_of(run: RunReader) -> Iterator[StandardVerdicts]:
     """Yield the verdicts by standard of the battles that count, in slot order."""
+    # Where fewer battles are judged from both seats, the second seating only audits.
     seats_count = run.manifest.get("swap") == "all"
     for battle in run.battles:
         found = by_standard(battle, seats_count=seats_count)

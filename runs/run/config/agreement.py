@@ -36,6 +36,7 @@ from videoautoarena.runs.run.config.cast import (
 )
 from videoautoarena.runs.run.config.run_config import RunConfig
 
+# 128 bits: other places with the same digest cannot be found.
 DIGITS = 32
 """Hex digits of the digest that names an agreement."""
 _LONGEST = 300
@@ -107,6 +108,7 @@ def agreed(
     file = arena_file(trust.config) if is_asked else ArenaFile()
     own = {name: _as_configured(name, entry, file) for name, entry in received.items()}
     still = [entry for entry in own.values() if entry.is_received]
+    # Frames of a folder that the file names are listed with wherever they go, also to a provider.
     if stored is None:
         still = [entry for entry in still if _leads_away(entry)]
     asked = TrustAgreement(
@@ -168,6 +170,7 @@ def _as_configured(name: str, entry: CastEntry, file: ArenaFile) -> CastEntry:
     An entry that leads where some model of that file leads counts as agreed to, too.
     """
     is_embedder = entry.model.startswith("embeddings:")
+    # Its own name first: that table alone also says how the model is reached.
     for alias in dict.fromkeys((name, *file.models)):
         if file.table(alias) is None:
             continue
@@ -252,6 +255,7 @@ def _is_known(asked: TrustAgreement) -> bool:
 def _state() -> Path:
     """Return the file of agreements, by the XDG rules."""
     base = os.environ.get("XDG_STATE_HOME", "")
+    # XDG has paths that are not absolute ignored.
     root = Path(base) if os.path.isabs(base) else Path.home() / ".local" / "state"
     return root / "videoautoarena" / "agreed.json"
 
@@ -286,8 +290,10 @@ def _writing() -> Iterator[Path]:
     """
     state = _state()
     state.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    # A file of its own: the list is replaced, and a lock on what was replaced keeps nobody out.
     with open(state.with_suffix(".lock"), "a", opener=_private) as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
+        # In the same folder, since a rename works within one file system.
         number, name = tempfile.mkstemp(dir=state.parent, prefix="agreed-")
         os.close(number)
         try:

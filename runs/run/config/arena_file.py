@@ -231,6 +231,7 @@ def read_arena_file(path: Path) -> ArenaFile:
         mistakes = wrong.errors()
         # A misspelled key first: a value that is missing is often what the key was meant for.
         unknown = (one for one in mistakes if one["type"] == "extra_forbidden")
+        # pydantic's own error is left out: it repeats values, which may be keys.
         raise BadInput(f"{path}: {_describe(next(unknown, mistakes[0]))}") from None
 
 

@@ -345,6 +345,7 @@ def is_self_judging(
     roster: Iterable[str], officials: Iterable[str], *, cast: Mapping[str, CastEntry], allowed: bool
 ) -> bool:
     """Return whether a judge or the examiner also competes; BadInput unless allowed."""
+    # By model: the same one may play under two names.
     competing = {cast[name].model for name in roster}
     both = [name for name in officials if cast[name].model in competing]
     if both and not allowed:

@@ -24,6 +24,7 @@ def calls_at_most(config: RunConfig, *, videos: int, first: int, later: int) -> 
     """
     calls: Counter[str] = Counter()
     slots = first + later
+    # Any battle may be drawn for the audit by swapped seats.
     seatings = 1 if config.swap == 0 else 2
     # The account of the video, and the asks for its users.
     opening = 1 + (DIVERSE_ASKS if config.diverse else 1)

@@ -131,6 +131,7 @@ def _full_name(name: str, url: str | None) -> str:
         return parse_model(name).resolved
     except BadInput as wrong:
         place = f"if it runs on a server, give its address with --base-url {name}=http://HOST/v1"
+        # That advice is of no use to somebody who is about to make the file.
         said = str(wrong).removesuffix(", or give it a table in arena.toml")
         raise BadInput(f"{said}; {place}") from None
 
@@ -170,6 +171,7 @@ def first_file(cast: NamedCast) -> str:
     officials = {cast.examiner, *cast.judge}
     check_posts(cast.models, officials)
     aliases = _aliases(cast.names)
+    # A directive of Taplo, by which editors check and complete the file.
     parts = [f"#:schema {SCHEMA_FILE.as_uri()}\n{_HEAD}"]
     for name, alias in aliases.items():
         settings = {"base_url": cast.base_urls.get(name), "key_env": cast.key_envs.get(name)}
@@ -245,6 +247,7 @@ def _roles(models: Sequence[str], examiner: str, judges: Sequence[str]) -> str:
 
 def _text(text: str) -> str:
     """Return a text as TOML writes it: escaped like JSON, and DEL besides."""
+    # Not in ASCII: JSON would write some characters as surrogates, which TOML refuses.
     return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
 
 

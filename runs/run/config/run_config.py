@@ -47,6 +47,8 @@ def choose_sampling(flags: Mapping[str, Any], file: SamplingTable, *, is_paper: 
     chosen = {**(PAPER_SAMPLING if is_paper else {}), **typed}
     said = {**_said(lambda name: getattr(file, FLAG_OF.get(name, name), None)), **chosen}
     policy = said.get("policy", "uniform")
+    # A rate in the file gives way to a policy that was
+    # typed or is the paper's; a typed one does not.
     if policy == "fps":
         said.setdefault("fps", FPS)
     elif said.pop("fps", None) is not None and ("fps" in typed or "policy" not in chosen):
@@ -55,6 +57,7 @@ def choose_sampling(flags: Mapping[str, Any], file: SamplingTable, *, is_paper: 
     try:
         return Sampling.model_validate(said)
     except ValidationError as wrong:
+        # What was typed wrong ends with exit code 2, what stands wrong in a file with 1.
         is_typed = wrong.errors()[0]["loc"][0] in typed
         raise (WrongArgument if is_typed else BadInput)(_describe_sampling(wrong)) from None
 
@@ -234,6 +237,7 @@ class RunConfig(Record):
     def identity(self) -> dict[str, Any]:
         """Return what must be equal for two runs to be the same run."""
         # Users are copied when a run begins: the file may be gone or another when it goes on.
+        # Rounds and newcomers may be added later, and of the cast only what decides battles counts.
         no_part = {"cast", "rounds", "joined", "guests", "personas"}
         data = self.model_dump(mode="json", exclude=no_part)
         data["cast"] = {
@@ -271,6 +275,8 @@ class RunConfig(Record):
         No model of it can be called before `agreed` has seen where it leads.
         """
         try:
+            # A record refuses keys that it does not know, and
+            # a manifest also has a version and prompts.
             said = cls.model_validate({k: v for k, v in manifest.items() if k in cls.model_fields})
         except ValidationError as wrong:
             place = ".".join(map(str, wrong.errors()[0]["loc"]))
@@ -409,6 +415,7 @@ def _layered(flags: Flags, file: ArenaFile) -> dict[str, dict[str, Any]]:
         "personas": flags.personas or (Path(file.run.personas) if file.run.personas else None),
         "concurrency": _at_least(1, pick("concurrency", 16), "--concurrency"),
         "max_void": _share(pick("max_void", MAX_VOID), "--max-void"),
+        # Minutes where it is typed, seconds everywhere else.
         "patience_s": 60 * pick("patience", PATIENCE_S / 60),
         "max_usd": pick("max_usd", None),
         "max_tokens": pick("max_tokens", None),
@@ -436,6 +443,7 @@ def _languages(flags: Flags, otherwise: tuple[str, ...]) -> tuple[str, ...]:
     place, wrong = (
         ("--languages", WrongArgument) if flags.languages else ("run.languages", BadInput)
     )
+    # Sorted, so that the order in which they are named makes no other run.
     found = sorted(code.strip().lower() for code in flags.languages or otherwise)
     if unknown := next((code for code in found if code not in LANGUAGES), None):
         there = ", ".join(f"{code} ({name})" for code, (name, _) in LANGUAGES.items())

@@ -123,6 +123,7 @@ def read_bytes(file: Path) -> bytes:
 
 def _decoded(data: bytes, name: str) -> str:
     try:
+        # Spreadsheets put a byte order mark before UTF-8.
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as wrong:
         line = data.count(b"\n", 0, wrong.start) + 1
@@ -146,6 +147,7 @@ def _has_path(header: str, delimiter: str) -> bool:
 
 def _lines(text: str, delimiter: str, name: str) -> Iterator[tuple[int, list[str]]]:
     """Yield line number and cells of each row that is not blank."""
+    # Unless it is strict, it reads on behind a stray quote and guesses.
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
     while True:
         try:
@@ -154,6 +156,8 @@ def _lines(text: str, delimiter: str, name: str) -> Iterator[tuple[int, list[str
             why = f"{wrong}"
             if "unexpected end" in why:
                 why = "a quote is never closed; close it, or double it"
+            # csv has a limit of its own: 131,072 characters,
+            # unless somebody raised it in this process.
             elif "field larger" in why:
                 why = f"a cell is longer than {LONGEST_CELL:,} characters; shorten it"
             raise BadInput(f"{name}, line {reader.line_num}: {why}") from None
@@ -198,6 +202,7 @@ def _rows(
         where = f"{name}, line {line}"
         if any(cell.strip() for cell in found[len(columns) :]):
             raise BadInput(f"{where}: {len(found)} cells where the header has {len(columns)}")
+        # A row may lack cells at its end, or have empty ones beyond the header.
         for cell, column in zip(found, columns, strict=False):
             if len(cell) > LONGEST_CELL:
                 raise BadInput(
@@ -232,6 +237,7 @@ def plain_licence(licence: str) -> str:
 
 
 def _is_unsafe(char: str) -> bool:
+    # Not all of category Cf: emoji and scripts such as Persian need the joiners in it.
     hidden = char in _TURNS or ord(char) in _TAGS
     return hidden or unicodedata.category(char) in ("Cc", "Cs", "Co", "Cn")
 
@@ -451,6 +457,7 @@ def changed_facts(store: Store, folder: Path, asked: str | None = None) -> str |
     try:
         now = digest(read_bytes(file)) if file else None
     except BadInput:
+        # Equal to no digest, so that it differs from whatever was kept.
         now = ""
     if now == kept.sha256:
         return None

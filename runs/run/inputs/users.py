@@ -138,6 +138,7 @@ def _user(file: Path, number: int, row: str, known: _BoundVideos) -> BroughtUser
     try:
         value = parse_json(row, place)
     except BadInput as wrong:
+        # A row is parsed by itself and so has one line; `place` names that of the file.
         raise BadInput(str(wrong).replace(" is no JSON: line 1:", " is no JSON:")) from None
     if not isinstance(value, dict):
         raise BadInput(f'{place} is {kind_of(value)}; write an object, {{"text": "..."}}')
@@ -327,6 +328,7 @@ def keep_seats(store: Store, added: Sequence[Video], *, seed: int) -> None:
     """Write down the users of videos that are about to be added."""
     if (file := kept_file(store)) is None:
         return
+    # Who was drawn for earlier videos counts, so that draws stay even in a run that grows.
     before = [seats_of(store, video.id) for video in store.videos()]
     drawn = seats(file, added, seed=seed, before=before)
     store.put_files({f"{FILE}/{video}": write_body(seated) for video, seated in drawn})
@@ -430,6 +432,7 @@ class _Decks:
                 self._times[user.line] += 1
                 heapq.heappush(heap, self._card(user))
                 found = user
+        # Only now, or the next card drawn would be the same again.
         for card in passed:
             heapq.heappush(heap, card)
         return found
@@ -544,6 +547,7 @@ def run_users(store: Store, battles: Iterable[Battle]) -> Iterator[RunUser]:
 
 def _asked_again(store: Store, video: str) -> bool:
     nonces = (row.nonce for row in store.journal.calls(video))
+    # Ordinals 0 and 1 are the first request and its repair.
     return any(nonce.role == "persona" and nonce.ordinal > 1 for nonce in nonces)
 
 

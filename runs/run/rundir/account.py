@@ -133,6 +133,7 @@ def setup_of(run: RunReader) -> RunSetup:
     rule = kept_rule(store).rule
     work = work_on(store, store.journal.count(besides=ASIDE))
     return RunSetup(
+        # Resolved, since a folder that was given as `.` has no name.
         name=run.folder.resolve().name,
         version=manifest.get("version"),
         began_s=sessions[0].began_at_s if sessions else None,
@@ -192,6 +193,7 @@ class _Readers:
 
     def seen(self, video: str, times: Sequence[float]) -> dict[str, Places]:
         """Return reader to the frames of a video that it saw, roles first."""
+        # Answers keep the times of their frames, calls only how many there were.
         others = [
             sent
             for sent in self.store.journal.sent_about(video)

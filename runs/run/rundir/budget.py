@@ -104,6 +104,7 @@ class Budget:
 
 def spent_so_far(config: RunConfig, journal: Journal) -> MoneyAndTokens:
     """Return what counts against a cap: what calls cost, or at most may have cost."""
+    # Nobody bills stand-ins, so their tokens count against no cap.
     known = journal.spent(besides="offline:*")
     total = summed(known.usd, known.input_tokens + known.output_tokens)
     # Tries without a reply may be on the bill.
@@ -115,10 +116,12 @@ def spent_so_far(config: RunConfig, journal: Journal) -> MoneyAndTokens:
         same = entry is not None and entry.model == row.model
         # The name may stand for another model by now, with another price.
         model = config.model_of(row.alias) if same else None
+        # Where nothing was sent or taken up, the last try cost nothing; those before it may have.
         tries: list[CallRow | Attempt] = [] if row.cost_from == REFUSED else [row]
         tries += [
             attempt
             for attempt in row.attempts
+            # A try that a stop cut off counts by its intent, and must not count twice.
             if may_be_charged(attempt.kind) and not stands_apart(attempt.kind)
         ]
         most = _most(row, model)
@@ -129,10 +132,12 @@ def spent_so_far(config: RunConfig, journal: Journal) -> MoneyAndTokens:
 
 def _unreported_of(one: CallRow | Attempt, model: Model | None, most: _Most) -> MoneyAndTokens:
     """Return what one try may have cost beyond the dollars and tokens that it reports."""
+    # There is no total either where tokens were counted on one side alone.
     tokens = most.tokens if one.usage.total is None else 0
     if one.cost_usd is not None:
         return MoneyAndTokens(0, tokens)
     counted = cost_of(model, one.usage).usd if model else None
+    # The best known first: tokens at today's price, the most as it was noted then, an estimate.
     known = (usd for usd in (counted, one.may_have_cost_usd, most.usd) if usd is not None)
     return summed(next(known, None), tokens)
 

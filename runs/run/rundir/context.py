@@ -140,6 +140,7 @@ def draining_asker(
 
     def listen(event: CallEvent) -> None:
         if ending.note(event, hear(event)):
+            # It is bound below: nothing is heard before the first call.
             asker.drain()
 
     budget = Budget.of(calling.store, calling.config)

@@ -41,6 +41,7 @@ class Quarantined(NamedTuple):
 def verdict_on(store: Store, video: str, generation: int | None = None) -> str | None:
     """Return why a video gives no frames, now or as of a generation; None if it may give some."""
     if generation is not None:
+        # As numbers: of texts, 10 would stand before 9.
         lifted = sorted((int(since), why) for since, why in _lifted(store, video).items())
         if bound := [why for since, why in lifted if generation < since]:
             return bound[0]
@@ -73,6 +74,7 @@ def pardon(store: Store, videos: Collection[str], generation: int) -> list[str]:
 def quarantine(store: Store) -> list[Quarantined]:
     """Return files that are not used: those refused when found, then those without frames."""
     videos = store.videos()
+    # What was refused in one process may be a video of the run since another.
     used = {video.path for video in videos}
     refused = (one for one in store.skipped() if one.path not in used)
     verdicts = ((video, verdict_on(store, video.id)) for video in videos)
@@ -93,6 +95,7 @@ def failed_slots(store: Store, *, at_hand: Collection[str] = ()) -> set[str]:
     videos without frames only those `at_hand` are tried once more.
     """
     superseded = Tally.of(store).superseded
+    # Verdicts first: of a run with many battles only what is undecided is read whole.
     undecided = [id_ for id_, verdict in store.each_verdict() if verdict not in DECIDED]
     battles = (store.battle(id_) for id_ in undecided if id_ not in superseded)
     failed = [
@@ -193,6 +196,7 @@ class Forfeits:
     def note(self, a: str | None, b: str | None, verdict: str, *, reason: str | None) -> None:
         """Count one battle."""
         self.verdicts[verdict] += 1
+        # A void is nobody's battle: counted, it would lower the share of those who forfeit.
         if verdict == "void":
             return
         self.battles.update(name for name in (a, b) if name is not None)

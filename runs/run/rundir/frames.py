@@ -230,6 +230,7 @@ class RunFrames:
             return
         file = self._files[video]
         known = self._videos[video]
+        # The lock that `frames` takes, so that no video is decoded twice at once.
         async with self._locks.setdefault(video, asyncio.Lock()):
             try:
                 await self._decoders.frames(file, known, self._sampling)
@@ -256,6 +257,7 @@ class RunFrames:
         except UnusableVideo:
             await self._condemn_whole(video)
             raise
+        # Calls name frames by this id, by which `jpegs` finds the stretches again.
         frames = found.model_copy(update={"video": part})
         self._store.put_file(f"{PARTS}{part}", write_body(frames))
         return frames

@@ -177,6 +177,7 @@ def go_on(
     _refuse_idle(store, begun, kept, found)
     file = asked.personas if asked else None
     users = changed_users(store, kept.personas, file)
+    # Nothing is written above this line, so that a refusal leaves the run as it was.
     _bound(store, open_options)
     keep_config(store, kept)
     # Before rounds are added: those come after what is played again, and are no part of it.
@@ -318,6 +319,7 @@ def named_in_full(out: Path, flags: Flags) -> Flags:
     Short names of the run's models become whole; letters are composed as where the name stands.
     """
     typed = (*flags.models, *flags.judge, flags.examiner or ":")
+    # A whole name in ASCII has one spelling only, so that no file has to be read for it.
     if all(":" in name and name.isascii() for name in typed):
         return flags
     named = list(arena_file(flags.config).models)
@@ -363,6 +365,7 @@ def configured(
         now = _with_parameters(now, kept)
     if asked.assumed_pairing:
         now = now.model_copy(update={"pairing": kept.pairing})
+    # Only where all others are named; else it is refused below as another run.
     if set(kept.models) - set(kept.guests) <= set(now.models):
         now = _with_newcomers(now, kept)
     newcomers = [model for model in now.models if model not in kept.models]

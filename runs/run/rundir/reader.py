@@ -81,6 +81,7 @@ class RunReader:
     folder: Path
     store: Store
 
+    # What is cached goes into `__dict__`, which a frozen dataclass leaves open.
     @cached_property
     def manifest(self) -> dict[str, Any]:
         """The settings of the run."""
@@ -267,6 +268,7 @@ def guess_run(folder: Path) -> str:
     near = list(islice(runs_below(folder, most_folders=FEW_FOLDERS), MOST_GUESSES))
     if not near:
         beside = list(islice(runs_below(folder.parent, most_folders=FEW_FOLDERS), MOST_RUNS))
+        # The last of equal keys stays: backwards, of runs with one name that is the nearest.
         by_name = {path.name: path for path in reversed(beside)}
         alike = get_close_matches(folder.name, by_name, n=1)
         near = [by_name[name] for name in alike] or beside * (len(beside) <= MOST_GUESSES)
@@ -285,6 +287,7 @@ def _folders(folder: Path) -> list[Path]:
                 if entry.is_dir(follow_symlinks=False) and not entry.name.startswith(".")
             ]
     except OSError:
+        # These are searched unasked, so what cannot be read is passed over.
         return []
     return [folder / name for name in sorted(names)]
 
@@ -495,6 +498,7 @@ def reading_of(manifest: Mapping[str, Any]) -> int:
 def _number_of(manifest: Mapping[str, Any], name: str) -> int:
     # Runs that are older than the number have none: they are of the first.
     number = manifest.get(name, 1)
+    # True is an int in Python, and equals 1.
     if not isinstance(number, int) or isinstance(number, bool) or number < 1:
         raise StoreError(f"the run's settings cannot be read ({name})")
     return number

@@ -160,6 +160,8 @@ def _latest(slots: Slots) -> Slots:
     if not len(slots) or not any(generation_of(kind.suffix) for kind in slots.kinds):
         return slots
     place = places_of(slots)
+    # By the last key first; of equal generations the
+    # first slot comes last, and is the one that stays.
     order = np.lexsort((-np.arange(len(slots)), slots.generations, place))
     is_last = np.append(place[order][1:] != place[order][:-1], True)
     return slots.where(np.sort(order[is_last]))
@@ -195,6 +197,7 @@ def newcomers_among(slots: Slots) -> Mask:
 
 def in_order(videos: Iterable[Video], seed: int) -> list[Video]:
     """Return videos in the order a run takes them: by sha256 of seed and content."""
+    # By content: a file that was renamed or moved keeps its place.
     return sorted(videos, key=lambda video: derive(seed, video.sha256))
 
 
@@ -240,6 +243,7 @@ def _known(videos: Sequence[str], rounds: int, existing: Slots) -> Mask:
     film = film[existing.columns.video]
     cell = existing.by_kind(lambda kind: place.get(kind.suffix, -1))
     is_here = (film >= 0) & (cell >= 0)
+    # What reshape gives of a whole array is a view, so `known` itself is written.
     known.reshape(len(videos), rounds * len(PERSONAS))[film[is_here], cell[is_here]] = True
     return known
 

@@ -59,6 +59,7 @@ class Waves:
         # What newcomers made of stored answers is no part of any wave.
         slots = slots.where(~newcomers_among(slots))
         parts = (slots.generations, slots.columns.block, slots.rounds)
+        # lexsort sorts by its last key first.
         ordered = np.lexsort((slots.columns.ordinal, *parts[::-1]))
         self._slots = slots = slots.where(ordered)
         self.order, self._wave = _numbered_waves([part[ordered] for part in parts])
@@ -110,6 +111,7 @@ class Waves:
             return
         a, b = (self._models.get(model or "", _NOBODY) for model in (ending[1], ending[2]))
         halves = _HALVES.get(ending.verdict or "", _NOBODY)
+        # A changed file may let a model meet itself: that settles the slot and counts nowhere.
         if _NOBODY not in (a, b, halves) and a != b:
             self._rows[row, _FIRST:] = a, b, halves
         # Once for each slot that counts: a superseded battle keeps no wave waiting.
@@ -133,6 +135,7 @@ class Waves:
         The latest slot of each place among them counts, played or not. Once these waves are settled
         the result does not depend on the course of the run. The first `models` of the roster count.
         """
+        # Rows stand in the order of their waves.
         rows = self._rows[: np.searchsorted(self._wave, wave, side="right")]
         # Among equals numpy finds the first, which is the latest from behind.
         _, last = np.unique(rows[::-1, _PLACE], return_index=True)
