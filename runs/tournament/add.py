@@ -203,6 +203,7 @@ def _with_newcomer(kept: RunConfig, request: AddRequest, *, generation: int) -> 
             "models": kept.models if name in kept.models else (*kept.models, name),
             "joined": {**kept.joined, name: kept.joined.get(name, generation)},
             "guests": {**kept.guests, name: (*kept.guests.get(name, ()), generation)},
+            # What the run has stays: of a helper of the same name only the model was compared.
             "cast": {**helpers, **kept.cast, name: entry},
             "offline": kept.offline and all(one.is_offline for one in (entry, *helpers.values())),
         }

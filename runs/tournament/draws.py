@@ -198,6 +198,7 @@ async def _each(work: Callable[[Slot], Awaitable[None]], slots: Iterable[Slot]) 
     except BaseException:
         for task in tasks:
             task.cancel()
+        # Waited for, so that none of them is still at work when the exception is heard.
         await asyncio.gather(*tasks, return_exceptions=True)
         raise
 

@@ -268,4 +268,5 @@ def _order(left: Slots, *, in_waves: bool) -> Longs:
         visits[in_turn] = numbered(numbers_of_visits(left)[in_turn])
         keys = [visits]
     keys = [np.where(of_newcomer, 0, key) for key in keys]
+    # lexsort sorts by its last key first.
     return np.lexsort((ordinal, *reversed(keys), of_newcomer))

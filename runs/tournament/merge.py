@@ -156,6 +156,7 @@ def _made(to: Path) -> Iterator[None]:
         lock.release(remove=not is_done)
         if missing and not is_done:
             with suppress(OSError):
+                # It removes nothing but an empty folder, so what somebody else put there stays.
                 to.rmdir()
 
 
@@ -209,6 +210,7 @@ def _refuse_other(first: RunReader, other: RunReader) -> None:
     here, there = (RunConfig.of_manifest(run.manifest) for run in (first, other))
     mine = here.identity()
     theirs = there.identity()
+    # A run may grow in these, so they are no part of its identity; parts of one run must agree.
     mine |= {"rounds": here.rounds, "joined": here.joined}
     theirs |= {"rounds": there.rounds, "joined": there.joined}
     # The merged run has one manifest, by which all of its battles are read again.

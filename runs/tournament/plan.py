@@ -310,6 +310,7 @@ def plan_of(config: RunConfig, work: RemainingWork) -> Plan:
     for (alias, role), (calls, most) in _calls(config, work).items():
         made = work.done[(alias, role)]
         if most > made:
+            # Repairs and refusals may have taken more calls by now than were expected in all.
             bare = Line(alias, role, max(calls - made, 0.0), most - made)
             lines.append(estimated(config, bare, seen))
     prices = {alias: price_of(config.model_of(alias)) for alias in config.cast}
@@ -331,6 +332,7 @@ def plan_of(config: RunConfig, work: RemainingWork) -> Plan:
 
 def _answers_left(work: RemainingWork) -> int:
     given = sum(count for (_, role), count in work.done.items() if role == "contestant")
+    # Where a newcomer plays, the other answer is stored.
     return 2 * (work.first + work.later) + work.guests.total() - given
 
 
@@ -414,8 +416,10 @@ def repaired_share(rows: Iterable[CallRow]) -> float:
 def _rates(config: RunConfig, rows: Iterable[CallRow]) -> _Rates:
     """Return the rates of this run so far, or the stated ones while there are too few calls."""
     made = list(rows)
+    # The evolver is asked a second time only after a refusal.
     proposals = Counter(row.nonce.ordinal // 2 for row in made if row.nonce.role == "evolver")
     refused = proposals[1] / proposals[0] if proposals[0] >= ENOUGH else REFUSED
+    # Ordinals 0 and 1 are the first request and its repair.
     users = Counter(row.nonce.ordinal > 1 for row in made if row.nonce.role == "persona")
     alike = users[True] / users[False] if users[False] >= ENOUGH else ALIKE
     return _Rates(repaired_share(made), min(refused, 1.0), alike if config.diverse else 0.0)

@@ -249,6 +249,8 @@ async def _play_here(
     asker = game.asker
     met = None
     if game.watch is not None:
+        # Until here it was read only when a slot asked for
+        # its turn, as none does after the last waves.
         game.watch.look()
         met = game.watch.met
     cap = budget.spend_cap

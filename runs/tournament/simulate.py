@@ -156,6 +156,7 @@ def resume(
             raise BadInput(f"{out} does not say where its videos are; pass --videos")
         stored = folder if videos is None else None
         config = agreed(config, config.cast, out=out, stored=stored, trust=open_options.trust)
+        # Only now, since the name of the folder may be anybody's and nobody looks there unasked.
         if videos is None and not folder.is_dir():
             raise BadInput(f"the videos of {out} were in {folder}, which is gone; pass --videos")
         open_options = replace(open_options, caps=merged_caps(kept_caps(store), limits.caps))
