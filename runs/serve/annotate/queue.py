@@ -47,6 +47,8 @@ class VoteQueue(Generic[V]):
         self._order = order
         self._cast: dict[str, V] = {of.subject: of for of in cast if of.subject in known}
         self._elsewhere = known.intersection(elsewhere)
+        # Between the check of a ticket and the next one lies
+        # a write, in which a double click would pass.
         self._gate = asyncio.Lock()
         self._next()
 
@@ -98,6 +100,7 @@ class VoteQueue(Generic[V]):
         async with self._gate:
             if not self._cast or not secrets.compare_digest(*_bytes(ticket, self.ticket)):
                 raise StaleVote
+            # A dictionary keeps its order: the last key is of the vote that was cast last.
             subject = next(reversed(self._cast))
             await self._votes.withdraw(self._cast[subject])
             del self._cast[subject]

@@ -60,6 +60,7 @@ class VideoFiles:
         identity = _identity(handle)
         known = self._checked.get(video.id)
         if known is None or known[0] != identity:
+            # The size first: it tells most other files without reading them.
             is_same = identity[2] == video.size_bytes
             is_same = is_same and await aside(lambda: _sha256(handle)) == video.sha256
             if _identity(handle) != identity:
@@ -107,6 +108,7 @@ def _opened(folder: Path, name: str) -> int:
 
 def _identity(handle: int) -> Identity:
     about = os.fstat(handle)
+    # Whoever changes a file can set mtime back, but not ctime.
     return about.st_dev, about.st_ino, about.st_size, about.st_mtime_ns, about.st_ctime_ns
 
 

@@ -279,6 +279,7 @@ class _Request:
         self.method: str = scope["method"]
         self.path: bytes = scope["raw_path"]
         self._headers: list[tuple[bytes, bytes]] = scope["headers"]
+        # These are raw bytes of anybody; latin-1 decodes every one.
         asked = parse_qs(scope["query_string"].decode("latin-1"), keep_blank_values=True)
         tokens = asked.get("token") if self.path == b"/" else None
         self.token = tokens[0] if tokens else None

@@ -63,6 +63,7 @@ class RunsBelow:
         row: Row = {"id": id_, "name": name, "changed_s": 0.0, "reason": None}
         try:
             stamp = stamp_of(path)
+            # A stamp has nanoseconds.
             row["changed_s"] = max(part[2] for part in stamp if part) / 1e9
             if id_ not in self._rows or self._rows[id_][0] != stamp:
                 self._rows[id_] = stamp, _read(path)
@@ -79,6 +80,7 @@ def _read(folder: Path) -> Row:
 
 
 def _id(path: Path, folder: Path) -> str:
+    # Names of folders need be no UTF-8, so their bytes are hashed.
     return sha256(os.fsencode(path.relative_to(folder))).hexdigest()[:12]
 
 

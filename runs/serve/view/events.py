@@ -81,6 +81,7 @@ class Current:
         return data
 
     def _read_aside(self, stamp: Stamp) -> tuple[RunData, float]:
+        # CPU time of this thread, which other work on the machine does not stretch.
         began = time.thread_time()
         page = PageData.read(self.folder)
         with open_run(self.folder) as run:
@@ -166,6 +167,8 @@ class RunWatch:
             # What the page has read before it listened is unknown here.
             is_first = True
             while True:
+                # Taken before anything is looked at: what
+                # changes while this is sent ends the wait below.
                 changed = self._changed
                 if self._live is not None and self._live != live:
                     live = self._live
@@ -215,6 +218,7 @@ class RunWatch:
                 now = stamp_of(self._current.folder)
                 if not running:
                     await reading
+                    # The last battles may have been committed after that reading began.
                     await self._renew(newest=True)
                 elif reading.done():
                     reading.result()
@@ -260,6 +264,7 @@ class RunWatch:
     def _tell(self) -> None:
         """Wake all who listen."""
         changed = self._changed
+        # The next change has an event of its own; the old one stays set for all who hold it.
         self._changed = asyncio.Event()
         changed.set()
 

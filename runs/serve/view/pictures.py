@@ -114,5 +114,6 @@ def _limits(config: RunConfig, total: int) -> Iterator[tuple[str, tuple[int, ...
 
 def _layout(frames: VideoFrames, seen: Places) -> dict[str, Any]:
     places = worth_a_thumbnail(len(frames.frames), list(seen.values()), THUMBS)
+    # Of a very wide video it would be rounded to nothing.
     height = max(1, round(frames.height_px * WIDTH_PX / frames.width_px))
     return {"w": WIDTH_PX, "h": height, "columns": COLUMNS, "of": list(places)}
