@@ -89,7 +89,9 @@ def read_body(kind: type[R], body: str, **columns: object) -> R:
 def read_json(body: str) -> dict[str, Any]:
     """Return the object that stands in a body; raises StoreError for anything else."""
     try:
+        # Python's own reader takes NaN and Infinity, which are no JSON.
         found = json.loads(body, parse_constant=_no_number)
+    # RecursionError: a changed file may hold brackets nested thousands deep.
     except (ValueError, TypeError, RecursionError) as error:
         raise StoreError(
             f"the run holds a row that is no JSON ({_shown(str(error))}); use another copy"
@@ -104,4 +106,5 @@ def _no_number(word: str) -> None:
 
 
 def _shown(text: str) -> str:
+    # The file may be anybody's, and these words end up in a terminal.
     return ascii(text[:_LONGEST_REASON])[1:-1]

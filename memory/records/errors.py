@@ -46,6 +46,8 @@ def install_command(extra: str) -> str:
     except PackageNotFoundError:
         origin = None
     found = json.loads(origin) if origin else {}
+    # By PEP 610 a package that was installed from a
+    # folder has this, one from an index no such file.
     if "dir_info" not in found:
         return f"pip install {shlex.quote(wanted)}"
     clone = Path(unquote(urlsplit(found["url"]).path))

@@ -23,6 +23,7 @@ Told = Literal["a", "b", "tie", "tie_good", "tie_bad", "abstain", "failed"]
 TEXTS = ("model_a", "model_b", "verdict", "language", "ballots")
 LENGTHS = ("length_a", "length_b")
 """Characters of the answers."""
+# A number, since a column of int32 has no None.
 NO_ANSWER = -1
 """The length of an answer that is not there."""
 _NAMES = ("head", "tail", "video")
@@ -243,6 +244,7 @@ def seen_in(model_a: TextColumn, model_b: TextColumn) -> list[str]:
         codes, firsts = np.unique(column.codes, return_index=True)
         for code, first in zip(codes.tolist(), firsts.tolist(), strict=True):
             if model := column.values[code]:
+                # Both columns in one count, so that model_a of a battle stands before its model_b.
                 place = 2 * first + turn
                 seen[model] = min(place, seen.get(model, place))
     return sorted(seen, key=seen.__getitem__)
@@ -278,6 +280,7 @@ def _apart(told: TextColumn) -> dict[str, TextColumn]:
 
 
 _UNREADABLE = "the run holds a Battle that cannot be read in outline; use another copy"
+# It stops at the end of the list, behind which the ballots begin.
 _READ = json.JSONDecoder().raw_decode
 
 
@@ -285,6 +288,7 @@ def _told_apart(text: str) -> tuple[str | None, ...]:
     texts, end = _READ(text)
     # In a body that is no battle these may be numbers or objects; as text they fit no field.
     *plain, ballots = *(one if one is None else str(one) for one in texts), text[end:]
+    # As a Battle would refuse them: outlines are read without one, and names are shown everywhere.
     if len(plain) != len(TEXTS) - 1 or any(len(one or "") > LONGEST_NAME for one in plain):
         raise ValueError("it has other or longer texts than a battle")
     for judge, _seats, _verdict in json.loads(ballots or "[]"):

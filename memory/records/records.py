@@ -391,9 +391,11 @@ Decision = Literal["yes", "no", "unknown"]
 class PublishedRecord(Record):
     """A record that is printed as it is: its JSON begins with the version of its shape."""
 
+    # Not called `schema`, which would shadow a method of pydantic's models.
     schema_version: int = Field(default=SCHEMA, alias="schema", serialization_alias="schema")
     """1."""
 
+    # pydantic merges it with that of Record, so that NaN and infinities stay refused.
     model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True)
 
     def to_json(self) -> dict[str, Any]:
@@ -551,6 +553,8 @@ class Grade(Record):
     @property
     def total(self) -> float:
         """The sum of the four scores, 4.0 to 20.0."""
+        # Rounded, since sums of equal tenths may differ in
+        # their last bit, and the gate compares them.
         scores = [getattr(self, scale) for scale in DIFFICULTY_SCALES]
         return float(round(sum(scores), 1))
 

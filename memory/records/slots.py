@@ -90,7 +90,9 @@ class Slots(Sequence[Slot]):
             video_at.extend(map(videos.__getitem__, of_video))
             try:
                 kind_at.extend(map(kinds.__getitem__, of_kind))
+                # A dictionary keeps its order: what this page brought stands behind what was known.
                 new = islice(kinds, len(places), None)
+                # Checked once a kind, of which a run has few, and not once a slot.
                 places += [known[_checked(kind_of(kind))] for kind in new]
                 ordinal.extend(ordinals)
                 block.extend(blocks)
@@ -117,6 +119,7 @@ class Slots(Sequence[Slot]):
 
     def __iter__(self) -> Iterator[Slot]:
         for first in range(0, len(self), _AT_ONCE):
+            # `tolist` gives plain ints, and a part at a time keeps few of them in memory.
             part = (one[first : first + _AT_ONCE].tolist() for one in self.columns)
             yield from map(self._slot, *part)
 
@@ -125,6 +128,7 @@ class Slots(Sequence[Slot]):
             return NotImplemented
         return len(self) == len(other) and all(map(Slot.__eq__, self, other))
 
+    # It equals any sequence of the same slots, and their hashes differ.
     __hash__ = None  # type: ignore[assignment]
 
     def __add__(self, others: Iterable[Slot]) -> Slots:
@@ -172,6 +176,7 @@ class Slots(Sequence[Slot]):
 
     def where(self, rows: Mask | Ints | Longs) -> Slots:
         """Return the slots of a mask, or of rows in the order given."""
+        # All of them are the table itself, which is spared a copy and a new index.
         if len(rows) == len(self) and (
             rows.all() if rows.dtype == np.bool_ else np.array_equal(rows, np.arange(len(self)))
         ):
@@ -219,6 +224,7 @@ class Slots(Sequence[Slot]):
         video = video[others.columns.video]
         codes = video * len(self._suffixes) + tail
         known = np.asarray(self._index.codes)
+        # A code above all known ones is placed behind the last, where nothing can be looked up.
         places = np.minimum(np.searchsorted(known, codes), len(known) - 1)
         is_there = (video >= 0) & (tail >= 0) & (known[places] == codes)
         return np.where(is_there, self._index.rows[places], -1)
@@ -254,6 +260,7 @@ class Slots(Sequence[Slot]):
     @cached_property
     def _index(self) -> _Index:
         suffix = self.by_kind(lambda kind: self._suffixes[kind.suffix])
+        # In 64 bits: the columns have 32, which the product of videos and suffixes may exceed.
         codes = self.columns.video.astype(np.int64) * len(self._suffixes) + suffix
         rows = np.argsort(codes)
         return _Index(memoryview(codes[rows].data), rows.astype(np.int32))
@@ -267,6 +274,7 @@ class Ids(Set[str]):
 
     @classmethod
     def _from_iterable(cls, found: Iterable[str]) -> set[str]:  # type: ignore[override]
+        # Operators of Set hand their result to the constructor, which takes a table and no ids.
         return set(found)
 
     def __contains__(self, id_: object) -> bool:
@@ -282,11 +290,13 @@ class Ids(Set[str]):
 def numbering() -> defaultdict[Any, int]:
     """Return a dictionary that numbers each new key it is asked for, from 0 on."""
     found = defaultdict[Any, int]()
+    # A missing key is put in after the factory was called, so the length is the next free number.
     found.default_factory = found.__len__
     return found
 
 
 def _kind_of(slot: Slot) -> Kind:
+    # Ids are not kept: each is put together again from its video and a suffix.
     if not slot.id.startswith(slot.video):
         raise StoreError(f"slot {slot.id} is not about {slot.video}")
     suffix = slot.id[len(slot.video) :]

@@ -104,5 +104,6 @@ def standards_of(contracts: int) -> tuple[Standard, ...]:
     return tuple(
         name
         for name, standard in STANDARDS.items()
+        # The paper's number is no step after those before it: it asks for what the paper has.
         if (standard.paper if contracts == PAPER_CONTRACTS else standard.since <= contracts)
     )
