@@ -95,6 +95,7 @@ def _first_read(given: AuditInput) -> Finding:
         return unknown(
             "seats.first", "No judging chose an answer, so position bias cannot be measured."
         )
+    # Camp 0 is a, who is read first unless the seating is back to front.
     won = (ballots.camp == 0) != ballots.is_back
     share = measure_share(won[chosen], given.videos[ballots.battle[chosen]])
     words = (
@@ -116,6 +117,7 @@ def _gain(twice: SeatedTwice) -> Finding:
     # Points of the seat read first: those of a in one seating, those of b in the other.
     share = twice.share((POINTS[twice.ab] + 1.0 - POINTS[twice.ba]) / 2.0)
     seat = "no significant position bias"
+    # The words go by 95 %; alarms are raised for all figures together, at a stricter level.
     if share.low > 0.5 or share.high < 0.5:
         seat = (
             "the answer read first gains" if share.value > 0.5 else "the answer read second gains"
@@ -170,6 +172,7 @@ def audit_length(given: AuditInput) -> list[Finding]:
     verdict = decided.texts["verdict"]
     camps = np.array([_CAMPS.get(one, 2) for one in verdict.values])[verdict.codes]
     video = decided.videos
+    # In the codes of camps: 0 where a is longer, 1 where b is, 2 where neither.
     longer = np.where(lengths[:, 0] == lengths[:, 1], 2, lengths[:, 1] > lengths[:, 0])
     chosen = (camps < 2) & (longer < 2)
     matched = chosen & (lengths.max(axis=1) <= (1.0 + MATCHED) * lengths.min(axis=1))
@@ -252,6 +255,7 @@ def audit_family(given: AuditInput) -> list[Finding]:
         mine = ballots.has_voted & (ballots.judge == k) & one_of_two[ballots.battle]
         battle = ballots.battle[mine]
         of_a = POINTS[ballots.camp[mine]], _said_elsewhere(family, given)[_seating(ballots)[mine]]
+        # From points of a to points of the family's answer, whichever side it is on.
         points, elsewhere = (np.where(is_ours[battle, 0], x, 1.0 - x) for x in of_a)
         own = _OwnFamilyPoints(points, elsewhere, given.videos[battle])
         if len(own.points):
@@ -299,6 +303,7 @@ def _said_elsewhere(family: str, given: AuditInput) -> Floats:
     """
     ballots = given.ballots
     size = 2 * len(given.outlines)
+    # The judge is its own kin, and so is never held against itself.
     kin = np.array([family_of(given.model_of(name)) == family for name in given.judges])
     apart = ballots.has_voted & ~kin[ballots.judge]
     # Of the same seating, so that position bias is in both and falls out of the difference.

@@ -88,6 +88,7 @@ class AuditInput:
     def void_reasons(self) -> list[str | None]:
         """Return why battles are void, in their order."""
         is_void = self.outlines.texts["verdict"].among(["void"])
+        # One field of the void ones is read, not a million battles.
         if isinstance(self.battles, BattlesOf):
             return [why for (why,) in self.battles.where(is_void).fields("reason")]
         return [battle.reason for battle in self.battles if battle.verdict == "void"]
@@ -113,6 +114,7 @@ class AuditInput:
         told = self.outlines.told
         codes = self.outlines.texts["ballots"].counts_by_code()
         asked = {ballot.judge: None for code in codes for ballot in told[code]}
+        # A judge of the panel that no battle was put to has nothing to be audited.
         panel = [judge for judge in self.manifest.get("judges") or () if judge in asked]
         return list(dict.fromkeys([*panel, *asked]))
 
@@ -125,6 +127,8 @@ class AuditInput:
         # What judges said of a battle occurs again and again: each such set is coded once.
         size = [len(ballots) for ballots in told]
         every = [b for ballots in told for b in ballots]
+        # For each battle how many ballots it has, where they begin among all, and how far behind
+        # each is.
         asked = np.array(size, dtype=np.int64)[codes] if len(codes) else np.empty(0, dtype=np.int64)
         first = (np.cumsum(size, dtype=np.int64) - size)[codes] if len(codes) else asked
         behind = np.arange(asked.sum()) - np.repeat(np.cumsum(asked) - asked, asked)
@@ -132,6 +136,7 @@ class AuditInput:
         # Column by column: a tuple a row would keep the garbage collector at work.
         return Ballots(
             np.repeat(np.arange(len(codes)), asked),
+            # Sets that none of these battles has may name other judges; no row leads to their -1.
             np.array([place.get(b.judge, -1) for b in every], dtype=np.int64)[row],
             np.array([b.seats == "ba" for b in every], dtype=np.bool_)[row],
             np.array([_CAMPS[b.verdict] for b in every], dtype=np.int64)[row],

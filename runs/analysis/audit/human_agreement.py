@@ -134,6 +134,7 @@ class LabelComparison(NamedTuple):
 def compare(spoken: Sequence[LabelledBattle]) -> LabelComparison:
     """Return labels beside the verdicts on their battles."""
     lengths = {
+        # Once a battle, however many people labelled it.
         battle.id: (count_style(battle.answer_a or "")[0], count_style(battle.answer_b or "")[0])
         for battle in {battle.id: battle for _, battle in spoken}.values()
     }
@@ -207,6 +208,7 @@ def calibrate(
     rows = []
     for low, high in pairwise(GAPS):
         inside = (np.abs(gaps) >= low) & (np.abs(gaps) < high)
+        # Of equal ratings neither model is above; a gap that is NaN lies inside no bounds.
         inside &= (compared.people != TIE) & (compared.judge != TIE) & (gaps != 0.0)
         if not inside.any():
             continue
@@ -520,6 +522,7 @@ def _labellers(
 ) -> Iterator[Labeller]:
     counts = Counter(of.label.labeller for of in spoken)
     voters = dict.fromkeys((one.vote.labeller for one in cast), 0)
+    # Who only skipped battles has no label, and is listed all the same.
     for name in sorted(voters | counts, key=lambda name: (-counts[name], name)):
         mine = compare([of for of in spoken if of.label.labeller == name])
         votes = _votes([one for one in cast if one.vote.labeller == name])

@@ -76,6 +76,7 @@ def import_labels(folder: Path, file: Path, *, labeller: str | None = None) -> I
             there = ", ".join(quoted(found) for found in sheet.names[:8])
             hint = "; name who labelled with --labeller" if name == "labeller" else ""
             raise BadInput(f"{sheet.file} has no column {name}; it has {there}{hint}")
+    # Under the lock of a writer from the first look on, so that what was checked still holds.
     with Store.open(run_file(folder), write=True) as store:
         read = _LabelReading(RunReader(folder, store), labeller)
         wrong: dict[int, str] = {}

@@ -189,6 +189,8 @@ def _draw(
     return [
         LabelSample(
             seed=seed,
+            # Those taken before, too: seen from the beginning they could have come as far as this
+            # draw.
             of=tuple(sorted(parts[part])),
             chance=shares[part] / len(ids),
             drawn=tuple(shuffle(ids, seed, len(before))[: shares[part]]),
@@ -225,6 +227,7 @@ _PARTS: dict[Part, Callable[[Battle], str]] = {
 def _form(to: Path, folder: Path) -> str:
     if to.suffix.lower() not in (".csv", ".tsv", ".jsonl"):
         raise BadInput(f"{to} must end in .csv, .tsv or .jsonl")
+    # Also the log and index of SQLite, whose names begin like the run's file.
     if to.resolve().parent == folder.resolve() and to.name.startswith(RUN_FILE):
         raise BadInput(f"{to} is the run itself; pass another --to")
     if to.exists():
@@ -252,6 +255,7 @@ def _write(to: Path, form: str, ids: Sequence[str], run: RunReader) -> None:
         shown = zip(SHOWN, (id_, *about, battle.answer_a, battle.answer_b), strict=True)
         rows.append({**dict(shown), **dict.fromkeys(ASKED)})
     if form == ".jsonl":
+        # As ASCII, since a model's text may hold half a character, which has no UTF-8.
         lines = [json.dumps(row) for row in rows]
     else:
         delimiter = "\t" if form == ".tsv" else ","

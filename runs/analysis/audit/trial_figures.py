@@ -77,6 +77,7 @@ def _repeats(
     for view, word, video in _plain_words(judge, trials, battles):
         views[view].append(word)
         videos[view] = video
+    # Each against the first word, which is that of the battle itself where the judge gave one.
     pairs = [(view, word == words[0]) for view, words in views.items() for word in words[1:]]
     if not pairs:
         return

@@ -296,6 +296,7 @@ def abstention_of(judge: str, share: Share, failed: int, *, case: str) -> Findin
 
 
 def _counts(table: Ints) -> Ints:
+    # Only the three camps: MISSING is none of them.
     return np.stack([(table == camp).sum(axis=1) for camp in range(3)], axis=1)
 
 
@@ -375,6 +376,7 @@ def _measured(kind: str, echoes: Sequence[Echo], ratings: Mapping[str, float]) -
         abs(ratings[echo.battle.model_a or ""] - ratings[echo.battle.model_b or ""])
         for echo in echoes
     ])  # fmt: skip
+    # Stable, so that battles of equal gaps fall into the same parts each time.
     order = np.argsort(gaps, kind="stable")
     hits = np.array([echo.is_same for echo in echoes], dtype=np.float64)
     videos = number_names([echo.battle.video for echo in echoes])

@@ -102,6 +102,7 @@ def distinct(said: Mapping[str, str]) -> dict[str, str]:
         taken = set(names.values())
         name = plain
         count = 1
+        # A model may name two topics alike, or one as another is called once it is numbered.
         while name in taken:
             count += 1
             name = f"{plain} ({count})"

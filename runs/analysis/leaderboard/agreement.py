@@ -28,6 +28,7 @@ from videoautoarena.scoring.agreement.rank_agreement import (
 
 RATINGS = ("rating", "score", "average")
 """Columns that may hold the rating; the first that is there does."""
+# Every model is compared with every other: four million pairs.
 MOST_MODELS = 2000
 MOST_BYTES = 64_000_000
 _COLUMNS = frozenset({"model", "low", "high", "group", *RATINGS})
@@ -94,8 +95,10 @@ def read_board(place: Path) -> GivenBoard:
         from videoautoarena.runs.analysis.leaderboard.board import board_of
         from videoautoarena.runs.rating.method import RatingMethod
 
+        # With chances of pairs, by which A is scored against the order of B.
         return _of_table(str(place), board_of(place, RatingMethod(pairs=True)).to_json())
     if place.suffix.lower() != ".json":
+        # In a file of others a missing bound is unknown; in our own it has no end.
         return _of_rows(str(place), _rows(place), unknown=math.nan)
     found = read_json(place)
     if isinstance(found, dict) and "slices" in found:
@@ -265,6 +268,7 @@ def _bound(where: str, row: Row, name: str, *, unknown: float) -> float:
     value = row.get(name)
     if is_gap(value):
         return -unknown if name == "low" else unknown
+    # `as_number` takes finite numbers alone.
     endless = str(value).strip().casefold().lstrip("+-") in ("inf", "infinity")
     number = float(str(value)) if endless else as_number(value)
     if number is None:
@@ -459,6 +463,7 @@ def _correlation(found: RankCorrelation, models: int, what: str, meaning: str) -
         return f"{what}: {{n:shared model}} are too few."
     if math.isnan(found.value):
         return f"{what}: a board rates all shared models the same, so there is no order to compare."
+    # An interval from -1 to 1 rules nothing out.
     if found.low <= -1 and found.high >= 1:
         figure = "{figure:coefficient} (too few models for an interval)"
     else:

@@ -180,6 +180,7 @@ def build_labelled(
     # Forfeits and voids stay, since they are only counted.
     spoken_for = some_of(battles, ~decided | has_chance)
     ids = list(of.where(decided & has_chance).ids())
+    # `build` returns a board alone: what rating finds besides is left here.
     found: list[tuple[JudgedBattles, LabelRatings, RatedBouts]] = []
 
     def on_labels(bouts: Bouts, method: RatingMethod) -> RatedBouts:
@@ -223,6 +224,7 @@ def build_labelled(
 def _rate(judged: JudgedBattles, names: Sequence[str], method: RatingMethod) -> LabelRatings:
     try:
         return rate_on_labels(judged, how_of(method, names))
+    # First, since it is an ArithmeticError, too.
     except NoFiniteStrength as endless:
         raise BadInput(no_finite_rating([names[k] for k in endless.models])) from None
     except (ArithmeticError, ValueError):

@@ -26,6 +26,7 @@ GOALS = {
 }
 _GROWTH = 1.25
 """Factor of battles from one look to the next; weights are kept for a third of that growth."""
+# A battle of each user of 21 videos, as many as a run starts together.
 WAVE = 21 * USERS
 """Battles that are played side by side."""
 

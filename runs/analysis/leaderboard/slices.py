@@ -264,6 +264,7 @@ class LeaderboardSlices:
 def _effects(part: Slice) -> Iterator[SliceEffects]:
     """Yield what is known of position and style in a slice, if asked for."""
     settings = part.board.settings
+    # The first are those of the largest group.
     for terms in (settings.terms or ())[:1]:
         if terms.control is None:
             return
@@ -521,6 +522,7 @@ MOST_PARTS = 100
 
 def names_of(run: RunReader) -> tuple[str, ...]:
     """Return all that a run can be sliced by; its own columns last."""
+    # A title is of one video alone, and parts nothing.
     columns = (name for name in run.known_facts.columns if name != "title")
     taken = (*NAMES, "pair")
     return (*NAMES, *(f"{COLUMN}{name}" if name in taken else name for name in columns))

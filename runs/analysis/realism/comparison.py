@@ -168,8 +168,10 @@ def _spread(
     names = ["mean", *bin_names(edges)] if len(edges) else ["mean"]
 
     def columns(side: Floats) -> Floats:
+        # An edge belongs to the bin below it, as "up to" in its name says.
         place = np.searchsorted(edges, side, side="left")
         bins = place[:, None] == np.arange(len(edges) + 1)[None, :]
+        # Without an edge the only bin would hold everybody, so that it is left out.
         return np.column_stack([side, bins]).astype(np.float64)[:, : len(names)]
 
     return _Columns(names, columns(sides[0]), columns(sides[1]), ranked=1)
@@ -211,6 +213,7 @@ def _names(simulated: Sequence[Any], real: Sequence[Any]) -> _Columns:
                 before = times.get(label, (0, 0))
                 times[label] = (before[0] + 1, before[1]) if k == 0 else (before[0], before[1] + 1)
     sizes = max(len(ours), 1), max(len(theirs), 1)
+    # The larger one, so that what one side alone asks often is kept.
     share = {name: max(a / sizes[0], b / sizes[1]) for name, (a, b) in times.items()}
     order = sorted(times, key=lambda name: (name == NONE, -share[name], name))
     if len(order) > MOST_VALUES:
@@ -238,6 +241,7 @@ def _labelled(
         for side in (simulated, real)
     )
     shape = len(names)
+    # Reshaped, since without a question an array would have one dimension.
     return _Columns(names, ours.reshape(len(ours), shape), theirs.reshape(len(theirs), shape))
 
 

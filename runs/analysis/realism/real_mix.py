@@ -142,6 +142,7 @@ def weigh_to_real(
     if not reachable:
         return None
     aimed = Counter(cell for cells in reachable for cell in cells)
+    # By name at last, so that cells with equal counts keep one order.
     names = sorted(held, key=lambda cell: (-aimed[cell], -held[cell], cell))
     # A battle from whose cells nobody asks would only be in the way of the cap.
     usable = {id_: cells for id_, cells in ours.items() if cells & aimed.keys()}

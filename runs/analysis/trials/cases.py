@@ -93,6 +93,7 @@ async def constant_cases(material: Material) -> list[TrialCase]:
     for meeting in meetings(len(kit), battles=len(battles), count=material.count):
         battle = battles[meeting.battle]
         constant = kit[meeting.text]
+        # In a good tie either answer is a good one, and b gives way.
         side = _OTHER.get(battle.verdict, "b")
         said = worded(constant.text, question=battle.question or "", contracts=number)
         seats = _seated(side, is_first=meeting.seats == "ab")
@@ -152,6 +153,7 @@ def choose(
     # new.
     fit.sort(key=lambda battle: derive(seed, "trial", kind, battle))
     most = material.count if most == -1 else most
+    # Only ids were held of all that fit; these alone are read again.
     found = (run.store.battle(battle) for battle in fit[:most])
     return [battle for battle in found if battle is not None]
 
@@ -164,6 +166,7 @@ def meetings(texts: int, *, battles: int, count: int | None) -> Iterator[Repeate
         RepeatedJudging(
             n % texts,
             (n + n // round_trip) % battles,
+            # By both counts: by n alone an even number of texts would keep each in one seat.
             "ba" if (n // texts + n % texts) % 2 else "ab",
         )
         for n in range(texts * battles)

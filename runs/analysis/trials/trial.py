@@ -241,6 +241,7 @@ def blind_on_trial(store: Store, trials: Iterable[Trial]) -> list[str]:
         if judge in sent_none:
             continue
         # Its id is the scope of its calls, the seats and a digest of what was put to the judge.
+        # From the right, since a judge's name may hold colons.
         calls = store.journal.calls(f"{TRIAL_SCOPE}{trial.id.rsplit(':', 2)[0]}")
         if answered := [call for call in calls if call.reply is not None]:
             sent_none[judge] = all(call.frames == 0 for call in answered)

@@ -147,6 +147,7 @@ async def truth_cases(material: Material) -> list[TrialCase]:
         pairs = (makings.pair(kind, turns[kind]) for kind in batch)
         for kind, made in zip(batch, await asyncio.gather(*pairs), strict=True):
             if made is not None:
+                # A case says a language only where the battles of the run do.
                 drawn = material.config.languages and makings.language_of(kind, turns[kind])
                 cases += _cases(made, turns[kind], drawn or None)
                 turns[kind] += 1
@@ -179,6 +180,7 @@ def makings_of(material: Material) -> Makings:
         files={video.sha256: material.files.get(video.id, Path(video.path)) for video in videos},
         decoders=material.decoders,
         sampling=material.config.sampling,
+        # One clip serves all judges, so it is made for the one that is shown the fewest frames.
         fewest=min([material.config.sampling.frames, *limits]),
         seed=seed,
         languages=[code for code in material.config.languages if code in WORDS] or [ENGLISH],

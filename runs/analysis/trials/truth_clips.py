@@ -76,6 +76,7 @@ LONGEST_S = 60.0
 PIECE = 0.07
 """Length of a piece that is set in, as a part of what it is set into."""
 LARGEST_PIECE = 0.25
+# Above 3, so that three whole ones fall on a piece wherever it begins between two frames.
 SEEN_FRAMES = 3.2
 """Frames of the judge's that fall on each piece, at least."""
 FLAT_CARDS: tuple[Card, ...] = ("red", "green", "blue", "yellow")
@@ -128,6 +129,7 @@ class Stage:
         if self.ground.duration_s < SHORTEST_S:
             raise UnusableVideo(f"lasts less than {SHORTEST_S:g} s")
         room = self.fewest - 1 - SEEN_FRAMES * pieces
+        # SEEN_FRAMES / room is the part of the ground that a piece takes, see below.
         if room * LARGEST_PIECE < SEEN_FRAMES:
             raise UnusableVideo(f"{self.fewest} frames are too few to show what is set in")
         # Pieces lengthen the clip, so that its frames lie further apart; of this length each piece
@@ -158,6 +160,7 @@ def _plan_card(stage: Stage) -> Pair:
 
 def _timed(kind: Kind, stage: Stage, piece: SplicePart) -> Pair:
     """Return clips with the piece at one of two times, and answers that name its middle."""
+    # As parts of the ground: the early time lies within .05 to .30, the late one at most at .95.
     early = 0.05 + 0.25 * stage.chance("early")
     # So far apart that the two times differ by a quarter of the clip at least, pieces included.
     late = early + 0.35 + (0.6 - early) * stage.chance("late")
@@ -194,6 +197,7 @@ def _plan_count(stage: Stage) -> Pair:
     drawn = COUNTS[int(stage.chance("counts") * len(COUNTS))]
     counts = drawn if stage.chance("first") < 0.5 else drawn[::-1]
     colour = _flat(stage)
+    # Pieces of one length in both clips, so that only their number differs.
     piece = SplicePart(seconds=stage.piece_s(max(counts)), card=colour)
     clips = [
         _set_in(stage, [(offset, piece) for offset in _spread(stage, count)]) for count in counts

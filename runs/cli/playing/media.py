@@ -93,6 +93,7 @@ def frames_command(
 
     seen, out, model = (typed.pop(name) for name in ("seen", "out", "model"))
     _refuse_contradictions(out, model, seen, typed)
+    # Before anything is decoded: a picture that exists or is no PNG is refused at once.
     file = frames.sheet_file(video, to, force=force) if to or not options.is_json() else None
     found = ending.run_async(
         frames.view(frames.FramesRequest(video, frames.asked_sampling(typed), seen, out, model))
@@ -150,6 +151,7 @@ def scenes_command(
     from videoautoarena.runs.making.scenes.show import ScenesOrder, plan_show, show
 
     order = ScenesOrder(video, is_quiet=options.is_quiet(), **typed)
+    # Before the examiner is asked, whose calls may cost money.
     file = sheet_file(str(video), sheet, force=force) if sheet else None
     if plan:
         planned = ending.run_async(plan_show(order))
@@ -216,6 +218,7 @@ def clear(videos: tuple[str, ...], older_than: str | None, yes: bool) -> None:
         say("nothing was removed")
         raise click.exceptions.Exit(1)
     gone = remove(entries)
+    # Of what is gone, since some entries may have been removed by somebody else meanwhile.
     freed = sum(entry.size_bytes for entry in gone)
     line = f"removed {counted(len(gone), 'file')}, {bytes_text(freed)}"
     options.print_line({"removed": len(gone), "bytes": freed}, line)
@@ -230,6 +233,7 @@ def _agreed(what: str) -> bool:
     """Ask whether to go on; BadInput, which says what to type, without a terminal."""
     from videoautoarena.memory.records.errors import BadInput
 
+    # Stderr and not stdout: the question goes there, so that results may be piped.
     if not (sys.stdin.isatty() and sys.stderr.isatty()):
         raise BadInput(f"would {what}; pass --yes to do it")
     return click.confirm(f"{what}?", err=True)
@@ -271,6 +275,7 @@ def init_command(to: Path, *, videos: Path | None, force: bool, **typed: Any) ->
     from videoautoarena.runs.formats.files import refuse_existing, write_whole
     from videoautoarena.runs.run.config.first_file import first_file
 
+    # First, so that nobody answers questions for a file that cannot be written.
     refuse_existing(to, force=force)
     try:
         named = _cast_of(typed)
@@ -306,6 +311,7 @@ def _cast_of(typed: dict[str, Any]) -> NamedCast:
 
     def read_models(said: str) -> tuple[str, ...]:
         names = tuple(one.strip() for one in said.split(",") if one.strip())
+        # Here already, where a contradiction is asked about again; later it would end the dialogue.
         check_posts([*map(served_name, names)], [*map(served_name, judge)])
         return names
 

@@ -68,6 +68,7 @@ def resume_command(out: Path, *, stage: RunStage, **typed: Any) -> int:
     "--battles",
     "Number of stored answers to meet, earlier ones included; at most as many as there are.",
     least=1,
+    # BATTLES of `runs.tournament.add`, which is loaded when the command runs.
     default=1500,
 )
 @options.config_option(" with the model's table")
@@ -87,6 +88,7 @@ def add_command(out: Path, *, plan: bool, stage: RunStage, **typed: Any) -> int:
     from videoautoarena.runs.tournament.add import AddRequest, add, plan_addition, plan_as_json
     from videoautoarena.runs.tournament.simulate import Limits
 
+    # Kept aside, since `take` takes them out and the limits need them, too.
     caps = typed["caps"]
     request = options.take(AddRequest, typed)
     if plan:

@@ -217,6 +217,7 @@ def _planned(
         options.print_json(plan.to_json())
         return None
     print_result("\n".join(as_lines(plan, shutil.get_terminal_size().columns)))
+    # Stderr and not stdout: the question goes there, so that the plan may be piped.
     is_asked = not yes and sys.stdin.isatty() and sys.stderr.isatty()
     goes_on = yes or (is_asked and click.confirm("go on?", err=True))
     return found if goes_on else None

@@ -76,6 +76,8 @@ def run_async(work: Coroutine[object, object, T]) -> T:
     try:
         return asyncio.run(_alone(work))  # noqa: TID251 - this is the one place
     finally:
+        # The process may run more work, as `arena demo` does, whose queries are not to end with
+        # this.
         SHUTDOWN.clear()
 
 
@@ -87,6 +89,7 @@ async def _alone(work: Coroutine[object, object, T]) -> T:
 
     def cancel(_number: int, _frame: FrameType | None) -> None:
         nonlocal is_cancelled
+        # SQLite lets Python hear no signal: a long query looks at this instead.
         SHUTDOWN.ask()
         if is_cancelled or task is None:
             # A second signal: work that does not heed its cancelling is left at once.
@@ -104,6 +107,7 @@ async def _alone(work: Coroutine[object, object, T]) -> T:
                 raise KeyboardInterrupt from None
             raise
         finally:
+            # asyncio.run waits for all threads; what they still read is of no use to anybody.
             SHUTDOWN.ask()
 
 
@@ -200,7 +204,9 @@ def early_end(tally: EarlyEnd, so_far: str) -> int | None:
 
     None if they did not. `so_far` says how many were done and how many are left.
     """
+    # First: a higher cap or the same command again helps no model that can do no more.
     if tally.hopeless:
+        # A provider's words may be pages long.
         say(safe(f"stopped, because {tally.hopeless[:300]}"))
         say(f"{so_far}; fix this, then repeat the command with --retry-failed")
         return main.EXIT_VOIDS
@@ -264,6 +270,7 @@ def _more(finished: Finished) -> str:
 
     caps = finished.caps
     needed = finished.needed
+    # Twelve digits, since the six of plain `g` would round a large cap.
     usd = f"--max-usd {_doubled(caps.usd, needed.nano / NANO):.12g}" if caps.usd else ""
     tokens = f"--max-tokens {_doubled(caps.tokens, needed.tokens):.0f}" if caps.tokens else ""
     return f"{usd} {tokens}".strip()
@@ -351,6 +358,7 @@ def _engine(engine: str, address: str | None, lease_s: float | None) -> Iterator
         return
     from videoautoarena.runs.cluster.connection import connected, refuse_no_ray
 
+    # Before the imports that need it, which would end in a trace.
     refuse_no_ray()
     from videoautoarena.runs.cluster.engine import RayEngine
     from videoautoarena.runs.cluster.jobs import LEASE_S
@@ -388,6 +396,7 @@ class RunStage:
         """Play the run in `out` that `start` opens, to its end; return the exit code."""
         with self.engine as engine, self.display.audience() as listeners:
             finished = run_async(start(listeners, engine))
+        # Behind the `with`: the live console has left the terminal by now.
         return if_whole(ending(finished, out), listeners)
 
 

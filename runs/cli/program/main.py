@@ -211,9 +211,11 @@ def _code_of(run: Callable[[], Any]) -> int:
 
 def _refused(wrong: OSError) -> int:
     """Say what the system refused if a person can put it right; else report a bug."""
+    # The filename is a number where the system was given a descriptor.
     if isinstance(wrong.filename, str | bytes) and wrong.errno in _THEIRS:
         _line(f"{os.fsdecode(wrong.filename)} cannot be used: {wrong.strerror}")
         return EXIT_USER
+    # A write that fails names no file.
     if wrong.errno in _FULL:
         _line(f"a file cannot be written: {wrong.strerror}; free some space and repeat the command")
         return EXIT_USER

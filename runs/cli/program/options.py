@@ -205,6 +205,7 @@ def gathered(name: str, make: Callable[..., object], *options: Option) -> Option
     """Return options that a command gets as one argument `name`: the result of `make`."""
 
     def add(command: Command) -> Command:
+        # `wraps` hands on options that were declared before, which click keeps as an attribute.
         @wraps(command)
         def given(*args: Any, **typed: Any) -> Any:
             # Made when the command runs and not while it is parsed: --help opens no file.
@@ -301,6 +302,7 @@ def listed(
     """Return an option that takes names separated by commas, and may be repeated."""
 
     def read(typed: tuple[str, ...]) -> object:
+        # Joined first, since the option may be repeated and each value may hold several names.
         return reads(tuple(name.strip() for name in ",".join(typed).split(",") if name.strip()))
 
     return _declare(declared, text, names, read, multiple=True, **how)
@@ -562,6 +564,7 @@ DISPLAY = gathered(
         "--trace [FILE]",
         "Print each battle in full when it ends. With FILE, write all events there as JSON "
         "lines instead.",
+        # With flag_value, this lets click take the option with and without a value.
         is_flag=False,
         flag_value="-",
     ),
@@ -612,6 +615,7 @@ def refuse_typed(why: str, is_idle: Callable[[str], bool]) -> None:
 
     context = click.get_current_context()
     for param in context.command.params:
+        # By the source and not by the value, so that a default that was typed is refused, too.
         name = param.name or ""
         is_typed = context.get_parameter_source(name) is ParameterSource.COMMANDLINE
         if is_typed and is_idle(name):
@@ -728,6 +732,7 @@ def results() -> Console:
     from videoautoarena.runs.formats.terminal import out
 
     console = out()
+    # In a pipe rich takes the width of whatever terminal stdin or stderr is.
     if not console.is_terminal and "COLUMNS" not in os.environ:
         console.width = PIPED
     return console

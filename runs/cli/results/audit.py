@@ -70,6 +70,7 @@ def judging_options(cases: str) -> options.Option:
     "that address the judge), constant (answers without content), truth (clips with a "
     "known right answer).  [all four if none is named]",
     reads=read_kinds,
+    # With flag_value, this lets click take the option with and without a value.
     is_flag=False,
     flag_value=",".join(KINDS),
 )
@@ -100,6 +101,7 @@ def audit_command(
         if plan:
             return ending.print_plan(plan_trials(out, order))
         code = _hold(out, order)
+    # Also where trials ended early: those that were held are in it.
     report = audit(out)
     options.print_viewed(report.to_json(), lambda: audit_report(report))
     return code

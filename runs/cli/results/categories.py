@@ -133,6 +133,7 @@ def check(
         return 0
     if against is None or to is not None:
         raise click.UsageError("give either --against or --to")
+    # By its ending alone: a sheet that is missing must not be taken for a model to ask.
     is_file = against.lower().endswith((".csv", ".tsv", ".jsonl", ".parquet"))
     if not is_file:
         order = TagOrder(classifier=against, **typed)

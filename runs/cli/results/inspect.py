@@ -372,6 +372,7 @@ def report_command(
             write_report,
         )
 
+        # First, so that what is no run is said before anything about the file to write.
         run_file(out)
         least = THUMBS if thumbs is None else thumbs
         order = ReportOptions(out, report_file(out, to, force=force), least, split, videos)

@@ -266,11 +266,13 @@ def _progress(question: PowerQuestion) -> Iterator[Callable[[int], object]]:
         # It takes a number and does nothing that anybody sees.
         yield abs
         return
+    # Battles of all tournaments, since what is told is how many were played since the last time.
     length = max(question.tournaments * question.end, 1)
     with click.progressbar(length=length, label=what, file=sys.stderr, width=20) as bar:
         yield bar.update
 
 
+# Written out here, since the album that draws them loads matplotlib.
 NAMES = ("ladder", "wins", "battles", "duration", "style", "judge", "categories")
 SET_NAMES = ("tasks", "positions", "sweep")
 DIALOGUE_NAMES = ("abilities", "parts")
@@ -305,6 +307,7 @@ def pictures_command(
     from videoautoarena.memory.records.errors import need_package
     from videoautoarena.runs.bench.kinds.scorings import is_bench
 
+    # Before the import of what needs it, which would end in a trace.
     need_package(*_PICTURES_NEED)
     is_set = is_bench(out)
     chosen = _chosen(only, (*SET_NAMES, *DIALOGUE_NAMES) if is_set else NAMES)

@@ -212,6 +212,7 @@ def _asked(typed: dict[str, Any], **beside: Any) -> BenchOrder:
     from videoautoarena.runs.bench.play.cast import CastRequest
     from videoautoarena.runs.bench.play.runner import BenchOrder
 
+    # click gives None where no sweep was typed, and `probe` has no such option.
     typed["frames"] = typed.get("frames") or ()
     wanted = options.take(CastRequest, typed, **beside)
     return BenchOrder(wanted, **typed)
@@ -247,6 +248,7 @@ def _print_json(ran: Ran, scores: PrintedReport | None, *, folder: Path) -> None
 
     tally = ran.tally
     board = None if scores is None else scores.to_json()
+    # Only the table against this anchor: there may be results against others, too.
     if board is not None and ran.anchor is not None:
         board = board["anchored"][0]
     ended = BenchEnd(

@@ -263,6 +263,7 @@ def freeze_command(
     selection.check()
     check = partial(refuse_vain, out, to, selection, extras)
     before = AskingBeforeFreeze(out, selection, asking, check=check, **typed)
+    # Before anything is asked and paid for.
     if name_topics is not None and not (selection.draws and "topic" in selection.by):
         raise click.UsageError(
             "--name-topics needs topics, which only a draw over them makes: pass --size or "

@@ -113,6 +113,7 @@ def make_tasks_command(
             options.print_found(watched)
         return _watched_ending(order, watched, tally)
     options.refuse_typed(f"is for {', '.join(WATCHED)}; leave it out", WRITTEN.__contains__)
+    # The option has no default of its own, since that depends on the kind.
     typed["n"] = typed["n"] or 60
     typed["seconds"] = _seconds(typed["seconds"], is_ladder=typed["is_ladder"])
     typed["probes"] = options.span("--probes", typed["probes"], PROBES)
@@ -332,6 +333,7 @@ def _check(
     """Raise WrongArgument for options that do not belong together."""
     from videoautoarena.memory.records.errors import WrongArgument
 
+    # No comparison holds of nan, so that click's range lets it pass.
     if easy is not None and easy != easy:
         raise WrongArgument("--drop-easy must be a number from 0 to 1")
     if reviewer is not None and sheet is None:

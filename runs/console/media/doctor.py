@@ -261,6 +261,7 @@ def _packages() -> dict[str, str | None]:
     """Return the version of each package that a run needs; None if it is not installed."""
     # What belongs to an extra may be missing.
     needed = (line for line in requires(US) or () if "extra ==" not in line)
+    # A requirement begins with the name; extras, versions and markers follow.
     return {name: _version(name) for name in sorted(re.split(r"[^\w.-]", n)[0] for n in needed)}
 
 
@@ -271,6 +272,7 @@ def _version(package: str) -> str | None:
         return None
 
 
+# Kept, since it takes a look at the metadata of every package that is installed.
 @cache
 def _decords() -> list[str]:
     """Return the packages that are imported as decord: several overwrite each other."""
@@ -315,6 +317,7 @@ def _cache(missing: list[str]) -> FrameCacheState:
 
 def _cannot_write(folder: Path) -> str | None:
     """Return why nothing can be written into a folder that exists or could be made, or None."""
+    # The nearest folder that exists: a check makes none.
     there = next(place for place in (folder, *folder.parents) if place.exists())
     try:
         # Tried and not asked: permissions say nothing of a disk that is full or read-only.
@@ -460,6 +463,7 @@ def as_lines(report: Checkup, width: int, machines: Entries = ()) -> list[str]:
             max(width, 2 * _INDENT),
             initial_indent=f"{title:<{_INDENT}}",
             subsequent_indent=indent if title else indent + "  ",
+            # Options, models and packages have hyphens in their names.
             break_on_hyphens=False,
         )
     return lines

@@ -261,6 +261,7 @@ def _of_run(run: RunReader, wanted: str) -> tuple[Video, Path]:
         for video in videos:
             if video.sha256 == sha256:
                 return video, path
+    # Last: the name of a file may be the beginning of an id.
     begun = [video for video in videos if wanted and video.id.startswith(wanted)]
     if len(begun) == 1:
         return begun[0], folder / begun[0].path
@@ -303,6 +304,7 @@ def sheet_file(video: str, to: Path | None, *, force: bool) -> Path:
 def shots(view: FramesView) -> list[SheetPicture]:
     """Return the pictures with their times, as the models read them, and where scenes begin."""
     notes = [""] * len(view.jpegs)
+    # No scene has the number 0, so the first picture always has a note.
     numbers = [0, *view.scene_numbers]
     for place, (before, here) in enumerate(pairwise(numbers)):
         notes[place] = f"scene {here}" if here != before else ""

@@ -135,6 +135,7 @@ def warnings(models: Iterable[Model], frames: Mapping[str, int]) -> Iterable[str
     """
     hosts: dict[str, list[Model]] = {}
     for model in models:
+        # A model without its key is asked nothing, so nothing leaves the machine for it.
         if not model.is_offline and lacking_key(model) is None:
             hosts.setdefault(model.endpoint, []).append(model)
     for host, asked_there in hosts.items():
@@ -161,6 +162,7 @@ def _cost_at_most(models: Iterable[Model], frames: Mapping[str, int]) -> str:
     for model in models:
         test = EyeTest(model)
         count = frames.get(model.alias, 0)
+        # One picture goes with the first question already.
         requests = [test.request, *([test.with_frames(count)] if count > 1 else [])]
         most = [estimates.most(model, request) for request in requests]
         tokens += sum(one.tokens for one in most)
@@ -289,6 +291,7 @@ async def _ask(model: Model, count: int) -> ModelCheck:
         return _failed(model, "settings", str(wrong))
     finally:
         await asker.aclose()
+    # In the order of asking; where the first call failed there is no second row.
     first, *rest = notes.rows.values()
     found = _answered(model, test, first)
     for row in rest:

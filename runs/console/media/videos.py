@@ -161,6 +161,7 @@ def read_library(folder: Path, say: Say, facts: str | None = None) -> Library:
 
 
 def _row(shelf: SubtitleFolder, video: Video, found: Findings) -> VideoRow:
+    # Subtitles count also beside a copy that is left out.
     copies = [path for path, same in found.duplicates if same == video.path]
     beside = shelf.beside(video, copies)
     wrong = [f"{skipped.path} {skipped.reason}" for skipped in beside.skipped]

@@ -39,6 +39,7 @@ class CacheShare:
         """Share of the reusable tokens that were read, 0 to 1; None if unknown."""
         if self.read is None or not self.could:
             return None
+        # What could be read is an estimate, and more may have been.
         return round(min(self.read / self.could, 1.0), 4)
 
     def as_line(self) -> str:
@@ -141,6 +142,7 @@ class CallCosts:
     def cost_usd_a_battle(self) -> float | None:
         """Mean over settled battles with examining, without trials; None if any is unknown."""
         unknown = sum(calls.unknown_cost for calls in self.beside)
+        # Calls beside the battles may well be unknown: the mean leaves them out.
         if not self.settled or self.total.unknown_cost > unknown:
             return None
         beside = sum(calls.cost_usd for calls in self.beside)

@@ -102,6 +102,7 @@ class Follower:
         for address, since_s in list(self._waiting.items()):
             if address not in waiting:
                 del self._waiting[address]
+                # The clock may have been set back meanwhile.
                 self._hear_wait(ServerWait(address, "over", max(time.time() - since_s, 0.0)))
         for address, one in waiting.items():
             if address not in self._waiting:
@@ -206,6 +207,7 @@ async def follow(folder: Path, listeners: Listeners) -> str:
             # then seen.
             process = holder(lock)
             follower.look(process)
+            # A follower does nothing but talk: without a reader it ends.
             if is_chatter_unread():
                 left.set()
             if process is None or left.is_set():

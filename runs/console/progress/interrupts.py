@@ -171,6 +171,7 @@ def heard(
     def hear(handler: Callable[[], None]) -> None:
         nonlocal unheard
         unheard = 0
+        # The loop is not stuck in a query: the handler decides from here on.
         SHUTDOWN.clear()
         handler()
 
@@ -186,5 +187,7 @@ def heard(
     finally:
         SHUTDOWN.clear()
         for number, handler in before.items():
+            # First, since it puts the signal's default in place of the handler.
             loop.remove_signal_handler(number)
+            # None is a handler that was not set by Python, and cannot be set again.
             signal.signal(number, handler or signal.SIG_DFL)

@@ -18,6 +18,7 @@ ON_TERMINAL = "-"
 """The value of `--trace` without a file."""
 
 
+# What rich takes for a terminal that cannot be drawn on, and no terminal at all.
 DUMB = ("dumb", "unknown", "")
 
 
@@ -44,6 +45,7 @@ def audience(
 
             from videoautoarena.runs.console.progress.live import LiveConsole
 
+            # Names of models and files may hold what rich takes for markup or an emoji.
             live = LiveConsole(Console(stderr=True, highlight=False, emoji=False, markup=False))
             stack.callback(live.close)
             speak = live.say
@@ -107,6 +109,7 @@ def _bar() -> Iterator[OnProgress]:
     columns = (
         rich.BarColumn(),
         rich.MofNCompleteColumn(),
+        # Words may hold what rich takes for markup.
         rich.TextColumn("{task.description}", markup=False),
     )
     pace = RemainingTime()
@@ -132,6 +135,8 @@ def gather(folder: Path, say: Say) -> Findings:
         def count(done: int, total: int) -> None:
             nonlocal on_progress
             if total >= MANY:
+                # Only now is the number of files known, and with it whether there is any progress
+                # to show.
                 on_progress = on_progress or shown.enter_context(progress(say))
                 on_progress(done, total, "files read")
 

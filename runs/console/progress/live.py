@@ -318,6 +318,7 @@ class LiveConsole:
 
     def _begin_rating(self) -> None:
         self._rating_timer = None
+        # Battles are copied here, in the loop: the thread must not read what events change.
         self._rating = asyncio.create_task(self._rate_aside(self.standing.battles()))
         self._rating.add_done_callback(self._after_rating)
 
@@ -362,6 +363,7 @@ def _echo_keys(wanted: bool) -> bool:
         modes = termios.tcgetattr(0)
         if bool(modes[3] & termios.ECHOCTL) == wanted:
             return False
+        # Index 3 holds the local modes, where ECHOCTL is the one that shows ^C.
         modes[3] ^= termios.ECHOCTL
         termios.tcsetattr(0, termios.TCSANOW, modes)
     except termios.error:

@@ -155,6 +155,7 @@ class Waiting(NamedTuple):
 
     def line(self) -> str:
         """Return a line for a person."""
+        # The clock may have been set back meanwhile.
         time_s = max(time.time() - self.since_s, 0.0)
         return f"waiting at {safe(self.address)} for {spent(time_s)}: {_refusal(self.wait)}"
 

@@ -320,6 +320,7 @@ def _board(board: LiveBoard | None, names: dict[str, str], size: ScreenSize) -> 
     axis = axis_of(
         DrawnInterval(row.rating, row.low, row.high) for row in rows if row.rating is not None
     )
+    # Of all rows and not only those shown: the columns are the same at any height.
     called = [plain(names.get(row.model, row.model)) for row in rows]
     room = min(max(map(cell_len, called)) + 1, size.width // 3)
     for row, name in zip(shown, called, strict=False):
@@ -337,6 +338,7 @@ def _ranked(row: LeaderboardRow, axis: Axis, name: str, size: ScreenSize) -> Tex
         return line.add(" unrated", "dim").text
     line.add(f"{rating:>5.0f} ")
     counts = f"{row.wins}-{row.ties}-{row.losses}"
+    # The last 14 cells are for wins, ties and losses.
     _interval(line, DrawnInterval(rating, row.low, row.high), axis, line.left - 14)
     return line.add(f"{counts:>{max(line.left, 0)}}").text
 
@@ -369,6 +371,7 @@ def _flights(standing: RunSnapshot, names: dict[str, str], size: ScreenSize) -> 
     for flight in shown:
         video = plain((run.videos.get(flight.video, flight.video) if run else "").split("/")[-1])
         where = f"persona {flight.persona} round {flight.round + 1}" if flight.persona else ""
+        # 18 cells hold `persona 3 round 12`.
         room = max(12, size.width // 4) + (0 if where else 18)
         line = TerminalLine(size.width, size.marks).add(video, width=room).add(" ")
         line.add(where, "dim", width=18 if where else 0)
@@ -409,6 +412,7 @@ def _battles(standing: RunSnapshot, names: dict[str, str], size: ScreenSize) -> 
         [plain(x) for x in (result(b, names), b.question or "no question", why(b, names))]
         for b in shown
     ]
+    # Without a battle there is no column to measure.
     widest = [max(map(cell_len, column)) for column in zip(*rows, strict=True)] or [0, 0, 0]
     column = min(widest[0], size.width * 2 // 5)
     room = size.width - column - 4

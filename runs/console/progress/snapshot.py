@@ -219,6 +219,7 @@ class RunSnapshot:
         self.heard_s = self.clock()
         self.began_s = self.heard_s - run.played_s
         self._lineup = Lineup(run.slots)
+        # A follower gives no sum, and has heard every call itself.
         if run.spent.calls:
             self._take(run.spent)
         if run.facts is not None:
@@ -247,6 +248,7 @@ class RunSnapshot:
         self.verdicts[battle.verdict] += 1
         self.latest.append(battle)
         lineage = _lineage(slot)
+        # Slots of newcomers were not counted as open.
         if not is_newcomer(slot.id):
             self._open[lineage] -= 1
         if not self._open[lineage]:
@@ -263,6 +265,7 @@ class RunSnapshot:
     def _flight(self, scope: str) -> LineageUnderWay | None:
         """Return the lineage that a call or a draw belongs to; None if its slot is settled."""
         row = self._lineup.find(base_of(scope))
+        # A scope that names no slot is a video's: its examiner, its personas, its embeddings.
         if row is None:
             return self.flights.setdefault(scope, LineageUnderWay(scope, since_s=self.clock()))
         if self._endings.has(row):
@@ -309,6 +312,7 @@ class RunSnapshot:
             self.tokens_in += attempt.usage.input_tokens or 0
             self.tokens_out += attempt.usage.output_tokens or 0
             self.usd += attempt.cost_usd or 0.0
+        # Of the last try alone, as status counts it.
         self.unknown += event.cost_usd is None
 
 

@@ -250,6 +250,7 @@ class RunStatus:
     def _in_flight(self) -> list[Intent]:
         if self.process is None:
             return []
+        # An intent that a process left behind is nobody's call any more.
         return [intent for intent in self.intents if not intent.is_left_over]
 
     @property
@@ -412,7 +413,9 @@ def holder(lock: Path) -> int | None:
     except OSError:
         return None
     try:
+        # Start and length 0 mean the whole file, however long it is.
         fields = (0, 0, 0, fcntl.F_WRLCK, 0) if _MAC else (fcntl.F_WRLCK, 0, 0, 0, 0)
+        # The kernel gives the lock that is in the way, or F_UNLCK where there is none.
         answer = fcntl.fcntl(file, fcntl.F_GETLK, struct.pack(_FLOCK, *fields))
     finally:
         os.close(file)

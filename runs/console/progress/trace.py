@@ -105,6 +105,7 @@ class TraceFile:
             return
         line = {"schema": SCHEMA, "at_s": round(self._clock(), 3), **as_json(event)}
         try:
+            # As ASCII, since a model's text may hold half a character, which has no UTF-8.
             self._append(f"{json.dumps(line)}\n".encode())
         except OSError as error:
             self._give_up(error)
