@@ -139,6 +139,7 @@ def check_of(key: str) -> FindingCheck:
     Raises:
         KeyError: no audit has such a figure.
     """
+    # No further, since the name of a model may hold dots.
     section, figure, *whose = key.split(".", 2)
     name, fair, unit = _KINDS[f"{section}.{figure}"]
     owner = f" ({safe(whose[0])})" if whose else ""

@@ -208,6 +208,7 @@ def _share_out(number: int, sizes: Mapping[str, int]) -> dict[str, int]:
     shares = dict.fromkeys(sizes, 0)
     while number:
         open_parts = [part for part in sizes if shares[part] < sizes[part]]
+        # At least one, or what is left over would never be dealt.
         each = max(number // len(open_parts), 1)
         for part in open_parts:
             more = min(each, sizes[part] - shares[part], number)

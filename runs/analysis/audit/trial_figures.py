@@ -391,6 +391,7 @@ def _abstained(judge: str, trials: Sequence[Trial]) -> Finding:
 
 
 def _case(trial: Trial) -> TrialPoints:
+    # A name holds the kind and both forms, as in `card-short-long`.
     kind, _, forms = trial.name.partition("-")
     right, _, wrong = forms.partition("-")
     texts = digest(canonical_json(trial.texts))

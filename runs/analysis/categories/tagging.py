@@ -279,6 +279,7 @@ def _open(
         if first not in latest or latest[first][0] < generation:
             latest[first] = (generation, tag)
     judge = [model.resolved, model.keyed("classifier"), prompts.contracts]
+    # Frames of a video are read once, however many questions were asked about it.
     seen: dict[str, VideoFrames] = {}
     wanted = []
     for asked in questions:

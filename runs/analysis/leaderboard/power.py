@@ -219,6 +219,7 @@ def _needed(seen: TournamentLooks, goal: str, question: PowerQuestion) -> Needed
 def _point(seen: TournamentLooks, k: int) -> PowerPoint:
     reached = {}
     for goal, hits in seen.hits.items():
+        # Pairs of one tournament are one piece of evidence.
         tournament = np.repeat(np.arange(len(hits[k])), hits[k].shape[1])
         share = measure_share(hits[k].ravel(), tournament)
         reached[goal] = GoalShare(*(round(figure, 4) for figure in share[:3]))

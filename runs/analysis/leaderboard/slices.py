@@ -141,6 +141,7 @@ def _met(battles: Collection[Battle]) -> Mapping[frozenset[str], BattleColumns]:
         for seat in (fought.model_a, fought.model_b)
     ]
     pair = np.minimum(*seats) * len(names) + np.maximum(*seats)
+    # Sorted once, in place of a look at all battles for each pair.
     order = np.argsort(pair, kind="stable")
     keys, first = np.unique(pair[order], return_index=True)
     return {

@@ -86,7 +86,7 @@ def _text(value: dict[str, Any], name: str, where: str, *, longest: int) -> str 
 
 
 def _video(value: dict[str, Any], where: str) -> str | None:
-    # 4096 characters are the longest path on Linux.
+    # No path on Linux is longer than 4096 bytes.
     given = _text(value, "video", where, longest=4096)
     # So that `./a.mp4` and `a.mp4` are one video.
     return None if given is None else str(PurePosixPath(given))

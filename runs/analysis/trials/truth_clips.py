@@ -177,6 +177,7 @@ def _timed(kind: Kind, stage: Stage, piece: SplicePart) -> Pair:
 def _plan_order(stage: Stage) -> Pair:
     seconds = stage.piece_s(len(ORDERED))
     orders = list(permutations(ORDERED))
+    # Taken out of the list, so that the other clip has another order.
     first = orders.pop(int(stage.chance("order") * len(orders)))
     second = orders.pop(int(stage.chance("other order") * len(orders)))
     offsets = _spread(stage, len(ORDERED))

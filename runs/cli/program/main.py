@@ -190,6 +190,7 @@ def _code_of(run: Callable[[], Any]) -> int:
     except click.ClickException as wrong:
         wrong.show()
         return EXIT_USAGE
+    # click raises Abort in place of a KeyboardInterrupt.
     except (KeyboardInterrupt, click.Abort):
         _line("interrupted, and nothing is lost; to continue, repeat the command")
         return EXIT_INTERRUPTED

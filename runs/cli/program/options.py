@@ -241,6 +241,7 @@ def _declare(
     # Where nothing is the default, the help text itself says what that means.
     how["show_default"] = how.get("default") not in (None, ())
     if reads is not None:
+        # click calls it also for an option that was not typed.
         how["callback"] = lambda _ctx, _param, value: None if value is None else reads(value)
     return click.option(
         name, *names, cls=SectionedOption, metavar=metavar or None, help=text, **how

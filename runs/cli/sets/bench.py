@@ -248,7 +248,7 @@ def _print_json(ran: Ran, scores: PrintedReport | None, *, folder: Path) -> None
 
     tally = ran.tally
     board = None if scores is None else scores.to_json()
-    # Only the table against this anchor: there may be results against others, too.
+    # All that was just played is against one anchor, so there is one table of it.
     if board is not None and ran.anchor is not None:
         board = board["anchored"][0]
     ended = BenchEnd(

@@ -171,6 +171,7 @@ def _cut_off(ended: JobTally) -> int:
 def _names(typed: str) -> tuple[str, ...]:
     """Return names separated by commas, each once; a name with a comma is quoted as in CSV."""
     try:
+        # Without it a quote behind a comma and a blank would be part of the name.
         names = next(csv.reader([typed], skipinitialspace=True), None) or [""]
     except csv.Error:
         raise click.UsageError(

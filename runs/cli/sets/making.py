@@ -101,6 +101,7 @@ def make_tasks_command(
     from videoautoarena.runs.making.tasks.watching import WatchWish
 
     kinds = _kinds(kind)
+    # The first tells of all, since `_kinds` lets no set mix both sorts.
     if kinds[0] in WATCHED:
         options.refuse_typed(f"is for {', '.join(CUT_KINDS)}; leave it out", CUT.__contains__)
         written = options.take(WatchWish, typed, kinds=kinds)
@@ -109,6 +110,7 @@ def make_tasks_command(
         if plan:
             return ending.print_plan(plan_watch(order, say))
         watched, tally = ending.run_async(watch(order, say))
+        # Where there is no set, a person is told why below.
         if options.is_json() or watched.bench is not None:
             options.print_found(watched)
         return _watched_ending(order, watched, tally)
@@ -251,6 +253,7 @@ def make_dialogues_command(folder: Path, to: Path, *, plan: bool, **typed: Any) 
         _say_failures(planned)
         return 0
     made, tally = ending.run_async(make_dialogues(order, say))
+    # Where there is no set, a person is told why below.
     if options.is_json() or made.bench is not None:
         options.print_found(made)
     return _dialogues_ending(order, made, tally)

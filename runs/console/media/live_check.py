@@ -191,6 +191,7 @@ async def ask_models(
             say(verdict(found))
             return found
 
+    # In the order of the cast, whoever answers first.
     return list(await asyncio.gather(*map(visit, remote)))
 
 
@@ -310,6 +311,7 @@ def _settings(model: Model, learnt: LearntLimits | None) -> str | None:
         return None
     lines = []
     if learnt.images is not None:
+        # The whole table: it takes the place of the one that is there.
         limits = {**model.limits.model_dump(exclude_none=True), "images_per_request": learnt.images}
         lines.append(f"limits = {{ {', '.join(f'{name} = {of}' for name, of in limits.items())} }}")
     if learnt.token_limit_field is not None:

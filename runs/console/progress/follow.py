@@ -122,6 +122,7 @@ class Follower:
         self._lineup = run.lineup
         self._slots = len(run.store.slots())
         self._is_settled = run.slots.among(run.settled)
+        # They were made for the slots that there were before.
         self._watch = self._waves = None
         self._listeners.hear(
             RunBegun(

@@ -59,6 +59,7 @@ class RemainingTime:
 
     def __init__(self, *, done: int = 0, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
+        # One more than pieces, since each took the time between two looks.
         self._looks = deque([(clock(), done)], maxlen=NEWEST + 1)
 
     def left_s(self, done: int, total: int) -> float | None:

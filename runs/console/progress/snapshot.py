@@ -219,7 +219,7 @@ class RunSnapshot:
         self.heard_s = self.clock()
         self.began_s = self.heard_s - run.played_s
         self._lineup = Lineup(run.slots)
-        # A follower gives no sum, and has heard every call itself.
+        # A follower gives no sum, since it passes on every call itself.
         if run.spent.calls:
             self._take(run.spent)
         if run.facts is not None:
