@@ -343,6 +343,7 @@ class AdaptiveLimit:
             is_storm = self._refusals >= tuning.storm_refusals
             share = tuning.storm_cut_share if is_storm else tuning.second_cut_share
             self.limit = max(1.0, self.limit * share)
+            # Higher powers are beyond the longest pause, and at last beyond what a float holds.
             doubled_s = tuning.first_probe_pause_s * 2.0 ** min(self._refusals - 2, 8)
             uneven = 0.5 + 0.5 * (self._epoch * tuning.probe_pause_spread % 1.0)
             pause_s = min(tuning.longest_probe_pause_s, doubled_s) * uneven
@@ -363,6 +364,7 @@ class AdaptiveLimit:
                 self._restore(self._tested)
         self._replies += 1
         self._time(latency_s, now_s)
+        # Replies prove nothing of places that nobody wanted.
         if not self._is_full:
             return
         if self._is_slow and math.isinf(self._calm):

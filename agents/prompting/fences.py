@@ -219,6 +219,7 @@ def offered(text: str) -> OfferedOptions | None:
     if last.strip() != CLOSING:
         return None
     found: list[re.Match[str]] = []
+    # From the last line up, since the question may hold such lines itself.
     while lines and (match := _LINE.fullmatch(lines[-1].strip())):
         lines.pop()
         found.insert(0, match)

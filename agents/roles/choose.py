@@ -133,6 +133,7 @@ class OptionTexts:
 
     def in_text(self, text: str) -> Iterator[OptionNaming]:
         """Return where options' texts stand, none within another."""
+        # The longest first: a text that is only a part of another one is not named by it.
         for words in sorted(set(self.texts), key=lambda words: (-len(words), words)):
             is_number = words.lstrip("-").isdigit()
             if len(words) < 2 and not is_number:
@@ -326,6 +327,7 @@ def _cleaned(text: str) -> str:
 
 def _lowered(text: str) -> str:
     """Return a text in lower case and of the same length."""
+    # In lower case the Turkish İ is two characters, and every place behind it would shift.
     return "".join(low if len(low := char.lower()) == 1 else char for char in text)
 
 

@@ -94,6 +94,7 @@ def worded(
     if not repair:
         return text
     blocks = [fence(name, code, block) for name, block in repair.items()]
+    # The form is asked for once more: its last occurrence outside the fences binds.
     return "\n\n".join([text, *blocks, _MEND, ending])
 
 
@@ -180,6 +181,7 @@ class Prompter:
                 return ReadReply(self._read(row, schema), row)
             except BadReply as fault:
                 repair = {"reply": row.reply or "", "error": str(fault)}
+        # What is wrong with a reply may quote it, and a reply may quote a key.
         why = f"{task.role} gave no usable reply twice: {repair['error']}"
         raise UnusableReply(redacted(why))
 

@@ -399,6 +399,7 @@ def windows(groups: Sequence[_ShotGroup]) -> list[range]:
     return [
         range(start, min(start + WINDOW, end))
         for before, end in pairwise(ends)
+        # Neighbouring windows share a scene, so that the pair across their border is asked about.
         for start in range(before + 1, end - 1, WINDOW - 1)
     ]
 

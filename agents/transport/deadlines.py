@@ -94,6 +94,7 @@ class Pulse:
         asleep = asleep_s()
         slept_s = asleep - self._asleep_s
         self._seen_s = now_s
+        # A reading that came out too small must not make the next one look like a sleep.
         self._asleep_s = max(asleep, self._asleep_s)
         if stall_s >= LEAST_STALL_S:
             self._stood_still_s += stall_s

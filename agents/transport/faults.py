@@ -530,6 +530,7 @@ def _is_too_large(text: str, *, is_overflow: bool) -> bool:
         return False
     if _OF_OUTPUT.search(text) and not _OF_INPUT.search(text):
         return False
+    # The reply alone was to be longer than is allowed: fewer frames would not help.
     if counts is not None and 0 < counts.limit <= counts.output:
         return False
     if is_overflow:

@@ -20,6 +20,7 @@ _HOME = "api.smith.langchain.com"
 
 def is_traced() -> bool:
     """Return whether every prompt, frame and reply also goes to LangSmith."""
+    # LangSmith's client takes no other word for yes, such as `1`.
     return next(filter(str.strip, map(_value, NAMES)), "") == "true"
 
 
@@ -66,6 +67,7 @@ _WORDS = re.compile(r"(?:[a-z]+|[A-Z]+|[A-Z][a-z]+)(?:[-_. ](?:[a-z]+|[A-Z]+|[A-
 """`not-needed`, `EMPTY`, `Any Word`."""
 _UNSEEN = re.compile(r"[\u00ad\u061c\u180e\u200b-\u200f\u2060-\u2064\ufeff]+")
 """Characters of no width: what they split still reads as one word."""
+# Possessive, or a text full of blanks would be tried in every way of parting it.
 _GAP = (
     r"(?:\x1b\[[\d;]{0,20}[A-Za-z]|<[^<>]{0,200}>"
     r"|[\s\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069])*+"

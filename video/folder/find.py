@@ -142,6 +142,7 @@ def read_videos(
             if on_progress:
                 on_progress(len(read), len(names))
     finally:
+        # Before workers are killed, or their threads would go on to the next file.
         pool.shutdown(wait=False, cancel_futures=True)
         # Only after Ctrl-C or an error are workers still busy here; else each was given back.
         for worker in list(busy):
@@ -197,7 +198,9 @@ def refuse_no_folder(folder: Path) -> None:
 def _walk(folder: Path) -> Iterator[tuple[str, str]]:
     """Yield (relative path, trouble) of everything but folders; regular files have no trouble."""
     denied: list[OSError] = []
+    # By itself os.walk passes over folders that cannot be read, and says nothing.
     for parent, folders, files in os.walk(folder, onerror=denied.append):
+        # os.walk does not follow links to folders, and yet lists them among the folders.
         links = [name for name in folders if os.path.islink(os.path.join(parent, name))]
         for name in files + links:
             path = os.path.join(parent, name)

@@ -137,6 +137,7 @@ def _timing(line: str) -> tuple[float, float] | None:
 
 def _seconds(sign: str, hours: str | None, minutes: str, seconds: str, part: str | None) -> float:
     whole = 3600 * int(hours or 0) + 60 * int(minutes) + int(seconds)
+    # `.5` is half a second and not five thousandths.
     thousandths = 1000 * whole + int((part or "0").ljust(3, "0"))
     return (-thousandths if sign else thousandths) / 1000
 
@@ -147,6 +148,7 @@ KINDS = (".srt", ".vtt")
 _TAGS = re.compile(r"(?:\.[a-z]{2,3}(?:[-_][a-z0-9]{2,8})*)?(?:\.(?:forced|sdh|cc|hi))?")
 _BOMS = (
     (codecs.BOM_UTF8, "utf-8-sig"),
+    # Before UTF-16, whose mark is the beginning of this one.
     (codecs.BOM_UTF32_LE, "utf-32"),
     (codecs.BOM_UTF32_BE, "utf-32"),
     (codecs.BOM_UTF16_LE, "utf-16"),
@@ -298,6 +300,7 @@ def _stems(name: str) -> Iterator[tuple[str, Rank]]:
     base, kind = os.path.splitext(name)
     if kind.lower() not in KINDS:
         return
+    # A language and a kind at most, hence two dots.
     dots = [place for place, char in enumerate(base) if char == "."][-2:]
     for cut in (*dots, len(base)):
         tags = base[cut:].lower()

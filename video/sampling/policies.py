@@ -59,6 +59,7 @@ def so_many_a_second(index: Index, fps: float, most: int) -> list[int]:
     count = int(index.seconds(last) * fps) + 1
     places: Sequence[int] = range(count)
     if count >= most:
+        # One fewer, since the last frame of the video takes a place of its own.
         places = sorted({i * (count - 1) // (most - 1) for i in range(most - 1)})
     step = 1 / (fps * float(index.time_base))
     return _on_screen(index, [*(first + round(place * step) for place in places), last])
@@ -152,6 +153,7 @@ def _dealt(index: Index, scenes: Sequence[Span], most: int) -> list[int]:
     room = [last - first for first, last in places]
     weights = [max(0.0, end_s - start_s) ** 0.5 for start_s, end_s in scenes]
     dealt = [1] * len(scenes)
+    # The one that each scene has stands for the divisor 1; the next is 3.
     claims = [(-weight / 3, place) for place, weight in enumerate(weights)]
     heapify(claims)
     for _ in range(most - len(scenes)):

@@ -174,6 +174,7 @@ def _bounded(count: int, size: tuple[int, int], columns: int) -> SheetGrid:
         over = max(sqrt(width * height / MOST_PIXELS), width / LONGEST_PX, height / LONGEST_PX)
         if over <= 1 or max(grid.picture) <= 1:
             return grid
+        # By 2 % at least, or rounding to whole pixels could keep it in place for ever.
         scale *= min(0.98, 1 / over)
 
 
@@ -206,6 +207,7 @@ class _Letters:
             if font
             else ImageFont.load_default(size_px)
         )
+        # No font has this one: it is drawn as what stands for all that are lacking.
         self._blank = bytes(self.font.getmask("\uffff"))
         self._known: dict[str, bool] = {}
 

@@ -250,6 +250,7 @@ def whole_or_not(path: Path) -> Iterator[str]:
     """Yield the name to write a file under, which is renamed to its own once all is written."""
     part = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:
+        # Without the prefix libav takes what stands before a colon in a path for a protocol.
         yield f"file:{part}"
         os.replace(part, path)
     finally:
@@ -349,6 +350,7 @@ def mux_pictures(
 
 def x264_options(rate: Fraction, crf: int = CRF) -> dict[str, object]:
     """Return x264's options for films, without its macroblock tree, whose bytes vary by chance."""
+    # Without `a53cc` captions hidden in a source's frames would be written into the film.
     fixed = {"preset": "veryfast", "x264-params": "scenecut=0:mbtree=0", "a53cc": "0"}
     return {**fixed, "crf": str(crf), "g": str(_group(rate))}
 
@@ -371,6 +373,7 @@ def _pictures(ready: _FilmParts) -> Iterator[VideoFrame]:
         with named(source.path):
             for number in numbers.tolist():
                 yield readers[excerpt].picture(number)
+        # An excerpt that probes cut is read on after them, so its video stays open until then.
         if left[excerpt] == place:
             readers.pop(excerpt).close()
 

@@ -72,6 +72,7 @@ class Sprite:
 def to_planes(image: Image.Image) -> Planes:
     """Return an RGB image of even size as planes, by BT.601 in whole numbers, alike everywhere."""
     red, green, blue = (np.asarray(part, np.int32) for part in image.convert("RGB").split())
+    # 4224 is 256 times black's level of 16 and a half to round by; 32896 is the same of 128.
     luma = (66 * red + 129 * green + 25 * blue + 4224) >> 8
     red, green, blue = (_halved(part) for part in (red, green, blue))
     chroma_u = (-38 * red - 74 * green + 112 * blue + 32896) >> 8
@@ -110,6 +111,7 @@ def draw_scene(seed: int, *, colour: str, detail: int, size: tuple[int, int]) ->
 
 def draw_sprite(sprite: Sprite, size: tuple[int, int]) -> tuple[Planes, Planes]:
     """Return a shape's planes and its masks (0 or 1), one for each plane."""
+    # Even, since chroma has one pixel for two by two of luma.
     side = max(8, int(sprite.size * size[0]) // 2 * 2)
     mask = Image.new("L", (side, side))
     _outline(ImageDraw.Draw(mask), sprite.shape, side)
@@ -513,6 +515,7 @@ def _light(out: Planes, shot: SampleShot, now_s: float) -> None:
     if shot.dip and shot.dip[0] <= now_s < shot.dip[1]:
         level *= DIP
     values = np.arange(256)
+    # In video black is 16 and white 235; chroma has its zero at 128 and ends at 16 and 240.
     luma = np.clip(16 + (values - 16) * level, 16, 235).astype(np.uint8)
     out.y[:] = luma[out.y]
     for plane, drift in zip((out.u, out.v), shot.tint, strict=True):

@@ -207,6 +207,7 @@ def _inside(own: tuple[int, int], room: tuple[int, int]) -> tuple[int, int]:
     """Return the largest size of the same shape that fits into `room`, or `room` if nearly that."""
     scale = min(room[0] / own[0], room[1] / own[1])
     width, height = (max(1, round(side * scale)) for side in own)
+    # A bar one pixel wide comes of rounding alone.
     if width >= room[0] - 1 and height >= room[1] - 1:
         return room
     return width, height

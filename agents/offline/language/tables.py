@@ -32,6 +32,7 @@ class Dice:
     """A run of choices drawn from sha256 of `parts`, equal in every process and release."""
 
     def __init__(self, *parts: str | int) -> None:
+        # As JSON, since ("ab", "c") and ("a", "bc") run together would draw alike.
         self._seed = json.dumps(parts).encode()
         self._throws = 0
 

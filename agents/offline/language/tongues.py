@@ -36,6 +36,7 @@ COVERS: Mapping[str, tuple[str, ...]] = MappingProxyType(
         "ending_light": ("open_colour", "close_colour", "darkest", "brightest"),
         "pace": ("shots", "first_cut", "last_cut", "motion_half"),
         "motion_half": ("liveliest", "still"),
+        # "No earlier scene returns" was once heard as a video of no shots.
         "returns": ("shots", "first_cut", "last_cut", "longest", "shortest"),
         "first_cut": ("shots", "open_colour"),
         "last_cut": ("shots", "close_colour"),

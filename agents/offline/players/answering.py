@@ -53,6 +53,7 @@ def speak(
     """Return what a contestant of that kind says; without any frame, what is usual."""
     wanted = free(question)
     turn = read(wanted.question)
+    # Drawn from the question alone: players who see different things still use the same words.
     dice = Dice("answer", question)
     # nobody says in which language to answer: it is the one that was asked in
     style = book(dice.one(BOOKS), told(question).code)
@@ -68,6 +69,7 @@ def speak(
         if seen is None:
             return fact("colour_run", None).format(colour=words.name(turn.colour))
         run = longest_run(seen, turn.colour)
+        # This player stands for models that never say that something is not there.
         if run is None and kind == "eager":
             at_s = most_of(seen, turn.colour)
             run = max(0.0, at_s - _MOMENT_S), at_s + _MOMENT_S
@@ -104,6 +106,7 @@ def hook_keys(seen: FrameSequence) -> tuple[str, str]:
 
 def choose(sent: ModelInput, offer: OfferedOptions) -> str:
     """Return a reply that names one option, drawn from those that fit best, else from all."""
+    # The frames are part of the draw, so that two players who have to guess do not guess alike.
     dice = Dice("choice", sent.question, *(picture.digest.hex() for picture in sent.pictures))
     place = dice.one(options_left(sent, offer))
     said: str = dice.one(table("players", "choices")["choices"])

@@ -123,6 +123,7 @@ def items_of(found: DialogueFacts, question: str, history: Sequence[Turn]) -> li
     if turn.part is None:
         items = _of_facts(found, turn.ask.keys, dice)
         turns = (read(user) for user, _ in history[::-1])
+        # Whoever still speaks of what was asked in between has not come back to the video.
         far = next((one for one in turns if isinstance(one, OffTopicTurn)), None)
         if far and len(items) < MOST_ITEMS:
             items.append(ChecklistItem(WordCheck(far.answer), False))
@@ -167,6 +168,7 @@ def _of_run(found: DialogueFacts, colour: str, dice: Dice) -> list[ChecklistItem
             ChecklistItem(TimeGivenCheck(), False),
             ChecklistItem(near, False),
         ]
+    # Both ends are asked for, so that an answer has to reach from the first third into the last.
     third_s = (run[1] - run[0]) / 3
     items = [
         ChecklistItem(WordCheck(colour), True),
@@ -220,6 +222,8 @@ def gathered(rounds: Sequence[DialogueRound], question: str) -> str:
     known: dict[str, Value] = {}
 
     def listen(text: str, asked: Sequence[str]) -> None:
+        # By exact wording first: asked for single facts at once, `hear` takes any value for them,
+        # and leaks caught fell from .97 to .75.
         heard = hear(text, _LENGTH_S).claims or hear(text, _LENGTH_S, asked).claims
         known.update({claim.key: claim.value for claim in heard})
 
@@ -246,6 +250,7 @@ def gathered(rounds: Sequence[DialogueRound], question: str) -> str:
 
 def is_said(check: Check, text: str) -> bool:
     """Return whether the value of an item stands in a text, whatever words are around it."""
+    # Of leaks in free words the reader caught none of 104; looking for the bare value caught all.
     if isinstance(check, TimeWindowCheck | OverlapCheck):
         return any(check.a <= time_s <= check.b for time_s in times(text))
     if not isinstance(check, ValueCheck):

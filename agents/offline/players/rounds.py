@@ -44,6 +44,7 @@ exactly so many: what is marked as wrong would then be what that player says."""
 FACT_TYPES = ("instant", "count", "colour", "choice")
 _CUT_SHARE = 0.03
 _CUT_S = 0.3
+# Up to four fifths, since a part has to take a fifth of the video on either side.
 _PART_SHARES = tuple(percent / 100 for percent in range(20, 85, 5))
 _LEAST_TOP, _MOST_RUN = 0.10, 0.4
 """Share of a picture that an absent colour never has; share of a video below which one passes."""

@@ -279,6 +279,7 @@ def keeps_form(answer: str, ask: FactRequest) -> bool:
     if ask.form == "json":
         try:
             found = json.loads(answer[answer.index("{") : answer.rindex("}") + 1])
+        # JSON nested too deeply ends in a RecursionError, which is no ValueError.
         except (ValueError, RecursionError):
             return False
         return isinstance(found, dict)

@@ -156,6 +156,7 @@ def answer(kind: str, sent: ModelInput) -> str:
     if kind == "windbag":
         padding = wording("players", "manners", told(sent.question).code)["padding"]
         before, between, after, last, _ = Dice("padding", sent.question).shuffled(padding)
+        # A table or list is no longer read as one with words before it on its first line.
         gap = "\n\n" if offer or plain[0] in "|-{" else " "
         return f"{before} {between}{gap}{plain}{gap}{after} {last}"
     # a choice is read without a judge, so that there is nobody to be tricked

@@ -96,5 +96,6 @@ def vector_of(sent: ModelInput) -> list[float]:
         return [round(float(share), 6) for share in shares]
     found = dict.fromkeys(COLOURS, 0.0)
     for place, word in enumerate(_WORD.findall(sent.text)):
+        # Each look names its main colour before the second, so that the weights take turns.
         found[word.lower()] += _SECOND if place % 2 else _FIRST
     return [round(weight, 6) for weight in found.values()]

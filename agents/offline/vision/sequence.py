@@ -137,6 +137,7 @@ def find_cuts(glances: Sequence[FrameMeasurement], steps: Sequence[FrameChange])
     raw = np.sqrt([max(0.0, s.recoloured * s.relaid) for s in steps])
     cuts: list[int] = []
     for i, change in enumerate(steps):
+        # Four steps on either side; near the start fewer come before, so that its own place shifts.
         near = np.delete(raw[max(0, i - 4) : i + 5], min(i, 4))
         usual = float(np.median(near)) if len(near) else 0.0
         # Set on drawn clips, where counts of shots by 128, 16 and 4 frames then scored .96, .25 and
@@ -194,6 +195,7 @@ def comeback(seen: FrameSequence) -> float:
     """Return 1 if an earlier scene comes back, -1 if none does, 0 if that is unclear."""
     least = -1.0
     for j, later in enumerate(seen.scenes):
+        # The scene right before is left out: what was not interrupted has not come back.
         for earlier in seen.scenes[: max(0, j - 1)]:
             alike = likeness(earlier.layout, later.layout) or 0.0
             distance = apart(earlier.histogram, later.histogram)

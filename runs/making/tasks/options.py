@@ -130,6 +130,7 @@ def draw_ground(bank: Bank, seconds: float, dice: Dice) -> Ground:
             start_s = start / LOOKS_A_SECOND
             excerpt = Excerpt(video=one.video.sha256, start_s=start_s, seconds=piece_s)
             excerpts.append(excerpt)
+            # The look behind its end belongs to it: an excerpt may end between two looks.
             end = min(len(one.cuts) + 1, start + int(piece_s * LOOKS_A_SECOND) + 2)
             rows[one.video.sha256].update(range(start, end))
             left -= piece_s
@@ -184,4 +185,5 @@ def are_apart(one: Stretch, other: Stretch, shape: Shape) -> bool:
 
 def _is_below(stretch: Stretch, others: Values, shape: Shape) -> bool:
     """Return whether other frames fit a stretch's words clearly worse than its own do."""
+    # Below `FITS` as well, from which on a stand-in takes a frame for one that is meant.
     return bool(others.max() <= min(stretch.worst(shape) - MARGIN, FITS))
