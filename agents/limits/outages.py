@@ -101,6 +101,7 @@ class EndpointWatch:
         self._last_s = now_s
         if now_s >= self._until_s:
             self.on_outage(Outage(self.address, "given-up", now_s - since_s, self._reason))
+        # The last look is when patience ends, and never later.
         self._next_s = min(now_s + self._gap_s(), max(now_s, self._until_s))
         return True
 

@@ -106,6 +106,7 @@ def _by(price: Price, usage: Usage) -> float:
     """Return what a call costs at one price; cached and written tokens are part of the input."""
     total = usage.input_tokens or 0
     cached = min(usage.cached_tokens or 0, total)
+    # Servers may state more of either than there was input, and no cost is negative.
     written = min(usage.written_tokens or 0, total - cached)
     cached_usd = price.input_usd if price.cached_usd is None else price.cached_usd
     written_usd = price.input_usd if price.written_usd is None else price.written_usd

@@ -439,6 +439,7 @@ class Pacer:
         self._window.append(started)
         self._tokens += tokens
         gap_s = max(self._gap_s(1, self.requests), self._gap_s(tokens, self.tokens))
+        # From now on, or those who waited out a stop would be sent in a burst.
         self._next_s = max(now_s, self._next_s) + gap_s
         return started
 
@@ -447,6 +448,7 @@ class Pacer:
         more = tokens - started.tokens
         started.tokens = tokens
         self._next_s += self._gap_s(more, self.tokens)
+        # What has left the window is part of the sum no more.
         if self._window and started.at_s >= self._window[0].at_s:
             self._tokens += more
 

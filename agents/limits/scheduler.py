@@ -277,6 +277,7 @@ class Scheduler:
             started = queue.pacer.start(waiter.tokens, now_s) if queue.pacer else None
             self.under_way += 1
             turn = SendTurn(self._last, queue, sent, started, queue.endpoint.enter())
+            # Looked at anew, or a stop that no beat has seen yet would be put down to this turn.
             turn.stood_still_s = pulse().stood_still_s()
             waiter.admitted.set_result(turn)
         self._wake(now_s)

@@ -27,6 +27,7 @@ from videoautoarena.memory.records.records import (
 
 CONTESTANT_FRAMES = 64
 """Most frames of a contestant that names no limit (VideoAutoArena, experimental settings)."""
+# No sampling has more.
 MOST_FRAMES = 1024
 
 

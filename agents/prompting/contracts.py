@@ -440,6 +440,7 @@ class WholeGraderReply(Reply):
     question_2: WholeGradeReply
 
 
+# As MLVU's judge scores a point.
 _POINT_SCORES = (1, 3, 5)
 
 
@@ -834,6 +835,7 @@ def _plain(schema: dict[str, Any], parts: dict[str, Any]) -> dict[str, Any]:
     if "properties" in schema:
         properties = schema["properties"]
         found["properties"] = {name: _plain(one, parts) for name, one in properties.items()}
+        # OpenAI takes a strict schema only with every key required and no other allowed.
         found["required"] = list(properties)
         found["additionalProperties"] = False
     # A tuple of so many equal entries: most servers know a list with that count alone.

@@ -52,6 +52,7 @@ def fence_code(seed: int, scope: str, role: str, texts: Mapping[str, str]) -> st
     """Return 16 hex digits that occur in none of `texts`; equal input gives the equal code."""
     counter = 0
     while True:
+        # All texts are part of it, so that nobody who writes one of them can know the code.
         material = json.dumps(
             [seed, scope, role, counter, sorted(texts.items())], separators=(",", ":")
         )

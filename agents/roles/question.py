@@ -60,6 +60,7 @@ async def examine(
     Source: VideoAutoArena, User Simulation (A.1); facts and categories of others are our own.
     """
     stated = facts.category if facts else None
+    # The ten stand in the form of the reply: with them no byte of the prompt changes.
     asked = [] if stated or categories is None or set(categories) == set(CATEGORIES) else categories
     told: dict[str, object] = {} if facts is None else _told(facts)
     if asked:

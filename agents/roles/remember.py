@@ -257,6 +257,7 @@ def folded(text: str, longest: int) -> str:
 
 R = TypeVar("R", bound=Reply)
 
+# As in MT-Video-Bench.
 LOOKS_A_SECOND = 2.0
 LOOKS = Sampling(frames=256, policy="fps", fps=LOOKS_A_SECOND)
 """How the frames of a stretch that are looked at are sampled."""
@@ -321,6 +322,7 @@ async def remember(builder: SceneBuilder, shots: Sequence[Span]) -> SceneMemory:
         builder, "captioned", [_caption(builder, (n, n), shot) for n, shot in enumerate(shots, 1)]
     )
     groups = [_ShotGroup((n,), *one) for n, one in enumerate(said)]
+    # Twice, as MT-Video-Bench does.
     for number in (1, 2):
         groups = await _merged(builder, groups, number)
     scenes = []

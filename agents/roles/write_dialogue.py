@@ -34,6 +34,7 @@ R = TypeVar("R", bound=Reply)
 SHOWN = 64
 """Frames that a player is typically sent; `other_half` returns those that it is not."""
 
+# Every word of these is part of a call's key: with others a set under way is paid for again.
 ABOUT: Mapping[str, str] = {
     "object_reference": (
         "The user points to a thing or a moment that was said before by words like 'it', 'the "

@@ -37,6 +37,7 @@ class StandstillTimeout(TimeoutError):
 
 def boot_s() -> float:
     """Return seconds that go on while the process, or the whole machine, is stopped."""
+    # Only Linux has a clock of the first name.
     clock = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)
     return time.clock_gettime(clock)
 

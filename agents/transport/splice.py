@@ -154,6 +154,7 @@ def carrying(run: SplicedFrames | None) -> Iterator[None]:
         raise
     finally:
         _CARRIED.reset(token)
+    # ChatOpenAI's calls that are not async take another client, which sent the key as text.
     if not carried.sent:
         raise Astray("a call went out by another way than the one that takes its frames along")
 

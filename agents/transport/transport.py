@@ -166,6 +166,7 @@ class SplicingTransport:
         library = _library(request)
         name = library.__name__, kind
         if name not in self._clients:
+            # Left to themselves these clients keep to 100 connections.
             limits = library.Limits(max_connections=None, max_keepalive_connections=None)
             try:
                 verify = _trusted(library, *map(os.environ.get, _CERTIFICATES))

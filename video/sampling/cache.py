@@ -133,6 +133,7 @@ FINDER = "2"
 def found_scenes(path: Path, index: Index, *, sha256: str, folder: Path) -> tuple[SceneSpan, ...]:
     """Return the scenes kept for these bytes, else find and keep them. Blocks."""
     kept = kept_scenes(folder, sha256)
+    # A list that ends elsewhere was made from other times of the frames.
     if kept is not None and kept[-1].end_s == index.duration_s:
         return kept
     scenes = find_scenes(path, index)
@@ -171,6 +172,7 @@ def _scenes(content: Any) -> tuple[SceneSpan, ...] | None:
     except (TypeError, ValueError):
         return None
     ends = [0.0, *(scene.end_s for scene in scenes)]
+    # Python's JSON reads NaN and Infinity, too.
     is_whole = [scene.start_s for scene in scenes] == ends[:-1] and all(
         earlier < later < math.inf for earlier, later in pairwise(ends)
     )

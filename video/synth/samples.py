@@ -258,6 +258,7 @@ def write_script(clip: SampleClip) -> list[SampleShot]:
         if number >= 3 and peak is None and chance.random() < 0.3:
             places = [shots[n] for n in range(number - 1) if n not in peaks]
             seen = chance.choice([s for s in places if s.scene != shots[-1].scene] or shots[:1])
+            # A dip is at a time of the clip, which the shot that comes back does not hold.
             shots.append(replace(seen, start_s=start_s, end_s=end_s, dip=None))
             continue
         shot = _invent(chance, shots, start_s=start_s, end_s=end_s)

@@ -146,6 +146,7 @@ def read(text: str) -> UserTurn | None:
             return ColourRunTurn(found["colour"].lower())
     # an opening has words that a fact could be known by, too
     leads = (lead.partition("{q}")[0] for leads in wordings["leads"].values() for lead in leads)
+    # The longest first, since one opening may be the beginning of another.
     opening = next((one for one in sorted(leads, key=len)[::-1] if said.startswith(one)), "")
     rest, part = _part_in(said.removeprefix(opening))
     ask = understand(rest)

@@ -245,6 +245,7 @@ def _claimed(
         keys = [key for key in missing() if FACETS[key].type == kind]
         left = [place for place in range(len(each)) if place not in taken]
         units = [place for place in left if carried(*each[place]) == kind]
+        # More values than questions, or fewer, leave open which belongs to which.
         if len(keys) != len(units):
             continue
         for key, place in zip(keys, units, strict=True):

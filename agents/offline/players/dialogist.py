@@ -70,6 +70,7 @@ MOST_OTHERS = 3
 RATED = ("object_reference", "memory_recall", "content_summary", "answer_refusal",
          "topic_shifting", "proactive_interaction")  # fmt: skip
 UNFIT = 3
+# Only clips that are rated 5 or 6 are used, as in MT-Video-Bench.
 FIT = 5
 VERY_FIT = 6
 MANY = 6

@@ -230,6 +230,7 @@ def _others(facet: Facet, seen: FrameSequence, dice: Dice) -> list[Value]:
         every = list(permutations(facet.landmarks))
     elif isinstance(facet, ShotCount) and isinstance(true, int):
         step = max(2, round(0.35 * true))
+        # The truth may be any of the four by size, as far as none of them falls below one.
         rank = dice.below(min(OPTIONS, 1 + (true - 1) // step))
         every = [true + (place - rank) * step for place in range(OPTIONS)]
     elif isinstance(facet, ExtremeMoment | CutTime):

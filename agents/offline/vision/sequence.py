@@ -70,6 +70,7 @@ class FrameSequence:
         return tuple(scene.start_s for scene in self.scenes[1:])
 
 
+# Known by frames and times alone: what 128 frames show must not serve a message with 64.
 _SIGHTS: Memo[bytes, FrameSequence] = Memo(192)
 
 

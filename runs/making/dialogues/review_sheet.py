@@ -151,6 +151,7 @@ class _Reading:
             return  # spreadsheets leave rows of nothing behind
         item = self._item(row["qid"].strip())
         number = row["round"].strip()
+        # Python refuses to read a number of thousands of digits.
         if not number.isascii() or not number.isdecimal() or len(number) > 9:
             raise _Unusable("round", f"is {quoted(number)}, which is no number")
         of = item.qid, int(number)
@@ -196,6 +197,7 @@ def _edit(row: Mapping[str, str], asked: Round) -> Edit:
             cell = cell.strip().casefold()
             if cell not in ("yes", "no"):
                 raise _Unusable(name, f"is {quoted(cell)}; it may be yes or no")
+        # As the sheet shows it, so that text which was only copied there corrects nothing.
         if cell != shown(fields[of]):
             corrections[of] = cell
         if decision == "drop":

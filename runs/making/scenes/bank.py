@@ -129,6 +129,7 @@ def scene_calls(
     most_matched = ceil(CANDIDATES * MOST_OBJECTS * (count - 1) / BATCH)
     calls: list[tuple[Role, float, int, float]] = [
         ("scene_captioner", count + again, count + count // 2, looks),
+        # Twice, since neighbours are merged twice.
         ("scene_merger", 2 * windows, 2 * max(windows, count // 2), 0.0),
         ("object_finder", scenes, count, found_in),
         ("object_matcher", matched, most_matched, 0.0),

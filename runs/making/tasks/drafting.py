@@ -128,6 +128,7 @@ class WritingJob(PaidJob[Item, Outcome]):
         )
         files = {
             QUESTIONS: question_bytes(entries),
+            # A card may quote half a character of a name, which UTF-8 has no bytes for.
             CARD: card(draft).encode("utf-8", "backslashreplace"),
         }
         bench = seal(draft, files, copies_of(store, videos, self.order.folder))

@@ -204,6 +204,7 @@ def draw_rungs(
     cut = CUT_KINDS[kind]
     shortest, longest = cut.lengths_s
     length_s = shortest + LENGTH_STEP_S * dice.below(int((longest - shortest) / LENGTH_STEP_S) + 1)
+    # Rows are instants: there is one more of them than steps between.
     rows = int(length_s * LOOKS_A_SECOND) + 1
     numbers = dice.shuffled(range(1, MOST_COUNTED + 1))[:OPTIONS] if cut.is_counted else [1]
     # Long enough for every key: films are equally long, so the fewer are set in, the more ground.

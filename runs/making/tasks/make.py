@@ -352,6 +352,7 @@ def _put(
         with_videos=True,
         count=len(entries),
     )
+    # A card may quote half a character of a name, which UTF-8 has no bytes for.
     card = card_text(draft).encode("utf-8", "backslashreplace")
     copies = {
         f"{VIDEOS}/{one.sha256[:ID_LENGTH]}.mp4": Copy(
@@ -373,4 +374,5 @@ def _as_json(wish: ItemRequest) -> dict[str, JsonValue]:
 
 def _asked(wish: ItemRequest) -> dict[str, Any]:
     """Return what was asked for, without a word of ladders unless they were."""
+    # So that sets of before there were ladders are known by the digest that they had.
     return {name: value for name, value in asdict(wish).items() if value is not False}

@@ -44,6 +44,7 @@ SHORTEST_S = 2.0
 """The shortest video of which a film is cut."""
 SPARED_S = 0.1
 """Left out at the end of a video, where clocks may disagree on what is still shown."""
+# At this size stand-ins look at frames, and makers have to measure alike.
 SIDE_PX = 128
 CHUNK = 128
 # Times of frames are kept to a hundredth, so a frame may seem to begin half of that too late.
