@@ -136,6 +136,7 @@ class RefusalNoise:
     """About how long a refusal takes at most."""
 
     def __post_init__(self) -> None:
+        # Doubled before it is first used.
         self._trust_s = self.tuning.first_trust_s / 2
         self._latest: deque[SentTry] = deque(maxlen=self.tuning.remembered_tries)
 
@@ -145,6 +146,7 @@ class RefusalNoise:
     def leave(self, sent: SentTry, outcome: Outcome, now_s: float) -> None:
         sent.outcome = outcome
         if outcome == "refused":
+            # The slowest of late: each refusal takes a tenth off what was before.
             self._refusal_s = max(now_s - sent.at_s, 0.9 * self._refusal_s)
 
     def start_afresh(self) -> None:

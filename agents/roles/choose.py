@@ -314,6 +314,7 @@ def _is_list(gaps: Sequence[str]) -> bool:
 
 def _cleaned(text: str) -> str:
     """Return a text without its layout: marks of emphasis, boxes, brackets of other kinds."""
+    # Full-width letters and brackets become plain ones.
     text = unicodedata.normalize("NFKC", text)
     text = _STYLED.sub(r"\1", text)
     # It names neither N nor A.

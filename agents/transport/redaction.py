@@ -186,5 +186,6 @@ def _cleaned(*args: Any, **kwargs: Any) -> logging.LogRecord:
         return record
     if record.exc_info:
         trace = logging.Formatter().formatException(record.exc_info)
+        # Where there is such a text, formatters print it and not the trace itself.
         record.exc_text = trace_without_keys(trace)
     return record

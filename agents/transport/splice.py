@@ -43,6 +43,7 @@ class Astray(RuntimeError):
 class EncodedFrame:
     """The base64 of one frame's JPEG, held once for all calls that send it."""
 
+    # `FrameBytes` holds frames weakly, which slots alone would not let it.
     __slots__ = ("__weakref__", "base64")
 
     def __init__(self, base64: bytes) -> None:
@@ -154,7 +155,7 @@ def carrying(run: SplicedFrames | None) -> Iterator[None]:
         raise
     finally:
         _CARRIED.reset(token)
-    # ChatOpenAI's calls that are not async take another client, which sent the key as text.
+    # ChatOpenAI's calls that are not async go through another client, which sent the key as text.
     if not carried.sent:
         raise Astray("a call went out by another way than the one that takes its frames along")
 
@@ -211,6 +212,7 @@ class FrameBytes:
         self._bytes = 0
         self._kept: OrderedDict[str, EncodedFrame] = OrderedDict()
         self._in_use: WeakValueDictionary[str, EncodedFrame] = WeakValueDictionary()
+        # Held by whoever waits, so that those of videos long done are dropped.
         self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
 
     async def images(self, video: str, digests: Iterable[str]) -> list[EncodedFrame]:

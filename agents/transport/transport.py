@@ -136,6 +136,7 @@ class SplicingTransport:
         body = request.read() if request.method == "POST" else None
         filled = _filled(request, body, _Chunks)
         client = self._client(request, "Client")
+        # Redirects are left to the client in front, whose next request is looked at like this one.
         answer = client.send(filled, stream=True, follow_redirects=False)
         return bounded(answer, _library(request))
 

@@ -74,6 +74,7 @@ def region_histogram(jpeg: bytes, box: Box) -> Histogram:
     aside = _MARGIN * (right - left)
     above = _MARGIN * (bottom - top)
     width, height = picture.size
+    # A pixel each way at least: a box may be thinner than one.
     edges = (
         int((left + aside) * width),
         int((top + above) * height),

@@ -131,6 +131,7 @@ def draw_sheet(
     with Image.open(BytesIO(shots[0].jpeg)) as first:
         grid = lay_out(len(shots), first.size, columns)
     head = _Head(heading, font)
+    # A heading may widen a narrow sheet up to half of the usual width, and is cut beyond.
     width = max(grid.size[0], min(WIDTH_PX // 2, head.width_px)) + 2 * MARGIN_PX
     top = head.height_px + MARGIN_PX
     sheet = Image.new("RGB", (width, top + grid.size[1] + MARGIN_PX), GROUND)

@@ -273,6 +273,7 @@ def sample_film(plan: FilmPlan, files: Mapping[str, Path], *, sampling: Sampling
     shown = [ready.timeline.shown(tick // step) for tick in ticks]
     pictures: dict[tuple[str, int], bytes] = {}
     approximate = 0
+    # Each video once, in the order of first use.
     for video in dict(shown):
         numbers = sorted({number for of, number in shown if of == video})
         catch = _developed(ready, video, numbers, sampling)

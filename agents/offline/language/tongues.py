@@ -112,6 +112,7 @@ _PART = re.compile(r"(?<!\?P)<([a-z]\w*)>")
 
 @cache
 def _compiled(language: SpokenLanguage, text: str) -> Pattern:
+    # Parts may name further parts.
     while found := _PART.search(text):
         text = text.replace(found[0], language.parts[found[1]])
     return re.compile(text, re.IGNORECASE)

@@ -113,7 +113,7 @@ def _grades(seen: FrameSequence, ask: FactRequest) -> dict[str, float]:
     demands = len(ask.keys) + (ask.form is not None) + ask.fine
     types = {FACETS[key].type for key in ask.keys}
     return {
-        # Five facts, a form and exact times are the most that is ever demanded.
+        # Five facts, a form and exact times are the most that an evolved question demands.
         "instruction_following": graded(HARDEST * demands / 7),
         "accuracy": graded(HARDEST * fmean(hard)),
         "relevance": graded(HARDEST * len(types) / 5),

@@ -120,6 +120,7 @@ def find_areas(jpeg: bytes) -> tuple[Area, ...]:
         for number, place in enumerate(ndimage.find_objects(labels), 1):
             rows = place[0]
             columns = place[1]
+            # Of what the edge of the picture cuts off nobody sees the shape.
             is_cut_off = 0 in (rows.start, columns.start) or (
                 rows.stop == height or columns.stop == width
             )

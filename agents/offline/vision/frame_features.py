@@ -112,6 +112,7 @@ def read(messages: Iterable[BaseMessage]) -> ModelInput:
         stamp = _STAMP.fullmatch(block["text"].strip())
         if stamp:
             stamped = float(stamp[1])
+        # The last text of the user is the role's; the system's is the same for all.
         elif human:
             text = block["text"]
     return ModelInput(tuple(pictures), text.translate(_CASELESS), words)
@@ -172,6 +173,7 @@ _SIDE_PX = 128
 _THUMB_PX = 64
 # The weights of ITU-R BT.601.
 _LUMA = np.array([0.299, 0.587, 0.114], np.float32)
+# In degrees; red lies at both ends of the circle.
 _HUE_ENDS = (15, 42, 70, 160, 195, 255, 290, 340)
 _HUES = tuple(
     COLOURS.index(name)
@@ -289,6 +291,7 @@ def colour_names(pixels: NDArray[np.uint8]) -> NDArray[np.intp]:
 @cache
 def _names() -> NDArray[np.intp]:
     """Shape (32768,): index into COLOURS of every 5-bit RGB value, by plain regions of HSV."""
+    # Each value of five bits stands for the middle of its eight.
     rgb = (np.indices((32, 32, 32)).reshape(3, -1) * 8 + 4) / 255
     high = rgb.max(0)
     low = rgb.min(0)

@@ -99,6 +99,7 @@ def _assemble(key: bytes, pictures: tuple[ReceivedFrame, ...]) -> FrameSequence:
     steps = [step(a, b) for a, b in pairwise(pictures)]
     cut_steps = find_cuts(glances, steps)
     mids = (times[:-1] + times[1:]) / 2
+    # A single frame lasts, too, or shares of the time would divide by zero.
     duration = max(float(times[-1]), 0.1)
     bounds = [0.0, *(float(mids[i]) for i in cut_steps), duration]
     parts = np.split(np.arange(len(pictures)), [i + 1 for i in cut_steps])

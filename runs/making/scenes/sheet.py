@@ -76,6 +76,7 @@ def boxed(jpeg: bytes, boxes: list[_Boxed]) -> bytes:
     letters = ImageFont.load_default(max(10, round(_LETTERS * longer)))
     for id_, box in boxes:
         colour = COLOURS[(int(id_[1:]) - 1) % len(COLOURS)]
+        # Width and height twice: left and right are shares of the one, top and bottom of the other.
         left, top, right, bottom = (
             share * side for share, side in zip(box, picture.size * 2, strict=True)
         )

@@ -69,6 +69,7 @@ class WritingOrder(JobOrder):
     @property
     def draft(self) -> Path:
         """Where calls lie until the set is there; films that are cut have another place."""
+        # The real one: a folder typed as `.` has no name to add to.
         real = Path(os.path.realpath(self.to))
         return real.with_name(f".{real.name}.writing")
 

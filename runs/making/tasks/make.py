@@ -142,6 +142,7 @@ class Order:
     @property
     def draft(self) -> Path:
         """Where films lie until all are there."""
+        # The real one: a folder typed as `.` has no name to add to.
         real = Path(os.path.realpath(self.to))
         return real.with_name(f".{real.name}.making")
 

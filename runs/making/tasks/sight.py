@@ -174,6 +174,7 @@ class _Measuring:
 
     def __init__(self, own: Shape, shapes: Sequence[Shape]) -> None:
         self._own = own
+        # Its own shape in any case, since cuts are found in the whole picture.
         self._glances: dict[Shape, list[FrameMeasurement]] = {shape: [] for shape in (*shapes, own)}
         self._shapes = tuple(shapes)
         self._steps: list[FrameChange] = []
