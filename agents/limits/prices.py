@@ -152,6 +152,7 @@ def _in_table(model: Model) -> _ListedPrice | None:
         return None
     # Some prices hold for hours of a day only.
     hour = datetime.now(UTC).strftime("%Y-%m-%d %H")
+    # Gemini's API calls its models so; the table does not.
     return _looked_up(provider, model.name.removeprefix("models/"), hour)
 
 

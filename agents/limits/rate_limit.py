@@ -348,6 +348,8 @@ class AdaptiveLimit:
             # Higher powers are beyond the longest pause, and at last beyond what a float holds.
             doubled_s = tuning.first_probe_pause_s * 2.0 ** min(self._refusals - 2, 8)
             uneven = 0.5 + 0.5 * (self._epoch * tuning.probe_pause_spread % 1.0)
+            # Never by a server's hint: a Retry-After of 89 s froze such a limit for a whole run
+            # (inspect_ai 5137).
             pause_s = min(tuning.longest_probe_pause_s, doubled_s) * uneven
             self._closed_until_s = now_s + pause_s
         self._steps = 0

@@ -208,6 +208,7 @@ def parse_model(name: str, settings: Mapping[str, Any] | None = None) -> Model:
     `settings` are further fields of Model by name; an alias of its own among them. Raises BadInput
     for no such provider, offline model, setting or sampling parameter.
     """
+    # Names of models may hold colons themselves, such as Ollama's `llama3.2:3b`.
     provider, colon, model = name.partition(":")
     declared = (settings or {}).get("declared")
     if not colon or not model or not (declared or find_provider(provider)):

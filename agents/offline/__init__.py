@@ -15,6 +15,7 @@ __all__ = ["EMBEDDER", "KINDS", "OfflineModel"]
 EMBEDDER = "colours"
 """Kind that embeds frames and words, and plays no other role."""
 
+# VideoAutoArena sends 128 frames to who judges and 64 to who answers; the others see less.
 KINDS: dict[str, int] = {
     "hawk": 64,
     "owl": 16,

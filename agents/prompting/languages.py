@@ -136,6 +136,8 @@ def _identifiers() -> _Identifiers:
     from py3langid.langid import MODEL_FILE, LanguageIdentifier
 
     every = LanguageIdentifier.from_model_file(MODEL_FILE, norm_probs=True)
+    # Not copied deeply: `set_languages` puts tables of its own in place and changes none that are
+    # shared.
     ours = copy(every)
     ours.set_languages(list(LANGUAGES))
     return _Identifiers(every, ours)
