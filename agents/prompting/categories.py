@@ -94,6 +94,7 @@ def plain_category(said: str) -> str:
     """Return a category by which its spellings are known for the same."""
     text = unicodedata.normalize("NFKC", said).casefold().replace("&", " and ")
     letters = "".join(char for char in text if char.isalnum())
+    # A category in signs alone is known by these.
     return letters or text.strip()
 
 

@@ -150,6 +150,7 @@ class PromptSet:
         files = [_OWN / f"{role}.txt" for role in roles]
         if paper:
             files += sorted(_PAPER.glob("*.txt"))
+        # Of two files for one role the later counts: the paper's stand behind our own.
         texts = {path.stem: _read(path, contracts) for path in files}
         found = _overrides(folder, contracts) if folder is not None else {}
         given = {role: text for role, text in found.items() if role in roles}

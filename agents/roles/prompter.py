@@ -124,6 +124,7 @@ class Prompter:
         for generation in earlier:
             request = self._request(model, task, schema, generation=generation)
             known = self.asker.recall(model, request)
+            # Reasoning alone is no answer, and is asked for again.
             if known is not None and self.answer_in(known).strip():
                 return known
             thought = thought or known
@@ -193,6 +194,7 @@ class Prompter:
         for _ in range(2):
             request = self._request(model, task, schema, generation=generation, repair=repair)
             row = self.asker.recall(model, request)
+            # What failed for good is asked again in a generation of its own.
             if row is None or row.reply is None:
                 return None
             try:

@@ -276,6 +276,7 @@ def _filled(request: Any, body: bytes | None, chunks: Callable[[list[bytes]], An
     if pieces is None:
         return request
     headers = request.headers.copy()
+    # Else these libraries would send pieces as a chunked body, without a length.
     headers["Content-Length"] = str(sum(map(len, pieces)))
     sent = {"headers": headers, "content": chunks(pieces), "extensions": request.extensions}
     return _library(request).Request(request.method, request.url, **sent)

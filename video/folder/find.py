@@ -96,6 +96,7 @@ def find_videos(folder: Path, on_progress: OnProgress | None = None) -> Findings
     refuse_no_folder(folder)
     found = Findings([], [], [])
     first_of: dict[str, str] = {}
+    # Sorted, so that of equal files the same one is the video on every system.
     whole = sorted(_walk(folder))
     read = iter(read_videos(folder, [name for name, why in whole if not why], on_progress))
     for name, why in whole:

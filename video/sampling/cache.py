@@ -265,6 +265,7 @@ class FrameCache:
             entry = _read_entry(file)
             for wanted in digests:
                 if wanted not in entry.places:
+                    # The entry is whole: NotCached would have it removed as damaged.
                     raise KeyError(wanted)
             return [_read_jpeg(file, entry, wanted) for wanted in digests]
 

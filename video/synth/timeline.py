@@ -234,6 +234,7 @@ def _numbers(excerpt: Excerpt, count: int, times: NDArray[np.float64], rate: Fra
 def _joined(plan: FilmPlan, numbers: Sequence[Numbers]) -> Iterator[tuple[int, Numbers]]:
     """Yield the place of an excerpt and frames of it, in the order of the film."""
     ground = len(plan.ground)
+    # Stable, so that several before one frame keep the order of the plan.
     waiting = sorted(range(len(plan.probes)), key=lambda n: plan.probes[n].before)
     begins = 0
     for excerpt, own in enumerate(numbers[:ground]):

@@ -25,6 +25,7 @@ from videoautoarena.agents.prompting.fences import Turn
 Side = Literal["after", "before"]
 Lead = Literal["start", "next", "back", "close"]
 """Where in a dialogue a question stands: its first, a later one, after elsewhere, its last."""
+# A dialogue has eight rounds at most, and its last may point to any before it.
 ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh")
 
 
@@ -249,6 +250,7 @@ _HOLDS = {
 
 _LENGTH_S = 1e4
 """Stands for a video's length, which no checklist gives: "near the start" then fits no item."""
+# A hair more, since differences of floats are seldom exact.
 _TENTH_S = 0.101
 """Times are said to the tenth of a second, in the item and in the answer."""
 _ABSENT = re.compile(

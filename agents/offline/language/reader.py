@@ -199,6 +199,7 @@ def _claimed(
     duration_s: float,
 ) -> list[FactClaim]:
     """Return the claims, with those on what was asked and not yet heard in units left over."""
+    # An admission not to know answers nothing, and is read for no other fact either.
     taken = set(hedged) | {claim.unit for claim in claims if claim.key in asked}
 
     def missing() -> list[str]:

@@ -46,6 +46,7 @@ from videoautoarena.agents.offline.vision.frame_features import COLOURS, ModelIn
 from videoautoarena.agents.offline.vision.sequence import longest_run, most_of, sight_of
 from videoautoarena.agents.prompting.fences import Turn
 
+# As in MT-Video-Bench.
 MOST_ITEMS = 5
 MOST_WRONG = 2
 NOTHING = "The dialogue does not say it."

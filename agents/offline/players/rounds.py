@@ -35,6 +35,7 @@ from videoautoarena.agents.offline.vision.sequence import (
 )
 
 SIDES: tuple[Side, Side] = ("after", "before")
+# As many as a contestant is sent that names no limit.
 PLAYER_FRAMES = 64
 WRONG_S = 0.5
 """How far around a wrong time an answer counts as that one; a right one lies outside."""

@@ -41,6 +41,7 @@ def caption_scene(sent: ModelInput, _blocks: dict[str, str]) -> dict[str, object
     """Return what a stretch looks like, and its colours as the theme."""
     seen = sight_of(sent)
     shares = seen.shares.mean(axis=0)
+    # Stable, so that equal shares come in one order on every machine.
     main, second = (int(place) for place in np.argsort(-shares, kind="stable")[:2])
     colours = [COLOURS[main]] + [COLOURS[second]] * bool(shares[second] >= _SECOND)
     light = min(LIGHTS, key=lambda word: abs(LIGHTS[word] - float(seen.luma.mean())))

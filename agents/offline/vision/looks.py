@@ -54,6 +54,7 @@ def looks_of(luma: Values, shares: Values, *, frames: int) -> list[PictureLook |
     if len(luma) < frames:
         return []
     means = sliding_window_view(shares, frames, axis=0).mean(axis=-1)
+    # Stable, so that equal shares come in one order on every machine.
     order = np.argsort(-means, axis=1, kind="stable")[:, :3]
     first, second, third = np.take_along_axis(means, order, axis=1).T
     is_clear = first >= np.maximum(_LEAST_MAIN, _LEAD_MAIN * second)
