@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
-import tempfile
+import secrets
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -61,7 +61,7 @@ def lines_of(run: RunReader, what: What, written: Written | None = None) -> Line
     not decided: then only decided battles that count are there, in slot order.
     """
     if what == "battles" and written is not None:
-        total = sum(battle.verdict in DECIDED for battle in run.battles)
+        total = int(run.outlines.texts["verdict"].among(DECIDED).sum())
         decided = (battle for battle in run.battles if battle.verdict in DECIDED)
         return Lines(total, map(written, decided))
     if what == "labels":
@@ -197,18 +197,17 @@ def write_whole(to: Path, lines: Iterable[str]) -> int:
     """
     # In the same folder, since a rename works within one
     # file system; cut, since names have 255 bytes.
-    number, name = tempfile.mkstemp(dir=to.parent, prefix=f".{to.name[:40]}-")
-    draft = Path(name)
+    draft = to.parent / f".{to.name[:40]}-{secrets.token_hex(4)}"
     count = 0
     try:
-        with os.fdopen(number, "w", encoding="utf-8") as file:
+        # Not by tempfile, whose files are for their owner alone, whatever the umask says.
+        with draft.open("x", encoding="utf-8") as file:
             for line in lines:
                 file.write(f"{line}\n")
                 count += 1
             file.flush()
             # Before the rename, or after a power cut the name could lead to an empty file.
             os.fsync(file.fileno())
-        draft.chmod(0o644)  # mkstemp keeps it to its owner
         draft.replace(to)
     # At Ctrl-C, too: half a draft is of no use to anybody.
     except BaseException:

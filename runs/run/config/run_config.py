@@ -356,7 +356,13 @@ def resolve(flags: Flags) -> RunSettings:
         cast = {name: casting.as_in_paper(entry) for name, entry in cast.items()}
     casting.check_roster(roster, cast)
     examiner, judges = casting.officials(flags.examiner, flags.judge, file=file, cast=cast)
-    cast |= {name: entry_of(name, file) for name in (examiner, *judges)}
+    officials = {name: entry_of(name, file) for name in (examiner, *judges)}
+    if is_paper:
+        # Who plays as well keeps what the paper's contestants have.
+        officials |= {
+            name: casting.as_in_paper(officials[name]) for name in cast.keys() & officials
+        }
+    cast |= officials
     casting.check_stand_ins(examiner, judges, cast=cast)
     casting.refuse_blind((examiner, *judges), cast=cast, allowed=flags.allow_blind_referee)
     cast |= casting.scouts(cast, file)

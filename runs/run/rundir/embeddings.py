@@ -33,7 +33,11 @@ def vectors_of(
     vectors = np.array(embed(model, texts), dtype=np.float32)
     # Renamed once it is whole: they were paid for, and a part of them would be taken for damage.
     with tempfile.NamedTemporaryFile(dir=folder, prefix=".embeddings-", delete=False) as draft:
-        np.save(draft, vectors)
+        try:
+            np.save(draft, vectors)
+        except BaseException:
+            Path(draft.name).unlink()
+            raise
     Path(draft.name).replace(file)
     return _read(file, len(texts), what)
 

@@ -25,7 +25,7 @@ UNUSABLE = "unusable/"
 """Name in the run's file, before a video's id, of why it gives no frames; empty once lifted."""
 BEFORE = "/before"
 """Behind that name: lifted reasons, by the first generation that they do not bind."""
-_LIFTED = TypeAdapter(dict[str, str])
+_LIFTED = TypeAdapter(dict[int, str])
 
 
 class Quarantined(NamedTuple):
@@ -41,8 +41,7 @@ class Quarantined(NamedTuple):
 def verdict_on(store: Store, video: str, generation: int | None = None) -> str | None:
     """Return why a video gives no frames, now or as of a generation; None if it may give some."""
     if generation is not None:
-        # As numbers: of texts, 10 would stand before 9.
-        lifted = sorted((int(since), why) for since, why in _lifted(store, video).items())
+        lifted = sorted(_lifted(store, video).items())
         if bound := [why for since, why in lifted if generation < since]:
             return bound[0]
     standing = store.file(f"{UNUSABLE}{video}")
@@ -64,8 +63,9 @@ def pardon(store: Store, videos: Collection[str], generation: int) -> list[str]:
         if (why := verdict_on(store, video)) is not None:
             # What was lifted is written first: a kill in between leaves the video refused, and it
             # is lifted again the next time.
-            before = {**_lifted(store, video), str(generation): why}
-            store.put_file(f"{UNUSABLE}{video}{BEFORE}", canonical_json(before), replace=True)
+            before = {**_lifted(store, video), generation: why}
+            said = {str(since): reason for since, reason in before.items()}
+            store.put_file(f"{UNUSABLE}{video}{BEFORE}", canonical_json(said), replace=True)
             store.put_file(f"{UNUSABLE}{video}", "", replace=True)
             lifted.append(video)
     return lifted
@@ -84,7 +84,7 @@ def quarantine(store: Store) -> list[Quarantined]:
     ]
 
 
-def _lifted(store: Store, video: str) -> dict[str, str]:
+def _lifted(store: Store, video: str) -> dict[int, str]:
     return store.file_as(_LIFTED, f"{UNUSABLE}{video}{BEFORE}") or {}
 
 

@@ -121,11 +121,11 @@ class RunReader:
     @cached_property
     def stop(self) -> RuleReading | None:
         """The reading of the rule that ended the run before its last slot, if one did."""
+        if kept_rule(self.store).rule is None:
+            return None
         # Rules look at ratings, whose imports cost more than reading most runs.
         from videoautoarena.runs.run.rundir.waves import look_ahead
 
-        if kept_rule(self.store).rule is None:
-            return None
         outlook = look_ahead(self.store)
         return outlook.reading if outlook.is_stopped else None
 

@@ -5,6 +5,7 @@ Source: VideoAutoArena, appendix D.1.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -67,16 +68,27 @@ def read_questions(files: Iterable[Path], videos: Sequence[Video]) -> GivenQuest
     Raises:
         BadInput: a file, a column or a row that cannot be used, or no row is of the run's videos.
     """
-    known = {name: video.id for video in videos for name in _names(video)}
+    known: defaultdict[str, set[str]] = defaultdict(set)
+    for video in videos:
+        for name in _names(video):
+            known[name].add(video.id)
     found: dict[str, list[RankedQuestion]] = {}
     strange = 0
     for file in files:
-        for video, posed in _rows(file):
-            if video in known:
-                found.setdefault(known[video], []).append(posed)
-            else:
-                strange += 1
-        if not found:
+        is_useful = False
+        for name, posed in _rows(file):
+            match sorted(known[name]):
+                case []:
+                    strange += 1
+                case [one]:
+                    found.setdefault(one, []).append(posed)
+                    is_useful = True
+                case several:
+                    raise BadInput(
+                        f"{file} asks about {quoted(name)}, the name of {len(several)} videos of "
+                        "this run; write the path of one"
+                    )
+        if not is_useful:
             raise BadInput(f"{file} has no question on a video of this run")
     return GivenQuestions(found, strange)
 

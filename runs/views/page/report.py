@@ -19,7 +19,7 @@ from videoautoarena.runs.formats.files import make_folder, refuse_existing, whol
 from videoautoarena.runs.formats.record_json import LEFT_OUT, fields_json, keyed
 from videoautoarena.runs.formats.terminal import safe
 from videoautoarena.runs.formats.words import roughly
-from videoautoarena.runs.run.rundir.reader import RUN_FILE, RunReader, counted, open_run
+from videoautoarena.runs.run.rundir.reader import RunReader, counted, open_run
 from videoautoarena.runs.views.page.data import LISTED, PageData
 from videoautoarena.runs.views.page.document import as_text, block, document, is_ours
 from videoautoarena.runs.views.page.sheets import ThumbnailSheet, ThumbnailStudio
@@ -98,8 +98,6 @@ def report_file(folder: Path, to: Path | None, *, force: bool) -> Path:
     file = to or folder / "report.html"
     if file.suffix.lower() not in (".html", ".htm"):
         raise BadInput(f"{file} is not the name of a page; pass one that ends in .html")
-    if file.name.startswith(RUN_FILE):
-        raise BadInput(f"{file} is the run itself; pass another --to")
     if not file.absolute().parent.is_dir():
         raise BadInput(f"{file.parent} is not a folder; create it, or pass another --to")
     refuse_existing(file, force=force or (to is None and is_ours(file)))

@@ -49,7 +49,8 @@ def worth_a_thumbnail(total: int, seen: Collection[Sequence[int]], thumbs: int) 
     """
     if not thumbs or not total:
         return ()
-    steps = {round(k * (total - 1) / max(thumbs - 1, 1)) for k in range(min(thumbs, total))}
+    count = min(thumbs, total)
+    steps = {round(k * (total - 1) / max(count - 1, 1)) for k in range(count)}
     short = {place for places in seen if len(places) <= FEW for place in places}
     return tuple(sorted(steps | short | {0, total - 1}))
 

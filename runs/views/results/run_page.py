@@ -165,6 +165,7 @@ def _tally_table(shown: RunRecords) -> Table:
         "ended": shown.left.battles,
         "gone": shown.left.gone,
         "files": shown.left.files,
+        "damaged": shown.left.damaged,
     }
     return tally_table(
         fields, "tally", seconds="duration", cost="money", read="tokens", wrote="tokens"
@@ -298,7 +299,10 @@ def _playing_sentences(shown: RunRecords, rounds: Table, tally: Table) -> Iterat
     if not left.battles and not left.files:
         text = "No battle has been played yet, so none was left out."
     elif left.gone or left.files or left.damaged:
-        text = "{gone} of {ended:battle} ended without a verdict; {files:file} could not be used."
+        text = (
+            "{gone} of {ended:battle} ended without a verdict; {files:file} could not be used"
+            "[; {damaged} {damaged|video or frame is|videos or frames are} damaged]."
+        )
     else:
         every = "the one battle was" if left.battles == 1 else "all {ended} battles were"
         text = f"Nothing was left out: {every} decided and every file was used."

@@ -148,6 +148,18 @@ def test_a_contestant_is_sent_no_more_frames_than_in_the_paper(
     assert (cast["one"].max_frames, cast["judge"].max_frames) == (gets, has)
 
 
+def test_a_contestant_that_also_examines_plays_as_in_the_paper(tmp_path: Path) -> None:
+    path = tmp_path / "arena.toml"
+    path.write_text(
+        "[models.one]\nmodel = 'openai:some/vlm'\nbase_url = 'http://127.0.0.1:1/v1'\n"
+        "max_frames = 128\n"
+        "[roles]\nmodels = ['one', 'offline:owl']\nexaminer = 'one'\n"
+    )
+    allowed = Flags(config=path, preset="paper", allow_self_judging=True)
+    one = resolve(allowed).config.cast["one"]
+    assert (one.max_frames, one.parameters) == (64, OPEN)
+
+
 OPEN = {"temperature": 0.7, "max_tokens": 2048}
 OWN = "base_url = 'http://127.0.0.1:1/v1'"
 

@@ -156,6 +156,16 @@ def test_questions_are_read_by_id_path_or_name_from_csv_and_json_lines(tmp_path:
     assert given.strange == 1
 
 
+def test_a_name_that_several_videos_have_is_refused_and_their_paths_are_not(
+    tmp_path: Path,
+) -> None:
+    twins = [FILMS[n].model_copy(update={"path": f"day{n}/clip.mp4"}) for n in range(2)]
+    given = read_questions([others(tmp_path, ("day1/clip.mp4", "a?", "x"))], twins)
+    assert list(given.questions) == [twins[1].id]
+    with pytest.raises(BadInput, match="the name of 2 videos of this run; write the path of one"):
+        read_questions([others(tmp_path, ("clip.mp4", "a?", "x"))], twins)
+
+
 @pytest.mark.parametrize(
     ("rows", "columns", "why"),
     [

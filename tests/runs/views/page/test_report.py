@@ -246,6 +246,7 @@ def test_without_scripts_the_leaderboard_is_a_table_with_every_name_escaped() ->
         (0, [], 16, ()),
         (1, [[0]], 16, (0,)),
         (9, [[0, 8]], 3, (0, 4, 8)),
+        (10, [], 16, tuple(range(10))),
         (128, [[5, 77], range(128)], 2, (0, 5, 77, 127)),
     ],
 )
@@ -337,7 +338,6 @@ def test_a_report_is_opened_where_that_is_asked_for(
     [
         ("report.txt", "is not the name of a page"),
         ("nowhere/report.html", "is not a folder"),
-        ("run.sqlite.html", "is the run itself"),
     ],
 )
 def test_a_place_that_no_report_can_have_is_refused_in_one_line(

@@ -203,6 +203,11 @@ def test_spending_is_told_in_calls_tokens_time_and_money() -> None:
             UnplayedCounts(36, 2, 1, 0),
             "2 of 36 battles ended without a verdict; 1 file could not be used.",
         ),
+        (
+            UnplayedCounts(36, 0, 0, 2),
+            "0 of 36 battles ended without a verdict; 0 files could not be used; "
+            "2 videos or frames are damaged.",
+        ),
     ],
 )  # fmt: skip
 def test_what_was_left_out_is_counted(left: UnplayedCounts, sentence: str) -> None:

@@ -3,12 +3,17 @@
 import { render } from "preact";
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 
-/* Each result of `make`, kept by its key after the first call. `drop` forgets what fits a test. */
+/* Each result of `make`, kept by its key after the first call; a promise that breaks is not kept, so
+   that the next call tries again. `drop` forgets what fits a test. */
 
 export function once(make) {
   const kept = new Map();
   const get = (key = "") => {
-    if (!kept.has(key)) kept.set(key, make(key));
+    if (!kept.has(key)) {
+      const made = make(key);
+      kept.set(key, made);
+      made?.catch?.(() => kept.get(key) === made && kept.delete(key));
+    }
     return kept.get(key);
   };
   get.drop = (fits = () => true) => {

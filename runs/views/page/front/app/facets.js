@@ -11,7 +11,9 @@ const LENGTHS = [
   [60, "15-60 s"],
   [180, "60-180 s"],
   [600, "180-600 s"],
-  [Infinity, "over 600 s"],
+  [900, "600-900 s"],
+  [3600, "900-3600 s"],
+  [Infinity, "above 3600 s"],
 ];
 const OUTCOMES = ["won", "lost", "tie_good", "tie_bad", "split", "void", "forfeit"];
 const OUTCOME_NAMES = {

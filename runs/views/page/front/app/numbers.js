@@ -47,9 +47,11 @@ export function roughly(seconds) {
 export function clock(seconds, all = 0) {
   if (!isKnown(seconds)) return "–";
   if (all < 90) return `${seconds.toFixed(all < 3 ? 2 : 1)} s`;
-  const minutes = Math.floor(seconds / 60);
   const digits = all > 600 ? 0 : 1;
-  const rest = (seconds - 60 * minutes).toFixed(digits);
+  /* Rounded before it is split, or 119.97 would be 1:60.0. */
+  const rounded = Number(seconds.toFixed(digits));
+  const minutes = Math.floor(rounded / 60);
+  const rest = (rounded - 60 * minutes).toFixed(digits);
   return `${minutes}:${rest.padStart(digits ? 4 : 2, "0")}`;
 }
 

@@ -53,7 +53,8 @@ export function FramePlayer({ times, duration, frameUrl }) {
   };
   const time = clock(times[place], duration);
   return html`<div class="frame-player"><img src=${frameUrl(place)} alt=${`frame at ${time}`} />
-    <div class="frame-bar"><button onClick=${play}>${isPlaying ? "Pause" : "Play frames"}</button>
+    <div class="frame-bar"><button onClick=${play}
+      disabled=${!last}>${isPlaying ? "Pause" : "Play frames"}</button>
       <input type="range" aria-label="Frame" aria-valuetext=${time} min="0" max=${last}
         value=${place} onInput=${(event) => setPlace(Number(event.target.value))} />
       <span class="num">${time}</span></div></div>`;

@@ -149,7 +149,7 @@ function RoundThemes({ rounds }) {
   const looked = rounds.filter((one) => one.looked_at);
   const counts = looked.flatMap((one) => common.map(([theme]) => own(one.themes, theme) ?? 0));
   const most = Math.max(...counts, 1);
-  const name = (one) => html`<th scope="col" class="num">${one.round}</th>`;
+  const name = (one) => html`<th scope="col" class="num">${one.round + 1}</th>`;
   const line = ([theme, n]) => html`<${ThemeLine} key=${theme} theme=${theme} n=${n} most=${most}
     rounds=${looked} />`;
   return html`<table class="round-themes">
