@@ -36,6 +36,7 @@ def asked_rounds(item: DialogueItem, history: History) -> list[int]:
     With its own history a player answers all up to the last that is scored, else the scored alone.
     """
     scored = [number for number, one in enumerate(item.rounds, 1) if one.is_scored]
+    # Nobody is paid for a round behind the last that is scored.
     return list(range(1, max(scored, default=0) + 1)) if history == "own" else scored
 
 
@@ -87,6 +88,7 @@ class DialogueGame(Game[DialogueItem]):
     def unasked(self, item: DialogueItem, player: Player) -> Said | None:
         """Return why a player cannot be asked about a dialogue; None if it can."""
         end_s = 0.0
+        # Who needs no video is asked without its file, so its length is unknown and bounds nothing.
         duration_s = inf
         if self.cast.needs_video(player):
             if (why := self.films.lost.get(item.video_id)) is not None:

@@ -79,6 +79,8 @@ class DialogueRules(PlayerRules):
                 if player.history == "own":
                     return asks
                 continue
+            # Keeps the places of rounds: behind an unknown answer of its own nothing is repeated,
+            # and golden history quotes none.
             replies.append((said and said.text) or "")
             if item.rounds[number - 1].is_scored and not await _is_marked(game, item, number, said):
                 asks.append(PlannedCall(item, CHECKER, cast.judge, player, part=number))

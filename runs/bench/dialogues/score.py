@@ -146,6 +146,7 @@ def over_refusal(items: Sequence[DialogueItem], result: DialogueResult) -> Score
         if line.qid in twins and line.end == "answered":
             asked = twins[line.qid].rounds[line.round - 1]
             denied = [line.answers[k] == "yes" for k in _denials(asked)]
+            # Where no item denies it nothing shows a refusal, and all() of nothing would be one.
             refused.append(float(bool(denied) and all(denied)))
             qids.append(line.qid)
     if not refused:
@@ -378,6 +379,7 @@ def _ranking(
     if len({row.judge for row in scored}) > 1:
         return NOBODY
     of_model = {one.model: one for one in results}
+    # The twin is in no mean of the six, so it ranks nobody either.
     six = {item.qid: item for item in items if item.ability != TWIN}
     points = {
         row.model: dialogue_points(
@@ -401,6 +403,7 @@ def _sweeps(
     for one in results:
         model = _text(one.facts.get("model"))
         frames = one.max_frames
+        # A preset changes the size of frames, too, so its results are no setting of a sweep.
         if model is not None and frames is not None and "preset" not in one.facts:
             of_player.setdefault((model, one.history, one.judge), {})[frames] = one
     several = len({judge for *_, judge in of_player}) > 1
@@ -412,6 +415,7 @@ def _sweeps(
         asked = {
             item.qid: item
             for item in items
+            # Settings are held against each other on the same dialogues alone.
             if item.ability != TWIN and all(item.qid in mine for mine in points.values())
         }
         if len(found) < 2 or not asked:

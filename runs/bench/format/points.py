@@ -33,6 +33,7 @@ WORTH: dict[Against, dict[str, float]] = {
 }
 """Points of a verdict: to tie with the answer that lost is no better than to lose to it."""
 Degree = Literal["much_better", "better", "same", "worse", "much_worse"]
+# The words of `Degree` stand from the best for the candidate to the worst, as the numbers fall.
 DEGREES: dict[int, Degree] = dict(zip(range(2, -3, -1), get_args(Degree), strict=True))
 """How far the candidate is ahead to its word."""
 LEADS: dict[str, int] = {degree: lead for lead, degree in DEGREES.items()}
@@ -159,9 +160,12 @@ def decided(result: AnyResult) -> frozenset[str]:
         return frozenset(one.qid for one in result.lines if one.end in ("answered", "forfeit"))
     if isinstance(result, DialogueResult):
         ended = (one for one in result.lines if one.end in ("answered", "forfeit"))
+        # The round first: it holds no blank, while a qid is anybody's text, so no two keys are
+        # equal.
         return frozenset(f"{one.round} {one.qid}" for one in ended)
     if isinstance(result, Anchored):
         return frozenset(qid for qid, said in by_question(result).items() if is_read(said))
+    # One void seating leaves a question undecided, though the other one has a verdict.
     void = {(one.qid, one.against) for one in result.rulings if one.verdict == "void"}
     ruled = {(one.qid, one.against) for one in result.rulings}
     return frozenset(f"{against} {qid}" for qid, against in ruled - void)

@@ -148,6 +148,7 @@ class _FoundManifest(NamedTuple):
 
 
 def _strangers(folder: Path, manifest: Manifest | None) -> Iterator[str]:
+    # Without a manifest nothing tells whether a derived file belongs here, so it is no stranger.
     known = {MANIFEST, *FILES, *(manifest.files if manifest else DERIVED)}
     copies = manifest is not None and manifest.with_videos
     for name in sorted(os.listdir(folder)):
@@ -162,6 +163,7 @@ def is_folder(path: Path) -> bool:
 
 
 def _is_plain(path: Path) -> bool:
+    # A link may lead anywhere, and a pipe in place of a file would be waited for.
     return path.is_file() and not path.is_symlink()
 
 
@@ -180,6 +182,7 @@ def _shaped(folder: Path, raw: dict[str, Any]) -> Manifest:
             f"{folder} is a set of kind {kind}, which this version does not play; "
             "update videoautoarena"
         )
+    # The digest is of all the rest, so the class, which takes no unknown key, lacks it.
     rest = {key: value for key, value in raw.items() if key != "bench"}
     try:
         # Only for what it raises: json.loads takes NaN, of which no digest can be made.
@@ -213,6 +216,7 @@ def _manifest_problems(found: _FoundManifest) -> Iterator[str]:
     for name in sorted(set(manifest.files) - {*FILES, *DERIVED}):
         yield f"{MANIFEST} lists a file that is no part of a bench: {name}"
     is_ours = manifest.source.kind != IMPORT
+    # An import may know its videos by name alone, unless it holds copies of them.
     must_be_known = is_ours or manifest.with_videos
     for id_, video in manifest.videos.items():
         if must_be_known and None in (video.sha256, video.path, video.size_bytes):
@@ -235,6 +239,7 @@ def _file_problems(folder: Path, manifest: Manifest) -> Iterator[str]:
 def difference(path: Path, entry: SealedFile) -> str | None:
     """Return how a file that is there differs from what was sealed; None if it does not."""
     try:
+        # The size first: a file that grew beyond reason is refused without being read.
         if (size := path.stat().st_size) != entry.bytes:
             return f"has changed: {size} bytes, frozen with {entry.bytes}"
         is_same = sha256_of(path) == entry.sha256

@@ -189,6 +189,7 @@ class OnBench(Shape):
     def max_frames(self) -> int | None:
         """The most frames of a video that it was sent; None if it does not say."""
         said = self.facts.get("max_frames")
+        # Not isinstance: `true` is an int in Python, and facts are free JSON.
         return said if type(said) is int and 0 < said <= MOST_FRAMES else None
 
     @property
@@ -494,6 +495,7 @@ def result_files(bench: OpenBench[Any]) -> list[Path]:
     """
     if not is_folder(bench.results):
         return []
+    # What begins with a dot is a result that is still being written.
     found = [file for file in bench.results.glob("*.jsonl") if not file.name.startswith(".")]
     if link := next((file for file in sorted(found) if file.is_symlink()), None):
         raise BadInput(f"{link} is a link; put the file itself there")
@@ -545,6 +547,7 @@ def _check_rounds(file: Path, bench: OpenBench[Any], lines: Sequence[RoundLine])
         if (line.qid, line.round) in seen:
             raise BadInput(f"{where} twice")
         seen.add((line.qid, line.round))
+        # Marks have no names: they belong to the items of the checklist by their places.
         wanted = len(rounds[line.round - 1].checklist) if line.end == "answered" else 0
         if len(line.answers) != wanted:
             raise BadInput(f"{where} that is marked by {len(line.answers)} of {wanted} items")

@@ -187,6 +187,7 @@ class Item(Entry):
 
     def own_qid(self) -> str:
         """Return the qid that belongs to this content of a run."""
+        # Names of models are no part of it: that one was renamed shows in the counts.
         asked = (self.battle, self.video_id, self.persona, self.question)
         return digest_of((*asked, self.selected_answer, self.rejected_answer))[:QID_LENGTH]
 
@@ -350,6 +351,7 @@ class DialogueItem(Entry):
             [one.user, one.reference, [[item.text, item.expected] for item in one.checklist]]
             for one in self.rounds
         ]
+        # What is played and scored, and nothing of how it was made: `made` and `extra` may differ.
         return digest_of([self.video_id, self.ability, self.spans, said])[:QID_LENGTH]
 
     @property
@@ -530,6 +532,7 @@ def schemas() -> dict[str, dict[str, Any]]:
     found = {"bench-manifest.schema.json": {"$schema": DIALECT, **manifest}}
     for name, shape in lines.items():
         line = shape.model_json_schema()
+        # A field with a default is optional to pydantic, but every line has this one.
         line["required"] = [*line["required"], "schema"]
         found[name] = {"$schema": DIALECT, **line}
     return found
@@ -567,6 +570,7 @@ MOST_COUNTED = 30
 
 def columns_of(items: Sequence[Entry]) -> list[str]:
     """Return the columns of facts that items have, titles aside; in the order of their names."""
+    # A title tells one video from all others, and makes no group.
     return sorted({name for item in items for name in _facts(item)} - {"title"})
 
 
@@ -582,6 +586,7 @@ def part_of(item: Entry, name: str) -> str:
     if name.startswith(COLUMN):
         return _facts(item).get(name.removeprefix(COLUMN), UNKNOWN)
     if name == "duration":
+        # Items of every kind have a length, whereas most other traits belong to some kinds alone.
         length: float | None = getattr(item, name + "_s")
         return UNKNOWN if length is None else bucket(length)
     value = getattr(item, name, None)

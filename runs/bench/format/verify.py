@@ -121,6 +121,7 @@ def _copy_problems(folder: Path, manifest: Manifest) -> Iterator[str]:
     known = {video.path for video in manifest.videos.values()}
     known |= {video.subtitles.path for video in manifest.videos.values() if video.subtitles}
     for name in sorted(os.listdir(folder)):
+        # A link under the name of a copy is no copy: the video would not be in the folder.
         if name not in known or (folder / name).is_symlink():
             yield f"{VIDEOS}/{name} does not belong to the bench"
     yield from _video_problems(folder, manifest)
@@ -167,6 +168,7 @@ def files_by_name(folder: Path) -> dict[str, list[str]]:
             path = os.path.relpath(os.path.join(parent, name), folder)
             # Published sets often name a video by an id without the ending of its file.
             for known_as in {name, os.path.splitext(name)[0]}:
+                # From a set: a name without an ending, listed twice, would pass for two files.
                 found[known_as].append(path)
     return found
 
@@ -230,6 +232,7 @@ def diff(first: Path, second: Path) -> Report:
             pairs.append((item, same.pop(0)))
         else:
             removed.append(item)
+    # By identity, since items hold lists and have no hash.
     new_ids = {id(item) for items in waiting.values() for item in items}
     added = [item for item in after.items if id(item) in new_ids]
     changed = [

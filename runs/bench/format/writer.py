@@ -87,6 +87,7 @@ def put(files: Files, to: Path) -> bool:
     to = Path(os.path.realpath(to))
     try:
         if to.is_dir() and any(to.iterdir()):
+            # Freezing again is no error, and keeps the results that lie there by now.
             if _holds(to, files):
                 return True
             raise BadInput(f"{to} holds something else; pass a new folder")
@@ -188,6 +189,7 @@ def copied(entries: Mapping[str, BenchVideo]) -> dict[str, BenchVideo]:
         spoken = video.subtitles and video.subtitles.model_copy(
             update={"path": id_ + _suffix(video.subtitles.path)}
         )
+        # By id: copies lie side by side, and files of two folders may share a name.
         path = id_ + _suffix(video.path or "")
         found[id_] = video.model_copy(update={"path": path, "subtitles": spoken})
     return found

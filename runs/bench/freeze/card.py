@@ -390,6 +390,7 @@ def parquet_bytes(items: Sequence[Item]) -> bytes:
     if any(item.language for item in items):
         kinds["language"] = pa.string()
     rows = [{"facts": None, "language": None, **item.model_dump()} for item in items]
+    # An item leaves this and `hard` out where they are None, so that rows may lack them.
     if any(QUESTION_CATEGORY in row for row in rows):
         kinds[QUESTION_CATEGORY] = pa.list_(pa.string())
     for row in rows:

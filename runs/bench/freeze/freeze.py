@@ -309,7 +309,9 @@ def refuse_vain(folder: Path, to: Path, selection: BenchSelection, extras: Bench
     """Raise BadInput for what no freeze could end well with, before anything is asked for it."""
     with open_run(folder) as run:
         _check_columns(run, selection)
+        # Only for what it raises, like the check of columns: no model is asked in vain.
         _licence_counts(run, selection)
+        # Of no items: only for what it raises where nothing is tagged.
         categorised(run, [], selection)
     if extras.parquet:
         need_pyarrow()

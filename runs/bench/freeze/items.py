@@ -62,6 +62,7 @@ def _ratios(battles: Sequence[Outline]) -> Mapping[str, float]:
         models=len(names),
     )
     theta: Floats = rate(cells).theta
+    # Shape (models, models): the chance of a row's model against the answer of a column's.
     chance = 1 / (1 + np.exp(theta[None, :] - theta[:, None]))
     noise = np.maximum(chance * (1 - chance), FLOOR)
     ratio = np.zeros(len(names))
@@ -122,6 +123,7 @@ def pool_of(battles: Iterable[Battle], given: AuditInput) -> QuestionPool:
         choice = choose(battle, votes.get(battle.id))
         topical = (battle.video, battle.persona, battle.question or "")
         winner = (battle.model_a if choice.seat == "a" else battle.model_b) or ""
+        # Before newcomers' battles are passed over, since those may show a leak, too.
         if choice.seat and given.is_blind(winner) and is_leak_test(battle, winner, given):
             leaks.add(topical)
         if battle.borrowed is not None:
@@ -154,6 +156,7 @@ def with_facts(pool: QuestionPool, facts: Mapping[str, VideoFacts]) -> QuestionP
     return replace(pool, items=items)
 
 
+# A stated category stands in the item's own field already.
 _SAID = ("title", "language", "licence")
 
 
@@ -232,6 +235,7 @@ def as_item(battle: Battle, choice: AnswerChoice, votes: Counter[str] | None = N
     selected, rejected = (a, b) if choice.seat == "a" else (b, a)
     won, lost = ("a", "b") if choice.seat == "a" else ("b", "a")
     item = Item(
+        # A digest of the other fields, so it is set when they stand.
         qid="",
         video_id=battle.video,
         persona=_there(battle, "persona_text"),

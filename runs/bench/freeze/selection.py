@@ -91,6 +91,7 @@ class _SelectionCells:
         for parts, costs in zip(self._parts, self._costs, strict=True):
             cost = cost + costs[parts]
         cost[~self._allowed(size)] = np.inf
+        # argmin raises for an empty array, which is what an empty pool gives.
         cell = int(np.argmin(cost)) if len(cost) else 0
         if not len(cost) or not np.isfinite(cost[cell]):
             return False
@@ -231,6 +232,7 @@ class BenchSelection:
     def as_json(self) -> dict[str, Any]:
         """Return it as the manifest keeps it."""
         fields = {**vars(self), "by": list(self.by) if self.draws else []}
+        # The manifest states the seed that was drawn by, which may be the run's.
         del fields["seed"]
         # Not written where unset, so that other benches keep their bytes.
         unset = [name for name in ("hard", "most") if not fields[name]]
@@ -338,8 +340,10 @@ def candidates_of(
     }
     for why in (why for wish, whys in wishes if wish is not None for why in whys):
         left = keep(left, [why_not[item.qid] != why for item in left], why)
+    # What cannot be used goes before what repeats, or it could keep out a question that can.
     if selection.leak_filter:
         left = keep(left, [item.qid not in leaked for item in left], LEAKED)
+    # Repetitions go before videos are counted, so that they take no place of other questions.
     if selection.distinct:
         repeated = near_duplicates([i.question for i in left], [i.video_id for i in left])
         left = keep(left, [k not in repeated for k in range(len(left))], REPEATED)

@@ -50,6 +50,7 @@ def topics_of(
     from sklearn.feature_extraction.text import TfidfVectorizer
     from sklearn.preprocessing import normalize
 
+    # A word of one question alone groups nothing, nor does one that half of them share.
     read = TfidfVectorizer(
         stop_words="english", min_df=2, max_df=0.5, max_features=WORDS, sublinear_tf=True
     )
@@ -64,7 +65,9 @@ def topics_of(
         return [None] * len(questions)
     # Sums of several threads may end in other bits, and so in other clusters.
     with one_blas_thread():
+        # scikit-learn takes seeds below 2**32 alone; here any whole number is one.
         found = TruncatedSVD(depth, random_state=seed % 2**32).fit_transform(wide)
+        # Of unit length, so that questions are near by their direction and not by their length.
         labels = _cluster(normalize(found), seed)
     if labels.max() < 0:
         return [None] * len(questions)
@@ -94,5 +97,6 @@ def _names(weights: object, labels: Ints, words: Sequence[str]) -> dict[int, str
         total = np.asarray(weights[np.flatnonzero(labels == label)].sum(axis=0)).ravel()  # type: ignore[index]
         best = np.argsort(-total, kind="stable")[:3]
         name = " ".join(str(words[k]) for k in best if total[k] > 0)
+        # Two clusters may have the same three words, and an item knows its topic by name alone.
         names[label] = f"{name} ({label})" if name in names.values() else name
     return names

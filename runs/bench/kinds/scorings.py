@@ -209,11 +209,13 @@ class TaskSets(KeyedSets):
             raise BadInput(
                 f"{bench.folder} has several parts ({parts}), which are never put together"
             )
+        # Whoever was shown less than the whole was a probe of the set and is no contestant.
         rows = [row for row in boards[0].models if row.view == "whole"]
         by_choice = {row.model: row.m_avg for row in rows if row.m_avg}
         # Choices are read without a judge; only free text needs the same marker for all.
         if not by_choice:
             _refuse_several(bench, (row.judge or "nobody" for row in rows), "marked")
+        # One board has one scale: percent where anything is chosen, else scores of 2 to 10.
         figures = by_choice or {row.model: row.g_avg for row in rows if row.g_avg}
         return [
             {"model": model, "score": one.value, "low": one.low, "high": one.high}

@@ -49,6 +49,7 @@ def open_calls(bench: OpenBench, *, write: bool, prompts: Path | None = None) ->
                     f"{bench.folder} was begun with other prompts ({', '.join(sorted(others))}); "
                     "leave out --prompts, or run a copy of the bench without its results"
                 )
+    # At an interrupt, too: an open file of calls would keep its lock.
     except BaseException:
         store.close()
         raise

@@ -166,6 +166,7 @@ def _cast_of(bench: OpenBench, wanted: CastRequest, file: ArenaFile) -> BenchCas
     judges = _judges(wanted, file, cast=cast, is_real=is_real)
     cast |= {judge: entry_of(judge, file) for judge in judges}
     cast |= scouts(cast, file)
+    # Apart from the players: a judge that also competes is refused below, or allowed.
     _refuse_same({judge: digest_of(cast[judge].identity(sampling.frames)) for judge in judges})
     if any(entry.is_offline for entry in cast.values()):
         refuse_text_read(sampling, "have real models play and judge")
@@ -266,6 +267,7 @@ def _judges(
 
 def _reads_real(bench: OpenBench, wanted: CastRequest) -> bool:
     """Return whether answers of real models in the bench itself are read."""
+    # `is True`, since the settings of a run are free JSON that anybody may have written.
     is_offline = bench.manifest.source.kind == RUN and bench.manifest.run.get("offline") is True
     return _reads_references(wanted) and not is_offline
 
@@ -345,6 +347,7 @@ def cast_against(bench: OpenBench, wanted: CastRequest) -> BenchCast:
         answers = {item.qid: item.reference(anchor) for item in bench.items}
         held = Player(anchor, digest_of(["reference", anchor]), given=answers)
     else:
+        # The anchor last, from where it is taken out of the players again.
         cast = _cast_of(bench, wanted._replace(models=(*names, anchor)), file)
         *_, held = cast.players
         cast = cast._replace(players=cast.players[:-1])

@@ -105,6 +105,7 @@ class Forecast:
 
     def lines(self, asks: Sequence[PlannedCall], items: Sequence[Any]) -> list[Line]:
         """Return what each model will take in each role; of a sweep, with each setting."""
+        # The latest alone: the file holds the calls of all that ever played this bench.
         rows = tuple(self.store.journal.latest(SAMPLE)) if self.store is not None else ()
         rates = self._rates(rows, items)
         again = 1 + repaired_share(rows)
@@ -185,6 +186,7 @@ class Forecast:
         reply = _reply(ask)
         heard = self._heard(ask, frames)
         each = frame_tokens(model)
+        # The most is a token a character; what is expected goes by CHARACTERS a token.
         most = text + heard + frames * (each.most + LABEL_TOKENS)
         if ask.role not in FREE:
             most = max(most, WORDS[ask.role].most_text + frames * (each.most + LABEL_TOKENS))
@@ -327,6 +329,7 @@ def _blank(asked: Round) -> str:
 
 def _part_of(scope: str) -> int:
     """Return the round that stands in the scope of a call about a dialogue; 0 in any other."""
+    # A judging against `:rejected` has this mark, too, but no number behind it.
     number = scope.partition(":r")[2].partition(":")[0]
     return int(number) if number.isdecimal() else 0
 

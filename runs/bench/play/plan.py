@@ -169,6 +169,7 @@ async def _unknown(
     game: JudgedGame[Any] | None, cast: BenchCast, item: Item, player: Player, held: Said | None
 ) -> list[PlannedCall]:
     """Return the calls of one question for one player that a repetition lacks."""
+    # Without an answer of the anchor nothing is judged, so the player is not asked either.
     if held is not None and held.text is None:
         return []
     seatings = list(seatings_of(cast, item))

@@ -294,6 +294,7 @@ def _ruling(answered: Answered, seating: QuestionSeating, judgings: Sequence[Jud
 
 def _for_candidate(verdict: str) -> Literal["win", "tie", "loss"]:
     """Return a verdict in terms of the candidate, who stands for `b`."""
+    # Ties of both kinds are one here, and so is `split`, two equal camps of a panel.
     return "win" if verdict == "b" else "loss" if verdict == "a" else "tie"
 
 

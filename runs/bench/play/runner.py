@@ -256,6 +256,7 @@ async def _play(
     if store is None:
         raise RuntimeError("a bench was to be played without a file for its calls")
     settled = _Settled(tally, on_done)
+    # Where no call is left no worker is asked: all of it is repeated here.
     if asked.engine is not None and ready.left.calls.total():
         store = await _play_elsewhere(ready, store, asked, settled=settled, listeners=listeners)
     left = [pair for pair in work.pairs if pair not in settled.outcomes]
@@ -335,6 +336,7 @@ async def _play_elsewhere(
     called = frozenset(name for name, calls in ready.left.calls.items() if calls)
     if engine is None or not due:
         return store
+    # One process at a time may write to the file, and from here on it is another.
     store.close()
     # Others write it now; what is read of it here is what they have committed.
     with Store.open(file, write=False) as seen:

@@ -137,6 +137,7 @@ class TaskGame(Game[TaskItem]):
             raise
 
     async def _marked(self, item: TaskItem, text: str, line: TaskLine) -> TaskLine:
+        # Without a key nobody can mark it, and scores count it as unscored.
         if item.answer is None:
             return line
         try:
@@ -162,6 +163,7 @@ class TaskGame(Game[TaskItem]):
     def _other(self, item: TaskItem) -> str | None:
         """Return another of the videos, drawn by the seed; None if there is none."""
         mine = self.films.videos[item.video_id].id
+        # By their own ids, since two ids of a bench may lead to one file.
         others = {video.id for video in self.films.videos.values()} - {mine}
         seed = self.cast.config.seed
         return min(others, key=lambda video: derive(seed, "other", item.qid, video), default=None)

@@ -149,6 +149,7 @@ def _to_be_read(bench: OpenBench, store: Store | None, films: BenchVideos) -> li
     entries = bench.manifest.videos
     if films.folder is None or bench.manifest.run.get("subtitles") is False:
         return []
+    # A bench that names the subtitles of some videos was made without any of the others.
     names_some = any(entry.subtitles for entry in entries.values())
     fresh = _fresh(store, films)
     return [video for id_, video in fresh.items() if entries[id_].subtitles or not names_some]
@@ -185,6 +186,7 @@ def _lose_other_subtitles(bench: OpenBench, store: Store | None, films: BenchVid
             continue
         kept = stored_subtitles(store, video.id) if store is not None else None
         found: Subtitles | SubtitleTrack | None = kept
+        # Of a video that was played before only what was kept then counts, not what lies there now.
         if kept is None and folder is not None and id_ in fresh:
             found = SubtitleFolder(folder).beside(video).track
         if found is None:
@@ -221,6 +223,7 @@ class _VideoFolder:
     def sizes(self) -> frozenset[int]:
         """How many bytes its files have; reads none of them."""
         files = [self.path / path for paths in self.by_name.values() for path in paths]
+        # A link to nothing has a name among the files, but no size.
         return frozenset(file.stat().st_size for file in files if file.exists())
 
     @cached_property
@@ -244,6 +247,7 @@ def _known(shelf: _VideoFolder, entry: BenchVideo, sha256: str) -> Video:
     """Return the video with these bytes, from where it was frozen or from anywhere."""
     place = inside(shelf.path, entry.path or "")
     is_there = place is not None and place.is_file()
+    # Where it was frozen first: so no other file of the folder is read.
     if is_there and (video := read_video(shelf.path, entry.path or "")).sha256 == sha256:
         return video
     # A wrong folder may hold terabytes, all of which would be read to find nothing.

@@ -356,6 +356,7 @@ def _styles(
                 f"{quoted(result.model)} has {lacking} judgings without both answers, "
                 "whose style is unknown; leave out --style"
             )
+    # Each text is measured once: an answer of the anchor stands beside those of all models.
     known = {text: k for k, text in enumerate(dict.fromkeys(t for pair in texts for t in pair))}
     counts = measure_styles(str(text) for text in known)
     mine, theirs = ([known[pair[side]] for pair in texts] for side in (0, 1))
@@ -440,6 +441,7 @@ def _figures(gaps: AnchorGaps | None, at: int | None) -> AnchorFigures:
     nats = np.array([gaps.gap[at], gaps.low[at], gaps.high[at]])
     shares = 100 * to_win_rates(nats)
     ratings = MEAN + SCALE * nats
+    # With one video bounds are infinite, which JSON cannot say.
     known = [float(rating) if math.isfinite(rating) else None for rating in ratings]
     return AnchorFigures(*map(float, shares), *known)
 
@@ -453,6 +455,7 @@ def is_split(comparisons: Sequence[Comparison]) -> bool:
 def _seats(found: Sequence[Questions]) -> Board:
     """Return how judges took the seats: with no bias the first read wins half of the decided."""
     pairs = [ones for questions in found for ones in questions.values() if len(ones) == 2]
+    # From `ba` the candidate was read first, so its lead is one of the first seat.
     leads = [
         LEADS[one.verdict] * (1 if one.seats == "ba" else -1) for pair in pairs for one in pair
     ]

@@ -86,7 +86,9 @@ def rank_on_items(
     kinds = None if tasks is None else _numbered(tasks[qid] for qid in qids)
     stand = None if means is None else np.array([means[name] for name in names]) / most
     clusters = videos_of(items, qids)
+    # It takes figures from 0 to 1, and free text earns up to ten.
     found = lead_on_units(scores / most, clusters, kinds, means=stand)
+    # A model that stands alone shares nothing, so its own videos are counted.
     shared = (~np.isnan(scores)).sum(axis=1) >= min(2, len(names))
     return ranking_of(
         names,

@@ -235,6 +235,7 @@ def _trait(bench: OpenBench, by: str) -> str:
         (BY_QUESTION,) if any(item.question_categories is not None for item in bench.items) else ()
     )
     known = (*DIMENSIONS, *told)
+    # Traits first: a column of the same name is asked for behind its prefix.
     if by in known:
         return QUESTION_CATEGORY if by == BY_QUESTION else by
     columns = columns_of(bench.items)
@@ -304,6 +305,7 @@ def _board(asked: Mapping[str, Item], results: Sequence[Result], of: Of) -> Boar
     # Judges are strict to different degrees, so rulings of two make no one order.
     if len({one.judge for _, one, _ in rows}) == 1:
         counted = {one.model: score(asked, one, of=of).both for _, one, _ in rows}
+        # The printed average also holds questions that count on one side alone; the points do not.
         means = {row.model: _known(row.average.average) / 100.0 for row, _, _ in rows}
         points = {name: won for name, won in counted.items() if won}
         ranking = rank_on_items(asked, points, means=means)

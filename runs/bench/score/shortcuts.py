@@ -179,6 +179,7 @@ def probe_set(
         away = int(report.given_away.sum())
         parts.append(Probed(task, split, report.n, away, report.results))
         for rungs, leak in zip(members, report.leak.tolist(), strict=True):
+            # NaN for what has no key or fewer than two options: it was not probed.
             if np.isfinite(leak):
                 # All rungs have one text, and so they give away the same.
                 leaks |= {item.qid: leak for item in rungs}
@@ -337,6 +338,7 @@ def _apart(bench: OpenBench[TaskItem], text: Shortcuts) -> Iterator[TextShortcut
     for split, result in product(dict.fromkeys(item.split for item in bench.items), results):
         mine = [item for item in bench.items if item.is_choice and item.split == split]
         points = points_of(mine, result)
+        # What was not probed is held to give nothing away.
         kept = {qid: one for qid, one in points.items() if text.leaks.get(qid, 0.0) <= GIVEN_AWAY}
         every = measured(mine, points)
         rest = measured(mine, kept)

@@ -260,6 +260,7 @@ def _reply_lines(item: TaskItem | Item, one: ReplyTo) -> Iterator[str]:
     is_read = isinstance(item, TaskItem) and item.is_choice
     by = f", judged by {one.judge}" if one.judge and not is_read else ""
     name = safe(one.model + by)
+    # All judgings of a question are of one answer, so the first line tells it.
     first = one.lines[0]
     if isinstance(first, TaskLine) and isinstance(item, TaskItem):
         yield f"{name}: {_task_end(item, first, one.reading)}"

@@ -258,6 +258,7 @@ def _ladders(items: Sequence[TaskItem]) -> list[Rungs]:
             found[item.ladder][item.background_s] = item
     lengths = sorted({seconds for one in found.values() for seconds in one})
     whole = [one for one in found.values() if len(one) == len(lengths) > 1]
+    # In ascending order: whoever compares lengths takes the first for the shortest.
     return [{seconds: one[seconds] for seconds in lengths} for one in whole]
 
 

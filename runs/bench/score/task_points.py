@@ -88,6 +88,7 @@ def ended(
         return ItemEnd("unscored", None, chosen.place, "the key is none of the options")
     if chosen.place is None:
         return ItemEnd("unreadable", 0.0, reason=chosen.reason)
+    # By text and not by place: a right option that is repeated is right wherever it stands.
     is_right = item.options[chosen.place] == item.answer
     return ItemEnd("right" if is_right else "wrong", float(is_right), chosen.place)
 
@@ -167,6 +168,7 @@ def measured(items: Sequence[TaskItem], points: Mapping[str, float]) -> TaskMean
     tasks = np.array([names.index(item.task) for item in asked.values()], dtype=np.int64)
     videos = videos_of(asked, asked)
     values = [points[qid] for qid in asked]
+    # Points are of one kind of item alone, so that the first tells for all.
     if not next(iter(asked.values())).is_choice:
         found = measure_scores(values, tasks, videos)
         # By the published rules a score may be 0, below the scale.
@@ -234,6 +236,7 @@ def measure_gap(
     """
     weights = weights_of(kinds)
     one, other = (
+        # `measure_lead` takes figures from 0 to 1; the scale is put back below.
         [w * mine[item.qid] / most for item, w in zip(items, weights.each, strict=True)]
         for mine in points
     )
@@ -344,5 +347,6 @@ def place_of(item: TaskItem) -> tuple[int, int] | None:
             whole = item.duration_s
             if not whole or not (0 <= at <= whole and 0 <= lasts <= whole):
                 return None
+            # A middle at the very end would else be in a part behind the last.
             return min(int(PARTS * (at + lasts / 2) / whole), PARTS - 1), length
     return None

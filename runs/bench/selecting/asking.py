@@ -213,6 +213,7 @@ async def ask_hard(
             await replace(job, **found.parts).run(listeners, on_done)
     if not job.tally.is_whole:
         return HardFound(()), job.tally
+    # Opened anew: the file that the job worked on is closed by now.
     with Store.open(run_file(out), write=False) as store:
         took = known_of(store, HARD_SCOPE, job.tried).took
     questions = questions_of(job.found, job.tried)

@@ -101,6 +101,7 @@ def export_arena_hard(
                 "question_id": item.qid,
                 "category": CATEGORY,
                 "subcategory": item.category or CATEGORY,
+                # The second version of their tools reads the prompt, the first one the turns.
                 "prompt": item.question,
                 "turns": [{"content": item.question}],
                 "video_id": item.video_id,
@@ -152,6 +153,7 @@ def _names(names: Iterable[str]) -> dict[str, str]:
     """Return a name of a file or folder for each; no two share one, whatever the case."""
     return {
         name: name
+        # Some file systems fold case, and would take two names that differ in it alone for one.
         if _PLAIN.fullmatch(name) and name == name.casefold()
         else f"{re.sub('[^a-z0-9.]+', '-', name.casefold())[:60].strip('-.')}-{digest_of(name)[:8]}"
         for name in names
@@ -287,6 +289,7 @@ def import_arena_hard(
         )
         for (model, judge, anchor), comparisons in found.items()
     ]
+    # All are looked at before any is written, so that a refusal takes in none.
     there = (
         set[tuple[str, ...]]()
         if force
@@ -433,10 +436,12 @@ def _comparison(
     why = "the judge gave no verdict"
     if score is not None:
         # Cut first: a score may be any text, of megabytes.
+        # In upper case, as arena-hard's own parser reads it.
         label = _AROUND.sub("", score[: _LONGEST + 1]).upper()
         lead = FIRST.get(label) if len(score) <= _LONGEST else None
         why = f"{quoted(score[:_LONGEST])} is no verdict"
     if lead is not None and is_second:
+        # In the second game the candidate is A.
         lead = -lead
     said = game.get("judgment") if game else None
     if isinstance(said, dict):

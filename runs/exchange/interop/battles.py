@@ -43,6 +43,7 @@ WEIGHT = 3
 """Battles that arena-hard counts for a verdict of much better."""
 SEATS = ("model_a", "model_b")
 _OVERALL = "Overall Judge"
+# Whole words, and A and B as capitals alone: `a` is an article.
 _PLAYER = re.compile(r"\b(A|B|[Tt]ie|TIE)\b")
 _GAME = re.compile(r"\s*\[*\s*(A>>B|A>B|A=B|B>A|B>>A)\s*\]*\s*")
 Line = dict[str, Any]
@@ -110,6 +111,7 @@ def import_battles(
             lines += _READERS[form](battle, where, baseline)
     respelled = len(respellings(line[seat] for line in lines for seat in SEATS))
     for line in lines:
+        # One model whose accents are written in two ways would be rated as two.
         line.update({seat: composed(line[seat]) for seat in SEATS})
     write_lines(to, lines)
     models = {line[seat] for line in lines for seat in SEATS}
@@ -203,6 +205,7 @@ def _of_arena_hard(battle: Mapping[str, Any], where: str, baseline: str | None) 
     lines = []
     for (a, b), score in zip(seats, scores, strict=True):
         line: Line = {"model_a": a, "model_b": b, "winner": "void", **rest}
+        # Arena-hard drops a question of which one game cannot be read, so both are void.
         if None in scores or score is None:
             lines.append(line)
             continue

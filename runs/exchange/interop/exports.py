@@ -219,6 +219,7 @@ def export_set(
     form = form or known[0]
     export = SET_EXPORTS[form]
     for name in ("judge", "frames", "model"):
+        # No frames, 0, is what nobody has to ask for.
         if getattr(asked, name) not in (None, 0) and name not in export.takes:
             refuse(f"--{name} needs --format {formats_with(name)}")
         if name == "model" and export.needs_model and asked.model is None:

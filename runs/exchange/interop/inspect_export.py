@@ -330,8 +330,10 @@ def export_run(
                 scores=[LogScore(BATTLE_SCORER, row_metrics(rows.get(name, {}), _RATING_FIGURES))],
                 metadata=_metadata(run, name, about),
                 parameters=parameters_of(cast_entry(run.manifest.get("cast"), name)),
+                # Their roles are a mapping, so each further judge needs a role of its own.
                 roles={f"judge {k}" if k else "judge": judge
                        for k, judge in enumerate(run.manifest.get("judges") or ())},
+                # A run that its rule has stopped is whole, though slots of it were never played.
                 is_whole=run.stop is not None or len(run.settled) == len(run.slots),
             )
             for name in run.manifest["models"]
@@ -551,6 +553,8 @@ def _question_samples(shelf: _BenchSources, result: Result) -> Iterator[LogSampl
                     *rival_said("the bench, selected", item.selected_answer),
                     *rival_said("the bench, rejected", item.rejected_answer),
                 ],
+                # A result does not keep which frames were sent, so they are of all that the video
+                # gave.
                 pictures=shelf.pictures.of(film.id, None) if film is not None else (),
                 scores=_scores(result, said),
                 brief={

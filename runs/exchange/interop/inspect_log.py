@@ -124,6 +124,7 @@ def write_log(to: Path, log: EvalLog, samples: Iterable[LogSample]) -> int:
         judges = Counter[str]()
         for sample in samples:
             whole = _sample(log, sample)
+            # Their viewer makes this name of id and epoch, and finds a sample by no other.
             _put(archive, f"samples/{whole['id']}_epoch_1.json", whole)
             scores = {
                 name: {**score, "explanation": _short(score.get("explanation") or "")}
@@ -175,7 +176,9 @@ def write_log(to: Path, log: EvalLog, samples: Iterable[LogSample]) -> int:
 def _put(archive: ZipFile, name: str, value: Any) -> None:
     entry = ZipInfo(name)  # without a time of its own
     entry.compress_type = ZIP_DEFLATED
+    # Rights as Unix has them in a zip; without any zipfile gives them to the owner alone.
     entry.external_attr = 0o644 << 16
+    # Not as ASCII: lone surrogates would be escaped, and not be found by what replaces them.
     text = json.dumps(value, allow_nan=False, ensure_ascii=False)
     # Other programs refuse lone surrogates.
     archive.writestr(entry, _HALF.sub("\ufffd", text).encode())
@@ -226,6 +229,7 @@ def _sample(log: EvalLog, sample: LogSample) -> Json:
     asked, attachments = _asked(sample)
     who = f"The user, shown to the judge only: {sample.persona}"
     persona = [{"role": "system", "content": who}] if sample.persona is not None else []
+    # Their shape demands the traces, which a void or a forfeit does not have.
     error = {"message": sample.error, "traceback": "", "traceback_ansi": ""}
     messages = [{"role": "user", "content": asked, "source": "input"}]
     output: Json = {"model": safe(log.model), "choices": []}
@@ -266,6 +270,7 @@ def _asked(sample: LogSample) -> tuple[Any, dict[str, str]]:
     content: list[Json] = [{"type": "text", "text": sample.question}]
     attachments = {}
     for time_s, jpeg in sample.pictures:
+        # By its content, so that a picture that is shown twice stands in the log once.
         name = digest(jpeg)[:32]
         attachments[name] = f"data:image/jpeg;base64,{b64encode(jpeg).decode('ascii')}"
         content += [{"type": "text", "text": f"\n\n{time_s:.2f} s"},

@@ -36,6 +36,7 @@ Ruled = Literal["win", "tie", "loss"]
 SECTION = "[Overall Judge]"
 _SECTION = re.compile(r"\[\s*overall\s+judge\w*\s*\]", re.IGNORECASE)
 _LABEL = r"(a\s*>{1,2}\s*b|b\s*>{1,2}\s*a|a\s*<{1,2}\s*b|b\s*<{1,2}\s*a|a\s*=\s*b|b\s*=\s*a)"
+# Judges set labels in bold, as [[**A>B**]]; without a bound long runs of marks would be slow.
 _BRACKETED = re.compile(rf"\[\[\W{{0,8}}?{_LABEL}\W{{0,8}}?\]\]", re.IGNORECASE)
 _BARE = re.compile(rf"(?<!\w){_LABEL}(?!\w)", re.IGNORECASE)
 _RULED: dict[str, Ruled] = {"B>A": "win", "A<B": "win", "A>B": "loss", "B<A": "loss"}

@@ -212,6 +212,7 @@ def _read_subtitles(
                 f"{number}\n{_stamp(start_s)} --> {_stamp(end_s)}\n{text}\n"
                 for number, (start_s, end_s, text) in enumerate(sorted(cues), start=1)
             )
+            # JSON can spell lone surrogates, for which UTF-8 has no bytes.
             texts[name] = "\n".join(blocks).encode("utf-8", "replace")
     return texts, lacking
 

@@ -121,6 +121,8 @@ def as_mlvu_predictions(
     return [
         {
             "question_id": item.qid,
+            # In an imported set their own word for the task, dev and test apart; a made one has
+            # ours.
             "question_type": str(item.extra.get("question_type", item.task)),
             "option": _letter(item, chosen[item.qid]),
         }

@@ -110,6 +110,7 @@ def as_dialogue(item: DialogueItem, event: object) -> Json:
     rounds: Json = {}
     for number, one in enumerate(item.rounds, start=1):
         tag = TAGS.get(item.ability, "") if one.is_scored else ""
+        # An imported round has its tag, or none, among the keys in `extra`.
         tagged = {"Ability": tag} if item.event is None else {}
         said = {"User": one.user, "Assistant": one.reference}
         rounds[f"Round {number}"] = said | tagged | one.extra
@@ -152,6 +153,7 @@ def placed(item: DialogueItem, replies: Sequence[str]) -> list[str]:
     rounds = kept.get(DIALOGUES) if isinstance(kept, dict) else None
     known = [round_number(key) for key in rounds] if isinstance(rounds, dict) else []
     numbers = sorted(number for number in known if number is not None)
+    # `extra` is free JSON of a set that anybody may have made, and need not fit the rounds.
     if len(numbers) != len(replies):
         return list(replies)
     found = [UNASKED] * numbers[-1]
@@ -202,6 +204,7 @@ class AbilityFiles:
             video: {name: held for name, held in events.items() if (video, name) not in self.events}
             for video, events in checklists.items()
         }
+        # A video that stood there without any checklist is kept as well.
         return {video: held for video, held in found.items() if held or not checklists[video]}
 
     @property
@@ -223,6 +226,7 @@ def read_part(file: Path) -> AbilityFiles:
     near = file.parent.parent / CHECKLISTS / name
     beside = file.parent / name
     dialogues = _read(file)
+    # Where they are published comes first, and is what an error names if they are missing.
     checklists = _read(beside if beside.is_file() and not near.is_file() else near)
     part = AbilityFiles(ABILITY_OF[file.stem], (dialogues, checklists))
     for video, held in dialogues.videos.items():
@@ -330,6 +334,7 @@ def _rounds(record: StrictRecord) -> dict[int, StrictRecord]:
             )
         try:
             row = StrictRecord.of(one)
+            # Only for what they raise: the texts are taken below.
             row.text("User"), row.text("Assistant"), row.optional_text("Ability")
         except UnusableRecord as why:
             raise UnusableRecord(f"{quoted(key)} {why}") from None
@@ -402,6 +407,7 @@ def _item(
             user=row["User"],
             reference=row["Assistant"],
             checklist=checks.get(number, [])
+            # Any of the four tags, whatever the file's own ability, as in the released scripts.
             if part.ability not in TAGS or row.get("Ability") in _TAGGED
             else [],
             extra={key: row[key] for key in row if key not in said},
@@ -423,6 +429,7 @@ def _item(
     )
     kept: dict[str, JsonValue] = {}
     if not _equal(as_dialogue(item, event), record):
+        # The record that is kept whole holds the other keys, too.
         item = item.model_copy(update={"extra": {}})
         kept[DIALOGUES] = dict(record)
     if not _equal(as_checklists(item) or None, lists):
@@ -431,6 +438,7 @@ def _item(
 
 
 def _equal(one: Any, other: Any) -> bool:
+    # As JSON: in Python 1, 1.0 and true are equal, and would come out as one another.
     return json.dumps(one, sort_keys=True) == json.dumps(other, sort_keys=True)
 
 
@@ -514,6 +522,7 @@ def _files(place: Path) -> list[Path]:
     # Checklists may lie beside the dialogues, in one folder.
     found = [file for file in found if not file.stem.endswith(ENDING)]
     order = {stem: place for place, stem in enumerate(ABILITY_OF)}
+    # Files of any other name come last, where reading them says what is wrong.
     return sorted(found, key=lambda file: order.get(file.stem, len(order)))
 
 
@@ -713,6 +722,7 @@ def _checklists(named: Sequence[_Named], beside: JsonValue) -> Json:
     found: dict[str, Json] = {}
     for item, video, event in named:
         checklists = as_checklists(item)
+        # A list that was published empty goes out empty; one that was never there does not.
         if checklists or CHECKLISTS in item.extra:
             found.setdefault(video, {})[str(event)] = checklists
     for video, events in kept_beside(beside, CHECKLISTS).items():

@@ -130,6 +130,7 @@ class StrictRecord(dict[str, Any]):
         value = self.get(key)
         if value is None:
             return None
+        # `true` is an int in Python.
         if isinstance(value, bool | OddNumber) or not isinstance(value, int | float):
             raise UnusableRecord(
                 f"has {kind_of(value)} under {quoted(key)}; it must be a number of seconds"
@@ -203,6 +204,7 @@ def make_items(
     for number, row in enumerate(records.rows, start=1):
         try:
             item = make(StrictRecord.of(row))
+            # No reader takes a longer line, so that the set could never be opened.
             if len(question_bytes([item])) >= LONGEST_LINE:
                 raise UnusableRecord(f"is longer than {LONGEST_LINE >> 20} MB")
             made.append(item)
@@ -217,6 +219,7 @@ def make_items(
 
 def named_video(name: str) -> BenchVideo:
     """Return the entry of a video that is found by the name of its file, if it can be one."""
+    # JSON can spell lone surrogates, on which a strict encoder raises.
     can_be = len(name.encode("utf-8", "surrogatepass")) <= LONGEST_FILE_NAME
     return BenchVideo(path=name if can_be else None)
 

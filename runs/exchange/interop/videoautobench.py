@@ -147,6 +147,7 @@ def _keys(value: Any) -> list[str]:
 def _entry(item: Item, order: list[str]) -> dict[str, JsonValue]:
     known = {theirs: getattr(item, ours) for theirs, ours in KEYS.items()}
     entry = {**known, **item.extra}
+    # An order in a forged manifest may lack keys of the item, or name others.
     return {key: entry[key] for key in dict.fromkeys((*order, *entry)) if key in entry}
 
 

@@ -294,12 +294,15 @@ def _lineages(run: RunReader, names: set[str]) -> Iterator[BattlesOf]:
     rows = np.flatnonzero(has_any)
     # Video and user as one number: battles are grouped by columns, and texts are read lineage by
     # lineage.
+    # Users count from 1, so that with one more than there are no two pairs have one number.
     lineage = texts["video"].codes[rows].astype(np.int64) * (len(PERSONAS) + 1) + personas[rows]
+    # Stable, so that the battles of a lineage keep the order of the slots.
     order = np.argsort(lineage, kind="stable")
     _, first = np.unique(lineage[order], return_index=True)
     # Lineages in the order of their first decided battles, as the slots have them.
     is_decided = texts["verdict"].among(DECIDED)[rows]
     parts = np.split(order, first[1:]) if len(order) else []
+    # Without a decided battle a lineage gives no chat; it comes last, and is counted.
     starts = [int(part[is_decided[part]].min(initial=len(rows))) for part in parts]
     for start in np.argsort(starts, kind="stable").tolist():
         yield run.battles.where(rows[parts[start]])
