@@ -187,6 +187,7 @@ def _frames_words(sampling: Mapping[str, Any]) -> str | None:
     except ValidationError:
         return None
     read = ", text in them read for stand-ins" if found.ocr else ""
+    # An empty table is a valid sampling, too, and would be told as if it were the run's.
     return f"{about_sampling(found).removeprefix('frames: ')}{read}" if sampling else None
 
 

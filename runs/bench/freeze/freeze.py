@@ -409,6 +409,7 @@ def _licence_counts(run: RunReader, selection: BenchSelection) -> dict[str, int]
 def _licences_in_words(stated: Iterable[str | None]) -> str:
     names: dict[str, str] = {}
     for licence in filter(None, stated):
+        # Named as it was spelled first, and counted under all spellings.
         names.setdefault(plain_licence(licence), licence)
     counts = Counter(plain_licence(licence) if licence else None for licence in stated)
     words = [

@@ -95,6 +95,7 @@ def _names(weights: object, labels: Ints, words: Sequence[str]) -> dict[int, str
     names: dict[int, str] = {}
     for label in range(int(labels.max()) + 1):
         total = np.asarray(weights[np.flatnonzero(labels == label)].sum(axis=0)).ravel()  # type: ignore[index]
+        # Stable, so that words of equal weight give the same name each time.
         best = np.argsort(-total, kind="stable")[:3]
         name = " ".join(str(words[k]) for k in best if total[k] > 0)
         # Two clusters may have the same three words, and an item knows its topic by name alone.

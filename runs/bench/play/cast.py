@@ -451,6 +451,7 @@ def _named_in_full(bench: OpenBench[Any], wanted: CastRequest, file: ArenaFile) 
         if name
     ]
     for head in (read_head(path, bench) for path in result_files(bench)):
+        # A panel is kept as its judges, joined by commas, of whom each may be typed.
         known += [name for name in (head.model, *(head.judge or "").split(",")) if name]
     return wanted._replace(
         models=tuple(in_full(name, known) for name in wanted.models),

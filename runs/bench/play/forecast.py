@@ -114,6 +114,7 @@ class Forecast:
         for ask, is_spared in self._spared(asks):
             name = ask.player.name if ask.player and ask.role == "contestant" else ask.alias
             # A reply in a form may have to be asked for again; free text is taken as it comes.
+            # A call that is the same as another is expected to cost nothing; the most counts both.
             expected = ask.times * (1.0 if ask.role in FREE else again) * (not is_spared)
             if ask.role in SCOUTS:
                 expected = self._unknown_clips(ask, answered)

@@ -86,6 +86,7 @@ def sweeps_of(
         # With clips chosen for the question a number of frames means something else.
         is_plain = one.facts.get("view") == "whole" and "retrieval" not in one.facts
         if isinstance(model, str) and frames is not None and is_plain:
+            # Results by several judges hold the same choices, so that any of them tells.
             of_model[model][frames] = one
     for model, found in of_model.items():
         if len(found) > 1 and (sweep := _sweep(items, found, margin)) is not None:

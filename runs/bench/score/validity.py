@@ -340,6 +340,7 @@ def _room(given: _ValidityInput) -> Iterator[Finding]:
     if not qids:
         yield unknown("room.solved", "No question was judged for every model.")
         return
+    # Points are a mean over seatings, so that 1 means that each of them was won.
     solved = {qid: [one[qid].selected == 1.0 for one in each] for qid in qids}
     some = given.share((qid, float(any(won))) for qid, won in solved.items())
     by_all = float(np.mean([all(won) for won in solved.values()]))

@@ -264,6 +264,7 @@ class FrameThumbnails:
             digests = [frame.digest for frame in chosen]
             jpegs = self._cache.jpegs(self._sha[video], self._sampling, digests)
             return [(f.time_s, thumbnail(j)) for f, j in zip(chosen, jpegs, strict=True)]
+        # Pictures are an extra: where one is gone the log is written all the same.
         except (NotCached, KeyError, OSError):
             self.missing.add(video)
             return []

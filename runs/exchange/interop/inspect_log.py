@@ -31,6 +31,7 @@ _PLAIN_ID = re.compile(r"[0-9A-Za-z][0-9A-Za-z.+~-]{0,99}")
 _HALF = re.compile("[\ud800-\udfff]")
 _SHOWN = 400
 """Characters of a text in the list of samples; the sample itself has all of it."""
+# Words of OpenAI's and of Anthropic's protocol, to those that Inspect knows.
 _STOPS = {"stop": "stop", "end_turn": "stop", "length": "max_tokens", "max_tokens": "max_tokens"}
 Json = dict[str, Any]
 

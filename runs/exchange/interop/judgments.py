@@ -88,6 +88,7 @@ def _unanimous(labels: list[str], otherwise: str) -> ReadVerdict:
 
 
 def _ruled(label: str) -> Ruled:
+    # Their bench has three verdicts: much better is no more than better.
     plain = re.sub(r"\s", "", label.upper()).replace(">>", ">").replace("<<", "<")
     return _RULED.get(plain, "tie")
 

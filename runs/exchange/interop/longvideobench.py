@@ -203,6 +203,7 @@ def _read_subtitles(
         # A published path leads nowhere but below the folder of subtitles.
         file = inside(folder, clip.spoken)
         can_be = _NAME.fullmatch(name) and len(name.encode()) <= LONGEST_FILE_NAME
+        # Videos that differ in their endings alone would have one file of subtitles.
         if not can_be or name in texts:
             raise BadInput(f"no file of subtitles can be named after the video {quoted(video)}")
         if file is None or not os.path.isfile(file):

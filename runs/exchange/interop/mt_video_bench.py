@@ -417,6 +417,7 @@ def _item(
     rest: dict[str, JsonValue] = {
         key: record[key]
         for key in record
+        # A text is the item's `event` as it stands; of a number that it was one is kept.
         if key != DIALOGUES and not (key == "event_index" and isinstance(record[key], str))
     }
     item = DialogueItem(
@@ -454,6 +455,7 @@ def source_of(parts: Sequence[AbilityFiles]) -> Source:
     return Source(kind=IMPORT, format=MT_VIDEO_BENCH, digest=whole, layout=layout)
 
 
+# What may lie beside videos under their names, and is none.
 _NO_VIDEOS = (".srt", ".vtt", ".json")
 
 

@@ -232,6 +232,7 @@ def import_videoautobench(file: Path, to: Path, *, licence: str | None = None) -
         )
     if not raw:
         raise BadInput(f"{file} holds no question")
+    # Python's own parser would keep the last of the two, and say nothing.
     if isinstance(raw, DoubledObject):
         raise BadInput(f"{file} has the qid {quoted(raw.key)} twice")
     items = []

@@ -162,6 +162,7 @@ def _telling(
 ) -> Iterator[Preference | Conversation]:
     for number, row in enumerate(rows, 1):
         yield row
+        # Reached when the next row is asked for: by then this one is written.
         if number % REPORT_EVERY == 0:
             on_count(number)
 
