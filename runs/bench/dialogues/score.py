@@ -170,6 +170,7 @@ def _refused(item: DialogueItem, asked: Round) -> list[YesNo]:
     """Return the marks of a reply that says nothing but that the thing is not there."""
     if item.ability == "answer_refusal":
         return [check.expected for check in asked.checklist]
+    # Of other imported rounds nothing tells which items a refusal would answer with yes.
     is_known = item.ability == TWIN or "denials" in asked.made
     denied = _denials(asked) if is_known else []
     return ["yes" if place in denied else "no" for place in range(len(asked.checklist))]

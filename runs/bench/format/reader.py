@@ -271,6 +271,7 @@ def _read_items(path: Path, manifest: Manifest, read: BenchReading) -> None:
                 read.problems.append(f"{where} {item}")
                 continue
             read.problems += (f"{where} {wrong}" for wrong in _wrong(item, manifest, seen))
+            # In spite of a problem: parts are counted to name what changed, and need all lines.
             read.items.append(item)
             seen.add(item.qid)
     if read.lines != manifest.count:

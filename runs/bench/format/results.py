@@ -541,6 +541,7 @@ def _check_rounds(file: Path, bench: OpenBench[Any], lines: Sequence[RoundLine])
     seen = set[tuple[str, int]]()
     for line in lines:
         where = f"{file} has a result for round {line.round} of {quoted(line.qid)}"
+        # A forged head may call a result on a bench of any kind one on dialogues.
         rounds = getattr(bench.by_qid[line.qid], "rounds", ())
         if line.round > len(rounds) or not rounds[line.round - 1].is_scored:
             raise BadInput(f"{where}, which is not scored")

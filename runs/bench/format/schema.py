@@ -108,6 +108,7 @@ class Entry(Shape, ABC):
         gaps = [name for name in self.left_out if data.get(name) is None]
         return {name: value for name, value in data.items() if name not in gaps}
 
+    # Under an alias: `schema` is the name of a method of pydantic's BaseModel.
     schema_version: Literal[2] = Field(default=2, alias="schema", serialization_alias="schema")
     """Version of this shape."""
     qid: str

@@ -139,6 +139,7 @@ def _write_beside(files: Files, to: Path) -> None:
                 # synced.
                 os.fsync(file.fileno())
         draft.chmod(0o755)  # mkdtemp keeps it to its owner; a bench is made to be shared
+        # A folder may replace an empty one, and no other.
         draft.rename(to)
     # An interrupt must leave no draft behind, either.
     except BaseException:

@@ -225,6 +225,7 @@ def why_left_out(battle: Battle, choice: AnswerChoice) -> str:
         return "people saw no winner"
     if battle.verdict == "split":
         return "split: the seatings disagreed"
+    # `forfeit_a` and `forfeit_b` are one reason: `forfeit`.
     return "tie" if battle.verdict in TIES else battle.verdict.partition("_")[0]
 
 

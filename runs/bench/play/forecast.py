@@ -274,6 +274,7 @@ class Forecast:
             frames = row.frames or 0
             read = _tokens(self._model(ask), row.text_chars + heard, frames)
             one = {"calls": 1.0, "read": read, "written": float(_reply(ask))}
+            # Every try is billed, so all of them go into what a call takes.
             for usage in (attempt.usage for attempt in row.tries):
                 one["in"] = one.get("in", 0.0) + (usage.input_tokens or 0)
                 one["out"] = one.get("out", 0.0) + (usage.output_tokens or 0)

@@ -77,6 +77,7 @@ class JudgedGame(Game, Generic[Found]):
     async def play(self, item: Item, player: Player) -> Outcome:
         """Return how a question ended: one call for an answer, one a judging of each judge."""
         held = await self.held(item)
+        # Where the anchor has no answer the player is not asked: nobody would judge its own.
         said = held if held.text is None else await self.answer(item, player)
         if held.text is None or said.text is None:
             return self.unanswered(item, said)

@@ -348,6 +348,7 @@ async def _play_elsewhere(
             listeners=listeners,
             on_played=partial(settled.add_known, repetition=written),
         )
+    # The stack closes the first one again at its end, too, which is harmless.
     store = ready.held.enter_context(Store.open(file, write=True))
     await settled.add_known(work.pairs, Repetition(work, store))
     return store

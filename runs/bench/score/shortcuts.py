@@ -216,6 +216,7 @@ def _ladders(items: Sequence[TaskItem]) -> list[list[TaskItem]]:
 
 
 def _item(item: TaskItem) -> ChoiceItem:
+    # A key that is no option is a defect to be named; only an unknown one is no key.
     key = None if item.answer is None else min(item.keys, default=NO_OPTION)
     return ChoiceItem(item.question, tuple(item.options), key, item.task, item.video_id)
 

@@ -79,6 +79,7 @@ def ended(
             return ItemEnd(
                 "unscored", 0.0 if as_published else None, reason="not marked on two scales"
             )
+        # As MLVU does: two scales of 1 to 5 add up to 2 to 10.
         return ItemEnd("scored", sum(line.scores.values()))
     if line.end == "forfeit" or line.response is None:
         return ItemEnd("forfeit", 0.0, reason=line.reason)

@@ -117,6 +117,7 @@ def export_arena_hard(
     judges = _names(one.judge for one in results)
     judged = 0
     for result in results:
+        # Not from `names`: a model of which no answer was kept is not in it.
         file = f"{_names([result.model])[result.model]}.jsonl"
         path = Path(JUDGMENTS, judges[result.judge], file)
         lines = list(_judgment_lines(bench, result))

@@ -138,6 +138,7 @@ def _standards(words: str | None, sides: tuple[str, str]) -> list[str]:
         said = json.loads(words)
     except (ValueError, RecursionError):
         return [words]
+    # A ruling keeps the words of a panel by judge, those of a lone judge as they are.
     panel = said.get("judges") if isinstance(said, dict) else None
     if not isinstance(panel, dict):
         return _by_standard(said, sides) or [words]
@@ -624,6 +625,7 @@ def _explained_ruling(result: Result, ruling: Ruling) -> str:
 
 def _answering(shelf: _BenchSources, result: Result, item: Item) -> list[CallRow]:
     """Return the calls for a model's answer; two names of one model share theirs."""
+    # An imported result was made elsewhere: calls of its name here are another model's.
     if shelf.store is None or result.how != "run":
         return []
     rows = shelf.store.journal.calls(scope_of(item))

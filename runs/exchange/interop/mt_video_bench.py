@@ -547,6 +547,7 @@ def _with_clips(
         clip = f"{item.video_id}_{item.event}"
         if clip in files and clip not in whole and events[clip] == 1:
             known[clip] = BenchVideo(path=files[clip])
+            # The whole video stays what clusters it: clips of one are one piece of evidence.
             made = {**item.made, "video": item.video_id}
             item = item.model_copy(update={"video_id": clip, "made": made})
         found.append(item)
