@@ -79,6 +79,7 @@ class DialogueGame(Game[DialogueItem]):
                 lines.append(await self._line(item, number, said))
         forfeits = [line for line in lines if line.end == "forfeit"]
         voids = [line for line in lines if line.end in ("void", "unscored")]
+        # A dialogue with both is a forfeit, since that is the model's own fault.
         if forfeits:
             return Outcome(lines, [], "forfeit", forfeits[0].reason)
         if voids:
@@ -134,6 +135,7 @@ class DialogueGame(Game[DialogueItem]):
 
     async def marks(self, item: DialogueItem, number: int, text: str) -> tuple[YesNo, ...]:
         """Return what the judge says of a reply, item by item; equal replies are marked once."""
+        # By the reply alone: what is answered alike is marked once, whatever came before.
         scope = f"{round_scope(item, number)}:{digest(text)[:12]}"
         asked = item.rounds[number - 1]
         items = tuple(check.text for check in asked.checklist)

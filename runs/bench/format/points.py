@@ -160,8 +160,7 @@ def decided(result: AnyResult) -> frozenset[str]:
         return frozenset(one.qid for one in result.lines if one.end in ("answered", "forfeit"))
     if isinstance(result, DialogueResult):
         ended = (one for one in result.lines if one.end in ("answered", "forfeit"))
-        # The round first: it holds no blank, while a qid is anybody's text, so no two keys are
-        # equal.
+        # The round first: it holds no blank, as a qid may, so that no two keys are equal.
         return frozenset(f"{one.round} {one.qid}" for one in ended)
     if isinstance(result, Anchored):
         return frozenset(qid for qid, said in by_question(result).items() if is_read(said))

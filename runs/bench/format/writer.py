@@ -37,6 +37,7 @@ BEFORE_PASSING_ON = """**Before this is passed on**: see that the licence of eac
 and that whoever can be seen, heard or named in videos, frames, questions and answers may be shown.
 Nothing here was checked for faces or personal data."""
 """On every card, behind the licence."""
+# Bytes: a copy of a video never stands in memory whole.
 CHUNK = 1 << 20
 
 

@@ -231,6 +231,7 @@ class BenchSelection:
 
     def as_json(self) -> dict[str, Any]:
         """Return it as the manifest keeps it."""
+        # Where nothing is drawn `by` has no effect, and must not part two equal benches.
         fields = {**vars(self), "by": list(self.by) if self.draws else []}
         # The manifest states the seed that was drawn by, which may be the run's.
         del fields["seed"]

@@ -17,6 +17,7 @@ LEAST = 20
 """The fewest questions that get topics."""
 DEPTH = 16
 """Latent dimensions: enough for some dozens of topics, few enough for clusters to be dense."""
+# The most words by which questions are told apart: those that occur most often.
 WORDS = 2000
 SMALLEST = 5
 """The fewest questions of a topic, which has a hundredth of all at least."""
@@ -50,7 +51,7 @@ def topics_of(
     from sklearn.feature_extraction.text import TfidfVectorizer
     from sklearn.preprocessing import normalize
 
-    # A word of one question alone groups nothing, nor does one that half of them share.
+    # A word of one question alone groups nothing, nor does one of more than half of them.
     read = TfidfVectorizer(
         stop_words="english", min_df=2, max_df=0.5, max_features=WORDS, sublinear_tf=True
     )

@@ -122,7 +122,7 @@ def ranking_of(
     order = np.argsort(-scores, kind="stable").tolist()
     first = [k for k in order if lead.place[k] == 1]
     rivals = [k for k in order if lead.may_be_best[k] and k not in first]
-    # Models that share fewer than two videos have no finite error, from which nothing follows.
+    # Models that share fewer than two videos have no finite error: nothing tells what it takes.
     nearest = next((k for k in rivals if np.isfinite(errors[first[0], k])), None)
     more = None
     if nearest is not None:

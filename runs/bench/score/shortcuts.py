@@ -241,6 +241,7 @@ def _head(part: Probed) -> str:
 # The level of the probes of text, at which at most two clean sets in a hundred alarm.
 FOUND = 0.001
 """One-sided, exact: below it an accuracy is above chance."""
+# One frame and shuffled ones are of the video: to know answers from them is no fault of a set.
 WITHOUT: tuple[View, ...] = ("blind", "other")
 """Views from which nobody should know an answer."""
 

@@ -555,8 +555,7 @@ def _question_samples(shelf: _BenchSources, result: Result) -> Iterator[LogSampl
                     *rival_said("the bench, selected", item.selected_answer),
                     *rival_said("the bench, rejected", item.rejected_answer),
                 ],
-                # A result does not keep which frames were sent, so they are of all that the video
-                # gave.
+                # A result does not keep which frames were sent: these are of all that there are.
                 pictures=shelf.pictures.of(film.id, None) if film is not None else (),
                 scores=_scores(result, said),
                 brief={
@@ -625,7 +624,7 @@ def _explained_ruling(result: Result, ruling: Ruling) -> str:
 
 def _answering(shelf: _BenchSources, result: Result, item: Item) -> list[CallRow]:
     """Return the calls for a model's answer; two names of one model share theirs."""
-    # An imported result was made elsewhere: calls of its name here are another model's.
+    # An imported result was made elsewhere: calls by its name here may be another model's.
     if shelf.store is None or result.how != "run":
         return []
     rows = shelf.store.journal.calls(scope_of(item))

@@ -100,6 +100,7 @@ JUDGE = "gpt-4o"
 BINDING = ("video_id", "question")
 """Texts that must be as in the bench; others that differ are only counted."""
 SUFFIXES = (".jsonl", ".json")
+# Characters: as many as the head of a result takes.
 _LONGEST_NAME = 200
 
 

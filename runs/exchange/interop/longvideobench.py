@@ -43,6 +43,7 @@ KNOWN = ("id", "video_path", "question", "candidates", "duration", CATEGORY, "qu
 """Keys of a record that have a field of their own in an item."""
 SUBTITLES = "subtitles"
 """The folder of subtitles beside the published files."""
+# Characters of the name of a task.
 LONGEST_NAME = 100
 LATEST_S = 1e9
 """Later than any time of a video; a published number can be larger."""

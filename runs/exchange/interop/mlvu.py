@@ -121,8 +121,7 @@ def as_mlvu_predictions(
     return [
         {
             "question_id": item.qid,
-            # In an imported set their own word for the task, dev and test apart; a made one has
-            # ours.
+            # In an imported set their own word for the task, dev and test apart; else ours.
             "question_type": str(item.extra.get("question_type", item.task)),
             "option": _letter(item, chosen[item.qid]),
         }

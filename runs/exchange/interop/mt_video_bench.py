@@ -90,6 +90,7 @@ TAGS = {
 DIALOGUES, CHECKLISTS = "mtqa", "checklist"
 """Folders, and keys of what is kept as it was."""
 ENDING = "_CheckList"
+# As many as three digits count, which is what a key of theirs is read with.
 MOST_ROUNDS = 999
 UNASKED = "No need for this ability to answer."
 """What their scripts write for a round that is not asked."""

@@ -178,6 +178,7 @@ def why_no_pair(battle: Battle, choice: AnswerChoice) -> str | None:
         return FAILED if failed and all(failed) else VOID
     if battle.verdict in ("forfeit_a", "forfeit_b"):
         return FORFEIT
+    # What the judges called a tie is no pair, whatever people say of it.
     if battle.verdict in TIES:
         return SPLIT if battle.verdict == "split" else TIE
     if failed and all(failed):
