@@ -177,6 +177,7 @@ def _shaped(folder: Path, raw: dict[str, Any]) -> Manifest:
             + remedy[schema < BENCH_SCHEMA].format(BENCH_SCHEMA)
         )
     kind = raw.get("kind", PREFERENCE)
+    # No problem of the set, which may well be intact, so that reading it ends here.
     if kind in get_args(Kind) and kind not in ITEMS:
         raise BadInput(
             f"{folder} is a set of kind {kind}, which this version does not play; "
@@ -206,6 +207,7 @@ def _first(wrong: ValidationError) -> str:
 def _manifest_problems(found: _FoundManifest) -> Iterator[str]:
     raw = found.raw
     manifest = found.manifest
+    # Of what stands there: the class would fill in what an older set does not say.
     if digest_of({k: v for k, v in raw.items() if k != "bench"}) != raw.get("bench"):
         yield f"{MANIFEST} has changed: its own digest does not match"
     # The digest is of what the manifest says; changed spaces and escapes show in its bytes alone.

@@ -160,6 +160,7 @@ class Forecast:
                 key = (ask.item.qid, ask.part, ask.alias, view, shown)
                 same |= {whose} if key in seen else set()
                 seen.add(key)
+            # What marks such an answer is one call for both players, too.
             yield ask, whose in same
 
     def _answered(self) -> Counter[tuple[str, str, str]]:

@@ -243,6 +243,7 @@ def _cues(file: Path, clip: SubtitledClip) -> Iterator[Cue]:
         last_s = math.inf if clip.duration_s is None else clip.duration_s
         start_s -= clip.start_s
         end_s = last_s if end_s is None else max(start_s, end_s - clip.start_s)
+        # They are of the longer video: what is said before or after the clip is left out.
         if text and end_s >= 0 and start_s < last_s:
             start_s = max(0.0, start_s)
             end_s = min(end_s, last_s)

@@ -141,6 +141,7 @@ def preferences(
     """
     votes = votes_of(run.store.evidence.labels())
     for battle in run.battles:
+        # Battles of newcomers, too: in each of them another answer meets the stored one.
         choice = choose(battle, votes.get(battle.id))
         why = why_no_pair(battle, choice)
         if why is None:
