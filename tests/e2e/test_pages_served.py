@@ -52,7 +52,9 @@ def place(page: Page, link: str) -> str:
     return link.partition("?")[0]
 
 
-def test_a_run_is_watched_to_its_end(browser: Browser, sample_clips: Path, tmp_path: Path) -> None:
+def test_a_run_of_108_battles_is_watched_to_its_end(
+    browser: Browser, sample_clips: Path, tmp_path: Path
+) -> None:
     out = tmp_path / "out"
     with (
         playing(out, sample_clips),
@@ -70,16 +72,16 @@ def test_a_run_is_watched_to_its_end(browser: Browser, sample_clips: Path, tmp_p
         page.wait(GROWN, before)
         assert page.text(".cursor .row-question") == chosen
         page.press("r")
-        page.wait(f"() => ({SETTLED})() === 54")
+        page.wait(f"() => ({SETTLED})() === 108")
         seen = page.evaluate("() => arenaSeen")
         assert len(seen) > 4, seen
         assert seen == sorted(seen)
         page.see("text=played to its end")
-        page.wait("() => Number(document.querySelector('.behind .num').textContent) > 45")
+        page.wait("() => Number(document.querySelector('.behind .num').textContent) > 100")
         assert page.count(".ladder-row") == 8
         assert page.count("#newest .battle-row") == 6
         page.click("nav >> text=Battles")
-        assert page.text(".count b") == "54"
+        assert page.text(".count b") == "108"
 
 
 def test_the_video_plays_and_jumps(page: Page, place: str, demo: Shown) -> None:

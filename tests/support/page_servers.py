@@ -34,10 +34,14 @@ def serving(name: str, *words: str | Path) -> Iterator[list[str]]:
 
 @contextmanager
 def playing(out: Path, clips: Path) -> Iterator[None]:
-    """Play half of the demo meanwhile, from when its run is there; it must end well."""
-    words = ("--videos", clips, "--limit", "6", "--rounds", "3", "--out", out, "--quiet")
+    """Play the demo meanwhile, from when its run is there; it must end well."""
     # Behind whoever watches, so that the pages of a busy machine see it grow.
-    line = ["nice", "-n", "19", *command("simulate", *words)]
+    line = [
+        "nice",
+        "-n",
+        "19",
+        *command("arena", "demo", "--out", out, "--clips", clips, "--quiet"),
+    ]
     quiet = subprocess.DEVNULL
     process = subprocess.Popen(line, env=environment(), stdout=quiet, stderr=quiet)
     try:

@@ -3,8 +3,8 @@
 import { render } from "preact";
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 
-/* Each result of `make`, kept by its key after the first call; a promise that breaks is not kept, so
-   that the next call tries again. `drop` forgets what fits a test. */
+/* Each result of `make`, kept by its key after the first call; where a promise broke, the next call
+   tries again. `drop` forgets what fits a test. */
 
 export function once(make) {
   const kept = new Map();
