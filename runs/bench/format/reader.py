@@ -6,6 +6,7 @@ import hashlib
 import json
 import os
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 from pathlib import Path
@@ -262,7 +263,8 @@ def _read_items(path: Path, manifest: Manifest, read: BenchReading) -> None:
     if not _is_plain(path) or entry is None or path.stat().st_size > 2 * entry.bytes + SPARE:
         return
     seen: set[str] = set()
-    with path.open("rb") as file:
+    # What cannot be opened is a problem already, too.
+    with suppress(OSError), path.open("rb") as file:
         # A line beyond the bound comes in pieces, none of which is an item, so memory stays
         # bounded.
         for line in iter(partial(file.readline, LONGEST_LINE), b""):

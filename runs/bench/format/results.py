@@ -509,6 +509,8 @@ def read_head(file: Path, bench: OpenBench[Any]) -> ResultHeader:
             # The folder may hold any file: a first line is short, and more of it is never read.
             raw = json.loads(stream.readline(2**20).decode("ascii"), parse_constant=_refuse)
         head = ResultHeader.model_validate(raw)
+    except OSError as wrong:
+        raise BadInput(f"{file} cannot be read: {wrong.strerror}") from wrong
     except (ValueError, RecursionError):
         raise BadInput(f"{file}, line 1: no head of a result; move the file away") from None
     if head.schema_version > RESULT_SCHEMA:

@@ -146,7 +146,10 @@ def _subtitles_problem(folder: Path, spoken: BenchSubtitles | None) -> str | Non
     path = inside(folder, spoken.path)
     if path is None or not path.is_file():
         return "lacks its subtitles"
-    return "has other subtitles" if sha256_of(path) != spoken.sha256 else None
+    try:
+        return "has other subtitles" if sha256_of(path) != spoken.sha256 else None
+    except OSError as wrong:
+        return f"has subtitles that cannot be read: {wrong.strerror}"
 
 
 def _file_problem(folder: Path, video: BenchVideo) -> str | None:

@@ -359,7 +359,12 @@ WHOLE = ("persona_index", "round")
 NUMBERS = ("duration_s", "difficulty")
 AS_JSON = ("votes", "judge_verdicts", "extra")
 # Words of the Hub's metadata, which knows no others.
-SIZES = ((1_000, "n<1K"), (10_000, "1K<n<10K"), (100_000, "10K<n<100K"))
+SIZES = (
+    (1_000, "n<1K"),
+    (10_000, "1K<n<10K"),
+    (100_000, "10K<n<100K"),
+    (1_000_000, "100K<n<1M"),
+)
 LICENCES = (
     *("apache-2.0", "mit", "cc0-1.0", "cc-by-4.0", "cc-by-sa-4.0", "cc-by-nc-4.0"),
     *("cc-by-nc-sa-4.0", "cc-by-nd-4.0", "cc-by-nc-nd-4.0", "odc-by", "odbl"),
@@ -414,7 +419,7 @@ def readme_text(given: CardInput) -> str:
     """Return README.md: what `datasets` must know, then the card."""
     licence = given.manifest.licence
     known = plain_licence(licence or "")
-    size = next((name for most, name in SIZES if len(given.items) < most), "n>100K")
+    size = next((name for most, name in SIZES if len(given.items) < most), "1M<n<10M")
     head = [
         "---",
         *([f"license: {known}"] if known in LICENCES else ["license: other"]),

@@ -136,8 +136,8 @@ def _battles(file: Path) -> Sequence[Any]:
     text = decode(read_bytes(file), str(file))
     if file.suffix in (".jsonl", ".ndjson"):
         # Not splitlines: it also breaks at characters such as U+2028, which JSON strings may hold.
-        rows = [row for row in text.split("\n") if row.strip()]
-        return [parse_json(row, f"{file}, line {k}") for k, row in enumerate(rows, start=1)]
+        rows = enumerate(text.split("\n"), start=1)
+        return [parse_json(row, f"{file}, line {k}") for k, row in rows if row.strip()]
     read = parse_json(text, str(file))
     found = list(read.values()) if isinstance(read, dict) else read
     if not isinstance(found, list) or not found:

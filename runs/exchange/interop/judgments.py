@@ -248,9 +248,9 @@ def _lines(folder: Path) -> Iterator[_JudgeOutput]:
         text = decode(read_bytes(file), str(file))
         # Not splitlines: it also breaks at characters such as U+2028, which JSON strings may hold.
         rows = text.split("\n") if file.suffix == ".jsonl" else [text]
-        rows = [row for row in rows if row.strip()]
-        for place, row in enumerate(rows, start=1):
-            where = f"{file}, line {place}" if len(rows) > 1 else str(file)
+        said = [(place, row) for place, row in enumerate(rows, start=1) if row.strip()]
+        for place, row in said:
+            where = f"{file}, line {place}" if len(said) > 1 else str(file)
             yield _JudgeOutput(where, read_object(parse_json(row, where), where))
 
 

@@ -357,7 +357,7 @@ def _chat(
         **sources.about(first),
         lineage=f"{first.video}-p{first.persona}",
         model=row.model,
-        rank=row.rank or 1,
+        rank=row.rank,
         rank_best=row.rank_best,
         rank_worst=row.rank_worst,
         messages=tuple(messages),

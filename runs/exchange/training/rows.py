@@ -120,8 +120,8 @@ class Conversation(About):
     """`VIDEO-pPERSONA`."""
     model: str
     """Who answered."""
-    rank: int
-    """Rank by rating, 1 for the best."""
+    rank: int | None
+    """Rank by rating, 1 for the best; null where too few videos give one."""
     rank_best: int | None
     """Best rank it may have at 95 %; null if unknown."""
     rank_worst: int | None

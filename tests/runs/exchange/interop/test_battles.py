@@ -150,6 +150,13 @@ def test_several_files_and_json_lines_come_together(tmp_path: Path) -> None:
     assert "already exists" in str(again.exception)
 
 
+def test_a_line_that_is_no_json_is_named_by_its_place_in_the_file(tmp_path: Path) -> None:
+    lines = tmp_path / "votes.jsonl"
+    lines.write_text(json.dumps(vote("tie")) + "\n\n{\n")
+    said = invoke("import", "battles", lines, "--to", tmp_path / "out.jsonl")
+    assert "votes.jsonl, line 3" in str(said.exception)
+
+
 def test_a_line_of_json_may_hold_what_elsewhere_ends_a_line(tmp_path: Path) -> None:
     lines = tmp_path / "votes.jsonl"
     lines.write_text(json.dumps(vote("tie", judge="one\u2028two"), ensure_ascii=False) + "\n")

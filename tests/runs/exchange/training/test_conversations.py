@@ -47,6 +47,7 @@ def test_a_chat_holds_all_that_a_model_answered_a_user_in_order(tmp_path: Path) 
     assert [turn.outcome for turn in hawk.turns] == ["won", "lost", "tie_good"]
     assert [turn.rival for turn in hawk.turns] == ["owl", "mole", "owl"]
     assert (hawk.lineage, hawk.persona) == (f"{video().id}-p1", "A person who cooks.")
+    assert hawk.rank is None  # one video ranks nobody
     assert left_out == {}
 
 
