@@ -512,7 +512,7 @@ def migrate(connection: sqlite3.Connection, steps: Sequence[Step] | None = None)
         if reached == 0:
             return _make_newest(connection)
     if reached >= len(steps):
-        return
+        return None
     # Imported here: it takes a third of a command's start, and loads pandas where installed.
     from sqlite_utils import Database
 
