@@ -510,9 +510,10 @@ def migrate(connection: sqlite3.Connection, steps: Sequence[Step] | None = None)
     if steps is None:
         steps = MIGRATIONS
         if reached == 0:
-            return _make_newest(connection)
+            _make_newest(connection)
+            return
     if reached >= len(steps):
-        return None
+        return
     # Imported here: it takes a third of a command's start, and loads pandas where installed.
     from sqlite_utils import Database
 
