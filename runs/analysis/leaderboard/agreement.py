@@ -118,16 +118,22 @@ def read_renames(file: Path) -> dict[str, str]:
     """Return new names by old ones, from a JSON object or a table with columns from and to.
 
     Raises:
-        BadInput: no such file, or something else in it.
+        BadInput: no such file, something else in it, or a row without a new name.
     """
     if file.suffix.lower() == ".json":
         found = read_json(file)
         if not isinstance(found, dict) or not all(isinstance(to, str) for to in found.values()):
             raise BadInput(f'{file} is no JSON object of names, like {{"old": "new"}}')
+        for old, new in found.items():
+            if not new.strip():
+                raise BadInput(f"{file}: {quoted(old)} gets no name; write one, or leave it out")
         return found
     sheet = read_sheet(file, lambda name: name in ("from", "to"))
     if set(sheet.columns) != {"from", "to"}:
         raise BadInput(f"{file} needs the columns from and to")
+    new_names = sheet.columns["to"].values
+    gaps = [code for code, name in enumerate(new_names) if is_gap(name)]
+    sheet.check("to", dict.fromkeys(gaps, "holds no name; write one, or leave out the row"))
     old, new = (
         [str(sheet.columns[name].values[code]).strip() for code in sheet.columns[name].codes]
         for name in ("from", "to")

@@ -77,6 +77,8 @@ def test_pairs_that_both_boards_are_sure_of_and_turn_are_named(tmp_path: Path) -
         ("n.json", '{"a": 1}', "is no JSON object of names"),
         ("n.csv", "old,new\na,b\n", "needs the columns from and to"),
         ("n.json", "\xff", "is no JSON"),
+        ("n.csv", "from,to\nbee,wasp\nant, \n", "row 2: to holds no name"),
+        ("n.json", '{"ant": " "}', '"ant" gets no name'),
     ],
 )
 def test_names_that_are_no_names_are_refused(
