@@ -21,6 +21,7 @@ from videoautoarena.memory.records.errors import ArenaError, BadInput, CallFaile
 from videoautoarena.memory.records.records import CallRow, Intent, LearntLimits, Usage
 from videoautoarena.runs.formats.record_json import LEFT_OUT
 from videoautoarena.runs.run.config.disclosure import tracing_lines
+from videoautoarena.runs.run.config.first_file import toml_text
 from videoautoarena.runs.run.rundir.reader import counted, named, one_line
 
 AT_ONCE = 4
@@ -333,13 +334,13 @@ def _inline(value: Any) -> str:
         )
     if isinstance(value, list | tuple):
         return f"[{', '.join(map(_inline, value))}]"
-    return json.dumps(value)
+    return toml_text(value) if isinstance(value, str) else json.dumps(value)
 
 
 def _quoted(alias: str) -> str:
     # Bare keys of TOML are ASCII letters, digits, "-" and "_"; all others stand in quotes.
     is_bare = alias.isascii() and alias.replace("-", "").replace("_", "").isalnum()
-    return alias if is_bare else json.dumps(alias)
+    return alias if is_bare else toml_text(alias)
 
 
 def _answered(model: Model, test: EyeTest, row: CallRow) -> ModelCheck:

@@ -212,13 +212,13 @@ def _aliases(names: Sequence[str]) -> dict[str, str]:
 
 def _table(alias: str, model: Model, images: int | None) -> str:
     """Return the table of a model; `images` is the most of a call, None if unknown."""
-    lines = [f"[models.{alias}]", f"model = {_text(f'{model.provider}:{model.name}')}"]
+    lines = [f"[models.{alias}]", f"model = {toml_text(f'{model.provider}:{model.name}')}"]
     if model.base_url:
-        lines.append(f"base_url = {_text(model.base_url)}")
+        lines.append(f"base_url = {toml_text(model.base_url)}")
     if images is not None:
         lines.append(f"max_frames = {images}  # images in one call; the server must take so many")
     if model.key_env:
-        lines.append(f"key_env = {_text(model.key_env)}  # the variable that holds its key")
+        lines.append(f"key_env = {toml_text(model.key_env)}  # the variable that holds its key")
     elif model.base_url:
         lines.append('# key_env = "MY_KEY"  # the variable that holds its key, if it wants one')
     elif keys := model.maker.key_names:
@@ -235,17 +235,17 @@ def _roles(models: Sequence[str], examiner: str, judges: Sequence[str]) -> str:
     """Return the table of roles."""
     lines = [
         "[roles]",
-        f"models = [{', '.join(map(_text, models))}]",
-        f"examiner = {_text(examiner)}  # watches, invents users, asks, evolves and grades",
+        f"models = [{', '.join(map(toml_text, models))}]",
+        f"examiner = {toml_text(examiner)}  # watches, invents users, asks, evolves and grades",
     ]
     if judges:
-        lines.append(f"judge = [{', '.join(map(_text, judges))}]")
+        lines.append(f"judge = [{', '.join(map(toml_text, judges))}]")
     else:
         lines.append('# judge = "another"  # the examiner judges, where nobody else is named')
     return "\n".join(lines) + "\n"
 
 
-def _text(text: str) -> str:
+def toml_text(text: str) -> str:
     """Return a text as TOML writes it: escaped like JSON, and DEL besides."""
     # Not in ASCII: JSON would write some characters as surrogates, which TOML refuses.
     return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")

@@ -5,8 +5,10 @@ from __future__ import annotations
 import base64
 import json
 import socket
+import tomllib
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -22,8 +24,10 @@ from tests.support.small_runs import toml
 from tests.support.typed import Said, Terminal
 from tests.support.wire import blocks
 from videoautoarena.agents.models.registry import Model
+from videoautoarena.memory.records.records import LearntLimits
 from videoautoarena.runs.console.media import live_check
 from videoautoarena.runs.console.media.live_check import hints
+from videoautoarena.runs.run.config.cast import CastEntry
 
 KEY = "sk-planted-0123456789"
 
@@ -225,6 +229,21 @@ def test_who_says_the_system_text_and_in_what_replies_come_is_found(terminal: Te
     assert (said.code, found["gemma"]["answered"]) == (0, True)
     toml = 'system = "user" and parameters = { top_p = 0.5, stop = ["."], stream = true }'
     assert found["gemma"]["arena_toml"] == toml
+
+
+def test_a_suggested_line_is_read_as_toml_whatever_it_holds() -> None:
+    alias = "owl \U0001f989 \x7f"
+    parameters = {"stop": ["\U0001f6d1", "\x7f\n"], "\U0001f989": {"deep": '"\\'}, "top_p": 0.5}
+    entry = {"model": "openai:x", "endpoint": "host", "parameters": parameters}
+    model = CastEntry.model_validate(entry).as_model(alias)
+    line = live_check._settings(
+        model, LearntLimits(model="openai:x", endpoint="host", is_streaming=True)
+    )
+    found = live_check.ModelCheck(alias, "openai:x", "host", answered=True, arena_toml=line)
+    found = replace(found, sees=True, json=True, latency_s=1.0)
+    table, _, key = live_check.verdict(found).partition("under ")[2].partition(": ")
+    read = tomllib.loads(f"{table}\n{key}\n")["models"][alias]
+    assert read == {"parameters": {**parameters, "stream": True}}
 
 
 def test_what_went_wrong_first_is_not_covered_by_what_goes_wrong_next(
