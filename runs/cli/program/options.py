@@ -641,6 +641,16 @@ def span(name: str, text: str, bounds: tuple[int, int]) -> tuple[int, int]:
     return ends[0], ends[1]
 
 
+def read_whole(text: str, *, least: int, most: int) -> int | None:
+    """Return the whole number within bounds that a text writes, zeros before it or not; or None."""
+    if not text.isascii() or not text.isdecimal():
+        return None
+    digits = text.lstrip("0") or "0"
+    # More digits than `most` has are out of bounds, and thousands of them raise an error in int().
+    number = int(digits) if len(digits) <= len(str(most)) else most + 1
+    return number if least <= number <= most else None
+
+
 class CommandResult(Protocol):
     """The result of a command, for programs and for people."""
 

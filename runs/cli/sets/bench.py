@@ -42,13 +42,15 @@ def read_swap(text: str) -> float | str:
 def read_sweep(text: str) -> tuple[int, ...]:
     """Return the numbers of frames in `frames=4,8,16`, each once, ascending."""
     name, _, listed = text.partition("=")
-    numbers = [part.strip() for part in listed.split(",")]
-    if name != "frames" or not all(n.isdecimal() and 0 < int(n) <= MOST_FRAMES for n in numbers):
+    typed = (part.strip() for part in listed.split(","))
+    read = [options.read_whole(number, least=1, most=MOST_FRAMES) for number in typed]
+    numbers = {number for number in read if number is not None}
+    if name != "frames" or None in read:
         raise click.BadParameter(
             f"{text!r} is no sweep; write frames= and numbers from 1 to {MOST_FRAMES}, such as "
             "frames=4,16,64"
         )
-    return tuple(sorted({int(number) for number in numbers}))
+    return tuple(sorted(numbers))
 
 
 _PLACES = options.together(

@@ -25,6 +25,8 @@ WATCHED = ("topic", "plot", "scene", "summary")
 CUT = ("seconds", "is_ladder", "probes", "longest_px")
 """Options of items that are cut; `WRITTEN` are of those that an examiner writes."""
 WRITTEN = options.OF_CALLS | {"examiner"}
+LONGEST_QUOTE = 40
+"""The most characters of a wrong number that are shown."""
 RUNGS = "60,180,360,600,1200,3600"
 OUTSIDE = ("anomaly", "ego")
 """Kinds of items whose videos cannot be made by splicing."""
@@ -175,13 +177,18 @@ def _seconds(texts: tuple[str, ...], *, is_ladder: bool) -> tuple[int, ...]:
 
     shortest, longest = SECONDS
     texts = texts or tuple((RUNGS if is_ladder else "60").split(","))
+    found: dict[int, None] = {}
     for text in texts:
-        if not text.isdecimal() or not shortest <= int(text[:9]) <= longest:
-            raise WrongArgument(f"--seconds is {text!r}; give numbers from {shortest} to {longest}")
-    found = tuple(dict.fromkeys(int(text) for text in texts))
+        number = options.read_whole(text, least=shortest, most=longest)
+        if number is None:
+            shown = f"{text[:LONGEST_QUOTE]}{'..' * (len(text) > LONGEST_QUOTE)}"
+            raise WrongArgument(
+                f"--seconds is {shown!r}; give numbers from {shortest} to {longest}"
+            )
+        found[number] = None
     if is_ladder and len(found) < 2:
         raise WrongArgument("--ladder needs two lengths at least; give them as --seconds")
-    return found
+    return tuple(found)
 
 
 def _abilities(names: tuple[str, ...]) -> tuple[Ability, ...]:

@@ -27,6 +27,8 @@ TYPED = [
     ((*TASKS, "--kind", ","), "--kind is empty"),
     ((*TASKS, "--kind", "ego", "--kind", "order"), "needs data from outside"),
     ((*TASKS, "--seconds", "60,5"), "--seconds is '5'; give numbers from 15 to 3600"),
+    ((*TASKS, "--seconds", "00000006000"), "--seconds is '00000006000'; give numbers from 15"),
+    ((*TASKS, "--seconds", "0" * 5000), "give numbers from 15 to 3600"),
     ((*TASKS, "--probes", "2-5"), "--probes is '2-5'; give 3-5"),
     ((*TASKS, "--n", "0"), "Invalid value for '--n'"),
     (("power", "--models", "1"), "--models 1 is out of range; give 2 to 200"),
@@ -34,6 +36,8 @@ TYPED = [
     (("freeze", "run", "--to", "new", "--separating"), "so it needs --size"),
     (("leaderboard", "run", "--anchor", "hawk=high"), "pass a number, like 1000"),
     (("leaderboard", "run", "--labels", "--style"), "leave out the other options"),
+    (("bench", "run", "bench", "--sweep", "frames=0,4"), "'frames=0,4' is no sweep"),
+    (("bench", "run", "bench", "--sweep", f"frames={'9' * 5000}"), "is no sweep; write frames="),
     (("bench", "compare", "bench", "hawk", "hawk"), "name two models"),
     (("leaderbord", "run"), "Did you mean 'leaderboard'?"),
     (("agree", "run"), "Missing argument 'B'"),
@@ -79,7 +83,7 @@ def ended(words: tuple[str, ...]) -> int:
 @pytest.mark.parametrize(
     ("words", "told", "code"),
     [*((*case, 2) for case in TYPED), *((*case, 1) for case in FOUND)],
-    ids=lambda case: " ".join(case) if isinstance(case, tuple) else None,
+    ids=lambda case: " ".join(case)[:200] if isinstance(case, tuple) else None,
 )
 def test_a_slip_is_one_line_that_helps(
     words: tuple[str, ...],
