@@ -376,7 +376,7 @@ ENGINE = options.gathered(
         "With --engine ray: how long a worker may be silent before others play its videos.  "
         "[default: 15]",
         "lease_s",
-        type=click.FloatRange(min=2, max=3600),
+        type=options.FloatRange(min=2, max=3600),
     ),
 )
 

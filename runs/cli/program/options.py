@@ -50,6 +50,19 @@ class Option(Protocol):
         """Return the command with these options."""
 
 
+class FloatRange(click.FloatRange):
+    """A range of numbers, which `nan` is not in: click compares, and no comparison holds of it."""
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> float:
+        """Return the number in the range."""
+        number = float(super().convert(value, param, ctx))
+        if math.isnan(number):
+            self.fail(f"{value} is not in the range {self._describe_range()}.", param, ctx)
+        return number
+
+
 class ListingGroup(click.Group):
     """A group that lists each command with its whole first sentence, which click would cut."""
 
@@ -407,7 +420,7 @@ def _patience(*names: str, **how: Any) -> Option:
         "Minutes to wait for a server that has become unreachable; at most half a minute for "
         "one that never answered.  [default: 15]",
         *names,
-        type=click.FloatRange(min=0, max=1e6),
+        type=FloatRange(min=0, max=1e6),
         **how,
     )
 
@@ -442,7 +455,7 @@ def max_void(whose: str) -> Option:
     return string(
         "--max-void",
         f"Exit with code 3 if a larger share of {whose} is void.",
-        type=click.FloatRange(0, 1),
+        type=FloatRange(0, 1),
         default=0.05,
     )
 

@@ -434,7 +434,7 @@ def _refuse(why: str) -> NoReturn:
 @options.string(
     "--weight",
     "Against an anchor: number of games that a much better answer counts as.",
-    type=click.FloatRange(min=1, max=1000),
+    type=options.FloatRange(min=1, max=1000),
     default=3,
 )
 @options.flag(
@@ -448,7 +448,7 @@ def _refuse(why: str) -> NoReturn:
 @options.string(
     "--margin",
     "After a sweep: points below the best that are as good.",
-    type=click.FloatRange(min=0, min_open=True, max=100),
+    type=options.FloatRange(min=0, min_open=True, max=100),
     default=2.0,
 )
 @options.flag(

@@ -5,8 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import click
-
 from videoautoarena.runs.cli.program import ending, options
 from videoautoarena.runs.cli.program.main import EXIT_VOIDS
 from videoautoarena.runs.formats.terminal import safe, say
@@ -311,7 +309,7 @@ def _say_failures(made: MadeDialogues) -> None:
     "--drop-easy SCORE",
     "Also stop scoring rounds on which every model with results reaches SCORE, 0 to 1.",
     "easy",
-    type=click.FloatRange(0, 1),
+    type=options.FloatRange(0, 1),
 )
 @options.OVERWRITE
 @options.AS_JSON
@@ -343,9 +341,6 @@ def _check(
     """Raise WrongArgument for options that do not belong together."""
     from videoautoarena.memory.records.errors import WrongArgument
 
-    # No comparison holds of nan, so that click's range lets it pass.
-    if easy is not None and easy != easy:
-        raise WrongArgument("--drop-easy must be a number from 0 to 1")
     if reviewer is not None and sheet is None:
         raise WrongArgument("--reviewer needs --from FILE")
     if sheet is not None and reviewer is None:

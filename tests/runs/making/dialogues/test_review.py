@@ -266,7 +266,7 @@ def test_records_of_an_import_that_no_longer_hold_go(tmp_path: Path) -> None:
         (["--reviewer", "first"], "--reviewer needs --from FILE"),
         (["--from", "x.csv", "--reviewer", "first"], "a new set needs --to FOLDER"),
         (["--drop-easy", "1"], "a new set needs --to FOLDER"),
-        (["--drop-easy", "nan", "--to", "new"], "--drop-easy must be a number from 0 to 1"),
+        (["--drop-easy", "nan", "--to", "new"], "nan is not in the range 0<=x<=1"),
         (["--drop-easy", "1", "--to", "new", "--force"], "--force is for the CSV file"),
         (["--drop-easy", "1.1", "--to", "new"], "1.1 is not in the range 0<=x<=1"),
     ],
