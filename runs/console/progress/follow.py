@@ -87,7 +87,7 @@ class Follower:
                     self._limits.add(line)
                     self._listeners.say(line)
             self._latest, new = run.store.settled_after(self._latest)
-            for id_ in sorted(new):
+            for id_ in new:
                 self._settle(run, id_)
             self._look_for_rule(run)
             self._look_for_waits(run, process)
