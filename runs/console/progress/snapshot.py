@@ -17,7 +17,7 @@ from videoautoarena.agents.calls.ask import CallEvent
 from videoautoarena.agents.limits.caps import SpendCaps
 from videoautoarena.agents.limits.outages import Outage, ServerWait
 from videoautoarena.agents.transport.faults import UNREACHED
-from videoautoarena.graph.slot_ids import base_of, is_newcomer
+from videoautoarena.graph.slot_ids import PERSONAS, base_of, is_newcomer, lineage_id
 from videoautoarena.memory.records.records import Attempt, Battle, Role, Slot
 from videoautoarena.memory.records.slots import Slots
 from videoautoarena.memory.store.journal import CallTotals
@@ -257,22 +257,31 @@ class RunSnapshot:
             self.flights[lineage] = LineageUnderWay(
                 slot.video, slot.persona, slot.round + 1, after="judge", since_s=self.clock()
             )
-        if slot.video in self.flights and not any(
-            self._open[f"{slot.video}-p{p}"] for p in (1, 2, 3)
-        ):
-            del self.flights[slot.video]
+        if not self._has_open(slot.video):
+            self.flights.pop(slot.video, None)
+
+    def _has_open(self, video: str) -> bool:
+        """Return whether a lineage of a video has slots left."""
+        return any(self._open[lineage_id(video, persona)] for persona in PERSONAS)
 
     def _flight(self, scope: str) -> LineageUnderWay | None:
-        """Return the lineage that a call or a draw belongs to; None if its slot is settled."""
+        """Return the lineage that a call or a draw belongs to; None if its slot is settled.
+
+        None, too, for a call about a settled video, or one of a trial or a tag.
+        """
         row = self._lineup.find(base_of(scope))
-        # A scope that names no slot is a video's: its examiner, its personas, its embeddings.
+        # A scope that names no slot is a video's: its examiner, its personas, its embeddings; or
+        # that of a job about the run, which no lineage is called like.
         if row is None:
+            if not self._has_open(scope):
+                return None
             return self.flights.setdefault(scope, LineageUnderWay(scope, since_s=self.clock()))
+        slot = self._lineup.slots[row]
+        # Once a lineage of it speaks, the video is no longer being read. Asked of settled slots,
+        # too: a follower passes on all calls from the first one on.
+        self.flights.pop(slot.video, None)
         if self._endings.has(row):
             return None
-        slot = self._lineup.slots[row]
-        # Once a lineage of it speaks, the video is no longer being read.
-        self.flights.pop(slot.video, None)
         flight = self.flights.setdefault(_lineage(slot), LineageUnderWay(slot.video, slot.persona))
         flight.round = slot.round
         return flight
@@ -355,4 +364,4 @@ def _lineages(slots: Slots) -> Counter[str]:
 
 def _lineage(slot: Slot) -> str:
     """Return the name of a slot's lineage, or of a newcomer's slot itself."""
-    return base_of(slot.id) if is_newcomer(slot.id) else f"{slot.video}-p{slot.persona}"
+    return base_of(slot.id) if is_newcomer(slot.id) else lineage_id(slot.video, slot.persona)

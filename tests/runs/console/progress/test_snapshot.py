@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import tracemalloc
 
+import pytest
+
 from tests.support.events import begun, call, judged, slots
 from videoautoarena.runs.console.progress.events import (
     BattleSettled,
@@ -64,6 +66,30 @@ def test_voids_of_a_whole_video_take_it_out_of_flight() -> None:
     lost = [BattleSettled(judged(f"v0-p{p}-r{r}", "void")) for p in (1, 2, 3) for r in (0, 1)]
     stands = standing(VideoWatched("v0"), *lost)
     assert (stands.flights, stands.voids) == ({}, 6)
+
+
+def test_calls_about_a_settled_video_are_those_of_no_video_being_read() -> None:
+    ids = [f"v0-p{p}-r{r}" for p in (1, 2, 3) for r in (0, 1)]
+    late = RunSnapshot(Clock())
+    late.hear(begun(battles=[judged(id_) for id_ in ids]))
+    for scope, role in (("v0", "examiner"), ("v0", "persona"), ("v1", "examiner")):
+        late.hear(call("finished", scope, role))
+    assert list(late.flights) == ["v1"]
+    assert late.calls == 3
+
+
+def test_a_video_of_which_a_battle_is_settled_is_not_being_read() -> None:
+    late = RunSnapshot(Clock())
+    late.hear(begun(battles=[judged("v0-p1-r0")]))
+    late.hear(call("finished", "v0", "examiner"))
+    late.hear(call("finished", "v0-p1-r0", "judge"))
+    assert late.flights == {}
+
+
+@pytest.mark.parametrize("scope", ["trial:rejudge:v0-p1-r0:owl", "tag:v0:owl", "tag:topic:v0"])
+def test_calls_of_a_job_about_the_run_are_counted_and_in_no_flight(scope: str) -> None:
+    stands = standing(call("finished", scope, "judge"))
+    assert (stands.flights, stands.calls) == ({}, 1)
 
 
 def test_a_battle_counts_once_and_a_forfeit_is_no_void() -> None:
