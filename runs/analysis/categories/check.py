@@ -21,6 +21,7 @@ from videoautoarena.runs.analysis.categories.tagging import draw
 from videoautoarena.runs.analysis.categories.tags import (
     SHOWN,
     TaggedQuestion,
+    classifiers_of,
     questions_of,
     tags_of,
 )
@@ -111,6 +112,46 @@ def _share(hits: Sequence[tuple[bool, str]]) -> Figure:
     return figure_of(share_of([hit for hit, _ in hits], [video for _, video in hits]))
 
 
+def checked_classifier(run: RunReader, against: str) -> str:
+    """Return whose tags a model is held against: of whoever tagged the run before it, the first.
+
+    BadInput where nobody else tagged the run, or where it began and several others went on.
+    """
+    # Not who read the most, which the model itself does once it is asked of a larger sample.
+    known = classifiers_of(run)
+    if not known:
+        raise _untagged(run)
+    others = [name for name in known if name != against]
+    if not others:
+        raise BadInput(f"{against} is the classifier of this run; pass another model or a sheet")
+    if known[0] == against and len(others) > 1:
+        raise BadInput(
+            f"{against} tagged this run first, and {', '.join(others)} did after it; pass one of "
+            f"these with --against, to compare {against} with it"
+        )
+    return others[0]
+
+
+def _untagged(run: RunReader) -> BadInput:
+    return BadInput(
+        f"no question of {run.folder} is tagged; first: arena categories tag {run.folder}"
+    )
+
+
+def check_comparable(run: RunReader, against: str, *, sample: int, seed: int) -> str:
+    """Return whose tags a model would be held against, once it has tagged a sample.
+
+    BadInput where nothing could be compared then: found out later, it costs calls.
+    """
+    classifier = checked_classifier(run, against)
+    drawn = {asked.id for asked in draw(questions_of(run.battles), sample, seed)}
+    if tags_of(run, classifier).keys().isdisjoint(drawn | tags_of(run, against).keys()):
+        raise BadInput(
+            f"no question of the sample is tagged by {classifier}; pass a larger --sample"
+        )
+    return classifier
+
+
 def check_against(
     run: RunReader, against: str, truth: Mapping[str, Said], classifier: str | None = None
 ) -> CategoryCheck:
@@ -120,15 +161,11 @@ def check_against(
     """
     tags = tags_of(run, classifier)
     if not tags:
-        raise BadInput(
-            f"no question of {run.folder} is tagged; first: arena categories tag {run.folder}"
-        )
+        raise _untagged(run)
     said = {id_ for id_, of in truth.items() if set(of.values()) - {"unknown"}}
     common = [tag for id_, tag in tags.items() if id_ in said]
     if not common:
         raise BadInput(f"{against} says nothing of any question that is tagged")
-    if against == common[0].classifier:
-        raise BadInput(f"{against} is the classifier of this run; pass another model or a sheet")
     rows = check_rows(
         [tag.categories for tag in common],
         [truth[tag.question] for tag in common],
@@ -146,9 +183,7 @@ def write_sheet(run: RunReader, to: Path, *, sample: int, seed: int, force: bool
     tags = tags_of(run)
     asked = [one for one in questions_of(run.battles) if one.id in tags]
     if not asked:
-        raise BadInput(
-            f"no question of {run.folder} is tagged; first: arena categories tag {run.folder}"
-        )
+        raise _untagged(run)
     drawn = draw(asked, sample, seed)
     paths = {video.id: video.path for video in run.store.videos()}
     rows = [_row(one, paths.get(one.video, one.video)) for one in drawn]

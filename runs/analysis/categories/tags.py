@@ -59,6 +59,12 @@ def classifier_of(tags: Collection[QuestionTag]) -> str | None:
     return max(read, key=read.__getitem__, default=None)
 
 
+def classifiers_of(run: RunReader) -> list[str]:
+    """Return who tagged a run with at least one tag that could be read, who began first first."""
+    standing = standing_tags(run.store.evidence.tags())
+    return list(dict.fromkeys(tag.classifier for tag in standing if tag.reason is None))
+
+
 def tags_of(run: RunReader, classifier: str | None = None) -> dict[str, QuestionTag]:
     """Return the tags of one classifier that could be read, by the id of the question.
 

@@ -135,14 +135,17 @@ def check(
         raise click.UsageError("give either --against or --to")
     # By its ending alone: a sheet that is missing must not be taken for a model to ask.
     is_file = against.lower().endswith((".csv", ".tsv", ".jsonl", ".parquet"))
+    classifier = None
     if not is_file:
+        # Before anything is asked and paid for.
+        classifier = _comparable(out, against, typed["sample"], typed["seed"])
         order = TagOrder(classifier=against, **typed)
         if plan:
             return ending.print_plan(plan_tagging(out, order))
         code, _ = _tag(out, order)
         if code:
             return code
-    _compare(out, against, is_file=is_file)
+    _compare(out, against, classifier)
     return 0
 
 
@@ -161,18 +164,28 @@ def _write(out: Path, to: Path, size: int, seed: int, *, force: bool) -> None:
     options.print_report({"schema": SCHEMA, "written": written}, [line])
 
 
-def _compare(out: Path, against: str, *, is_file: bool) -> None:
+def _comparable(out: Path, against: str, sample: int, seed: int) -> str:
+    """Return whose tags a model will be held against; BadInput if nothing can be compared."""
+    from videoautoarena.runs.analysis.categories.check import check_comparable
+    from videoautoarena.runs.run.rundir.reader import open_run
+
+    with open_run(out) as run:
+        return check_comparable(run, against, sample=sample, seed=seed)
+
+
+def _compare(out: Path, against: str, classifier: str | None) -> None:
+    """Print how tags agree with a model that is held against a classifier, or with a sheet."""
     from videoautoarena.runs.analysis.categories.check import check_against, read_labels
     from videoautoarena.runs.analysis.categories.tags import tags_of
     from videoautoarena.runs.run.rundir.reader import open_run
     from videoautoarena.runs.views.results.categories import check_report
 
     with open_run(out) as run:
-        if is_file:
+        if classifier is None:
             truth = read_labels(Path(against))
         else:
             truth = {id_: tag.categories for id_, tag in tags_of(run, against).items()}
-        checked = check_against(run, against, truth)
+        checked = check_against(run, against, truth, classifier)
     options.print_viewed(checked.to_json(), lambda: check_report(checked))
 
 

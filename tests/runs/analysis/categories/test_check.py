@@ -11,11 +11,20 @@ import pytest
 
 import videoautoarena as va
 from tests.support.clips import draw_folder
-from tests.support.played import invoke
-from tests.support.small_runs import play
+from tests.support.played import battle, invoke, put_tags, slot, video
+from tests.support.played import play as played
+from tests.support.small_runs import altered, play
+from tests.support.whole_runs import committed_keys
+from videoautoarena.memory.records.errors import BadInput
 from videoautoarena.memory.records.records import QUESTION_CATEGORIES
-from videoautoarena.runs.analysis.categories.check import Said, check_rows
+from videoautoarena.runs.analysis.categories.check import (
+    Said,
+    check_comparable,
+    check_rows,
+    checked_classifier,
+)
 from videoautoarena.runs.analysis.categories.tags import NONE, SHOWN
+from videoautoarena.runs.run.rundir.reader import RunReader, open_run
 
 VIDEOS = [f"v{k}" for k in range(8)]
 
@@ -76,6 +85,81 @@ def test_a_model_that_agrees_wholly_has_precision_and_recall_of_one(out: Path) -
     assert (row["precision"]["value"], row["recall"]["value"], row["unknown"]) == (1.0, 1.0, 0)
     shown = json.loads(invoke("categories", "show", out, "--json").stdout)
     assert shown["classifier"] == "offline:examiner"
+
+
+def tagged(tmp_path: Path, **read: int) -> Path:
+    """Return a run of which each classifier read so many questions, one after another."""
+    films = [video(str(k).encode()) for k in range(6)]
+    out = played(tmp_path / "out", [battle(slot(film, 0)) for film in films], videos=films)
+    texts = [(film.id, "What is in the pan in round 0?") for film in films]
+    for name, count in read.items():
+        put_tags(out, {place: ["code"] for place in texts[:count]}, classifier=name)
+    return out
+
+
+def checked(out: Path, against: str) -> str:
+    with open_run(out) as run:
+        return checked_classifier(run, against)
+
+
+def test_checked_is_who_tagged_the_run_before_the_other_model_however_much_that_one_read(
+    tmp_path: Path,
+) -> None:
+    out = tagged(tmp_path, first=2, second=4, strong=6)
+    assert checked(out, "strong") == checked(out, "second") == checked(out, "new") == "first"
+
+
+def test_a_model_that_alone_tagged_the_run_is_held_against_nobody(tmp_path: Path) -> None:
+    with pytest.raises(BadInput, match="first is the classifier of this run; pass another model"):
+        checked(tagged(tmp_path, first=2), "first")
+
+
+def test_the_first_of_two_is_held_against_the_other_and_of_more_they_are_named(
+    tmp_path: Path,
+) -> None:
+    assert checked(tagged(tmp_path / "two", first=2, second=1), "first") == "second"
+    out = tagged(tmp_path / "three", first=2, second=1, third=3)
+    with pytest.raises(BadInput, match="tagged this run first, and second, third did after it"):
+        checked(out, "first")
+
+
+def test_a_model_that_tagged_more_than_the_classifier_is_compared_with_it(tmp_path: Path) -> None:
+    out = tagged(tmp_path, **{"few": 2, "offline:judge": 6})
+    told = invoke("categories", "check", out, "--against", "offline:judge", "--quiet", "--json")
+    found = json.loads(told.stdout)
+    assert (found["classifier"], found["against"]) == ("few", "offline:judge")
+
+
+@pytest.mark.parametrize("typed", [(), ("--plan",)])
+def test_what_cannot_be_compared_is_refused_before_anybody_is_asked(
+    out: Path, typed: tuple[str, ...]
+) -> None:
+    before = committed_keys(out)
+    again = ("--against", "offline:examiner", "--quiet", *typed)
+    told = invoke("categories", "check", out, *again, "--seed", 1)
+    assert "is the classifier of this run" in str(told.exception)
+    with altered(out) as file:
+        file.execute("DELETE FROM tags")
+    told = invoke("categories", "check", out, *again)
+    assert "is tagged; first: arena categories tag" in str(told.exception)
+    assert committed_keys(out) == before
+
+
+def test_a_sample_without_a_tagged_question_is_refused_before_anybody_is_asked(
+    tmp_path: Path,
+) -> None:
+    out = tagged(tmp_path, first=1)
+    with open_run(out) as run:
+        said = [_refusal(run, seed) for seed in range(20)]
+    assert set(said) == {"", "no question of the sample is tagged by first; pass a larger --sample"}
+
+
+def _refusal(run: RunReader, seed: int) -> str:
+    try:
+        check_comparable(run, "new", sample=1, seed=seed)
+    except BadInput as wrong:
+        return str(wrong)
+    return ""
 
 
 def test_a_sheet_comes_back_as_people_filled_it_in(out: Path, tmp_path: Path) -> None:
