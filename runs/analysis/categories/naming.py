@@ -17,12 +17,12 @@ from videoautoarena.memory.store.evidence import TAG_SCOPE
 from videoautoarena.runs.analysis.categories.tagging import TagOrder, classifying, prompts_with
 from videoautoarena.runs.console.progress.events import Listeners, nobody
 from videoautoarena.runs.formats.terminal import safe
-from videoautoarena.runs.jobs.job_run import RunJob, open_job_run
-from videoautoarena.runs.jobs.paid_job import ExpectedCalls
-from videoautoarena.runs.run.config.agreement import NO_TRUST, RunTrust
+from videoautoarena.runs.jobs.job_run import RunJob, known_of, open_job_run
+from videoautoarena.runs.jobs.paid_job import ExpectedCalls, Generations, JobOrder
 from videoautoarena.runs.run.config.disclosure import REPAIR
 from videoautoarena.runs.tournament.plan import REPAIRED
 
+_TOPICS = f"{TAG_SCOPE}topic:"
 LONGEST = 60
 """Characters of a name."""
 
@@ -44,9 +44,12 @@ class NamingJob(RunJob[str, str]):
     async def play(self, item: str, prompter: Prompter) -> str:
         """Return what a model says of a topic."""
         questions = self.topics[item]
+        return await name_topic(prompter, self.model, questions=questions, scope=self.scope(item))
+
+    def scope(self, item: str) -> str:
+        """Return the scope of the calls about a topic."""
         # All that is asked is in it, so that other questions under the same words are asked anew.
-        scope = f"{TAG_SCOPE}topic:{digest(canonical_json([item, *questions]))[:16]}"
-        return await name_topic(prompter, self.model, questions=questions, scope=scope)
+        return f"{_TOPICS}{digest(canonical_json([item, *self.topics[item]]))[:16]}"
 
     async def keep(self, item: str, outcome: str) -> None:
         """Take a name; it stands in the journal alone."""
@@ -59,20 +62,21 @@ async def name_topics(
     topics: Mapping[str, Sequence[str]],
     namer: str,
     *,
+    order: JobOrder,
     say: Callable[[str], None],
-    trust: RunTrust = NO_TRUST,
 ) -> dict[str, str]:
     """Return a name for each topic, by the words that stand for it; no two names are equal.
 
     One model call a topic, two where a reply is mended, none where the run's journal has it. What
-    could not be named is left out and said. BadInput for a model that cannot be, or where calls
-    ended early: the same command goes on.
+    could not be named is left out and said, and asked again if the order says so. BadInput for a
+    model that cannot be, or where calls ended early: the same command goes on.
     """
-    order = TagOrder(classifier=namer, config=trust.config, trust=trust.digest)
-    recast = partial(classifying, order=order)
+    recast = partial(classifying, order=TagOrder(**vars(order), classifier=namer))
     async with open_job_run(out, order, recast, write=True, looks=False) as found:
+        generations = Generations(None, known_of(found.store, _TOPICS).generations)
         job = NamingJob(
             **found.parts,
+            generations=generations,
             prompts=prompts_with(found.store, "topic_namer"),
             order=order,
             model=found.config.model_of(found.called[0]),
@@ -81,10 +85,18 @@ async def name_topics(
         )
         known = await job.recall(topics)
         job.said.update(known.known)
-        # One that failed before is asked like the others: its call fails again and costs nothing.
+        if order.retry_failed:
+            generations.add(map(job.scope, known.failed))
+        # One that failed before is asked like the others: unless it is to be asked again, its call
+        # fails again and costs nothing.
         job.left = [*known.failed, *known.left]
         if job.left:
             await job.run(Listeners(say, nobody))
+    if job.tally.is_capped:
+        raise BadInput(
+            "naming topics ended early, at the cap; to continue, repeat the command with a higher "
+            "--max-usd or --max-tokens"
+        )
     if not job.tally.is_whole:
         raise BadInput("naming topics ended early; to continue, repeat the command")
     for reason, count in job.tally.failures.items():

@@ -105,14 +105,13 @@ class AskingBeforeFreeze:
         from videoautoarena.runs.analysis.categories.naming import name_topics
         from videoautoarena.runs.bench.format.schema import MANIFEST
         from videoautoarena.runs.bench.freeze.freeze import FreezeInputs, topics_in
-        from videoautoarena.runs.run.config.agreement import RunTrust
 
         if not (to / MANIFEST).is_file():
             # What is there may be this bench, whose names are known.
             self.check()
         topics = topics_in(self.out, self.selection, told or FreezeInputs())
-        trust = RunTrust(self.asking.config, self.asking.trust)
-        names = ending.run_async(name_topics(self.out, topics, namer, say=say, trust=trust))
+        naming = name_topics(self.out, topics, namer, order=self.asking, say=say)
+        names = ending.run_async(naming)
         return replace(extras, topic_names=names, topics_named_by=namer if names else None)
 
     def _ask_hard(self) -> FreezeInputs | int:
@@ -246,8 +245,9 @@ def freeze_command(
     """Turn the run in OUT into a bench folder: questions, selected and rejected answers.
 
     All battles with a winner are taken, unless options ask for fewer. Where people labelled a
-    battle, the majority of them decides who won, otherwise the judges do. Only --hard, and
-    --embeddings that take pictures, ask models, through the run's journal: nothing is paid twice.
+    battle, the majority of them decides who won, otherwise the judges do. Only --hard,
+    --name-topics, and --embeddings that take pictures, ask models, through the run's journal:
+    nothing is paid twice.
     """
     from videoautoarena.runs.bench.freeze.freeze import (
         BenchExtras,
@@ -271,8 +271,11 @@ def freeze_command(
             "--length-matched, and topic in --by"
         )
     if not before.is_needed:
-        idle = options.OF_CALLS | {"max_void", "plan"}
-        options.refuse_typed("needs --hard, or --embeddings that take pictures", idle.__contains__)
+        asks = "or --embeddings that take pictures"
+        options.refuse_typed(f"needs --hard, {asks}", {"max_void", "plan"}.__contains__)
+        if name_topics is None:
+            needs = f"needs --hard, --name-topics, {asks}"
+            options.refuse_typed(needs, options.OF_CALLS.__contains__)
     elif plan:
         return before.print_plan()
     told = before.ask() if before.is_needed else None

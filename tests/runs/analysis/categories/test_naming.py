@@ -16,7 +16,8 @@ from langchain_core.messages import AIMessage
 from tests.runs.bench.freeze.test_topics import asked
 from tests.support.canned import Brain
 from tests.support.lives import Life
-from tests.support.loopback import Manners, always, serving
+from tests.support.loopback import Loopback, always, serving
+from tests.support.manners import Manners, Mishap
 from tests.support.played import battle, invoke, play, slot, video
 from tests.support.whole_runs import command, committed_keys
 from videoautoarena.memory.store.store import Store
@@ -133,6 +134,64 @@ def test_names_are_harmless_short_and_unlike_each_other(said: dict[str, str]) ->
     names = distinct(said)
     assert len(set(names.values())) == len(names)
     assert all(name.isprintable() and name.strip() for name in names.values())
+
+
+def toml_of(tmp_path: Path, server: Loopback, name: str) -> Path:
+    """Return a file that declares a namer behind a server."""
+    path = tmp_path / name
+    path.write_text(
+        f'[models.namer]\nmodel = "openai:judge"\nbase_url = "{server.openai_url}"\n'
+        'key_env = "TEST_KEY"\n'
+    )
+    return path
+
+
+def test_a_namer_is_read_from_the_file_that_is_named(
+    out: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TEST_KEY", "sk-planted-5f0c7d21a4b8e936")
+    with serving(tmp_path / "log", brain=_brain("Tea")) as server:
+        file = toml_of(tmp_path, server, "other.toml")
+        told = frozen(out, tmp_path / "b", "--name-topics", "namer", "--config", file)
+    assert told.exit_code == 0, told.output
+    assert {item.topic for item in open_bench(tmp_path / "b").items} >= {"Tea", "Tea (2)"}
+
+
+@pytest.mark.slow
+def test_a_name_that_failed_is_asked_for_again_on_demand(
+    out: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TEST_KEY", "sk-planted-5f0c7d21a4b8e936")
+    bad = Manners(mishaps=(Mishap(do="status", nth=1, times=1, status=400),))
+    with serving(tmp_path / "log", bad, brain=_brain("Tea")) as server:
+        named = ("--name-topics", "namer", "--config", toml_of(tmp_path, server, "other.toml"))
+        asked_for: list[int] = []
+        for to, more in (("b", ()), ("c", ()), ("d", ("--retry-failed",))):
+            assert frozen(out, tmp_path / to, *named, *more, "--concurrency", 1).exit_code == 0
+            asked_for.append(len(server.events("arrived")))
+    assert asked_for == [3, 3, 4]
+    topics = [{item.topic for item in open_bench(tmp_path / to).items} for to in "bcd"]
+    assert "Tea (3)" not in topics[0] | topics[1]
+    assert "Tea (3)" in topics[2]
+
+
+def test_a_cap_on_naming_holds_and_says_how_to_go_on(
+    out: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TEST_KEY", "sk-planted-5f0c7d21a4b8e936")
+    with serving(tmp_path / "log", brain=_brain("Tea")) as server:
+        named = ("--name-topics", "namer", "--config", toml_of(tmp_path, server, "other.toml"))
+        told = frozen(out, tmp_path / "b", *named, "--max-tokens", 10)
+        assert server.events("arrived") == []
+    assert "at the cap; to continue, repeat the command with a higher" in str(told.exception)
+
+
+@pytest.mark.parametrize("typed", [("--plan",), ("--max-void", "0.1")])
+def test_names_have_no_plan_and_no_share_of_voids(
+    out: Path, tmp_path: Path, typed: tuple[str, ...]
+) -> None:
+    told = frozen(out, tmp_path / "b", "--name-topics", "offline:examiner", *typed)
+    assert f"{typed[0]} needs --hard, or --embeddings" in str(told.exception)
 
 
 def test_names_need_topics(out: Path, tmp_path: Path) -> None:
