@@ -137,11 +137,26 @@ def _without_looks(text: str) -> str:
     return text
 
 
-def trace_without_keys(trace: str) -> str:
-    """Return a traceback without keys; in its messages also without what looks like one."""
-    lines = without_keys(sound(trace)).splitlines()
-    # Lines of source are indented; `key = ...` is no secret there, and they are what is needed.
-    return "\n".join(line if line.startswith("  ") else _without_looks(line) for line in lines)
+_PLACE = re.compile(r"((?: *\| )?)  File \".*\", line \d+")
+"""The head of a frame in a traceback, and before it the margin of an exception group."""
+
+
+def trace_without_keys(text: str) -> str:
+    """Return a text without keys and what looks like one, but for lines of source in a traceback.
+
+    `key = ...` is no secret there, and these lines are what is needed.
+    """
+    found = []
+    # How lines of source begin; None where no frame was named just above.
+    source: str | None = None
+    for line in without_keys(sound(text)).splitlines():
+        if place := _PLACE.match(line):
+            source = place[1] + " " * 4
+        elif source is not None and not line.startswith(source):
+            source = None
+        stays = source is not None and not place
+        found.append(line if stays else _without_looks(line))
+    return "\n".join(found)
 
 
 def sound(text: str) -> str:

@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import logging
+import traceback
 from collections.abc import Iterator
 
 import pytest
 
-from videoautoarena.agents.transport.redaction import LIBRARIES, keep_keys_out_of_logs
+from videoautoarena.agents.transport.redaction import (
+    LIBRARIES,
+    keep_keys_out_of_logs,
+    trace_without_keys,
+)
 
 KEY = "planted-0123456789"
 
@@ -37,6 +42,46 @@ def test_a_key_in_words_arguments_or_a_trace_is_not_logged(
     assert KEY not in caplog.text
     assert "wrong: [key]" in caplog.text
     assert "it said [key]" in caplog.text
+
+
+UNKNOWN = "sk-unknown-9876543210"
+BODY = f'{{\n  "authorization": "Bearer {UNKNOWN}",\n    "api_key": "{UNKNOWN}"\n}}'
+
+
+def test_indented_lines_of_a_message_are_searched_for_what_looks_like_a_key(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    caplog.set_level(logging.DEBUG)
+    log = logging.getLogger("openai._base_client")
+    log.debug("sent %s", BODY)
+    try:
+        raise ValueError(BODY)
+    except ValueError:
+        log.exception("no")
+    assert UNKNOWN not in caplog.text
+    assert '    "[key]"' in caplog.text
+
+
+def test_source_lines_of_a_trace_stay_and_what_its_errors_say_does_not() -> None:
+    def fail(key: str) -> None:
+        raise ExceptionGroup(f"two {BODY}", [ValueError(f"one {BODY}")])
+
+    try:
+        fail(key=UNKNOWN.replace("sk-", ""))
+    except ExceptionGroup as group:
+        told = trace_without_keys("".join(traceback.format_exception(group)))
+    assert '    fail(key=UNKNOWN.replace("sk-", ""))' in told
+    assert UNKNOWN not in told
+
+
+def test_lines_of_source_end_with_the_frame() -> None:
+    lines = [
+        '  File "a.py", line 1, in f',
+        "    key = name",
+        "  key: abcdefgh",
+        "    key: abcdefgh",
+    ]
+    assert trace_without_keys("\n".join(lines)).splitlines() == [*lines[:2], "  [key]", "    [key]"]
 
 
 def test_arguments_that_do_not_fit_are_left_to_logging(caplog: pytest.LogCaptureFixture) -> None:
