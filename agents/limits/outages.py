@@ -117,7 +117,8 @@ class EndpointWatch:
         self.on_outage(Outage(self.address, "waiting", most_s, reason))
 
     def _gap_s(self) -> float:
-        return min(LONGEST_GAP_S, FIRST_GAP_S * 2.0**self._looks)
+        # No float holds 2 to the power of the looks of a long night.
+        return min(LONGEST_GAP_S, FIRST_GAP_S * 2.0 ** min(self._looks, 30))
 
 
 LEAST_S = 10.0

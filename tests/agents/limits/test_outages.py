@@ -358,6 +358,16 @@ def test_a_turn_that_is_given_back_unused_does_not_keep_a_run_from_draining() ->
     assert run_virtual(drained())
 
 
+def test_an_endpoint_is_looked_at_as_often_as_patience_asks_for() -> None:
+    endpoint = EndpointWatch("host", 60e6, lambda _address: True, lambda _outage: None)
+    endpoint.leave("unreached", 0.0, is_look=endpoint.enter())
+    now_s = 0.0
+    for _ in range(1_100):
+        now_s = endpoint.opens_at(now_s)
+        endpoint.leave("unreached", now_s, is_look=endpoint.enter())
+    assert endpoint.opens_at(now_s) == now_s + LONGEST_GAP_S
+
+
 @pytest.mark.parametrize("stop_s", [0.0, 5000.0])
 def test_an_endpoint_is_not_given_up_for_as_long_as_nobody_looked(stop_s: float) -> None:
     heard: list[Outage] = []
