@@ -32,6 +32,12 @@ class FileTable(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
+    @field_validator("*", mode="before")
+    @classmethod
+    def _is_kept(cls, value: Any) -> Any:
+        # TOML has lists alone, which are no tuples where types are held to.
+        return tuple(value) if isinstance(value, list) else value
+
 
 class RetrievalTable(FileTable):
     """A model that is sent the clips of a video most like the question, and how they are found."""
@@ -222,7 +228,9 @@ def read_arena_file(path: Path) -> ArenaFile:
         BadInput: it cannot be read, is no TOML, or has a key or value that means nothing here.
     """
     try:
-        return ArenaFile.model_validate(tomllib.loads(path.read_text(encoding="utf-8")))
+        found = tomllib.loads(path.read_text(encoding="utf-8"))
+        # Or `rounds = true` would be one round, and a text of digits a number.
+        return ArenaFile.model_validate(found, strict=True)
     except OSError as wrong:
         raise BadInput(f"{path} cannot be read ({wrong.strerror})") from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as wrong:

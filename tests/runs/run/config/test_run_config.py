@@ -11,6 +11,7 @@ from videoautoarena.agents.models.registry import Model
 from videoautoarena.agents.providers.declared import Declaration
 from videoautoarena.memory.records.errors import BadInput, StoreError, WrongArgument
 from videoautoarena.memory.records.records import CallLimits, Price
+from videoautoarena.runs.run.config.arena_file import read_arena_file
 from videoautoarena.runs.run.config.run_config import Flags, RunConfig, resolve
 from videoautoarena.runs.run.rundir.opener import configured, named_in_full
 
@@ -302,6 +303,22 @@ def test_self_judging_that_was_asked_for_marks_the_run() -> None:
         ("[run]\nconcurrency=0", "run.concurrency must be greater than or equal to 1"),
         ("[run]\nswap='half'", "run.swap must be a number"),
         ("[run]\nsubtitles='?'", "run.subtitles must be true or false"),
+        ("[run]\nsubtitles=1", "run.subtitles must be true or false"),
+        ("[run]\nrounds=true", "run.rounds must be a whole number"),
+        ("[run]\nseed='7'", "run.seed must be a whole number"),
+        ("[run]\nswap=true", "run.swap must be a number"),
+        ("[run]\nmax_usd='20'", "run.max_usd must be a number"),
+        ("[sampling]\nfps=true", "sampling.fps must be a number"),
+        ("[models.x]\nmodel='openai:a'\nmax_frames='8'", "models.x.max_frames must be a whole num"),
+        ("[models.x]\nmodel='openai:a'\nlimits={concurrency=true}", "limits.concurrency must be a"),
+        (
+            "[models.x]\nmodel='openai:a'\nprice={input_usd=1,output_usd='2'}",
+            "price.output_usd must be a number",
+        ),
+        (
+            "[models.x.retrieval]\nmodel='offline:owl'\nembeddings='offline:colours'\nkeep=true",
+            "models.x.retrieval.keep must be a whole number",
+        ),
         ("[run", "not valid TOML"),
         (
             "[models.x]\nmodel='openai:a'\nbase_url='http://u:secret@h/v1'\n[roles]\nmodels=['x','offline:owl']\nexaminer='openai:e'",
@@ -321,7 +338,22 @@ def test_a_file_with_a_mistake_is_refused_with_its_place(
     with pytest.raises(BadInput) as refusal:
         resolve(Flags(config=path))
     assert words in str(refusal.value)
+    assert "\n" not in str(refusal.value)
     assert "secret" not in str(refusal.value)
+
+
+def test_whole_numbers_lists_and_infinity_are_taken_where_they_are_meant(tmp_path: Path) -> None:
+    path = tmp_path / "a.toml"
+    path.write_text(
+        "[run]\nswap = 1\nmax_usd = inf\npatience = 5\nlanguages = ['en']\n"
+        "[roles]\nmodels = ['a']\njudge = ['b', 'c']\n"
+        "[models.a]\nmodel = 'openai:a'\ntimeout_s = 30\nparameters = { stop = ['x'] }\n"
+        "price = { input_usd = 1, output_usd = 4.0 }"
+    )
+    found = read_arena_file(path)
+    assert (found.run.swap, found.run.max_usd, found.run.languages) == (1.0, float("inf"), ("en",))
+    assert (found.roles.models, found.roles.judge) == (("a",), ("b", "c"))
+    assert found.models["a"].parameters == {"stop": ["x"]}
 
 
 @pytest.mark.parametrize(
