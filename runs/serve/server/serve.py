@@ -28,6 +28,7 @@ MOST_AT_ONCE = 256
 """Connections; a browser opens six."""
 IDLE_S = 5
 """How long a connection may rest between two requests."""
+LAST_PORT = 65_535
 
 
 def refuse_without_web() -> None:
@@ -40,8 +41,10 @@ def listen(port: int | None) -> socket.socket:
     """Return a socket that listens on the loopback address, at a free port where none is given.
 
     Raises:
-        BadInput: the port is taken, or not for this user.
+        BadInput: the port is none, is taken, or not for this user.
     """
+    if port is not None and not 0 <= port <= LAST_PORT:
+        raise BadInput(f"port {port} is none; pass a --port up to {LAST_PORT}, or none")
     listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
     try:
         # A port that was in use a moment ago may be waited on by nobody but the kernel.

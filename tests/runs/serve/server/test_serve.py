@@ -37,6 +37,14 @@ def test_a_port_that_is_taken_is_one_line() -> None:
     listen(port).close()
 
 
+@pytest.mark.parametrize("port", [-1, 65_536, 10**30])
+def test_a_port_that_is_none_is_one_line_and_opens_nothing(port: int) -> None:
+    # A socket that was left open would be a warning, which is an error.
+    with pytest.raises(BadInput) as refused:
+        listen(port)
+    assert str(refused.value) == f"port {port} is none; pass a --port up to 65535, or none"
+
+
 def test_without_the_extra_a_line_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     refuse_without_web()
 
