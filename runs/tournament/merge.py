@@ -136,28 +136,35 @@ def _held(folder: Path) -> Iterator[None]:
 
 @contextmanager
 def _made(to: Path) -> Iterator[None]:
-    """Make a folder in which nobody else begins a run; remove it again if the merge fails."""
+    """Make a folder in which nobody else begins a run; if the merge fails, remove what was made."""
     missing = [each for each in (to, *to.parents) if not each.exists()]
-    try:
-        to.mkdir(parents=True, exist_ok=True)
-        for made in missing:
-            # A new folder survives a power cut only once its parent is on the disk.
-            sync_folder(made.parent)
-    except OSError as wrong:
-        reason = f"{safe(str(to))} cannot be made ({wrong.strerror}); pass another --to"
-        raise BadInput(reason) from wrong
-    target = real_file(to / RUN_FILE)
-    lock = RunLock(lock_of(target), busy=f"{to} is being written")
-    is_done = False
-    try:
-        yield
-        is_done = True
-    finally:
-        lock.release(remove=not is_done)
-        if missing and not is_done:
-            with suppress(OSError):
-                # It removes nothing but an empty folder, so what somebody else put there stays.
-                to.rmdir()
+    with ExitStack() as undo:
+        # The deepest is removed first.
+        for folder in reversed(missing):
+            undo.callback(_remove_empty, folder)
+        try:
+            to.mkdir(parents=True, exist_ok=True)
+            for made in missing:
+                # A new folder survives a power cut only once its parent is on the disk.
+                sync_folder(made.parent)
+        except OSError as wrong:
+            reason = f"{safe(str(to))} cannot be made ({wrong.strerror}); pass another --to"
+            raise BadInput(reason) from wrong
+        target = real_file(to / RUN_FILE)
+        lock = RunLock(lock_of(target), busy=f"{to} is being written")
+        is_done = False
+        try:
+            yield
+            is_done = True
+        finally:
+            lock.release(remove=not is_done)
+        undo.pop_all()
+
+
+def _remove_empty(folder: Path) -> None:
+    """Remove a folder unless it holds something, which somebody else put there."""
+    with suppress(OSError):
+        folder.rmdir()
 
 
 def _refuse_full(to: Path, needed_bytes: int) -> None:

@@ -32,6 +32,7 @@ from videoautoarena.runs.cli.program.ending import run_async
 from videoautoarena.runs.run.config.stopping_rule import keep_rule
 from videoautoarena.runs.run.inputs.users import users_of
 from videoautoarena.runs.run.rundir.reader import RUN_FILE, open_run, warnings_of
+from videoautoarena.runs.tournament import merge
 from videoautoarena.runs.tournament.merge import runs_in
 
 NEW = "offline:trickster"
@@ -324,9 +325,35 @@ def test_a_disk_without_room_is_said_and_no_folder_is_left(
     ground: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(shutil, "disk_usage", lambda _: SimpleNamespace(free=5))
-    done = invoke("merge", ground / "mix-one", ground / "mix-two", "--to", tmp_path / "to")
+    to = tmp_path / "old" / "new" / "to"
+    (tmp_path / "old").mkdir()
+    done = invoke("merge", ground / "mix-one", ground / "mix-two", "--to", to)
     assert "has 5 bytes free" in str(done.exception)
-    assert not (tmp_path / "to").exists()
+    assert list((tmp_path / "old").iterdir()) == []
+
+
+def test_folders_that_do_not_reach_the_disk_are_removed_and_what_others_put_there_is_not(
+    ground: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    to = tmp_path / "old" / "new" / "to"
+    (tmp_path / "old").mkdir()
+
+    def sync(folder: Path) -> None:
+        if folder == tmp_path / "old":
+            raise OSError(errno.EIO, os.strerror(errno.EIO))
+
+    monkeypatch.setattr(merge, "sync_folder", sync)
+    done = invoke("merge", ground / "mix-one", ground / "mix-two", "--to", to)
+    assert "cannot be made" in str(done.exception)
+    assert list((tmp_path / "old").iterdir()) == []
+
+    def others(folder: Path) -> None:
+        (to.parent / "theirs").touch()
+        sync(folder)
+
+    monkeypatch.setattr(merge, "sync_folder", others)
+    invoke("merge", ground / "mix-one", ground / "mix-two", "--to", to)
+    assert [path.name for path in to.parent.iterdir()] == ["theirs"]
 
 
 def test_a_run_that_a_model_was_added_to_is_refused(ground: Path, tmp_path: Path) -> None:
