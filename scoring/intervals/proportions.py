@@ -283,20 +283,21 @@ def measure_mean(values: ArrayLike, cluster: ArrayLike | None = None) -> Share:
     degrees. NaN without a value; without bounds (NaN) with one cluster.
 
     Raises:
-        ValueError: a value that is not finite, or unequal lengths.
+        ValueError: a value that is not finite, unequal lengths, or clusters that are no whole
+            numbers.
 
     Source: Liang and Zeger (1986), Biometrika 73, of a mean.
     """
     given = np.asarray(values, dtype=np.float64)
-    group = np.arange(len(given)) if cluster is None else np.asarray(cluster, dtype=np.int64)
-    if given.ndim != 1 or given.shape != group.shape or not np.isfinite(given).all():
-        raise ValueError("values must be finite, with a cluster for each")
+    if given.ndim != 1 or not np.isfinite(given).all():
+        raise ValueError("values must be a row of finite figures")
+    groups = read_clusters(cluster, given.shape)
     if len(given) == 0:
         return Share(np.nan, np.nan, np.nan, 0)
-    mean, (distinct, place) = float(given.mean()), number(group)
-    if len(distinct) < 2:
+    mean = float(given.mean())
+    sums = np.bincount(groups, given - mean)
+    if len(sums) < 2:
         return Share(mean, np.nan, np.nan, len(given))
-    sums = np.bincount(place, given - mean)
     error = np.sqrt((sums**2).sum() * len(sums) / (len(sums) - 1)) / len(given)
     half = float(half_widths(np.array([error]), len(sums))[0])
     return Share(mean, mean - half, mean + half, len(given))

@@ -14,7 +14,6 @@ from videoautoarena.scoring.fitting.counts import (
     Cells,
     Floats,
     Ints,
-    number,
     select_models,
     select_rows,
     to_cells,
@@ -22,6 +21,7 @@ from videoautoarena.scoring.fitting.counts import (
 from videoautoarena.scoring.fitting.newton import Likelihood
 from videoautoarena.scoring.fitting.separation import find_components, find_one_sided
 from videoautoarena.scoring.intervals import ranks, sandwich
+from videoautoarena.scoring.intervals.proportions import read_clusters
 from videoautoarena.scoring.intervals.sandwich import LEVEL
 from videoautoarena.scoring.ratings.bootstrap import (
     bootstrap,
@@ -158,26 +158,27 @@ def measure_lead(
     both the value; -1 and 1, and no chance, with one cluster.
 
     Raises:
-        ValueError: a figure that is not between 0 and 1, or unequal lengths.
+        ValueError: a figure that is not between 0 and 1, unequal lengths, or clusters that are no
+            whole numbers.
 
     Source: Agresti and Min (2005), Statistics in Medicine 24, for the two units more; Liang and
         Zeger (1986), Biometrika 73, for the clusters.
     """
     one, two = (np.asarray(given, dtype=np.float64) for given in (first, second))
-    group = np.arange(len(one)) if cluster is None else np.asarray(cluster, dtype=np.int64)
-    if one.ndim != 1 or not one.shape == two.shape == group.shape:
-        raise ValueError("both must have a figure, and a cluster, for each unit")
+    if one.ndim != 1 or one.shape != two.shape:
+        raise ValueError("both must have a figure for each unit")
+    groups = read_clusters(cluster, one.shape)
     if not all(((x >= 0.0) & (x <= 1.0)).all() for x in (one, two)):
         raise ValueError("figures must be from 0 to 1")
     gaps = one - two
     if len(gaps) == 0:
         return PairedLead(np.nan, np.nan, np.nan, 0, np.nan)
-    value, (distinct, place) = float(gaps.mean()), number(group)
-    if len(distinct) < 2:
+    value = float(gaps.mean())
+    sums = np.bincount(groups, gaps - value)
+    clusters = len(sums)
+    if clusters < 2:
         return PairedLead(value, -1.0, 1.0, len(gaps), np.nan)
-    clusters = len(distinct)
     units = len(gaps) + 2
-    sums = np.bincount(place, gaps - value)
     # The two added units put 1 into the sum of squares, so no error is ever 0.
     error = np.sqrt((sums**2).sum() * clusters / (clusters - 1) + 1.0) / units
     centre = float(gaps.sum()) / units
@@ -223,18 +224,19 @@ def lead_on_units(
             scores; on the same scale.
 
     Raises:
-        ValueError: a figure that is not between 0 and 1, or unequal lengths.
+        ValueError: a figure that is not between 0 and 1, unequal lengths, or clusters or tasks that
+            are no whole numbers.
     """
     points = np.asarray(scores, dtype=np.float64)
-    distinct, group = number(np.asarray(cluster, dtype=np.int64))
-    tasks = np.zeros_like(group) if task is None else number(np.asarray(task, dtype=np.int64))[1]
-    if points.ndim != 2 or not len(points) == len(group) == len(tasks):
-        raise ValueError("there must be a row of scores, a cluster and a task for each unit")
+    if points.ndim != 2:
+        raise ValueError("there must be a row of scores for each unit")
+    group = read_clusters(cluster, points.shape[:1])
+    tasks = np.zeros_like(group) if task is None else read_clusters(task, group.shape)
     if not (np.isnan(points) | ((points >= 0.0) & (points <= 1.0))).all():
         raise ValueError("scores must be from 0 to 1")
     there = ~np.isnan(points)
     models = points.shape[1]
-    clusters = len(distinct)
+    clusters = int(group.max(initial=-1)) + 1
     mean = np.empty(models)
     sums = np.empty((models, clusters))
     for k in range(models):

@@ -31,7 +31,12 @@ def test_one_cluster_sets_no_bounds_and_nothing_is_nothing() -> None:
     assert measure_mean([]).n == 0
 
 
-@pytest.mark.parametrize(("values", "cluster"), [([1.0, np.nan], None), ([1.0, 2.0], [0])])
-def test_what_is_no_figure_is_refused(values: list[float], cluster: list[int] | None) -> None:
-    with pytest.raises(ValueError, match="finite"):
+@pytest.mark.parametrize(
+    ("values", "cluster"),
+    [([1.0, np.nan], None), ([1.0, 2.0], [0]), ([1.0, 2.0], [0.5, 0.7]), ([[1.0]], None)],
+)
+def test_what_is_no_figure_or_no_cluster_is_refused(
+    values: list[float], cluster: list[float] | None
+) -> None:
+    with pytest.raises(ValueError, match="must"):
         measure_mean(values, cluster)

@@ -65,10 +65,16 @@ def test_nothing_is_said_of_no_unit() -> None:
 
 @pytest.mark.parametrize(
     ("one", "two", "videos"),
-    [([1.1], [0.0], [0]), ([np.nan], [0.0], [0]), ([1.0], [0.0, 1.0], [0]), ([1.0], [1.0], [0, 1])],
+    [
+        ([1.1], [0.0], [0]),
+        ([np.nan], [0.0], [0]),
+        ([1.0], [0.0, 1.0], [0]),
+        ([1.0], [1.0], [0, 1]),
+        ([1.0, 0.0], [1.0, 1.0], [0.5, 0.7]),
+    ],
 )
 def test_figures_out_of_range_or_of_other_lengths_are_refused(
-    one: list[float], two: list[float], videos: list[int]
+    one: list[float], two: list[float], videos: list[float]
 ) -> None:
     with pytest.raises(ValueError, match="must"):
         measure_lead(one, two, videos)

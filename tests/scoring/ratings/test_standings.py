@@ -81,10 +81,16 @@ def test_what_models_are_called_changes_nothing(seed: int, order: list[int]) -> 
 
 
 @pytest.mark.parametrize(
-    ("scores", "video"), [([[2.0, 0.0]], [0]), ([[1.0, 0.0]], [0, 1]), ([1.0, 0.0], [0, 1])]
+    ("scores", "video"),
+    [
+        ([[2.0, 0.0]], [0]),
+        ([[1.0, 0.0]], [0, 1]),
+        ([1.0, 0.0], [0, 1]),
+        ([[1.0, 0.0], [0.0, 1.0]], [0.5, 0.7]),
+    ],
 )
-def test_what_are_no_scores_is_refused(scores: object, video: list[int]) -> None:
-    with pytest.raises(ValueError, match="scores"):
+def test_what_are_no_scores_or_no_videos_is_refused(scores: object, video: list[float]) -> None:
+    with pytest.raises(ValueError, match=r"scores|cluster"):
         lead_on_units(scores, video)  # type: ignore[arg-type]
 
 
