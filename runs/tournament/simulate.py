@@ -127,10 +127,11 @@ def simulate(
                 open_options=open_options,
                 users=users,
             )
+            undo.enter_context(ready.store)
+        remember(ready.config, videos)
+        introduce(ready, out, say=say, assumed_cast=settings.assumed_cast, exists=exists)
         # From here on whatever plays the run closes its file.
         undo.pop_all()
-    remember(ready.config, videos)
-    introduce(ready, out, say=say, assumed_cast=settings.assumed_cast, exists=exists)
     listeners = Listeners(say, hear or plain_lines(say))
     limits = Limits(
         settings.concurrency, settings.max_void, patience_s=settings.patience_s, engine=engine
@@ -176,9 +177,9 @@ def resume(
             folder=folder,
             open_options=open_options,
         )
+        remember(run.config, folder)
+        introduce(run, out, say=listeners.say, assumed_cast=False, exists=True)
         undo.pop_all()
-    remember(run.config, folder)
-    introduce(run, out, say=listeners.say, assumed_cast=False, exists=True)
     return play_run(run, out, limits=limits, listeners=listeners)
 
 

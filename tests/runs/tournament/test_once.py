@@ -10,7 +10,12 @@ import pytest
 
 from tests.support.clips import draw_folder
 from tests.support.typed import Terminal
+from videoautoarena.memory.store.connection import RunLock
 from videoautoarena.memory.store.store import Store
+from videoautoarena.runs.console.progress.events import Listeners
+from videoautoarena.runs.run.config.run_config import Flags
+from videoautoarena.runs.run.rundir.reader import lock_file
+from videoautoarena.runs.tournament.simulate import Limits, resume, simulate
 from videoautoarena.video.folder import find
 
 SMALL = ("--rounds", "1", "--models", "offline:hawk,offline:mole,offline:parrot")
@@ -87,3 +92,29 @@ def test_a_run_that_could_not_go_on_is_free_for_the_next_command(
     assert refused.code == 1
     assert "contains no usable video" in refused.err
     assert terminal.arena("resume", "arena-out").code == 0
+
+
+def test_a_run_that_cannot_be_told_of_is_closed(tmp_path: Path, clips: Path) -> None:
+    out = tmp_path / "out"
+    limits = Limits(1, 0.05)
+
+    def say(line: str) -> None:
+        if line.startswith(("starting", "continuing")):
+            raise BrokenPipeError
+
+    def begin() -> object:
+        return simulate(
+            clips, out, flags=Flags(rounds=1, models=tuple(SMALL[3].split(","))), say=say
+        )
+
+    def go_on() -> object:
+        return resume(
+            out, videos=clips, limits=limits, listeners=Listeners(say, lambda _event: None)
+        )
+
+    for command in (begin, begin, go_on):
+        # What was raised holds the frames, and with them whatever was left open.
+        with pytest.raises(BrokenPipeError) as raised:
+            command()
+        assert raised.tb
+        RunLock(lock_file(out)).release()
