@@ -6,6 +6,7 @@ import fcntl
 import itertools
 import json
 import os
+import signal
 import sys
 from collections import Counter
 from collections.abc import Iterator
@@ -112,6 +113,14 @@ def sealed_environment(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Pat
         # Runs that tests share were begun by whoever goes on with them, in whatever process.
         env.setenv("XDG_STATE_HOME", str(shared_folder(tmp_path_factory) / "state"))
         yield home
+
+
+@pytest.fixture(scope="session", autouse=True)
+def heard_interrupts() -> Iterator[None]:
+    """Let commands and their children hear Ctrl-C, also where a shell's `&` has ignored it."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
 
 
 def shared_folder(factory: pytest.TempPathFactory) -> Path:

@@ -152,14 +152,16 @@ def heard(
 ) -> Iterator[None]:
     """Make each signal call its handler in the event loop, and restore all of them afterwards.
 
-    A hang-up that is ignored, as under nohup, stays so. Where the loop stands still in a query, it
-    hears nothing; so that query ends soon, as if it had been interrupted. Something that is paid
-    for may be waited for instead: then it takes a second signal.
+    What nohup or a shell's `&` has ignored stays ignored, but for SIGTERM. Where the loop stands
+    still in a query, it hears nothing; so that query ends soon, as if it had been interrupted.
+    Something that is paid for may be waited for instead: then it takes a second signal.
     """
     loop = asyncio.get_running_loop()
-    before = {number: signal.getsignal(number) for number in handlers}
-    if before.get(signal.SIGHUP) == signal.SIG_IGN:
-        del before[signal.SIGHUP]
+    before = {
+        number: handler
+        for number in handlers
+        if (handler := signal.getsignal(number)) != signal.SIG_IGN or number == signal.SIGTERM
+    }
     unheard = 0
 
     def note(_number: int, _frame: FrameType | None) -> None:

@@ -9,6 +9,7 @@ import os
 import signal
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -226,6 +227,30 @@ def test_a_loop_that_hears_nothing_is_left_at_once_unless_something_paid_for_is_
     assert found == [not is_waited_for, True, False, not is_waited_for]
     assert not ending.is_overdue()
     assert signal.getsignal(signal.SIGTERM) == signal.SIG_DFL
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGHUP])
+def test_what_a_shell_has_ignored_stays_ignored_and_sigterm_is_heard(
+    number: signal.Signals,
+) -> None:
+    heard_of = list[signal.Signals]()
+    signal.signal(number, signal.SIG_IGN)
+
+    async def run() -> None:
+        handlers = {each: partial(heard_of.append, each) for each in (number, signal.SIGTERM)}
+        with heard(handlers):
+            signal.raise_signal(number)
+            signal.raise_signal(signal.SIGTERM)
+            while signal.SIGTERM not in heard_of:
+                await asyncio.sleep(0)
+
+    before = signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    try:
+        asyncio.run(asyncio.wait_for(run(), 60))
+    finally:
+        signal.signal(signal.SIGTERM, before)
+    assert heard_of == [signal.SIGTERM]
+    assert signal.getsignal(number) == signal.SIG_IGN
 
 
 @pytest.mark.parametrize("under_way", [0, 3])
