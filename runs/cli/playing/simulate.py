@@ -82,7 +82,7 @@ PAIRINGS = ("mix", "uniform", "round-robin", "keep-pair")
         "--plan",
         "Estimate calls, tokens and cost; send nothing. On a terminal, ask whether to continue.",
     ),
-    options.flag("--yes", "With --plan: continue without asking.", "-y"),
+    options.flag("--yes", "With --plan: continue without asking; not with --json.", "-y"),
     options.CAPS_AS_TYPED,
     options.UNTIL,
     options.string(
@@ -170,6 +170,9 @@ def simulate_command(
     """Run a tournament over a folder of videos, or continue the one that --out holds."""
     from videoautoarena.runs.run.config.arena_file import arena_file
 
+    if plan and yes and options.is_json():
+        # What the run comes to would be a second object behind the plan.
+        raise click.UsageError("--plan --json prints the plan and stops; leave out --json or --yes")
     # A mistake in it is told before all that plays is loaded, which takes a second. A pipe gives
     # what it holds once.
     if typed["config"] is None or typed["config"].is_file():

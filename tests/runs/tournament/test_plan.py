@@ -255,6 +255,10 @@ def test_plan_sends_nothing_and_yes_goes_on(
     assert told.code == 0
     assert "cost nothing" in told.out
     assert not Path("arena-out").exists()
+    told = terminal.simulate("--videos", clips, *SMALL, "--plan", "--yes", "--json")
+    assert (told.code, told.out) == (2, "")
+    assert "--plan --json prints the plan and stops; leave out --json or --yes" in told.err
+    assert not Path("arena-out").exists()
     told = terminal.simulate("--videos", clips, *SMALL, "--plan", "--yes")
     assert told.code == 0
     assert Path("arena-out", RUN_FILE).exists()
