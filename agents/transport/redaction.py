@@ -52,17 +52,20 @@ def know_keys(names: Iterable[str], look: str = "") -> None:
         _LOOKS.append(re.compile(look, re.IGNORECASE))
 
 
-_SECRET = re.compile(
-    r"""(?ix)
+_SHAPES = r"""
     (?<=://)[^\s/@]+(?=@)                                       # user:password in an address
-    | \b(?:bearer|basic)\s+[^\s"',;}]+
-    | \b(?:proxy-)?authorization["']?\s*[:=]\s*["']?(?:(?:bearer|basic)\s+)?[^\s"',;}]+
-    | \b(?:x-goog-api-key|api[-_ ]?key|key|token)["']?\s*[:=]\s*["']?[^\s"',;&}]+
     | \bsk-[\w*.\-]{4,}
     | \bAIza[\w\-*.]{8,}
     | \b(?:gsk_|hf_|xai-)[a-z\d*.]{8,}
     """
-)
+_NAMED = r"""
+    \b(?:bearer|basic)\s+[^\s"',;}]+
+    | \b(?:proxy-)?authorization["']?\s*[:=]\s*["']?(?:(?:bearer|basic)\s+)?[^\s"',;}]+
+    | \b(?:x-goog-api-key|api[-_ ]?key|key|token)["']?\s*[:=]\s*["']?[^\s"',;&}]+
+    """
+_SHAPED = re.compile(_SHAPES, re.IGNORECASE | re.VERBOSE)
+"""What looks like a key under any name."""
+_SECRET = re.compile(f"{_SHAPES}|{_NAMED}", re.IGNORECASE | re.VERBOSE)
 _WORDS = re.compile(r"(?:[a-z]+|[A-Z]+|[A-Z][a-z]+)(?:[-_. ](?:[a-z]+|[A-Z]+|[A-Z][a-z]+))*")
 """`not-needed`, `EMPTY`, `Any Word`."""
 _UNSEEN = re.compile(r"[\u00ad\u061c\u180e\u200b-\u200f\u2060-\u2064\ufeff]+")
@@ -130,10 +133,10 @@ def _without_split(text: str, values: set[str]) -> str:
     return text
 
 
-def _without_looks(text: str) -> str:
+def _without_looks(text: str, look: re.Pattern[str] = _SECRET) -> str:
     """Replace whatever looks like a key."""
-    for look in (_SECRET, *_LOOKS):
-        text = look.sub("[key]", text)
+    for pattern in (look, *_LOOKS):
+        text = pattern.sub("[key]", text)
     return text
 
 
@@ -142,9 +145,9 @@ _PLACE = re.compile(r"((?: *\| )?)  File \".*\", line \d+")
 
 
 def trace_without_keys(text: str) -> str:
-    """Return a text without keys and what looks like one, but for lines of source in a traceback.
+    """Return a text without keys and what looks like one.
 
-    `key = ...` is no secret there, and these lines are what is needed.
+    In lines of a traceback's source, which are what is needed, `key = ...` is no secret and stays.
     """
     found = []
     # How lines of source begin; None where no frame was named just above.
@@ -154,8 +157,8 @@ def trace_without_keys(text: str) -> str:
             source = place[1] + " " * 4
         elif source is not None and not line.startswith(source):
             source = None
-        stays = source is not None and not place
-        found.append(line if stays else _without_looks(line))
+        is_source = source is not None and not place
+        found.append(_without_looks(line, _SHAPED if is_source else _SECRET))
     return "\n".join(found)
 
 

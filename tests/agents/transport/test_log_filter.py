@@ -101,3 +101,10 @@ def test_a_librarys_warning_is_not_printed_where_nobody_asked(
 @pytest.mark.parametrize("name", ["httpx2", "httpcore2"])
 def test_both_generations_of_the_http_libraries_are_kept_quiet(name: str) -> None:
     assert name in LIBRARIES
+
+
+def test_a_key_that_is_written_into_source_is_taken_out_of_it() -> None:
+    place = '  File "a.py", line 1, in f'
+    line = f'    model = Model("{UNKNOWN}", key=name, url="http://me:hunter2@host")'
+    told = trace_without_keys(f"{place}\n{line}")
+    assert told == f'{place}\n    model = Model("[key]", key=name, url="http://[key]@host")'
