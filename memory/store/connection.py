@@ -242,7 +242,7 @@ def open_reading(path: Path, *, live: bool = False) -> ReadConnection:
         with suppress(_Unwritable):
             return ReadConnection(_connected(path, "mode=ro"))
     if seen[1] is None or not seen[1][1]:
-        return ReadConnection(_connected(path, "immutable=1"), seen, is_immutable=True)
+        return ReadConnection(_connected(path, "mode=ro&immutable=1"), seen, is_immutable=True)
     return _copied(path, seen)
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from videoautoarena.memory.records.errors import RunLocked
+from videoautoarena.memory.records.errors import RunLocked, StoreError
 from videoautoarena.memory.store.connection import open_writing
 from videoautoarena.memory.store.store import Store
 
@@ -31,6 +31,15 @@ def test_a_reader_sees_what_a_process_wrote_that_has_come_and_gone(
             with Store.open(path, write=True) as writing:
                 writing.put_file(f"later {number}", "text " * 5000)
             assert [file.name for file in reading.files()][-1] == f"later {number}"
+
+
+def test_a_run_that_vanishes_while_it_is_read_is_not_made_anew(store: Store, path: Path) -> None:
+    store.close()
+    with Store.open(path, write=False) as reading:
+        path.unlink()
+        with pytest.raises(StoreError):
+            reading.manifest()
+    assert not path.exists()
 
 
 def test_what_is_read_of_one_moment_holds_nothing_written_meanwhile(
