@@ -68,9 +68,11 @@ class House(NamedTuple):
         return self.place / "tests" / module.parent / f"test_{module.name}"
 
     def text_of(self, module: Path) -> str | None:
-        """Return a module's text, or None where this revision lacks it or its tests."""
+        """Return a module without comments, or None where this revision lacks it or its tests."""
         path = self.place / module
-        return path.read_text() if path.exists() and self.tests_of(module).exists() else None
+        if not path.exists() or not self.tests_of(module).exists():
+            return None
+        return ast.unparse(ast.parse(path.read_text()))
 
 
 def faults_of(module: Path, text: str) -> Iterator[Mutant]:
