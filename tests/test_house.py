@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import contextlib
+import json
 import os
 import re
 import shutil
@@ -265,3 +266,9 @@ def test_no_key_and_no_home_of_a_person_reaches_a_test(home: Path, tmp_path: Pat
     assert Path.home() == home
     assert home.is_relative_to(tmp_path.parent.parent)
     assert os.environ["XDG_CACHE_HOME"].startswith(str(home))
+
+
+def test_durations_are_of_files_that_are_here() -> None:
+    noted = json.loads((ROOT / "tests" / "durations.json").read_text())
+    assert len(noted) > 100
+    assert [test for test in noted if not (ROOT / test.split("::")[0]).is_file()] == []
