@@ -57,7 +57,7 @@ class Mutant(NamedTuple):
     text: str
 
 
-class House(NamedTuple):
+class Checkout(NamedTuple):
     """A revision, unpacked."""
 
     revision: str
@@ -116,7 +116,7 @@ def _replace(tree: ast.AST, number: int, fault: ast.AST) -> None:
                 setattr(parent, name, [fault if each is wanted else each for each in value])
 
 
-def drawn(houses: list[House], count: int, seed: int) -> list[Mutant]:
+def drawn(houses: list[Checkout], count: int, seed: int) -> list[Mutant]:
     """Return as many mutants, a module each while there are modules, the same for a seed."""
     first = houses[0]
     found: list[tuple[Path, str]] = []
@@ -137,7 +137,7 @@ def drawn(houses: list[House], count: int, seed: int) -> list[Mutant]:
     return mutants
 
 
-def is_noticed(house: House, mutant: Mutant) -> bool | None:
+def is_noticed(house: Checkout, mutant: Mutant) -> bool | None:
     """Return whether the tests that mirror a module fail with this fault in it.
 
     None where they fail without it, which says nothing of the fault.
@@ -177,13 +177,13 @@ def fails(place: Path, tests: Path, marks: str) -> bool:
     return ended.returncode not in (0, NO_TEST)
 
 
-def unpacked(revision: str, folder: Path) -> House:
+def unpacked(revision: str, folder: Path) -> Checkout:
     """Unpack a revision, with whatever the tests need of it."""
     packed = subprocess.run(["git", "archive", revision], check=True, capture_output=True)
     place = folder / revision.replace("/", "_")
     with tarfile.open(fileobj=io.BytesIO(packed.stdout)) as archive:
         archive.extractall(place, filter="tar")
-    return House(revision, place)
+    return Checkout(revision, place)
 
 
 def main() -> int:

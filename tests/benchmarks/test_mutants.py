@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.mutants import House, Mutant, drawn, faults_of, is_noticed
+from benchmarks.mutants import Checkout, Mutant, drawn, faults_of, is_noticed
 
 MODULE = Path("scoring", "shares.py")
 TEXT = """
@@ -25,13 +25,13 @@ def test_nothing_has_no_share():
 
 
 @pytest.fixture
-def house(tmp_path: Path) -> House:
+def house(tmp_path: Path) -> Checkout:
     place = tmp_path / "house"
     for path, text in ((MODULE, TEXT), (Path("tests", "scoring", "test_shares.py"), TESTS)):
         (place / path).parent.mkdir(parents=True)
         (place / path).write_text(text)
     (place / "pytest.ini").write_text("[pytest]\npythonpath = .\nmarkers =\n slow\n live\n")
-    return House("now", place)
+    return Checkout("now", place)
 
 
 def test_every_kind_of_fault_is_made_and_nothing_else_changes() -> None:
@@ -47,15 +47,15 @@ def test_every_kind_of_fault_is_made_and_nothing_else_changes() -> None:
     }
 
 
-def test_the_same_mutants_are_drawn_for_a_seed(house: House) -> None:
+def test_the_same_mutants_are_drawn_for_a_seed(house: Checkout) -> None:
     assert drawn([house], 5, seed=3) == drawn([house, house], 5, seed=3)
     assert len(drawn([house], 5, seed=3)) == 1
 
 
 def test_a_module_that_differs_between_revisions_is_left_alone(
-    house: House, tmp_path: Path
+    house: Checkout, tmp_path: Path
 ) -> None:
-    other = House("before", tmp_path / "before")
+    other = Checkout("before", tmp_path / "before")
     for path in (MODULE, Path("tests", "scoring", "test_shares.py")):
         (other.place / path).parent.mkdir(parents=True)
         (other.place / path).write_text("# nothing yet\n")
@@ -67,7 +67,7 @@ def test_a_module_that_differs_between_revisions_is_left_alone(
     ("change", "noticed"), [("whole > 0 -> whole >= 0", True), ("0 -> 1", False)]
 )
 def test_a_fault_is_noticed_where_a_test_fails_with_it(
-    house: House, change: str, noticed: bool
+    house: Checkout, change: str, noticed: bool
 ) -> None:
     [mutant] = [each for each in faults_of(MODULE, TEXT) if each.change == change]
     assert is_noticed(house, mutant) is noticed
@@ -75,6 +75,6 @@ def test_a_fault_is_noticed_where_a_test_fails_with_it(
 
 
 @pytest.mark.slow
-def test_tests_that_fail_without_a_fault_tell_nothing(house: House) -> None:
+def test_tests_that_fail_without_a_fault_tell_nothing(house: Checkout) -> None:
     (house.place / "tests" / "scoring" / "test_shares.py").write_text("assert False\n")
     assert is_noticed(house, Mutant(MODULE, 1, "", TEXT)) is None

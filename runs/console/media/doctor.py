@@ -274,13 +274,13 @@ def _version(package: str) -> str | None:
 
 # Kept, since it takes a look at the metadata of every package that is installed.
 @cache
-def _decords() -> list[str]:
+def _decord_packages() -> list[str]:
     """Return the packages that are imported as decord: several overwrite each other."""
     return sorted(set(packages_distributions().get("decord", ())))
 
 
 def _decoder(packages: dict[str, str | None]) -> InstalledDecoder:
-    decord = ", ".join(f"{name} {_version(name)}" for name in _decords())
+    decord = ", ".join(f"{name} {_version(name)}" for name in _decord_packages())
     return InstalledDecoder("PyAV", packages.get("av"), decord or None)
 
 

@@ -77,7 +77,7 @@ def read_questions(files: Iterable[Path], videos: Sequence[Video]) -> GivenQuest
     for file in files:
         is_useful = False
         for name, posed in _rows(file):
-            match sorted(known[name]):
+            match sorted(known.get(name, ())):
                 case []:
                     strange += 1
                 case [one]:
