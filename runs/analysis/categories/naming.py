@@ -12,13 +12,12 @@ from videoautoarena.agents.models.registry import Model
 from videoautoarena.agents.roles.classify import name_topic
 from videoautoarena.agents.roles.prompter import Prompter
 from videoautoarena.memory.records.digests import canonical_json, digest
-from videoautoarena.memory.records.errors import BadInput
 from videoautoarena.memory.store.evidence import TAG_SCOPE
 from videoautoarena.runs.analysis.categories.tagging import TagOrder, classifying, prompts_with
 from videoautoarena.runs.console.progress.events import Listeners, nobody
 from videoautoarena.runs.formats.terminal import safe
 from videoautoarena.runs.jobs.job_run import RunJob, known_of, open_job_run
-from videoautoarena.runs.jobs.paid_job import ExpectedCalls, Generations, JobOrder
+from videoautoarena.runs.jobs.paid_job import ExpectedCalls, Generations, JobOrder, JobTally
 from videoautoarena.runs.run.config.disclosure import REPAIR
 from videoautoarena.runs.tournament.plan import REPAIRED
 
@@ -64,12 +63,13 @@ async def name_topics(
     *,
     order: JobOrder,
     say: Callable[[str], None],
-) -> dict[str, str]:
-    """Return a name for each topic, by the words that stand for it; no two names are equal.
+) -> tuple[dict[str, str], JobTally]:
+    """Return a name for each topic, by the words that stand for it, and how the calls went.
 
+    No two names are equal; there is none where the calls ended early, and the same command goes on.
     One model call a topic, two where a reply is mended, none where the run's journal has it. What
     could not be named is left out and said, and asked again if the order says so. BadInput for a
-    model that cannot be, or where calls ended early: the same command goes on.
+    model that cannot be.
     """
     recast = partial(classifying, order=TagOrder(**vars(order), classifier=namer))
     async with open_job_run(out, order, recast, write=True, looks=False) as found:
@@ -92,16 +92,12 @@ async def name_topics(
         job.left = [*known.failed, *known.left]
         if job.left:
             await job.run(Listeners(say, nobody))
-    if job.tally.is_capped:
-        raise BadInput(
-            "naming topics ended early, at the cap; to continue, repeat the command with a higher "
-            "--max-usd or --max-tokens"
-        )
     if not job.tally.is_whole:
-        raise BadInput("naming topics ended early; to continue, repeat the command")
+        return {}, job.tally
     for reason, count in job.tally.failures.items():
         say(safe(f"not named, {count}: {reason[:200]}"))
-    return distinct({words: job.said[words] for words in topics if words in job.said})
+    names = distinct({words: job.said[words] for words in topics if words in job.said})
+    return names, job.tally
 
 
 def distinct(said: Mapping[str, str]) -> dict[str, str]:

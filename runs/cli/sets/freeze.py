@@ -100,8 +100,11 @@ class AskingBeforeFreeze:
 
     def named(
         self, namer: str, to: Path, extras: BenchExtras, told: FreezeInputs | None
-    ) -> BenchExtras:
-        """Return the extras with a name for each topic, asked for once and kept in the run."""
+    ) -> BenchExtras | int:
+        """Return the extras with a name for each topic, or the exit code to end with.
+
+        Names are asked for once, and kept in the run.
+        """
         from videoautoarena.runs.analysis.categories.naming import name_topics
         from videoautoarena.runs.bench.format.schema import MANIFEST
         from videoautoarena.runs.bench.freeze.freeze import FreezeInputs, topics_in
@@ -111,7 +114,9 @@ class AskingBeforeFreeze:
             self.check()
         topics = topics_in(self.out, self.selection, told or FreezeInputs())
         naming = name_topics(self.out, topics, namer, order=self.asking, say=say)
-        names = ending.run_async(naming)
+        names, ended = ending.run_async(naming)
+        if not ended.is_whole:
+            return _cut_off(ended)
         return replace(extras, topic_names=names, topics_named_by=namer if names else None)
 
     def _ask_hard(self) -> FreezeInputs | int:
@@ -282,7 +287,10 @@ def freeze_command(
     if isinstance(told, int):
         return told
     if name_topics is not None:
-        extras = before.named(name_topics, to, extras, told)
+        named = before.named(name_topics, to, extras, told)
+        if isinstance(named, int):
+            return named
+        extras = named
     frozen = freeze(out, to, selection, extras, told)
     if extras.with_videos:
         say_before_publishing(f"copies of videos are in {safe(str(to))}")

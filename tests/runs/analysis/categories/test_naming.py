@@ -183,7 +183,9 @@ def test_a_cap_on_naming_holds_and_says_how_to_go_on(
         named = ("--name-topics", "namer", "--config", toml_of(tmp_path, server, "other.toml"))
         told = frozen(out, tmp_path / "b", *named, "--max-tokens", 10)
         assert server.events("arrived") == []
-    assert "at the cap; to continue, repeat the command with a higher" in str(told.exception)
+    assert "budget cap reached: 0 items, 3 left" in told.stderr
+    assert "no bench is written" in told.stderr
+    assert "repeat the command with a higher --max-usd or --max-tokens" in told.stderr
 
 
 @pytest.mark.parametrize("typed", [("--plan",), ("--max-void", "0.1")])
