@@ -19,6 +19,7 @@ from tests.support.lives import Life
 from tests.support.loopback import Loopback, always, serving
 from tests.support.manners import Manners, Mishap
 from tests.support.played import battle, invoke, play, slot, video
+from tests.support.typed import Terminal
 from tests.support.whole_runs import command, committed_keys
 from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.analysis.categories.naming import LONGEST, distinct
@@ -175,17 +176,19 @@ def test_a_name_that_failed_is_asked_for_again_on_demand(
     assert "Tea (3)" in topics[2]
 
 
-def test_a_cap_on_naming_holds_and_says_how_to_go_on(
-    out: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_a_cap_on_naming_ends_it_with_4_and_says_how_to_go_on(
+    out: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, terminal: Terminal
 ) -> None:
     monkeypatch.setenv("TEST_KEY", "sk-planted-5f0c7d21a4b8e936")
     with serving(tmp_path / "log", brain=_brain("Tea")) as server:
         named = ("--name-topics", "namer", "--config", toml_of(tmp_path, server, "other.toml"))
-        told = frozen(out, tmp_path / "b", *named, "--max-tokens", 10)
+        drawn = ("--to", tmp_path / "b", "--size", "60", "--by", "topic")
+        said = terminal.arena("freeze", out, *drawn, *named, "--max-tokens", "10")
         assert server.events("arrived") == []
-    assert "budget cap reached: 0 items, 3 left" in told.stderr
-    assert "no bench is written" in told.stderr
-    assert "repeat the command with a higher --max-usd or --max-tokens" in told.stderr
+    assert said.code == 4
+    assert "budget cap reached: 0 items, 3 left, no bench is written" in said.err
+    assert "repeat the command with a higher --max-usd or --max-tokens" in said.err
+    assert not (tmp_path / "b").exists()
 
 
 @pytest.mark.parametrize("typed", [("--plan",), ("--max-void", "0.1")])
