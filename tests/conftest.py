@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import fcntl
-import itertools
 import json
 import os
 import signal
@@ -29,8 +28,6 @@ LEFT_OUT_STARTS = ("LANGSMITH_", "LANGCHAIN_", "OPENAI_", "GOOGLE_", "GEMINI_", 
 HOMES = ("HOME", "XDG_CACHE_HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME")
 DURATIONS = Path(__file__).parent / "durations.json"
 WORTH_NOTING_S = 0.5
-HOMES_SO_FAR = itertools.count()
-home_so_far: Path | None = None
 
 # Nothing here may hang on how busy the machine is, or on which examples chance brings today.
 for profile, examples in (("brief", 25), ("thorough", 200)):
@@ -141,21 +138,42 @@ def sample_clips(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-@pytest.fixture(autouse=True)
-def home(sealed_environment: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Give each test an empty home, with empty caches and no configuration."""
-    global home_so_far
-    # Few tests leave anything at home, and a home for each takes half a minute to make and remove.
-    if home_so_far is None or not is_untouched(home_so_far):
-        home_so_far = sealed_environment / str(next(HOMES_SO_FAR))
-    move_in(home_so_far, monkeypatch)
-    return home_so_far
+class Homes:
+    """Empty homes, one after another; few tests leave anything, and most can share one.
+
+    A home for each takes half a minute of the suite to make and remove.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._made = 0
+
+    def empty(self) -> Path:
+        """Return the latest home if nothing was left in it, else a new one."""
+        latest = self._folder / str(self._made)
+        if latest.exists() and not is_untouched(latest):
+            self._made += 1
+        return self._folder / str(self._made)
 
 
 def is_untouched(home: Path) -> bool:
     """Say whether a home holds nothing but the empty folders that it began with."""
     folders = [home / name.lower() for name in HOMES if name != "HOME"]
     return sorted(home.iterdir()) == sorted(folders) and not any(map(os.listdir, folders))
+
+
+@pytest.fixture(scope="session")
+def homes(sealed_environment: Path) -> Homes:
+    """Return the homes of the tests of this process."""
+    return Homes(sealed_environment)
+
+
+@pytest.fixture(autouse=True)
+def home(homes: Homes, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Give each test an empty home, with empty caches and no configuration."""
+    place = homes.empty()
+    move_in(place, monkeypatch)
+    return place
 
 
 @pytest.fixture
