@@ -2,8 +2,8 @@
 
 A mutant is the product with one fault: a comparison turned, a condition denied, a number off by
 one. The same seeded mutants are tried at every revision, each by the tests that mirror its module:
-first those of `make test`, then, where it lives, the slow ones. Only modules that are equal at all
-revisions are mutated, so that a difference is one of the tests. A mutant that lives may be
+first those of `make test`, then, where it lives, the slow ones. Only modules whose code is equal at
+all revisions are mutated, so that a difference is one of the tests. A mutant that lives may be
 equivalent: read it before a test is written for it.
 """
 
@@ -116,14 +116,14 @@ def _replace(tree: ast.AST, number: int, fault: ast.AST) -> None:
                 setattr(parent, name, [fault if each is wanted else each for each in value])
 
 
-def drawn(houses: list[Checkout], count: int, seed: int) -> list[Mutant]:
+def drawn(checkouts: list[Checkout], count: int, seed: int) -> list[Mutant]:
     """Return as many mutants, a module each while there are modules, the same for a seed."""
-    first = houses[0]
+    first = checkouts[0]
     found: list[tuple[Path, str]] = []
     for package in PACKAGES:
         for path in sorted((first.place / package).rglob("*.py")):
             module = path.relative_to(first.place)
-            texts = {house.text_of(module) for house in houses}
+            texts = {checkout.text_of(module) for checkout in checkouts}
             text = texts.pop()
             if text is not None and not texts:
                 found.append((module, text))
@@ -137,15 +137,15 @@ def drawn(houses: list[Checkout], count: int, seed: int) -> list[Mutant]:
     return mutants
 
 
-def is_noticed(house: Checkout, mutant: Mutant) -> bool | None:
+def is_noticed(checkout: Checkout, mutant: Mutant) -> bool | None:
     """Return whether the tests that mirror a module fail with this fault in it.
 
     None where they fail without it, which says nothing of the fault.
     """
-    tests = house.tests_of(mutant.module).relative_to(house.place)
-    with tempfile.TemporaryDirectory(dir=house.place.parent) as folder:
-        place = Path(folder) / "house"
-        subprocess.run(["cp", "-al", str(house.place), str(place)], check=True)
+    tests = checkout.tests_of(mutant.module).relative_to(checkout.place)
+    with tempfile.TemporaryDirectory(dir=checkout.place.parent) as folder:
+        place = Path(folder) / "checkout"
+        subprocess.run(["cp", "-al", str(checkout.place), str(place)], check=True)
         faulty = place / mutant.module
         whole = faulty.read_text()
         for marks in ("not slow and not live", "slow and not live"):
@@ -194,24 +194,24 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=1, help="which ones")
     asked = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor(os.cpu_count()) as pool:
-        houses = [unpacked(revision, Path(folder)) for revision in asked.revisions]
-        mutants = drawn(houses, asked.count, asked.seed)
+        checkouts = [unpacked(revision, Path(folder)) for revision in asked.revisions]
+        mutants = drawn(checkouts, asked.count, asked.seed)
         tries = {
-            (house.revision, mutant): pool.submit(is_noticed, house, mutant)
+            (checkout.revision, mutant): pool.submit(is_noticed, checkout, mutant)
             for mutant in mutants
-            for house in houses
+            for checkout in checkouts
         }
         lost = 0
         for mutant in mutants:
-            noticed = [tries[house.revision, mutant].result() for house in houses]
+            noticed = [tries[checkout.revision, mutant].result() for checkout in checkouts]
             lost += noticed[0] is True and False in noticed
-            if noticed.count(True) < len(houses):
+            if noticed.count(True) < len(checkouts):
                 said = " ".join(f"{ENDINGS[one]:8}" for one in noticed)
                 print(f"{said}{mutant.module}:{mutant.line}  {mutant.change}", flush=True)
-        for house in houses:
-            ended = Counter(tries[house.revision, mutant].result() for mutant in mutants)
+        for checkout in checkouts:
+            ended = Counter(tries[checkout.revision, mutant].result() for mutant in mutants)
             counts = ", ".join(f"{ended[one]} {name}" for one, name in ENDINGS.items())
-            print(f"{house.revision}: {counts}")
+            print(f"{checkout.revision}: {counts}")
     return int(lost > 0)
 
 
