@@ -42,7 +42,9 @@ SMALL: dict[str, Small] = {
     "ladder": Small(("--minutes", "0.1", "0.4", "--alone")),
     "memory slots": Small(SLOTS, ("for arena status",), is_apart=True),
     "million": Small(
-        ("--videos", "20", "--rounds", "2", "--only", "rating alone"), ("rating alone:",)
+        ("--videos", "20", "--rounds", "2", "--only", "rating alone"),
+        ("rating alone:",),
+        is_apart=True,
     ),
     "reading": Small(("--replies", "1000")),
     "realism": Small(("--seeds", "6", "--shifts", "1")),
