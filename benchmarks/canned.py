@@ -48,16 +48,18 @@ from videoautoarena.memory.records.records import (
 from videoautoarena.memory.records.standards import STANDARDS
 from videoautoarena.memory.store.journal import Journal
 from videoautoarena.memory.store.store import Store
+from videoautoarena.runs.api.simulate import play_run
 from videoautoarena.runs.console.progress.events import Listeners, nobody
 from videoautoarena.runs.run.config.agreement import RunTrust, agreed
 from videoautoarena.runs.run.config.arena_file import Pairing
-from videoautoarena.runs.run.config.run_config import Flags, RunConfig, resolve
+from videoautoarena.runs.run.config.run_config import RunConfig, resolve
+from videoautoarena.runs.run.config.run_request import RunRequest
 from videoautoarena.runs.run.rundir.opener import Opened, begin, go_on
 from videoautoarena.runs.run.rundir.reader import RunReader, run_file
 from videoautoarena.runs.run.rundir.slots import new_slots
 from videoautoarena.runs.run.rundir.waves import Waves, ending_of
 from videoautoarena.runs.tournament.draws import Draws, WrittenDraws
-from videoautoarena.runs.tournament.runner import Finished, Limits, play_run
+from videoautoarena.runs.tournament.runner import Finished, Limits, RunSession
 from videoautoarena.video.folder.find import Findings
 
 FRAMES = 128
@@ -189,7 +191,7 @@ def canned_arena(
     folder: Path, videos: int, *, is_paid: bool = False, intents: bool = True
 ) -> Iterator[Arena]:
     """Give an arena over `videos` videos, with a store and a journal in `folder`."""
-    flags = Flags(rounds=ROUNDS, models=("offline:hawk", "offline:owl"))
+    flags = RunRequest(rounds=ROUNDS, models=("offline:hawk", "offline:owl"))
     config = resolve(flags).config
     prompts = PromptSet.load(None)
     model = _paid if is_paid else parse_model
@@ -287,7 +289,7 @@ def configured(folder: Path, shape: Shape) -> RunConfig:
     ]
     file = folder / "arena.toml"
     file.write_text("\n".join(tables), encoding="utf-8")
-    flags = Flags(
+    flags = RunRequest(
         models=CAST, examiner="examiner", rounds=shape.rounds, config=file, pairing=shape.pairing
     )
     return resolve(flags).config
@@ -326,7 +328,9 @@ async def played(
     """Play a run to its end."""
     limits = Limits(concurrency)
     with answered_by(client), patch("videoautoarena.runs.tournament.runner.Decoders", NoDecoders):
-        return await play_run(run, folder / "out", limits=limits, listeners=listeners or UNHEARD)
+        return await play_run(
+            RunSession(run, folder / "out", limits=limits, listeners=listeners or UNHEARD)
+        )
 
 
 def answered_by(client: MakeClient) -> AbstractContextManager[object]:

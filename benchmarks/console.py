@@ -26,14 +26,16 @@ from videoautoarena.agents.calls.clients import Load, OutgoingCall, ReceivedRepl
 from videoautoarena.agents.models.registry import Model
 from videoautoarena.agents.prompting.prompts import PromptSet
 from videoautoarena.memory.records.digests import unit_interval
+from videoautoarena.runs.api.simulate import play_run
 from videoautoarena.runs.cli.program.ending import run_async
 from videoautoarena.runs.console.progress.events import Listeners, RunBegun, RunEnded, RunEvent
 from videoautoarena.runs.console.progress.live import LiveConsole
 from videoautoarena.runs.console.progress.snapshot import SnapshotBattle
 from videoautoarena.runs.rating.leaderboard import RatedLeaderboard
-from videoautoarena.runs.run.config.run_config import Flags, resolve
+from videoautoarena.runs.run.config.run_config import resolve
+from videoautoarena.runs.run.config.run_request import RunRequest
 from videoautoarena.runs.run.rundir.opener import begin
-from videoautoarena.runs.tournament.runner import Limits, play_run
+from videoautoarena.runs.tournament.runner import Limits, RunSession
 from videoautoarena.video.folder.find import Findings
 
 BOUND = 0.05
@@ -109,7 +111,7 @@ def _in_loop() -> bool:
 
 def measure(folder: Path, live: Measured, options: argparse.Namespace) -> None:
     """Play the run to its end before `live`."""
-    config = resolve(Flags(rounds=options.rounds, models=CAST, limit=None)).config
+    config = resolve(RunRequest(rounds=options.rounds, models=CAST, limit=None)).config
     films = dict(map(run_frames, range(options.videos)))
     found = Findings(videos=list(films), skipped=[], duplicates=[])
     prompts = PromptSet.load(None)
@@ -122,7 +124,7 @@ def measure(folder: Path, live: Measured, options: argparse.Namespace) -> None:
         limits = Limits(options.videos * 3)
         listeners = Listeners(live.say, live.hear)
         with answered_by(client):
-            await play_run(run, folder / "out", limits=limits, listeners=listeners)
+            await play_run(RunSession(run, folder / "out", limits=limits, listeners=listeners))
 
     run_async(whole())
 

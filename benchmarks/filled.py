@@ -39,7 +39,8 @@ from videoautoarena.memory.records.records import (
 from videoautoarena.memory.records.standards import STANDARDS
 from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.analysis.leaderboard.board import board_in
-from videoautoarena.runs.run.config.run_config import Flags, RunConfig, resolve
+from videoautoarena.runs.run.config.run_config import RunConfig, resolve
+from videoautoarena.runs.run.config.run_request import RunRequest
 from videoautoarena.runs.run.rundir.opener import begin
 from videoautoarena.runs.run.rundir.reader import open_run, run_file
 from videoautoarena.video.folder.find import Findings
@@ -102,7 +103,7 @@ def configured(folder: Path, size: Size) -> RunConfig:
     ]
     file = folder / "arena.toml"
     file.write_text("\n".join(tables), encoding="utf-8")
-    flags = Flags(
+    flags = RunRequest(
         models=tuple(names), examiner=JUDGE, rounds=size.rounds, config=file, pairing="uniform"
     )
     return resolve(flags).config

@@ -21,10 +21,10 @@ from pathlib import Path
 from videoautoarena.agents.offline.players.scoring import asked_right, read_share
 from videoautoarena.agents.offline.vision.frame_features import ReceivedFrame, picture
 from videoautoarena.memory.records.records import DECIDED, Battle, Sampling, Video
+from videoautoarena.runs.api.simulate import simulate
 from videoautoarena.runs.rating.table import build
-from videoautoarena.runs.run.config.run_config import Flags
+from videoautoarena.runs.run.config.run_request import RunRequest
 from videoautoarena.runs.run.rundir.reader import RunReader, open_run
-from videoautoarena.runs.tournament.simulate import simulate
 from videoautoarena.video.folder.find import find_videos
 from videoautoarena.video.sampling.cache import FrameCache
 from videoautoarena.video.synth.samples import make_samples
@@ -74,8 +74,10 @@ def measure(clips: Path, place: Path, seeds: Sequence[int]) -> Pool:
     rounds = max(3, math.ceil(AT_LEAST / (3 * videos)))
     for seed in seeds:
         out = place / f"seed-{seed}"
-        flags = Flags(models=CAST, rounds=rounds, seed=seed, pairing="round-robin", swap="all")
-        asyncio.run(simulate(clips, out, flags=flags, say=lambda _line: None))
+        flags = RunRequest(models=CAST, rounds=rounds, seed=seed, pairing="round-robin", swap="all")
+        asyncio.run(
+            simulate(flags.model_copy(update={"videos": clips, "out": out}), say=lambda _line: None)
+        )
         with open_run(out) as run:
             battles = list(run.battles)
             pool.seeds.append(battles)

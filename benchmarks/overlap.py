@@ -35,9 +35,10 @@ from videoautoarena.agents.models.registry import Model
 from videoautoarena.agents.prompting.prompts import PromptSet
 from videoautoarena.agents.transport.splice import FrameBytes
 from videoautoarena.memory.records.records import Sampling
+from videoautoarena.runs.api.simulate import play_run
 from videoautoarena.runs.cli.program.ending import run_async
 from videoautoarena.runs.run.rundir.opener import begin
-from videoautoarena.runs.tournament.runner import Finished, Limits, play_run
+from videoautoarena.runs.tournament.runner import Finished, Limits, RunSession
 from videoautoarena.video.folder.find import Findings, find_videos
 from videoautoarena.video.sampling.cache import FrameCache
 from videoautoarena.video.workers.decoders import Decoders
@@ -125,7 +126,7 @@ def play(videos: Path, found: Findings) -> float:
 
         async def whole() -> tuple[Finished, float]:
             watch = asyncio.create_task(longest_stop())
-            done = await play_run(run, folder / "out", limits=limits, listeners=UNHEARD)
+            done = await play_run(RunSession(run, folder / "out", limits=limits, listeners=UNHEARD))
             watch.cancel()
             return done, await watch
 

@@ -40,6 +40,7 @@ from videoautoarena.graph.dialogue import dialogue
 from videoautoarena.graph.tournament import tournament
 from videoautoarena.memory.records.records import CallLimits, Price
 from videoautoarena.runs.analysis.leaderboard.board import board_of
+from videoautoarena.runs.api.simulate import simulate
 from videoautoarena.runs.bench.format.schema import write_schemas
 from videoautoarena.runs.cli.program.ending import run_async
 from videoautoarena.runs.cli.program.main import COMMANDS, SECTIONS, load
@@ -60,8 +61,7 @@ from videoautoarena.runs.run.config.arena_file import (
 )
 from videoautoarena.runs.run.config.first_file import SCHEMA_FILE
 from videoautoarena.runs.run.config.preset import LEFT, TURNED
-from videoautoarena.runs.run.config.run_config import Flags
-from videoautoarena.runs.tournament.simulate import simulate
+from videoautoarena.runs.run.config.run_request import RunRequest
 from videoautoarena.runs.views.results.forms import ReportView
 from videoautoarena.runs.views.results.leaderboard import leaderboard_report
 from videoautoarena.video.synth.samples import make_samples
@@ -440,8 +440,14 @@ def console(out: Path) -> str:
     """Play the demo into `out` and return its console half way as SVG."""
     camera = Camera()
     make_samples(CLIPS)
-    flags = Flags(rounds=3)
-    run_async(simulate(CLIPS, out, flags=flags, say=lambda _line: None, hear=camera.hear))
+    flags = RunRequest(rounds=3)
+    run_async(
+        simulate(
+            flags.model_copy(update={"videos": CLIPS, "out": out}),
+            say=lambda _line: None,
+            hear=camera.hear,
+        )
+    )
     return svg(Group(*camera.taken), "console", width=WIDE)
 
 

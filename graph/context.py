@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence, Set
+from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
+from typing import NamedTuple, Protocol
 
 from videoautoarena.agents.models.registry import Model
 from videoautoarena.agents.roles.prompter import Prompter
@@ -98,3 +100,34 @@ class Arena:
     def slot(self, video: str, persona: int, round_: int) -> str:
         """Return the id of the slot that counts in a place, which is also its battle's."""
         return self.current(slot_id(video, persona, round_))
+
+
+class Visit(NamedTuple):
+    """A video, played as far as a generation of slots goes.
+
+    Slots of a later one may wait for every block of this one; a visit that went on to them would
+    keep its block open until blocks were done that it kept from beginning.
+    """
+
+    video: str
+    generation: int
+
+
+class Game(Protocol):
+    """A run that is being played, in this process or on other machines."""
+
+    @property
+    def blocks(self) -> Sequence[Sequence[Visit]]:
+        """The visits of each block that was left when the game began, in stored order."""
+
+    def take(self) -> int | None:
+        """Return the number of the next block that nobody has begun; None where none is left."""
+
+    def visiting(self, visit: Visit) -> AbstractAsyncContextManager[Arena | None]:
+        """Yield what a visit is played with; None where other machines have played it."""
+
+    async def meet_newcomers(self) -> None:
+        """Play the slots of newcomers over stored answers."""
+
+    async def until_drained(self, work: Awaitable[object]) -> None:
+        """Await work whose calls are all the game's; cancel it once no call is sent any more."""

@@ -183,22 +183,29 @@ def next_slot(arena: Arena, video: str) -> str | None:
     return arena.slot(video, persona, done[persona]) if done[persona] < arena.rules.rounds else None
 
 
+async def is_due(arena: Arena, video: str) -> bool:
+    """Return whether a video has a slot to be played; may take long, as `Arena.turn` does."""
+    # Asked before its examiner is paid, who would speak of a video that nobody asks about.
+    first = next_slot(arena, video)
+    return first is not None and await arena.turn(first)
+
+
+def most_steps(arena: Arena) -> int:
+    """Return how many of LangGraph's steps a video takes at most; two refusals make a round 8."""
+    # The rest is room for the way in and out.
+    return 8 * arena.rules.rounds + 16
+
+
 async def play(arena: Arena, video: str) -> list[str]:
     """Play a video from where its slots stand to the end, and return the battles settled now.
 
     Costs 2 model calls a video, and in each slot 2 for answers, 1 a judge and seating, and 1 for a
     first question or 2 to 5 for an evolved one.
     """
-    first = next_slot(arena, video)
-    # Before its examiner is paid, who would speak of a video that nobody asks about.
-    if first is None or not await arena.turn(first):
+    if not await is_due(arena, video):
         return []
-    # A round with two refusals has 8 steps; the rest is room for the way in and out.
-    result = await tournament.ainvoke(
-        {"video": video, "settled": []},
-        {"recursion_limit": 8 * arena.rules.rounds + 16},
-        context=arena,
-    )
+    start = VideoState(video=video, settled=[])
+    result = await tournament.ainvoke(start, {"recursion_limit": most_steps(arena)}, context=arena)
     return list(result["settled"])
 
 

@@ -39,7 +39,8 @@ from videoautoarena.memory.records.records import Battle
 from videoautoarena.runs.cli.program.main import arena, load
 from videoautoarena.runs.formats.words import roughly
 from videoautoarena.runs.run.config.arena_file import read_arena_file
-from videoautoarena.runs.run.config.run_config import Flags, resolve
+from videoautoarena.runs.run.config.run_config import resolve
+from videoautoarena.runs.run.config.run_request import RunRequest
 from videoautoarena.runs.tournament.plan import RemainingWork, Whole, plan_of
 
 README = ROOT / "README.md"
@@ -126,16 +127,16 @@ def test_the_file_in_the_readme_and_the_lines_around_it_make_runs(
     first, text = blocks(README, "toml")
     monkeypatch.chdir(tmp_path)
     Path("arena.toml").write_text(first)
-    assert resolve(Flags()).config.models == ("one", "two")
+    assert resolve(RunRequest()).config.models == ("one", "two")
     Path("arena.toml").write_text(text)
     assert set(read_arena_file(Path("arena.toml")).models) == {"gpt", "qwen", "referee"}
     casts = []
     for words in command_lines(README):
         if words[0] == "simulate":
             typed = parsed(words).params
-            flags = {name: typed[name] for name in Flags.__dataclass_fields__ if name in typed}
-            casts.append(resolve(Flags(**flags)).config.models)
-    assert resolve(Flags()).config.models == ("gpt", "qwen")
+            flags = {name: typed[name] for name in RunRequest.__dataclass_fields__ if name in typed}
+            casts.append(resolve(RunRequest(**flags)).config.models)
+    assert resolve(RunRequest()).config.models == ("gpt", "qwen")
     assert ("openai:gpt-4o", "google_genai:gemini-2.5-flash") in casts
 
 
@@ -242,7 +243,9 @@ def test_what_the_readme_says_an_answer_takes_is_what_a_plan_says() -> None:
         assert battles == first * rounds
         whole = Whole(models, battles, videos)
         assert whole.separable_gap == next(map(int, re.findall(r"(\d+) points", asked)), None)
-        config = resolve(Flags(models=(*two, *more)[:models], examiner="openai:gpt-4.1")).config
+        config = resolve(
+            RunRequest(models=(*two, *more)[:models], examiner="openai:gpt-4.1")
+        ).config
         plan = plan_of(config, RemainingWork(first, battles - first, videos, rounds=rounds))
         # Prices change with their table, and a reader plans anyway.
         assert 0.5 < (plan.cost_usd or 0.0) / float(dollars) < 2.0

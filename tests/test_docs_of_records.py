@@ -44,6 +44,7 @@ from videoautoarena.memory.store.evidence import (
     Trial,
 )
 from videoautoarena.memory.store.store import Store
+from videoautoarena.runs.api.simulate import Finished
 from videoautoarena.runs.bench.dialogues.score import (
     AbilityFigure,
     ConstantScore,
@@ -107,7 +108,6 @@ from videoautoarena.runs.run.config.arena_file import (
 from videoautoarena.runs.run.inputs.users import RunUser
 from videoautoarena.runs.run.rundir.account import Member, Roles, RunSetup, RunVideo
 from videoautoarena.runs.run.rundir.spending import RunCosts, Spending, Took, Waits
-from videoautoarena.runs.tournament.simulate import Finished
 
 
 class Written(BaseModel):

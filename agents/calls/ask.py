@@ -141,8 +141,8 @@ class CallEvent:
 class CallJournal(Protocol):
     """The journal as calls use it: rows of finished calls, intents of tries about to be sent."""
 
-    def find(self, key: str) -> CallRow | None:
-        """Return the row of a finished call."""
+    def find(self, key: str, scope: str, /) -> CallRow | None:
+        """Return the row of a finished call; `scope` is that of its nonce."""
 
     async def record(self, row: CallRow) -> None:
         """Return when the row is safe on disk."""
@@ -233,7 +233,7 @@ class Asker:
             RuntimeError: a call with the same key is under way.
         """
         key = journal_key(model, request)
-        row = self.journal.find(key)
+        row = self.journal.find(key, request.nonce.scope)
         if row is not None:
             self.on_event(_event_of("recalled", model, row))
             return replied(row)
@@ -258,7 +258,7 @@ class Asker:
 
     def recall(self, model: Model, request: Request) -> CallRow | None:
         """Return the recorded row of an answered call; None if it failed or was never made."""
-        row = self.journal.find(journal_key(model, request))
+        row = self.journal.find(journal_key(model, request), request.nonce.scope)
         if row is None or row.reply is None:
             return None
         self.on_event(_event_of("recalled", model, row))

@@ -112,6 +112,8 @@ _LOST = (
     "WHERE model NOT GLOB ?1 AND (is_left_over OR ?2))"
 )
 _FIND = f"SELECT {_COLUMNS} FROM calls WHERE key = ?"
+# `~` sorts after what else follows a video in a scope.
+_ABOUT = f"SELECT {_COLUMNS} FROM calls WHERE scope >= ? AND scope < ? || '~'"
 
 _AT_ONCE = 256
 """Calls that are read in one go."""
@@ -184,6 +186,11 @@ class FramesSent(NamedTuple):
     calls: int
 
 
+def video_of(place: str) -> str:
+    """Return the video that the id of a slot, or the scope of a call, begins with."""
+    return place.partition("-")[0]
+
+
 class Journal(RunTables):
     """The calls of one run."""
 
@@ -197,13 +204,29 @@ class Journal(RunTables):
         super().__init__(reader, writer)
         self._intended: set[str] = set()
         """Keys of calls that are under way."""
+        self._held: dict[str, dict[str, CallRow]] = {}
+        """Finished calls about the videos that are held in memory, by video and key."""
         if writer is not None and is_alone and self.intents():
             writer.write_now(_LEAVE_OVER, ())
 
-    def find(self, key: str) -> CallRow | None:
-        """Return the finished call with this key, be it a reply or a failure for good."""
+    def find(self, key: str, scope: str | None = None) -> CallRow | None:
+        """Return the finished call with this key, be it a reply or a failure for good.
+
+        With the scope of the call, no file is read for a video that is held in memory.
+        """
+        if (held := self._held.get(video_of(scope or ""))) is not None:
+            return held.get(key)
         row = self._reader.row(_FIND, key)
         return _call(row) if row else None
+
+    def hold(self, video: str) -> None:
+        """Keep the calls about a video in memory, and what is recorded of it, until `release`."""
+        found = self._reader.rows(_ABOUT, video, video)
+        self._held[video] = {row.key: row for row in map(_call, found)}
+
+    def release(self, video: str) -> None:
+        """Let go of the calls about a video."""
+        self._held.pop(video, None)
 
     async def record(self, row: CallRow) -> None:
         """Keep a finished call, committed when this returns; a key that is there stays as it is."""
@@ -219,6 +242,8 @@ class Journal(RunTables):
             self._intended.discard(row.key)
         else:
             await writer.write_all(record)
+        if (held := self._held.get(video_of(nonce.scope))) is not None:
+            held.setdefault(row.key, row)
 
     async def intend(self, intent: Intent) -> None:
         """Keep that a try is about to be sent: committed when this returns.

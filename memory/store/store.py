@@ -8,6 +8,7 @@ import time
 from array import array
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, closing
+from dataclasses import dataclass
 from pathlib import Path, PurePath
 from typing import Any, Literal, NamedTuple, Self, TypeVar, get_args
 
@@ -46,7 +47,7 @@ from videoautoarena.memory.store.connection import (
     refuse_stranger,
 )
 from videoautoarena.memory.store.evidence import Evidence
-from videoautoarena.memory.store.journal import Journal
+from videoautoarena.memory.store.journal import Journal, video_of
 from videoautoarena.memory.store.shares import Shares
 from videoautoarena.memory.store.writer import RunTables, Writer, Writes, needed
 
@@ -70,6 +71,18 @@ class BattleEnding(NamedTuple):
     model_a: str | None
     model_b: str | None
     verdict: str | None
+
+
+@dataclass(frozen=True)
+class HeldVideo:
+    """What the run's file holds of one video, in memory for as long as the video is played."""
+
+    battles: dict[str, Battle]
+    draws: dict[str, Draw]
+    frames: dict[str, VideoFrames]
+    """By id of the video; empty where they were not chosen yet."""
+    files: Sequence[str]
+    """Names of the texts about it."""
 
 
 class AnswerFrames(NamedTuple):
@@ -175,6 +188,9 @@ class Store(RunTables):
         self._lock = lock
         self._slots = NO_SLOTS
         """The slots read so far; they are kept, since slots are only ever added."""
+        self._held: dict[str, HeldVideo] = {}
+        self._held_files: dict[str, StoredFile | None] = {}
+        """Texts about held videos by name; None of a name that the run has no text of."""
 
     @classmethod
     def create(
@@ -229,6 +245,36 @@ class Store(RunTables):
             store = cls(reader, writer, lock, is_alone=is_alone)
             undo.pop_all()
         return store
+
+    def hold(self, video: str, files: Sequence[str] = ()) -> None:
+        """Keep in memory what the file holds of a video, so that reading it asks no disk.
+
+        That are its battles, draws, frames and calls, and the texts of these names; what is written
+        of them meanwhile is kept, too, until `release`. Whoever plays an event loop calls this in
+        a thread.
+        """
+        # `~` sorts after what else follows a video in the id of a slot.
+        about = "id >= ? AND id < ? || '~'"
+        battles = self._all(Battle, f"SELECT body FROM battles WHERE {about}", video, video)
+        named = about.replace("id", "slot")
+        draws = self._all(Draw, f"SELECT body FROM draws WHERE {named}", video, video)
+        frames = self.frames(video)
+        self._held[video] = HeldVideo(
+            {battle.id: battle for battle in battles},
+            {draw.slot: draw for draw in draws},
+            {video: frames} if frames else {},
+            tuple(files),
+        )
+        for name in files:
+            self._held_files[name] = self.file(name)
+        self.journal.hold(video)
+
+    def release(self, video: str) -> None:
+        """Let go of what was held of a video."""
+        held = self._held.pop(video, None)
+        for name in held.files if held else ():
+            self._held_files.pop(name, None)
+        self.journal.release(video)
 
     def close(self) -> None:
         """Write what is under way, then let go of file and lock; again is harmless."""
@@ -349,9 +395,15 @@ class Store(RunTables):
         sql = "INSERT INTO files (name, digest, text) VALUES (?, ?, ?) ON CONFLICT (name) DO "
         rows = [(name, digest(text), text) for name, text in texts.items()]
         needed(self._writer).write_now(sql + (newer if replace else "NOTHING"), *rows)
+        for row in map(StoredFile._make, rows):
+            # One that was there and is not to be replaced stays as it is.
+            if row.name in self._held_files and (replace or self._held_files[row.name] is None):
+                self._held_files[row.name] = row
 
     def file(self, name: str) -> StoredFile | None:
         """Return the text of that name as it was copied into the run."""
+        if name in self._held_files:
+            return self._held_files[name]
         row = self._reader.row("SELECT name, digest, text FROM files WHERE name = ?", name)
         return StoredFile(*row) if row else None
 
@@ -371,9 +423,13 @@ class Store(RunTables):
     async def put_frames(self, frames: VideoFrames) -> None:
         """Keep times and digests of a video's frames; the video must be there."""
         await self._put("INSERT INTO frames (video, body)", frames.video, frames)
+        if (held := self._held.get(frames.video)) is not None:
+            held.frames.setdefault(frames.video, frames)
 
     def frames(self, video: str) -> VideoFrames | None:
         """Return the frames of the video with this id."""
+        if (held := self._held.get(video)) is not None:
+            return held.frames.get(video)
         return self._one(VideoFrames, "SELECT body FROM frames WHERE video = ?", video)
 
     def damaged(self) -> dict[str, int]:
@@ -392,17 +448,25 @@ class Store(RunTables):
     async def put_draw(self, draw: Draw) -> None:
         """Keep who meets in a slot; the slot must be there."""
         await self._put("INSERT INTO draws (slot, body)", draw.slot, draw)
+        if (held := self._held.get(video_of(draw.slot))) is not None:
+            held.draws.setdefault(draw.slot, draw)
 
     def draw(self, slot: str) -> Draw | None:
         """Return who meets in the slot with this id."""
+        if (held := self._held.get(video_of(slot))) is not None:
+            return held.draws.get(slot)
         return self._one(Draw, "SELECT body FROM draws WHERE slot = ?", slot)
 
     async def put_battle(self, battle: Battle) -> None:
         """Keep a settled slot; the slot must be there."""
         await self._put("INSERT INTO battles (id, body)", battle.id, battle)
+        if (held := self._held.get(video_of(battle.id))) is not None:
+            held.battles.setdefault(battle.id, battle)
 
     def battle(self, battle: str) -> Battle | None:
         """Return the battle with this id."""
+        if (held := self._held.get(video_of(battle))) is not None:
+            return held.battles.get(battle)
         return self._one(Battle, "SELECT body FROM battles WHERE id = ?", battle)
 
     def battle_bytes(self, battle: str) -> bytes | None:

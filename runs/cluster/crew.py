@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import Callable, Coroutine, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from itertools import count
@@ -290,7 +290,7 @@ class Crew:
             self.say(f"machine {safe(hand.node.name)} is left out: its workers die")
         self._changed.set()
 
-    async def guarding(self, work: Coroutine[Any, Any, None]) -> None:
+    async def guarding(self, work: Awaitable[object]) -> None:
         """Await work that workers do; raise the error of `watching` if that ends first."""
         working = asyncio.ensure_future(work)
         try:

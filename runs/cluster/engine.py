@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Awaitable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from videoautoarena.agents.limits.prices import NOTHING
-from videoautoarena.memory.records.slots import Slots
+from videoautoarena.graph.context import Visit
 from videoautoarena.memory.store.shares import Unit
 from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.bench.play.work import OnPlayed, Remaining
@@ -32,16 +32,16 @@ from videoautoarena.runs.console.progress.events import (
     RunEvent,
     all_of,
 )
-from videoautoarena.runs.console.progress.interrupts import until_done
+from videoautoarena.runs.console.progress.interrupts import until_done, until_drained
 from videoautoarena.runs.console.progress.local_state import Machines
 from videoautoarena.runs.jobs.paid_job import AT_WORK
 from videoautoarena.runs.run.config.stopping_rule import RuleReading, kept_rule
-from videoautoarena.runs.run.rundir.context import CallPacing, EarlyEnd
+from videoautoarena.runs.run.rundir.context import CallPacing, EarlyEnd, all_done
 from videoautoarena.runs.run.rundir.opener import Opened
 from videoautoarena.runs.run.rundir.reader import run_file
 from videoautoarena.runs.run.rundir.slots import Lineup, newcomers_among
 from videoautoarena.runs.tournament.runner import Early, Limits
-from videoautoarena.runs.tournament.schedule import Visit, blocks_of, one_after_another, play_blocks
+from videoautoarena.runs.tournament.schedule import BlockQueue, blocks_of
 
 
 @dataclass(frozen=True)
@@ -51,16 +51,18 @@ class RayEngine:
     cluster: ClusterConnection
     lease_s: float = LEASE_S
 
-    async def play(
+    @asynccontextmanager
+    async def playing(
         self, run: Opened, out: Path, *, limits: Limits, listeners: Listeners, newcomers_only: bool
-    ) -> Early:
-        """Play every unsettled slot of a run, as `play_run` does in one process."""
+    ) -> AsyncIterator[ClusterGame]:
+        """Yield the game of a run whose videos are played by workers."""
         path = run_file(out).resolve()
         # For reading alone: the owner holds the lock of the file.
         with Store.open(path, write=False) as seen:
             setup = setup_of(seen, run, patience_s=limits.patience_s)
-            lineup = Lineup(seen.slots())
-            slots = lineup.slots.without(seen.settled_ids())
+            left = Lineup(seen.slots()).slots.without(seen.settled_ids())
+            is_newcomer = newcomers_among(left)
+            blocks = [] if newcomers_only else blocks_of(left.where(~is_newcomer))
             news = _News(seen, listeners.hear)
             owner = HeadClient(
                 self.cluster.on_head(RunOwnerActor, str(path), run.config), "the run's file"
@@ -70,22 +72,15 @@ class RayEngine:
             ) as crew:
                 sizes = {video.id: video.size_bytes for video in seen.videos()}
                 jobs = _Jobs(run, crew, sizes)
-                work = _play_all(jobs, slots, newcomers_only=newcomers_only)
+                newcomers = list(dict.fromkeys(s.video for s in left.where(is_newcomer)))
                 # Battles are settled by the owner, and their texts are in the file: they are read
                 # from there instead of travelling to the command.
                 async with news.told(owner):
-                    stopped = await until_done(crew, crew.guarding(work), listeners)
-                needed = await crew.lender("needed") if setup.caps else NOTHING
-                reading: RuleReading | None = await owner("reading")
+                    yield ClusterGame(
+                        jobs, crew, owner, BlockQueue(blocks), newcomers, has_caps=bool(setup.caps)
+                    )
             # What was settled since the last look.
             news.look()
-        return Early(
-            stopped,
-            is_capped=stopped and crew.is_broke,
-            gone=crew.lost if stopped else None,
-            needed=needed,
-            met=reading if reading and reading.is_met else None,
-        )
 
     async def play_bench(
         self,
@@ -203,13 +198,60 @@ class _Jobs:
         )
 
 
-async def _play_all(jobs: _Jobs, slots: Slots, *, newcomers_only: bool) -> None:
-    """Play slots as one process would: whole blocks in stored order, then newcomers'."""
-    of_newcomer = newcomers_among(slots)
-    if not newcomers_only:
-        blocks = blocks_of(slots.where(~of_newcomer))
-        await play_blocks(blocks, one_after_another(jobs.play))
-    await play_blocks([list(dict.fromkeys(s.video for s in slots.where(of_newcomer)))], jobs.meet)
+@dataclass
+class ClusterGame:
+    """A run whose videos are played by the workers of a cluster."""
+
+    jobs: _Jobs
+    crew: Crew
+    owner: HeadClient
+    queue: BlockQueue
+    newcomers: Sequence[str]
+    """Videos about which newcomers have slots left."""
+    has_caps: bool
+    is_stopped: bool = False
+    """Whether something was left when no more calls were sent."""
+
+    @property
+    def calls(self) -> Crew:
+        """What makes its calls."""
+        return self.crew
+
+    @property
+    def blocks(self) -> Sequence[Sequence[Visit]]:
+        """The visits of each block that was left when the game began, in stored order."""
+        return self.queue.blocks
+
+    def take(self) -> int | None:
+        """Return the number of the next block that nobody has begun; None where none is left."""
+        return self.queue.take()
+
+    @asynccontextmanager
+    async def visiting(self, visit: Visit) -> AsyncIterator[None]:
+        """Have a visit played by a worker; nothing is left to be played here."""
+        async with self.queue.turn_of(visit.video):
+            await self.jobs.play(visit)
+            yield None
+
+    async def meet_newcomers(self) -> None:
+        """Play the slots of newcomers over stored answers."""
+        await all_done(self.jobs.meet(video) for video in self.newcomers)
+
+    async def until_drained(self, work: Awaitable[object]) -> None:
+        """Await work whose calls are all the game's; cancel it once no call is sent any more."""
+        self.is_stopped |= await until_drained(self.crew, self.crew.guarding(work))
+
+    async def end(self) -> Early:
+        """Return why the game ended before all was played, if it did."""
+        needed = await self.crew.lender("needed") if self.has_caps else NOTHING
+        reading: RuleReading | None = await self.owner("reading")
+        return Early(
+            self.is_stopped,
+            is_capped=self.is_stopped and self.crew.is_broke,
+            gone=self.crew.lost if self.is_stopped else None,
+            needed=needed,
+            met=reading if reading and reading.is_met else None,
+        )
 
 
 class _News:

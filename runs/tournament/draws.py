@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 from collections import Counter
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
+from contextlib import AbstractAsyncContextManager, nullcontext
 from functools import cached_property
 from heapq import nsmallest
 from typing import NamedTuple
@@ -163,21 +164,32 @@ class NewcomerDraws:
 async def write_draws(store: Store, draws: NewcomerDraws, slots: Iterable[Slot]) -> None:
     """Write down the draws of slots that have none yet, before anybody acts on them."""
 
+    def missing(slot: str) -> Draw | None:
+        return draws.of(slot) if store.draw(slot) is None else None
+
     async def write(slot: Slot) -> None:
-        if store.draw(slot.id) is None:
-            await store.put_draw(draws.of(slot.id))
+        # In a thread, since it reads the file.
+        if (draw := await asyncio.to_thread(missing, slot.id)) is not None:
+            await store.put_draw(draw)
 
     await _each(write, slots)
 
 
 async def play_newcomers(
-    arena: Arena, slots: Iterable[Slot], source_of: Callable[[str], Battle]
+    arena: Arena,
+    slots: Iterable[Slot],
+    source_of: Callable[[str], Battle],
+    holding: Callable[[str], AbstractAsyncContextManager[None]] = lambda _video: nullcontext(),
 ) -> None:
-    """Play slots of newcomers side by side; the first exception ends all others."""
+    """Play slots of newcomers side by side; the first exception ends all others.
+
+    `holding` takes a video while slots about it are played.
+    """
     from videoautoarena.graph.newcomer import play_newcomer
 
     async def play(slot: Slot) -> None:
-        await play_newcomer(arena, slot.id, source_of(slot.id))
+        async with holding(slot.video):
+            await play_newcomer(arena, slot.id, source_of(slot.id))
 
     await _each(play, slots)
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import cast
 
 import numpy as np
@@ -14,13 +13,15 @@ from videoautoarena.agents.limits.budget import SpendOrder
 from videoautoarena.agents.limits.prices import summed
 from videoautoarena.agents.models.registry import lacks_of_keys
 from videoautoarena.graph.slot_ids import base_of, generation_of, is_newcomer, joining_of
+from videoautoarena.memory.records.errors import BadInput
 from videoautoarena.memory.records.records import Role, Slot, Video
 from videoautoarena.memory.records.slots import NO_SLOTS, Ints, Longs, Mask, Slots
 from videoautoarena.memory.store.journal import Journal
 from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.console.progress.events import Say
 from videoautoarena.runs.console.progress.listeners import gather_usable
-from videoautoarena.runs.run.config.run_config import Flags, RunConfig, resolve
+from videoautoarena.runs.run.config.run_config import RunConfig, resolve
+from videoautoarena.runs.run.config.run_request import RunRequest
 from videoautoarena.runs.run.inputs.facts import read_facts
 from videoautoarena.runs.run.inputs.users import kept_file, seats, seats_of, with_users
 from videoautoarena.runs.run.rundir.budget import priced
@@ -48,15 +49,17 @@ from videoautoarena.runs.tournament.schedule import numbers_of_visits
 from videoautoarena.video.folder.find import Findings
 
 
-def plan_ahead(
-    folder: Path, out: Path, flags: Flags, *, say: Say, retry_failed: bool = False
-) -> tuple[Plan, Findings]:
-    """Return the plan of `simulate` with these flags, and the videos that it would play.
+def plan_ahead(request: RunRequest, *, say: Say) -> tuple[Plan, Findings]:
+    """Return the plan of what is asked for, and the videos that it would play.
 
     Nothing is written and nobody called; `say` hears of files that are no use. BadInput or
     ForeignRun where such a run could not start.
     """
-    settings = resolve(allowed_as_begun(out, named_in_full(out, flags)))
+    out = request.out
+    folder = request.videos
+    if folder is None:
+        raise BadInput("a plan needs the folder of the videos; pass --videos")
+    settings = resolve(allowed_as_begun(out, named_in_full(out, request)))
     # A plan needs no key, and says which ones its run would lack.
     lacking = lacks_of_keys(settings.config.model_of(alias) for alias in settings.config.cast)
     found = gather_usable(folder, say)
@@ -77,7 +80,7 @@ def plan_ahead(
         newest = next_generation(store.slots())
         config = priced(configured(out, kept, settings, generation=newest))
         at_hand = {video.id for video in found.videos}
-        failed = failed_slots(store, at_hand=at_hand) if retry_failed else set()
+        failed = failed_slots(store, at_hand=at_hand) if request.retry_failed else set()
         plan = plan_of(config, work_left(config, store, found, failed=failed))
         return replace(plan, concurrency=settings.concurrency, lacking=lacking), found
 

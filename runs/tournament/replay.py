@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass, field, replace
 from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import NamedTuple, Self
 
@@ -29,7 +30,7 @@ from videoautoarena.runs.run.rundir.slots import Lineup, newcomers_among
 from videoautoarena.runs.run.rundir.waves import Waves
 from videoautoarena.runs.tournament.draws import Draws, NewcomerDraws, WrittenDraws
 from videoautoarena.runs.tournament.merge import runs_in
-from videoautoarena.runs.tournament.schedule import Visit, blocks_of, play_blocks
+from videoautoarena.runs.tournament.schedule import blocks_of
 
 
 @dataclass
@@ -141,15 +142,13 @@ async def _play(arena: Arena, slots: Slots, found: Replayed) -> None:
         for video in slots.where(slots.personas == persona).videos_of():
             users.setdefault(video, set()).add(persona)
 
-    # Each lineage by itself: what is wrong with one must not end the others.
-    async def play_again(visit: Visit) -> None:
+    for visit in chain.from_iterable(blocks_of(slots)):
+        # Each lineage by itself: what is wrong with one must not end the others.
         for persona in sorted(users[visit.video]):
             try:
                 await play(_alone(arena, visit.video, persona), visit.video)
             except (JournalMiss, StoreError) as wrong:
                 found.differences.append(f"{lineage_id(visit.video, persona)}: {wrong}")
-
-    await play_blocks(blocks_of(slots), play_again)
 
 
 async def _play_newcomers(

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
-from collections.abc import AsyncIterator, Coroutine
-from contextlib import asynccontextmanager
+from collections import Counter
+from collections.abc import AsyncIterator, Awaitable, Sequence
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -15,7 +17,7 @@ from videoautoarena.agents.limits.budget import CappedBudget
 from videoautoarena.agents.limits.caps import SpendCaps
 from videoautoarena.agents.limits.outages import PATIENCE_S, Outage
 from videoautoarena.agents.limits.prices import NOTHING, MoneyAndTokens
-from videoautoarena.graph.context import Arena, always
+from videoautoarena.graph.context import Arena, Game, Visit, always
 from videoautoarena.graph.slot_ids import base_of
 from videoautoarena.memory.records.records import Battle, Draw, VideoFrames
 from videoautoarena.memory.records.slots import Slots
@@ -34,7 +36,11 @@ from videoautoarena.runs.console.progress.events import (
     VideoWatched,
     all_of,
 )
-from videoautoarena.runs.console.progress.interrupts import until_done
+from videoautoarena.runs.console.progress.interrupts import (
+    InFlight,
+    announce,
+    until_drained,
+)
 from videoautoarena.runs.console.progress.local_state import KeptWaits
 from videoautoarena.runs.run.config.stopping_rule import (
     NO_CAPS,
@@ -44,14 +50,15 @@ from videoautoarena.runs.run.config.stopping_rule import (
     kept_rule,
 )
 from videoautoarena.runs.run.inputs.facts import stored_facts
+from videoautoarena.runs.run.inputs.users import FILE as USERS
 from videoautoarena.runs.run.inputs.users import personas_of
 from videoautoarena.runs.run.rundir.budget import Budget
 from videoautoarena.runs.run.rundir.call_facts import FactCount
 from videoautoarena.runs.run.rundir.context import Calling, asker_of, assemble
-from videoautoarena.runs.run.rundir.failures import Faulty, Forfeits
+from videoautoarena.runs.run.rundir.failures import UNUSABLE, Faulty, Forfeits
 from videoautoarena.runs.run.rundir.frames import RunFrames
 from videoautoarena.runs.run.rundir.opener import Opened
-from videoautoarena.runs.run.rundir.reader import RunReader, damage, run_file
+from videoautoarena.runs.run.rundir.reader import SUBTITLES, RunReader, damage, run_file
 from videoautoarena.runs.run.rundir.slots import Lineup, Tally, newcomers_among
 from videoautoarena.runs.run.rundir.waves import (
     NOTHING_LEFT,
@@ -71,10 +78,8 @@ from videoautoarena.runs.tournament.draws import (
 from videoautoarena.runs.tournament.forecast import spend_order_of
 from videoautoarena.runs.tournament.schedule import (
     Ahead,
-    Visit,
+    BlockQueue,
     blocks_of,
-    one_after_another,
-    play_blocks,
 )
 from videoautoarena.video.sampling.cache import FrameCache
 from videoautoarena.video.workers.decoders import Decoders
@@ -137,13 +142,24 @@ class Early(NamedTuple):
     """The reading that met the stopping rule."""
 
 
+class PlayedGame(Game, Protocol):
+    """A run that is being played, and what can be asked of it."""
+
+    @property
+    def calls(self) -> InFlight:
+        """What makes its calls."""
+
+    async def end(self) -> Early:
+        """Return why the game ended before all was played, if it did."""
+
+
 class Engine(Protocol):
     """Plays a run elsewhere than in this process, such as on a cluster."""
 
-    async def play(
+    def playing(
         self, run: Opened, out: Path, *, limits: Limits, listeners: Listeners, newcomers_only: bool
-    ) -> Early:
-        """Play every unsettled slot of a run whose file nobody has open for writing."""
+    ) -> AbstractAsyncContextManager[PlayedGame]:
+        """Yield the game of a run whose file nobody has open for writing."""
 
 
 @dataclass(frozen=True)
@@ -162,105 +178,176 @@ class Limits:
     """What plays the run; None: this process."""
 
 
-Play = Coroutine[object, object, Finished]
-"""A run that is open; await it to play every unsettled slot.
+class RunSession:
+    """One process's work on a run that is open for writing, from its opening to how it ended."""
 
-What comes before the first call is done outside the event loop, where Ctrl-C works at once.
-"""
-
-
-async def play_run(
-    run: Opened, out: Path, *, limits: Limits, listeners: Listeners, newcomers_only: bool = False
-) -> Finished:
-    """Play every unsettled slot, or those of newcomers over stored answers, and close the run.
-
-    An interrupt lets calls under way finish, a second one stops.
-    """
-    early = Early()
-    store = run.store
-    try:
-        lineup = Lineup(store.slots())
-        said = listeners.say
+    def __init__(
+        self,
+        run: Opened,
+        out: Path,
+        *,
+        limits: Limits,
+        listeners: Listeners,
+        newcomers_only: bool = False,
+    ) -> None:
+        self.out = out
+        self.finished: Finished | None = None
+        """How it ended; None until it has."""
+        self.is_begun = False
+        self.holders = 0
+        """How many play it just now."""
+        self._run = run
+        self._store = run.store
+        self._limits = limits
         alarm = FailureAlarm(
             out,
-            said,
-            # `store` is looked up when this is called: with an engine it is opened anew.
-            lambda: _count_forfeits(store),
+            listeners.say,
+            # The store is looked up when this is called: with an engine it is opened anew.
+            lambda: _count_forfeits(self._store),
             accepted=limits.max_void,
             key_of=lambda alias: run.config.model_of(alias).key_source,
         )
-        listeners = Listeners(said, all_of(listeners.hear, alarm.hear))
-        caps = kept_caps(store)
-        slots = lineup.slots.without(store.settled_ids())
-        if slots := slots.where(newcomers_among(slots)) if newcomers_only else slots:
-            listeners.hear(_beginning(run, out, caps))
-            if limits.engine is None:
-                early = await _play_here(run, slots, limits, listeners, newcomers_only)
-            else:
-                store.close()
-                # Others write it now; what is read of it here is what they have committed.
-                store = Store.open(run_file(out), write=False)
-                early = await limits.engine.play(
-                    run, out, limits=limits, listeners=listeners, newcomers_only=newcomers_only
-                )
-                store.close()
-                store = Store.open(run_file(out), write=True)
-            keep_met(store, early.met)
-            address = early.gone.address if early.gone else ""
-            listeners.hear(
-                RunEnded(early.is_stopped, early.is_capped, store.journal.spent(), address)
-            )
-        for line in damage(store):
-            listeners.say(line)
+        self.listeners = Listeners(listeners.say, all_of(listeners.hear, alarm.hear))
+        self._newcomers_only = newcomers_only
+        self._opening = asyncio.Lock()
+        self._game: PlayedGame | None = None
+        self._undo = AsyncExitStack()
+        self._is_draining = False
+        self._is_cut_off = False
+
+    @property
+    def under_way(self) -> int:
+        """How many tries have been sent and have not come back."""
+        return self._game.calls.under_way if self._game else 0
+
+    @property
+    def is_broke(self) -> bool:
+        """Whether a cap is reached."""
+        return self._game is not None and self._game.calls.is_broke
+
+    def drain(self) -> None:
+        """Send no further call; those under way are finished."""
+        self._is_draining = True
+        if self._game:
+            self._game.calls.drain()
+
+    async def begin(self) -> dict[str, int]:
+        """Say that the run begins; return how many slots it has, and how many are left."""
+        self.is_begun = True
+        counts, begun = await asyncio.to_thread(self._look)
+        if counts["left"]:
+            self.listeners.hear(begun)
+        return counts
+
+    def _look(self) -> tuple[dict[str, int], RunBegun]:
+        lineup = Lineup(self._store.slots())
+        left = lineup.slots.without(self._store.settled_ids())
+        newcomers = len(left.where(newcomers_among(left)))
+        counts = {
+            "slots": len(lineup.slots),
+            "left": newcomers if self._newcomers_only else len(left),
+            "newcomers": newcomers,
+        }
+        return counts, _beginning(self._run, self.out, kept_caps(self._store))
+
+    @asynccontextmanager
+    async def playing(self) -> AsyncIterator[PlayedGame]:
+        """Yield the run's game: it begins with whoever comes first, and lasts until `end`."""
+        self.holders += 1
+        try:
+            async with self._opening:
+                if self._game is None:
+                    self._game = await self._undo.enter_async_context(self._begun_game())
+                    announce(self._game.calls, self.listeners)
+                    if self._is_draining:
+                        self._game.calls.drain()
+            yield self._game
+        finally:
+            self.holders -= 1
+
+    @asynccontextmanager
+    async def _begun_game(self) -> AsyncIterator[PlayedGame]:
+        if self._limits.engine is None:
+            async with _played_here(
+                self._run,
+                limits=self._limits,
+                listeners=self.listeners,
+                newcomers_only=self._newcomers_only,
+            ) as game:
+                yield game
+            return
+        # Others write the file meanwhile; what is read of it here is what they have committed.
+        await self._reopen(write=False)
+        try:
+            async with self._limits.engine.playing(
+                self._run,
+                self.out,
+                limits=self._limits,
+                listeners=self.listeners,
+                newcomers_only=self._newcomers_only,
+            ) as game:
+                yield game
+        finally:
+            await self._reopen(write=True)
+
+    async def _reopen(self, *, write: bool) -> None:
+        def reopen() -> Store:
+            self._store.close()
+            return Store.open(run_file(self.out), write=write)
+
+        self._store = await asyncio.to_thread(reopen)
+
+    async def end(self, *, is_cut_off: bool = False) -> Finished:
+        """End the game, if it began, and close the run; return how it ended."""
+        if self.finished is not None:
+            return self.finished
+        early = await self._game.end() if self._game else Early()
+        if is_cut_off:
+            early = early._replace(is_stopped=True)
+        await self._undo.aclose()
+        finished, lines, ended = await asyncio.to_thread(self._finish, early)
+        self.finished = finished
+        if self._game:
+            self.listeners.hear(ended)
+        for line in lines:
+            self.listeners.say(line)
+        await self.close()
+        return finished
+
+    def _finish(self, early: Early) -> tuple[Finished, list[str], RunEnded]:
+        store = self._store
+        keep_met(store, early.met)
+        spent = store.journal.spent()
         forfeits = _count_forfeits(store)
-        return Finished(
-            total=len(lineup.slots),
+        finished = Finished(
+            total=len(Lineup(store.slots()).slots),
             settled=forfeits.verdicts.total(),
             voids=forfeits.verdicts["void"],
             interrupted=early.is_stopped and not early.is_capped and early.gone is None,
-            max_void=limits.max_void,
+            max_void=self._limits.max_void,
             is_capped=early.is_capped,
             gone=early.gone,
-            faulty=forfeits.faulty(limits.max_void),
-            caps=caps,
+            faulty=forfeits.faulty(self._limits.max_void),
+            caps=kept_caps(store),
             needed=early.needed,
-            spent=store.journal.spent(),
+            spent=spent,
             outlook=look_ahead(store),
         )
-    finally:
-        store.close()
+        address = early.gone.address if early.gone else ""
+        ended = RunEnded(early.is_stopped, early.is_capped, spent, address)
+        return finished, list(damage(store)), ended
+
+    async def close(self) -> None:
+        """Close the run, wherever it stands; again is harmless."""
+        try:
+            await self._undo.aclose()
+        finally:
+            await asyncio.to_thread(self._store.close)
 
 
-async def _play_here(
-    run: Opened, slots: Slots, limits: Limits, listeners: Listeners, newcomers_only: bool
-) -> Early:
-    """Play slots in this process."""
-    store = run.store
-    in_waves = kept_rule(store).rule is not None or run.config.pairing == "mix"
-    spend_order = partial(
-        spend_order_of, run.config, store, in_waves=in_waves, newcomers_only=newcomers_only
-    )
-    budget = Budget.of(store, run.config, spend_order=spend_order)
-    store.sessions.begin()
-    waits = KeptWaits(store, os.getpid())
-    listeners = replace(listeners, hear=all_of(listeners.hear, waits.hear))
-    async with playing(run, budget, limits=limits, hear=listeners.hear) as game:
-        stopped = await _play_all(game, slots, listeners)
-    asker = game.asker
-    met = None
-    if game.watch is not None:
-        # Until here it was read only when a slot asked for
-        # its turn, as none does after the last waves.
-        game.watch.look()
-        met = game.watch.met
-    cap = budget.spend_cap
-    return Early(
-        stopped,
-        is_capped=stopped and asker.is_broke,
-        gone=asker.lost if stopped else None,
-        needed=cap.needed if isinstance(cap, CappedBudget) else NOTHING,
-        met=met,
-    )
+def files_about(video: str) -> tuple[str, ...]:
+    """Return the names of a run's texts about one video that are read while it is played."""
+    return f"{UNUSABLE}{video}", f"{SUBTITLES}{video}", f"{USERS}/{video}"
 
 
 def _count_forfeits(store: Store) -> Forfeits:
@@ -286,18 +373,91 @@ def _beginning(run: Opened, out: Path, caps: SpendCaps) -> RunBegun:
     )
 
 
-@dataclass(frozen=True)
+@dataclass
 class RunInProgress:
-    """A run under way."""
+    """A run that is played in this process."""
 
     arena: Arena
     asker: Asker
+    store: Store
     slots: Slots
     """Every slot."""
     watch: Watch | None
     """Present where a rule may stop the run."""
     guests: NewcomerDraws
     ahead: Ahead
+    budget: Budget
+    queue: BlockQueue
+    newcomers: Slots
+    """Those of newcomers that are left."""
+    is_stopped: bool = False
+    """Whether something was left when no more calls were sent."""
+    holders: Counter[str] = field(default_factory=Counter)
+    """How many play a video just now."""
+
+    @property
+    def calls(self) -> Asker:
+        """What makes its calls."""
+        return self.asker
+
+    @property
+    def blocks(self) -> Sequence[Sequence[Visit]]:
+        """The visits of each block that was left when the game began, in stored order."""
+        return self.queue.blocks
+
+    def take(self) -> int | None:
+        """Return the number of the next block that nobody has begun; None where none is left."""
+        return self.queue.take()
+
+    @asynccontextmanager
+    async def visiting(self, visit: Visit) -> AsyncIterator[Arena]:
+        """Yield the arena in which a video is played as far as its visit goes."""
+
+        def is_wanted(slot: str) -> bool:
+            is_of_it = self.slots.called(slot).generation <= visit.generation
+            return self.arena.wanted(slot) and is_of_it
+
+        async with self.queue.turn_of(visit.video), self._held(visit.video):
+            yield replace(self.arena, wanted=is_wanted)
+
+    @asynccontextmanager
+    async def _held(self, video: str) -> AsyncIterator[None]:
+        """Keep what the run's file holds of a video in memory, so that no read stops the loop."""
+        self.holders[video] += 1
+        try:
+            if self.holders[video] == 1:
+                await asyncio.to_thread(self.store.hold, video, files_about(video))
+            yield
+        finally:
+            self.holders[video] -= 1
+            if not self.holders[video]:
+                del self.holders[video]
+                self.store.release(video)
+
+    async def meet_newcomers(self) -> None:
+        """Play the slots of newcomers over stored answers."""
+        await play_newcomers(self.arena, self.newcomers, self.guests.source_of, self._held)
+
+    async def until_drained(self, work: Awaitable[object]) -> None:
+        """Await work whose calls are all the game's; cancel it once no call is sent any more."""
+        self.is_stopped |= await until_drained(self.asker, work)
+
+    async def end(self) -> Early:
+        """Return why the game ended before all was played, if it did."""
+        met = None
+        if self.watch is not None:
+            # Until here it was read only when a slot asked for
+            # its turn, as none does after the last waves.
+            self.watch.look()
+            met = self.watch.met
+        cap = self.budget.spend_cap
+        return Early(
+            self.is_stopped,
+            is_capped=self.is_stopped and self.asker.is_broke,
+            gone=self.asker.lost if self.is_stopped else None,
+            needed=cap.needed if isinstance(cap, CappedBudget) else NOTHING,
+            met=met,
+        )
 
     def is_over(self) -> bool:
         """Return whether no video that was not asked for by now will be needed."""
@@ -306,37 +466,62 @@ class RunInProgress:
 
 
 @asynccontextmanager
+async def _played_here(
+    run: Opened, *, limits: Limits, listeners: Listeners, newcomers_only: bool
+) -> AsyncIterator[RunInProgress]:
+    """Yield a run that is ready to be played in this process."""
+    store = run.store
+
+    def begin() -> Budget:
+        in_waves = kept_rule(store).rule is not None or run.config.pairing == "mix"
+        spend_order = partial(
+            spend_order_of, run.config, store, in_waves=in_waves, newcomers_only=newcomers_only
+        )
+        store.sessions.begin()
+        return Budget.of(store, run.config, spend_order=spend_order)
+
+    budget = await asyncio.to_thread(begin)
+    waits = KeptWaits(store, os.getpid())
+    hear = all_of(listeners.hear, waits.hear)
+    async with playing(
+        run, budget, limits=limits, hear=hear, newcomers_only=newcomers_only
+    ) as game:
+        turns = dict.fromkeys(visit.video for block in game.blocks for visit in block)
+        async with game.ahead.over(list(turns), game.is_over):
+            yield game
+
+
+@asynccontextmanager
 async def playing(
-    run: Opened, budget: Budget, *, limits: Limits, hear: Hear
+    run: Opened, budget: Budget, *, limits: Limits, hear: Hear, newcomers_only: bool = False
 ) -> AsyncIterator[RunInProgress]:
     """Yield a run that is ready to be played; close its decoders and clients afterwards."""
     store = run.store
     config = run.config
     if isinstance(cap := budget.spend_cap, CappedBudget):
         hear = all_of(partial(_free_money, cap), hear)
-    videos = {video.id: video for video in store.videos()}
-    slots = store.slots()
     async with Decoders(FrameCache()) as decoders:
-        run_frames = RunFrames(
-            store, decoders, files=run.files, sampling=config.sampling, videos=videos
-        )
-        calling = Calling(store, config, run_frames.jpegs)
-        asker = asker_of(calling, budget, pace=limits, hear=hear)
-        waves = Waves.of(store, config.models)
-        rule = kept_rule(store).rule
-        watch = rule and Watch(rule, config, waves, lambda reading: hear(RuleRead(reading)))
-        guests = NewcomerDraws(config, store)
-        lineup = Lineup(slots)
-        # Before anything is played: a draw stands in the file before anybody acts on it.
-        await write_draws(store, guests, lineup.slots.where(newcomers_among(lineup.slots)))
-        draws = WrittenDraws(Draws(config, slots, waves, guests), store)
-        ahead = Ahead(run_frames.foresee)
-        heard = _Heard(run_frames, draws, store, waves, ahead, hear)
-        known = stored_facts(store)
-        common = assemble(
-            config, asker, prompts=run.prompts, videos=videos, lineup=lineup, facts=known
-        )
-        try:
+
+        def ready() -> RunInProgress:
+            videos = {video.id: video for video in store.videos()}
+            slots = store.slots()
+            run_frames = RunFrames(
+                store, decoders, files=run.files, sampling=config.sampling, videos=videos
+            )
+            calling = Calling(store, config, run_frames.jpegs)
+            asker = asker_of(calling, budget, pace=limits, hear=hear)
+            waves = Waves.of(store, config.models)
+            rule = kept_rule(store).rule
+            watch = rule and Watch(rule, config, waves, lambda reading: hear(RuleRead(reading)))
+            guests = NewcomerDraws(config, store)
+            lineup = Lineup(slots)
+            draws = WrittenDraws(Draws(config, slots, waves, guests), store)
+            ahead = Ahead(run_frames.foresee)
+            heard = _Heard(run_frames, draws, store, waves, ahead, hear)
+            known = stored_facts(store)
+            common = assemble(
+                config, asker, prompts=run.prompts, videos=videos, lineup=lineup, facts=known
+            )
             arena = common(
                 frames=heard.frames,
                 draw=heard.draw,
@@ -347,9 +532,29 @@ async def playing(
                 turn=watch.turn if watch else always,
                 brought=partial(personas_of, store),
             )
-            yield RunInProgress(arena, asker, slots, watch, guests, ahead)
+            left = lineup.slots.without(store.settled_ids())
+            is_newcomer = newcomers_among(left)
+            blocks = [] if newcomers_only else blocks_of(left.where(~is_newcomer))
+            return RunInProgress(
+                arena,
+                asker,
+                store,
+                slots,
+                watch,
+                guests,
+                ahead,
+                budget,
+                BlockQueue(blocks),
+                left.where(is_newcomer),
+            )
+
+        game = await asyncio.to_thread(ready)
+        try:
+            # Before anything is played: a draw stands in the file before anybody acts on it.
+            await write_draws(store, game.guests, game.newcomers)
+            yield game
         finally:
-            await asker.aclose()
+            await game.asker.aclose()
 
 
 @dataclass(frozen=True)
@@ -388,25 +593,3 @@ def _free_money(spend_cap: CappedBudget, event: RunEvent) -> None:
     """Tell a cap about a battle that needs no more money."""
     if isinstance(event, BattleSettled):
         spend_cap.end(base_of(event.battle.id))
-
-
-async def _play_all(game: RunInProgress, slots: Slots, listeners: Listeners) -> bool:
-    """Play all blocks; return whether an interrupt or a cap ended them early."""
-    from videoautoarena.graph.tournament import play
-
-    async def go_and_play(visit: Visit) -> None:
-        def is_wanted(slot: str) -> bool:
-            is_of_it = game.slots.called(slot).generation <= visit.generation
-            return game.arena.wanted(slot) and is_of_it
-
-        await play(replace(game.arena, wanted=is_wanted), visit.video)
-
-    async def play_them() -> None:
-        of_newcomer = newcomers_among(slots)
-        blocks = blocks_of(slots.where(~of_newcomer))
-        turns = dict.fromkeys(visit.video for block in blocks for visit in block)
-        async with game.ahead.over(list(turns), game.is_over):
-            await play_blocks(blocks, one_after_another(go_and_play))
-        await play_newcomers(game.arena, slots.where(of_newcomer), game.guests.source_of)
-
-    return await until_done(game.asker, play_them(), listeners)

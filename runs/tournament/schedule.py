@@ -3,32 +3,37 @@
 from __future__ import annotations
 
 import asyncio
-from collections import defaultdict
-from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
 from contextlib import asynccontextmanager, suppress
-from typing import NamedTuple, TypeVar
+from weakref import WeakValueDictionary
 
 import numpy as np
 
+from videoautoarena.graph.context import Visit
 from videoautoarena.memory.records.errors import ArenaError
 from videoautoarena.memory.records.records import Slot
 from videoautoarena.memory.records.slots import Longs, Slots
 
-# A draw looks at waves up to two before its own, so a third open block could only wait.
-OPEN_BLOCKS = 2
-T = TypeVar("T")
-Play = Callable[[T], Coroutine[object, object, object]]
 
+class BlockQueue:
+    """The blocks of a run that are left, each begun once and in stored order."""
 
-class Visit(NamedTuple):
-    """A video, played as far as a generation of slots goes.
+    def __init__(self, blocks: Sequence[Sequence[Visit]]) -> None:
+        self.blocks = blocks
+        self._left = iter(range(len(blocks)))
+        # Weak, so that a lock lives only while somebody holds it or waits for it.
+        self._locks = WeakValueDictionary[str, asyncio.Lock]()
 
-    Slots of a later one may wait for every block of this one; a visit that went on to them would
-    keep its block open until blocks were done that it kept from beginning.
-    """
+    def take(self) -> int | None:
+        """Return the number of the next block; None where all have begun."""
+        return next(self._left, None)
 
-    video: str
-    generation: int
+    def turn_of(self, video: str) -> asyncio.Lock:
+        """Return the lock that whoever plays a video holds.
+
+        Two visits of one video at once would both ask its examiner, under one and the same key.
+        """
+        return self._locks.setdefault(video, asyncio.Lock())
 
 
 def blocks_of(slots: Iterable[Slot]) -> list[list[Visit]]:
@@ -50,44 +55,6 @@ def numbers_of_visits(slots: Slots) -> Longs:
     blocks = 1 + int(slots.columns.block.max(initial=0))
     visits = (slots.generations.astype(np.int64) * blocks + columns.block) * len(slots.videos)
     return visits + columns.video
-
-
-def one_after_another(play: Play[Visit]) -> Play[Visit]:
-    """Return a function that plays visits, those of one video one after another."""
-    locks: dict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
-
-    async def in_turn(visit: Visit) -> None:
-        # Two visits of one video at once would both ask its examiner, under one and the same key.
-        async with locks[visit.video]:
-            await play(visit)
-
-    return in_turn
-
-
-async def play_blocks(blocks: Sequence[Sequence[T]], play: Play[T]) -> None:
-    """Play every video, two blocks at a time; the first exception ends all others and is raised."""
-    open_blocks = asyncio.Semaphore(OPEN_BLOCKS)
-
-    async def play_block(videos: Sequence[T]) -> None:
-        try:
-            async with asyncio.TaskGroup() as group:
-                for video in videos:
-                    group.create_task(play(video))
-        finally:
-            open_blocks.release()
-
-    try:
-        async with asyncio.TaskGroup() as group:
-            for videos in blocks:
-                # Before its task is made, so that blocks begin in stored order.
-                await open_blocks.acquire()
-                group.create_task(play_block(videos))
-    except BaseExceptionGroup as several:
-        inner: BaseException = several
-        # The class of the first error decides the exit code; a group would hide it.
-        while isinstance(inner, BaseExceptionGroup):
-            inner = inner.exceptions[0]
-        raise inner from None
 
 
 AHEAD = 21

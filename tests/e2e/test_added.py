@@ -19,11 +19,11 @@ from tests.support.whole_runs import KEY, battles, command, committed_keys, envi
 from videoautoarena.agents.limits.caps import SpendCaps
 from videoautoarena.graph.slot_ids import is_newcomer
 from videoautoarena.memory.records.records import Battle
+from videoautoarena.runs.api.add import AddRequest, add
+from videoautoarena.runs.api.simulate import Finished, Limits, resume
 from videoautoarena.runs.cli.program.ending import ending, run_async
 from videoautoarena.runs.console.progress.events import Listeners, nobody
 from videoautoarena.runs.run.rundir.opener import OpenOptions
-from videoautoarena.runs.tournament.add import AddRequest, add
-from videoautoarena.runs.tournament.simulate import Finished, Limits, resume
 
 ALWAYS = 10**6
 NEW = "terse"

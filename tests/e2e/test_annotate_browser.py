@@ -26,7 +26,8 @@ from tests.support.whole_runs import command, environment
 from videoautoarena.memory.records.records import Battle, Sampling
 from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.run.config.agreement import remember
-from videoautoarena.runs.run.config.run_config import Flags, resolve
+from videoautoarena.runs.run.config.run_config import resolve
+from videoautoarena.runs.run.config.run_request import RunRequest
 from videoautoarena.runs.run.rundir.opener import FOLDER_FILE
 from videoautoarena.video.folder.find import read_video
 from videoautoarena.video.sampling.cache import FrameCache
@@ -90,7 +91,7 @@ def labelled(sample_clips: Path, tmp_path_factory: pytest.TempPathFactory) -> Pa
                     await store.put_frames(await decoders.frames(path, film, Sampling()))
 
     asyncio.run(decode())
-    remember(resolve(Flags()).config, sample_clips, names=())
+    remember(resolve(RunRequest()).config, sample_clips, names=())
     return out
 
 

@@ -15,7 +15,8 @@ from tests.support.small_runs import battles_of
 from tests.support.typed import Terminal
 from videoautoarena.memory.records.records import Battle
 from videoautoarena.runs.run.config.arena_file import ArenaFile, read_arena_file
-from videoautoarena.runs.run.config.run_config import Flags, resolve
+from videoautoarena.runs.run.config.run_config import resolve
+from videoautoarena.runs.run.config.run_request import RunRequest
 
 PAGE = (Path(__file__).parents[2] / "docs" / "extending.md").read_text()
 SERVERS, ANTHROPIC, CAST, ENTRY_POINT = re.findall(r"^```toml\n(.*?)^```$", PAGE, re.S | re.M)
@@ -95,7 +96,7 @@ def test_the_servers_of_the_page_stand_in_a_file_as_shown(tmp_path: Path) -> Non
     path = tmp_path / "arena.toml"
     path.write_text(SERVERS)
     models = list(read_arena_file(path).models)
-    flags = Flags(models=tuple(models), examiner="openai:e", config=path)
+    flags = RunRequest(models=tuple(models), examiner="openai:e", config=path)
     hosts = [entry.endpoint for entry in resolve(flags).config.cast.values()]
     assert hosts[:5] == [
         "127.0.0.1:11434",
@@ -110,7 +111,7 @@ def test_the_declared_provider_of_the_page_is_kept_with_the_run(tmp_path: Path) 
     path = tmp_path / "arena.toml"
     path.write_text(ANTHROPIC)
     assert isinstance(read_arena_file(path), ArenaFile)
-    flags = Flags(models=("sonnet", "offline:owl"), examiner="openai:e", config=path)
+    flags = RunRequest(models=("sonnet", "offline:owl"), examiner="openai:e", config=path)
     config = resolve(flags).config
     model = config.model_of("sonnet")
     assert (model.endpoint, model.key_names) == ("anthropic", ("ANTHROPIC_API_KEY",))

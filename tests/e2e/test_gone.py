@@ -20,9 +20,9 @@ from tests.support.small_runs import battles_of, play, play_again
 from tests.support.typed import Terminal
 from tests.support.whole_runs import KEY, ROSTER, battles, write_config
 from videoautoarena.agents.limits import outages
+from videoautoarena.runs.api.simulate import Finished
 from videoautoarena.runs.cli.program import options
 from videoautoarena.runs.cli.program.ending import ending
-from videoautoarena.runs.tournament.simulate import Finished
 
 
 class Ground:

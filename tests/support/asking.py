@@ -45,7 +45,7 @@ class Pages:
     intents: list[Intent] = field(default_factory=list)
     """Of tries that have no reply."""
 
-    def find(self, key: str) -> CallRow | None:
+    def find(self, key: str, _scope: str) -> CallRow | None:
         """Return the row of a finished call."""
         return self.rows.get(key)
 

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from tests.support.lanes import BlockGame
 from tests.support.one_loop import LEASE_S, asking, carried, end, hired
+from videoautoarena.graph.context import Visit
 from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.cluster.fence import RemoteCall
 from videoautoarena.runs.cluster.jobs import Job, Unit, WorkerSetup
@@ -21,8 +24,8 @@ from videoautoarena.runs.run.config.stopping_rule import kept_caps, kept_rule
 from videoautoarena.runs.run.rundir.opener import Opened
 from videoautoarena.runs.run.rundir.reader import run_file
 from videoautoarena.runs.run.rundir.slots import Lineup, newcomers_among
-from videoautoarena.runs.tournament.runner import Early, Limits
-from videoautoarena.runs.tournament.schedule import Visit, blocks_of, one_after_another, play_blocks
+from videoautoarena.runs.tournament.runner import Limits
+from videoautoarena.runs.tournament.schedule import BlockQueue, blocks_of
 
 
 class Ended(BaseException):
@@ -49,10 +52,11 @@ class InOneLoop:
     _asked: set[asyncio.Task[Any]] = field(default_factory=set)
     """Calls of the owner's present life that it has not answered."""
 
-    async def play(
+    @asynccontextmanager
+    async def playing(
         self, run: Opened, out: Path, *, limits: Limits, listeners: Listeners, newcomers_only: bool
-    ) -> Early:
-        """Play a run as a cluster would."""
+    ) -> AsyncIterator[BlockGame]:
+        """Yield a game that is played as a cluster would play it."""
         path = run_file(out)
         with Store.open(path, write=False) as seen:
             slots = Lineup(seen.slots()).slots.without(seen.settled_ids())
@@ -74,19 +78,19 @@ class InOneLoop:
         async def visit(one: Visit) -> None:
             await self.give(_job(run, one.video, sizes, generation=one.generation))
 
+        async def meet(video: str) -> None:
+            await self.give(_job(run, video, sizes, newcomers=True))
+
+        blocks = [] if newcomers_only else blocks_of(slots.where(~of_newcomer))
+        guests = list(dict.fromkeys(slot.video for slot in slots.where(of_newcomer)))
         try:
-            if not newcomers_only:
-                blocks = blocks_of(slots.where(~of_newcomer))
-                await play_blocks(blocks, one_after_another(visit))
-            for video in dict.fromkeys(slot.video for slot in slots.where(of_newcomer)):
-                await self.give(_job(run, video, sizes, newcomers=True))
+            yield BlockGame(BlockQueue(blocks), visit, guests, meet)
             for hand in self.hands:
                 for event in await hand.events():
                     listeners.hear(event)
         finally:
             await end(self.hands, self.lender)
             await self.owner.close()
-        return Early()
 
     async def _ask_owner(self, method: str, *values: Any) -> Any:
         """Return what a method comes to, of a later life where the owner dies meanwhile."""

@@ -11,20 +11,22 @@ from typing import Any
 from videoautoarena.memory.records.records import Battle
 from videoautoarena.memory.store.migrations import MIGRATIONS, migrate
 from videoautoarena.memory.store.store import Store
+from videoautoarena.runs.api.simulate import Finished, simulate
 from videoautoarena.runs.cli.program.ending import run_async
-from videoautoarena.runs.run.config.run_config import Flags
+from videoautoarena.runs.run.config.run_request import RunRequest
 from videoautoarena.runs.run.rundir.reader import RUN_FILE
 from videoautoarena.runs.tournament.replay import Replayed, replay
-from videoautoarena.runs.tournament.simulate import Finished, simulate
 
 TRIO = ("offline:hawk", "offline:mole", "offline:parrot")
 
 
 def play(videos: Path, out: Path, *, said: list[str] | None = None, **flags: Any) -> Finished:
     """Play a run of two rounds with three offline models, unless the flags say otherwise."""
-    typed = Flags(**{"models": TRIO, "rounds": 2, **flags})
+    typed = RunRequest(**{"models": TRIO, "rounds": 2, **flags})
     heard = [] if said is None else said
-    return run_async(simulate(videos, out, flags=typed, say=heard.append))
+    return run_async(
+        simulate(typed.model_copy(update={"videos": videos, "out": out}), say=heard.append)
+    )
 
 
 def play_again(out: Path) -> Replayed:

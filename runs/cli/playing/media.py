@@ -423,15 +423,21 @@ FIRST_LIMIT, FIRST_ROUNDS = 2, 1
 
 def _first_plan(videos: Path, text: str) -> Plan:
     """Return the plan of a first try with a file of this text, which need not be written yet."""
-    from videoautoarena.runs.run.config.run_config import Flags
+    from videoautoarena.runs.run.config.run_request import RunRequest
     from videoautoarena.runs.tournament.forecast import plan_ahead
 
     # By way of a file, so that the plan is that of what will be written.
     with TemporaryDirectory() as folder:
         draft = Path(folder) / "arena.toml"
         draft.write_text(text, encoding="utf-8")
-        flags = Flags(config=draft, limit=FIRST_LIMIT, rounds=FIRST_ROUNDS)
-        return plan_ahead(videos, _free_folder(), flags, say=say)[0]
+        request = RunRequest(
+            videos=videos,
+            out=_free_folder(),
+            config=draft,
+            limit=FIRST_LIMIT,
+            rounds=FIRST_ROUNDS,
+        )
+        return plan_ahead(request, say=say)[0]
 
 
 def _free_folder() -> Path:
@@ -499,11 +505,11 @@ def doctor_command(
     """
     from videoautoarena.memory.records.errors import BadInput
     from videoautoarena.runs.console.media.doctor import as_lines, examine_house
-    from videoautoarena.runs.run.config.run_config import Flags
+    from videoautoarena.runs.run.config.run_request import RunRequest
 
     if frames is not None and not live:
         raise click.UsageError(f"--{'' if frames else 'no-'}frames needs --live")
-    flags = Flags(**typed)
+    flags = RunRequest(**typed)
     if engine == "local" and address is not None:
         raise click.UsageError("--address goes with --engine ray")
     visit = partial(_visit, is_full=frames is not False) if live else None

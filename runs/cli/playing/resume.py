@@ -36,9 +36,9 @@ def resume_command(out: Path, *, stage: RunStage, **typed: Any) -> int:
     A run that was begun elsewhere is not believed where it leads: --videos and arena.toml say so,
     or --trust-run agrees to what the refusal lists.
     """
+    from videoautoarena.runs.api.simulate import Limits, resume
     from videoautoarena.runs.run.config.agreement import RunTrust
     from videoautoarena.runs.run.rundir.opener import OpenOptions
-    from videoautoarena.runs.tournament.simulate import Limits, resume
 
     trust = RunTrust(typed.pop("config"), typed.pop("trust"))
     limits = options.take(Limits, typed)
@@ -68,7 +68,7 @@ def resume_command(out: Path, *, stage: RunStage, **typed: Any) -> int:
     "--battles",
     "Number of stored answers to meet, earlier ones included; at most as many as there are.",
     least=1,
-    # BATTLES of `runs.tournament.add`, which is loaded when the command runs.
+    # BATTLES of `runs.api.add`, which is loaded when the command runs.
     default=1500,
 )
 @options.config_option(" with the model's table")
@@ -85,8 +85,8 @@ def add_command(out: Path, *, plan: bool, stage: RunStage, **typed: Any) -> int:
     side keeps its stored answer. The run's judges judge, and every leaderboard counts the new
     battles. The same command continues where it stopped.
     """
-    from videoautoarena.runs.tournament.add import AddRequest, add, plan_addition, plan_as_json
-    from videoautoarena.runs.tournament.simulate import Limits
+    from videoautoarena.runs.api.add import AddRequest, add, plan_addition, plan_as_json
+    from videoautoarena.runs.api.simulate import Limits
 
     # Kept aside, since `take` takes them out and the limits need them, too.
     caps = typed["caps"]

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import shutil
 import sys
-from dataclasses import replace
 from pathlib import Path
 from shlex import quote
 from typing import TYPE_CHECKING, Any
@@ -32,8 +31,7 @@ from videoautoarena.runs.formats.terminal import (
 from videoautoarena.runs.run.config.preset import left_by_preset
 
 if TYPE_CHECKING:
-    from videoautoarena.runs.run.config.run_config import Flags
-    from videoautoarena.runs.run.rundir.opener import OpenOptions
+    from videoautoarena.runs.run.config.run_request import RunRequest
     from videoautoarena.video.folder.find import Findings
 
 PAIRINGS = ("mix", "uniform", "round-robin", "keep-pair")
@@ -178,35 +176,24 @@ def simulate_command(
     if typed["config"] is None or typed["config"].is_file():
         arena_file(typed["config"])
 
-    from videoautoarena.runs.run.config.agreement import RunTrust
-    from videoautoarena.runs.run.config.run_config import Flags
-    from videoautoarena.runs.run.rundir.opener import OpenOptions
-    from videoautoarena.runs.tournament.simulate import simulate
+    from videoautoarena.runs.api.simulate import simulate
+    from videoautoarena.runs.run.config.run_request import RunRequest
 
-    flags = options.take(Flags, typed)
-    open_options = OpenOptions(trust=RunTrust(flags.config, typed.pop("trust")), **typed)
+    request = options.take(RunRequest, typed, videos=videos, out=out)
+    found = None
     if plan:
-        found = _planned(videos, out, flags, open_options, yes=yes)
+        found = _planned(request, yes=yes)
         if found is None:
             return 0
-        open_options = replace(open_options, found=found)
     return stage.play(
         out,
         lambda listeners, engine: simulate(
-            videos,
-            out,
-            flags=flags,
-            say=listeners.say,
-            hear=listeners.hear,
-            open_options=open_options,
-            engine=engine,
+            request, say=listeners.say, hear=listeners.hear, found=found, engine=engine
         ),
     )
 
 
-def _planned(
-    videos: Path, out: Path, flags: Flags, open_options: OpenOptions, *, yes: bool
-) -> Findings | None:
+def _planned(request: RunRequest, *, yes: bool) -> Findings | None:
     """Print the plan and return the videos found; None if it is not to be carried out."""
     from videoautoarena.runs.tournament.forecast import plan_ahead
     from videoautoarena.runs.tournament.plan import as_lines
@@ -215,7 +202,7 @@ def _planned(
         # The plan is printed first: a reader of it that goes away must not stop the run that was
         # agreed to.
         finish_though_unread()
-    plan, found = plan_ahead(videos, out, flags, say=say, retry_failed=open_options.retry_failed)
+    plan, found = plan_ahead(request, say=say)
     if options.is_json():
         options.print_json(plan.to_json())
         return None
@@ -251,10 +238,10 @@ def demo_command(out: Path, clips: Path, display: options.Display) -> int:
 
     That is the leaderboard, what to type next, and the most telling battle, as arena show does.
     """
+    from videoautoarena.runs.api.simulate import simulate
     from videoautoarena.runs.cli.results.inspect import show_battle
     from videoautoarena.runs.cli.results.leaderboard import show_leaderboard
-    from videoautoarena.runs.run.config.run_config import Flags
-    from videoautoarena.runs.tournament.simulate import simulate
+    from videoautoarena.runs.run.config.run_request import RunRequest
     from videoautoarena.video.synth.samples import make_samples
 
     with display.audience() as listeners:
@@ -265,9 +252,8 @@ def demo_command(out: Path, clips: Path, display: options.Display) -> int:
             ),
         )
         listeners.say(f"{len(made)} sample clips are in {safe(str(clips))}")
-        finished = run_async(
-            simulate(clips, out, flags=Flags(rounds=3), say=listeners.say, hear=listeners.hear)
-        )
+        request = RunRequest(videos=clips, out=out, rounds=3)
+        finished = run_async(simulate(request, say=listeners.say, hear=listeners.hear))
     code = ending(finished, out)
     if code == 0:
         show_leaderboard(out)

@@ -33,7 +33,8 @@ from videoautoarena.runs.run.config.disclosure import (
     most_frames,
     remote_notice,
 )
-from videoautoarena.runs.run.config.run_config import Flags, RunConfig, refuse_missing, resolve
+from videoautoarena.runs.run.config.run_config import RunConfig, refuse_missing, resolve
+from videoautoarena.runs.run.config.run_request import RunRequest
 from videoautoarena.runs.run.rundir.reader import counted, named, one_line
 
 if TYPE_CHECKING:
@@ -209,7 +210,7 @@ class Checkup:
 
 
 def examine_house(
-    flags: Flags, videos: Path | None, *, visit: Visit | None = None, calls_here: bool = True
+    flags: RunRequest, videos: Path | None, *, visit: Visit | None = None, calls_here: bool = True
 ) -> Checkup:
     """Return what a run with these flags over these videos would find before it starts.
 
@@ -246,7 +247,7 @@ def examine_house(
     )
 
 
-def _config(flags: Flags, missing: list[str]) -> RunConfig | None:
+def _config(flags: RunRequest, missing: list[str]) -> RunConfig | None:
     try:
         settings = resolve(flags)
         PromptSet.load(settings.prompts, paper=settings.config.preset == "paper")

@@ -20,12 +20,12 @@ from videoautoarena.runs.formats.terminal import safe
 from videoautoarena.runs.formats.words import in_full, spent
 from videoautoarena.runs.run.config.arena_file import arena_file
 from videoautoarena.runs.run.config.run_config import (
-    Flags,
     RunConfig,
     choose_sampling,
     preset_of,
     refuse_missing,
 )
+from videoautoarena.runs.run.config.run_request import RunRequest
 from videoautoarena.runs.run.rundir.opener import NO_FOLDER, videos_folder
 from videoautoarena.runs.run.rundir.reader import RunReader, counted, open_run
 from videoautoarena.video.folder.find import read_video
@@ -63,7 +63,7 @@ def asked_sampling(typed: Mapping[str, Any]) -> Sampling:
         BadInput: a value that cannot be, or a library that is not installed.
     """
     file = arena_file(typed["config"])
-    flags = Flags(**typed)
+    flags = RunRequest(**typed)
     sampling = choose_sampling(
         vars(flags), file.sampling, is_paper=preset_of(flags, file) == "paper"
     )

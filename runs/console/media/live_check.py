@@ -107,7 +107,7 @@ class _VisitJournal:
 
     rows: dict[str, CallRow] = field(default_factory=dict)
 
-    def find(self, key: str) -> CallRow | None:
+    def find(self, key: str, _scope: str) -> CallRow | None:
         """Return the row of a finished call."""
         return self.rows.get(key)
 

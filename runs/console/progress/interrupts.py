@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import signal
-from collections.abc import Callable, Coroutine, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Coroutine, Iterator, Mapping
 from contextlib import contextmanager
 from types import FrameType
 from typing import Any, Protocol
@@ -18,12 +18,8 @@ from videoautoarena.runs.formats.words import spent
 from videoautoarena.runs.run.rundir.reader import counted
 
 
-class InFlight(Protocol):
-    """What makes the calls of some work, in this process or elsewhere."""
-
-    @property
-    def drained(self) -> asyncio.Event:
-        """Set once `drain` was called and every call under way is recorded."""
+class Drainable(Protocol):
+    """What makes calls, and can be told to send no more of them."""
 
     @property
     def under_way(self) -> int:
@@ -33,13 +29,21 @@ class InFlight(Protocol):
     def is_broke(self) -> bool:
         """Whether a cap is reached."""
 
+    def drain(self) -> None:
+        """Send no further call; those under way are finished."""
+
+
+class InFlight(Drainable, Protocol):
+    """What makes the calls of some work, in this process or elsewhere."""
+
+    @property
+    def drained(self) -> asyncio.Event:
+        """Set once `drain` was called and every call under way is recorded."""
+
     def announce(
         self, on_empty: Callable[[], None], on_outage: Callable[[Outage | ServerWait], None]
     ) -> None:
         """Set what is called at the cap, and when an endpoint is gone, full or back."""
-
-    def drain(self) -> None:
-        """Send no further call; those under way are finished."""
 
 
 async def until_done(
@@ -51,24 +55,54 @@ async def until_done(
     that is reached, an endpoint that was waited for in vain and a terminal that hangs up do what
     the first one does.
     """
-    _announce(asker, listeners)
+    announce(asker, listeners)
+    is_drained = False
+
+    async def until_it_is() -> None:
+        nonlocal is_drained
+        is_drained = await until_drained(asker, work)
+
+    is_cut_off = await interruptible(asker, until_it_is(), listeners)
+    return is_cut_off or is_drained
+
+
+async def until_drained(asker: InFlight, work: Awaitable[object]) -> bool:
+    """Await `work`; cancel it once `asker` is drained, and return whether that was so."""
     main = asyncio.ensure_future(work)
     drained = asyncio.ensure_future(asker.drained.wait())
-    with _interrupts(asker, main, listeners):
-        # Once the asker is drained, work only waits for calls that are never sent: it has to be
-        # cancelled.
-        await asyncio.wait({main, drained}, return_when=asyncio.FIRST_COMPLETED)
-    drained.cancel()
-    if not main.done():
-        main.cancel()
     try:
-        await main
-    except asyncio.CancelledError:
+        # Once the asker is drained, work only waits for calls that are never sent.
+        await asyncio.wait({main, drained}, return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        drained.cancel()
+        if not main.done():
+            main.cancel()
+            await asyncio.wait({main})
+    if main.cancelled():
         return True
+    main.result()
     return False
 
 
-def _announce(asker: InFlight, listeners: Listeners) -> None:
+async def interruptible(
+    asker: Drainable, work: Coroutine[Any, Any, None], listeners: Listeners
+) -> bool:
+    """Await `work`; the first interrupt drains `asker`; return whether a second one cut it off."""
+    main = asyncio.ensure_future(work)
+    try:
+        with _interrupts(asker, main, listeners):
+            await asyncio.wait({main})
+    finally:
+        if not main.done():
+            main.cancel()
+            await asyncio.wait({main})
+    if main.cancelled():
+        return True
+    main.result()
+    return False
+
+
+def announce(asker: InFlight, listeners: Listeners) -> None:
     """Tell listeners when a cap is reached, and when an endpoint cannot be."""
 
     def announce_cap() -> None:
@@ -104,7 +138,7 @@ def _about_outage(outage: Outage) -> str:
 
 @contextmanager
 def _interrupts(
-    asker: InFlight, main: asyncio.Future[None], listeners: Listeners
+    asker: Drainable, main: asyncio.Future[None], listeners: Listeners
 ) -> Iterator[None]:
     """Make the first interrupt drain the asker, and the second one stop all work."""
     is_asked = is_hung_up = False
@@ -136,7 +170,7 @@ def _interrupts(
         signal.signal(signal.SIGHUP, signal.SIG_IGN)
 
 
-def _drain(asker: InFlight, listeners: Listeners) -> None:
+def _drain(asker: Drainable, listeners: Listeners) -> None:
     """Say that calls under way are being finished, and send no other."""
     calls = counted(asker.under_way, "call")
     listeners.say(f"stopping: finishing {calls} in flight; interrupt again to stop at once")

@@ -25,6 +25,7 @@ from videoautoarena.runs.run.config import cast as casting
 from videoautoarena.runs.run.config.arena_file import ArenaFile, Pairing, arena_file
 from videoautoarena.runs.run.config.cast import OFFLINE_CAST, CastEntry, entry_of
 from videoautoarena.runs.run.config.preset import PAPER, PAPER_RULES, PAPER_SAMPLING
+from videoautoarena.runs.run.config.run_request import RunRequest
 from videoautoarena.runs.run.config.stopping_rule import parse_rule
 
 if TYPE_CHECKING:
@@ -36,7 +37,7 @@ _FIT = {"stretch": " stretched to a square", "pad": " on a black square"}
 
 
 def choose_sampling(flags: Mapping[str, Any], file: SamplingTable, *, is_paper: bool) -> Sampling:
-    """Return what flags, by their names in `Flags`, preset and file amount to.
+    """Return what flags, by their names in `RunRequest`, preset and file amount to.
 
     What is installed decides nothing, or one command would play two tournaments on two machines.
 
@@ -107,49 +108,6 @@ _LONGEST_NAME = 500
 """The most letters of a model's name in a run; a longer one is no name."""
 BLOCK = 21
 """About how many videos are admitted together; 42 keeps 64 calls and more busy."""
-
-
-@dataclass(frozen=True)
-class Flags:
-    """What was typed; None for what was not."""
-
-    models: tuple[str, ...] = ()
-    examiner: str | None = None
-    judge: tuple[str, ...] = ()
-    config: Path | None = None
-    rounds: int | None = None
-    seed: int | None = None
-    concurrency: int | None = None
-    pairing: Pairing | None = None
-    swap: float | Literal["all"] | None = None
-    preset: Literal["paper"] | None = None
-    limit: int | None = None
-    prompts: Path | None = None
-    max_void: float | None = None
-    patience: float | None = None
-    """Minutes."""
-    block: int | None = None
-    until: str | None = None
-    languages: tuple[str, ...] = ()
-    """Codes of languages; empty: those of the file."""
-    subtitles: bool | None = None
-    personas: Path | None = None
-    diverse: bool | None = None
-    facts: str | None = None
-    """A file that says what the videos are; "none" ignores the one beside them."""
-    policy: str | None = None
-    fps: float | None = None
-    frames: int | None = None
-    size_px: int | None = None
-    fit: str | None = None
-    quality: int | None = None
-    decoder: str | None = None
-    max_usd: float | None = None
-    max_tokens: float | None = None
-    """Caps; infinite lifts one."""
-    allow_self_judging: bool = False
-    allow_offline_judge: bool = False
-    allow_blind_referee: bool = False
 
 
 class RunRules(Record):
@@ -339,7 +297,7 @@ class RunSettings:
     """A file that says what the videos are, or "none"; None: the one beside them."""
 
 
-def resolve(flags: Flags) -> RunSettings:
+def resolve(flags: RunRequest) -> RunSettings:
     """Return the settings that result from flags, preset, file and defaults.
 
     Raises:
@@ -384,12 +342,12 @@ def resolve(flags: Flags) -> RunSettings:
     return RunSettings(config=config, assumed_cast=is_assumed, **run["process"])
 
 
-def preset_of(flags: Flags, file: ArenaFile) -> Literal["paper"] | None:
+def preset_of(flags: RunRequest, file: ArenaFile) -> Literal["paper"] | None:
     """Return the preset that was typed, else the file's."""
     return flags.preset or file.run.preset
 
 
-def _layered(flags: Flags, file: ArenaFile) -> dict[str, dict[str, Any]]:
+def _layered(flags: RunRequest, file: ArenaFile) -> dict[str, dict[str, Any]]:
     """Return settings in two groups: those of the run, and those of this process."""
     preset = preset_of(flags, file)
     paper = preset == "paper"
@@ -445,7 +403,7 @@ def _share(value: float | str, flag: str) -> float | str:
     return value
 
 
-def _languages(flags: Flags, otherwise: tuple[str, ...]) -> tuple[str, ...]:
+def _languages(flags: RunRequest, otherwise: tuple[str, ...]) -> tuple[str, ...]:
     place, wrong = (
         ("--languages", WrongArgument) if flags.languages else ("run.languages", BadInput)
     )

@@ -24,7 +24,8 @@ from videoautoarena.runs.formats.words import in_full, written_as
 from videoautoarena.runs.run.config.agreement import NO_TRUST, RunTrust, is_agreed_folder
 from videoautoarena.runs.run.config.arena_file import arena_file
 from videoautoarena.runs.run.config.cast import as_begun
-from videoautoarena.runs.run.config.run_config import Flags, RunConfig, RunSettings
+from videoautoarena.runs.run.config.run_config import RunConfig, RunSettings
+from videoautoarena.runs.run.config.run_request import RunRequest
 from videoautoarena.runs.run.config.stopping_rule import keep_caps, keep_rule
 from videoautoarena.runs.run.inputs.facts import (
     NO_FACTS,
@@ -313,7 +314,7 @@ def _missing(config: RunConfig, store: Store, videos: Sequence[Video]) -> Slots:
     return new_slots(videos, rounds=config.rounds, block=config.block, existing=store.slots())
 
 
-def named_in_full(out: Path, flags: Flags) -> Flags:
+def named_in_full(out: Path, flags: RunRequest) -> RunRequest:
     """Return the flags with names spelt as in the run in `out`, or in the file.
 
     Short names of the run's models become whole; letters are composed as where the name stands.
@@ -331,16 +332,17 @@ def named_in_full(out: Path, flags: Flags) -> Flags:
     return _spelled(flags, lambda name: written_as(in_full(name, [*named, *cast]), cast))
 
 
-def _spelled(flags: Flags, spell: Callable[[str], str]) -> Flags:
-    return replace(
-        flags,
-        models=tuple(map(spell, flags.models)),
-        judge=tuple(map(spell, flags.judge)),
-        examiner=flags.examiner and spell(flags.examiner),
+def _spelled(flags: RunRequest, spell: Callable[[str], str]) -> RunRequest:
+    return flags.model_copy(
+        update={
+            "models": tuple(map(spell, flags.models)),
+            "judge": tuple(map(spell, flags.judge)),
+            "examiner": flags.examiner and spell(flags.examiner),
+        }
     )
 
 
-def allowed_as_begun(out: Path, flags: Flags) -> Flags:
+def allowed_as_begun(out: Path, flags: RunRequest) -> RunRequest:
     """Return the flags; a run in `out` that has a blind referee need not be allowed it again.
 
     It may have been begun when nobody was asked.
@@ -349,7 +351,7 @@ def allowed_as_begun(out: Path, flags: Flags) -> Flags:
         return flags
     with Store.open(run_file(out), write=False) as store:
         kept = RunConfig.of_manifest(store.manifest())
-    return replace(flags, allow_blind_referee=bool(kept.blind_referees))
+    return flags.model_copy(update={"allow_blind_referee": bool(kept.blind_referees)})
 
 
 def configured(

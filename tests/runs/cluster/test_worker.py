@@ -28,16 +28,17 @@ from videoautoarena.memory.records.errors import StoreError
 from videoautoarena.memory.store.shares import CLAIM, CutOff, ForwardingWriter, Mirror, UnitClaim
 from videoautoarena.memory.store.store import Store
 from videoautoarena.memory.store.writer import Writer
+from videoautoarena.runs.api.add import AddRequest, add
+from videoautoarena.runs.api.simulate import simulate
 from videoautoarena.runs.cli.program.ending import run_async
 from videoautoarena.runs.cluster.fence import Fence
 from videoautoarena.runs.cluster.jobs import Lease, WorkerSetup
 from videoautoarena.runs.cluster.worker import Worker, elsewhere
 from videoautoarena.runs.console.progress.events import Listeners
-from videoautoarena.runs.run.config.run_config import Flags, RunConfig
+from videoautoarena.runs.run.config.run_config import RunConfig
+from videoautoarena.runs.run.config.run_request import RunRequest
 from videoautoarena.runs.run.rundir.reader import RUN_FILE
-from videoautoarena.runs.tournament.add import AddRequest, add
 from videoautoarena.runs.tournament.runner import Limits
-from videoautoarena.runs.tournament.simulate import simulate
 
 CLIPS = 3
 CLAIMED = UnitClaim("0123456789ab", 1)
@@ -49,8 +50,14 @@ def clips(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def clustered(clips: Path, out: Path, engine: InOneLoop, **flags: Any) -> Any:
-    typed = Flags(**{"models": TRIO, "rounds": 1, "block": 2, **flags})
-    return run_async(simulate(clips, out, flags=typed, say=lambda _line: None, engine=engine))
+    typed = RunRequest(**{"models": TRIO, "rounds": 1, "block": 2, **flags})
+    return run_async(
+        simulate(
+            typed.model_copy(update={"videos": clips, "out": out}),
+            say=lambda _line: None,
+            engine=engine,
+        )
+    )
 
 
 @pytest.fixture(scope="module")

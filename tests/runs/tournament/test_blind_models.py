@@ -15,7 +15,8 @@ from videoautoarena.memory.records.errors import BadInput
 from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.bench.format.schema import CARD
 from videoautoarena.runs.bench.freeze.freeze import freeze
-from videoautoarena.runs.run.config.run_config import Flags, resolve
+from videoautoarena.runs.run.config.run_config import resolve
+from videoautoarena.runs.run.config.run_request import RunRequest
 from videoautoarena.runs.run.rundir.account import setup_of
 from videoautoarena.runs.run.rundir.reader import RUN_FILE, open_run
 
@@ -103,12 +104,12 @@ def test_a_referee_without_frames_is_refused_unless_allowed(
     (tmp_path / "arena.toml").write_text(TOML)
     flags = {"models": ROSTER, "config": tmp_path / "arena.toml", **words}
     with pytest.raises(BadInput) as refusal:
-        resolve(Flags(**flags))  # type: ignore[arg-type]
+        resolve(RunRequest(**flags))  # type: ignore[arg-type]
     assert REFUSED in str(refusal.value)
     assert "\n" not in str(refusal.value)
-    allowed = resolve(Flags(**flags, allow_blind_referee=True)).config  # type: ignore[arg-type]
+    allowed = resolve(RunRequest(**flags, allow_blind_referee=True)).config  # type: ignore[arg-type]
     assert allowed.recorded()["blind_referee"] is True
-    assert "blind_referee" not in resolve(Flags(models=ROSTER)).config.recorded()
+    assert "blind_referee" not in resolve(RunRequest(models=ROSTER)).config.recorded()
 
 
 def test_a_refused_run_ends_with_code_1_and_leaves_nothing(

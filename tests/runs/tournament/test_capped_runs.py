@@ -13,8 +13,8 @@ from tests.support.loopback import Loopback, serving
 from tests.support.small_runs import battles_of, play, play_again
 from videoautoarena.agents.limits.caps import SpendCaps
 from videoautoarena.agents.limits.prices import MoneyAndTokens, summed
+from videoautoarena.runs.api.simulate import Finished
 from videoautoarena.runs.cli.program.ending import ending
-from videoautoarena.runs.tournament.simulate import Finished
 
 
 class Stage:

@@ -10,7 +10,8 @@ import pytest
 
 from tests.runs.run.rundir.test_slots import VIDEOS
 from videoautoarena.graph.slot_ids import base_of
-from videoautoarena.runs.run.config.run_config import Flags, resolve
+from videoautoarena.runs.run.config.run_config import resolve
+from videoautoarena.runs.run.config.run_request import RunRequest
 from videoautoarena.runs.run.rundir.slots import new_slots, superseding_slots
 from videoautoarena.runs.run.rundir.waves import Waves
 from videoautoarena.runs.tournament.draws import Draws
@@ -22,7 +23,7 @@ BY_ID = {slot.id: slot for slot in SLOTS}
 
 def draws(**flags: Any) -> Draws:
     plain = {} if "preset" in flags else {"pairing": "uniform"}
-    config = resolve(Flags(**{"models": CAST, **plain, **flags})).config
+    config = resolve(RunRequest(**{"models": CAST, **plain, **flags})).config
     return Draws(config, SLOTS, Waves(SLOTS, config.models))
 
 
@@ -90,7 +91,7 @@ def test_audits_are_drawn_for_the_share_asked_for(swap: float | str, share: floa
 def test_what_is_played_again_is_drawn_as_it_was(flags: dict[str, Any]) -> None:
     again = superseding_slots({SLOTS[7].id}, existing=SLOTS)
     both = [*SLOTS, *again]
-    config = resolve(Flags(**{"models": CAST, **flags})).config
+    config = resolve(RunRequest(**{"models": CAST, **flags})).config
     found = Draws(config, both, Waves(both, config.models))
     for slot in again:
         first, second = (found.of(id_) for id_ in (base_of(slot.id), slot.id))

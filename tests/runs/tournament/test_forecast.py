@@ -15,7 +15,8 @@ from tests.support.small_runs import TRIO
 from videoautoarena.graph.slot_ids import newcomer_id, slot_id
 from videoautoarena.memory.records.records import CallRow, Nonce, Role
 from videoautoarena.memory.store.store import Store
-from videoautoarena.runs.run.config.run_config import Flags, RunConfig, resolve
+from videoautoarena.runs.run.config.run_config import RunConfig, resolve
+from videoautoarena.runs.run.config.run_request import RunRequest
 from videoautoarena.runs.run.rundir.reader import RUN_FILE
 from videoautoarena.runs.run.rundir.slots import new_slots, superseding_slots
 from videoautoarena.runs.tournament.forecast import newcomers_left, work_left
@@ -68,7 +69,7 @@ def store(tmp_path: Path) -> Iterator[Store]:
 
 
 def config(**changed: object) -> RunConfig:
-    return resolve(Flags(models=TRIO, rounds=3)).config.model_copy(update=changed)
+    return resolve(RunRequest(models=TRIO, rounds=3)).config.model_copy(update=changed)
 
 
 def test_a_run_that_goes_on_has_left_what_is_open_and_no_call_that_was_answered(

@@ -22,7 +22,8 @@ from videoautoarena.memory.records.slots import Slots
 from videoautoarena.memory.store.store import BattleEnding, Store
 from videoautoarena.runs.console.progress.events import RunBegun, nobody
 from videoautoarena.runs.console.progress.snapshot import RunSnapshot
-from videoautoarena.runs.run.config.run_config import Flags, resolve
+from videoautoarena.runs.run.config.run_config import resolve
+from videoautoarena.runs.run.config.run_request import RunRequest
 from videoautoarena.runs.run.rundir.budget import Budget
 from videoautoarena.runs.run.rundir.failures import with_unsettled
 from videoautoarena.runs.run.rundir.opener import begin
@@ -197,7 +198,7 @@ KEPT_BYTES, MOST_BYTES = 250, 400
 
 @pytest.mark.slow
 def test_a_run_takes_a_few_bytes_a_slot_to_begin_and_to_play(tmp_path: Path) -> None:
-    config = resolve(Flags(models=("offline:hawk", "offline:owl"), rounds=ROUNDS)).config
+    config = resolve(RunRequest(models=("offline:hawk", "offline:owl"), rounds=ROUNDS)).config
     found = Findings(videos=[film(k) for k in range(FILMS)], skipped=[], duplicates=[])
     prompts = PromptSet.load(None)
 

@@ -20,12 +20,12 @@ from tests.support.whole_runs import battles, write_config
 from videoautoarena.memory.records.errors import BadInput, ForeignRun
 from videoautoarena.memory.records.records import Battle
 from videoautoarena.memory.store.store import Store
+from videoautoarena.runs.api.simulate import Finished, simulate
 from videoautoarena.runs.cli.program.ending import ending, run_async
 from videoautoarena.runs.console.progress.events import BattleSettled, RunEvent
-from videoautoarena.runs.run.config.run_config import Flags, RunConfig
-from videoautoarena.runs.run.rundir.opener import OpenOptions
+from videoautoarena.runs.run.config.run_config import RunConfig
+from videoautoarena.runs.run.config.run_request import RunRequest
 from videoautoarena.runs.run.rundir.reader import RUN_FILE
-from videoautoarena.runs.tournament.simulate import Finished, simulate
 
 VIDEOS = 2
 ROUNDS = 2
@@ -53,16 +53,15 @@ def calm(videos: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def mixed(videos: Path, out: Path, **flags: Any) -> Finished:
     """Play a run of two videos, each a block of its own, three rounds each."""
-    open_options = OpenOptions(retry_failed=flags.pop("retry_failed", False))
     hear: Callable[[RunEvent], None] = flags.pop("hear", lambda _event: None)
-    typed = Flags(**{"models": TRIO, "rounds": ROUNDS, "block": BLOCK, **flags})
+    typed = RunRequest(
+        videos=videos, out=out, **{"models": TRIO, "rounds": ROUNDS, "block": BLOCK, **flags}
+    )
 
     async def patiently() -> Finished:
         return await asyncio.wait_for(game, PATIENCE_S)
 
-    game = simulate(
-        videos, out, flags=typed, say=lambda _line: None, hear=hear, open_options=open_options
-    )
+    game = simulate(typed, say=lambda _line: None, hear=hear)
     return run_async(patiently())
 
 

@@ -12,10 +12,10 @@ from tests.support.clips import draw_folder
 from tests.support.typed import Terminal
 from videoautoarena.memory.store.connection import RunLock
 from videoautoarena.memory.store.store import Store
+from videoautoarena.runs.api.simulate import Limits, resume, simulate
 from videoautoarena.runs.console.progress.events import Listeners
-from videoautoarena.runs.run.config.run_config import Flags
+from videoautoarena.runs.run.config.run_request import RunRequest
 from videoautoarena.runs.run.rundir.reader import lock_file
-from videoautoarena.runs.tournament.simulate import Limits, resume, simulate
 from videoautoarena.video.folder import find
 
 SMALL = ("--rounds", "1", "--models", "offline:hawk,offline:mole,offline:parrot")
@@ -104,7 +104,7 @@ def test_a_run_that_cannot_be_told_of_is_closed(tmp_path: Path, clips: Path) -> 
 
     def begin() -> object:
         return simulate(
-            clips, out, flags=Flags(rounds=1, models=tuple(SMALL[3].split(","))), say=say
+            RunRequest(videos=clips, out=out, rounds=1, models=tuple(SMALL[3].split(","))), say=say
         )
 
     def go_on() -> object:

@@ -16,7 +16,8 @@ from tests.support.typed import Terminal
 from videoautoarena.agents.limits.caps import SpendCaps
 from videoautoarena.memory.records.records import Attempt, CallRow, Nonce, Role, Usage
 from videoautoarena.memory.store.store import Store
-from videoautoarena.runs.run.config.run_config import Flags, RunConfig, resolve
+from videoautoarena.runs.run.config.run_config import RunConfig, resolve
+from videoautoarena.runs.run.config.run_request import RunRequest
 from videoautoarena.runs.run.rundir.reader import RUN_FILE
 from videoautoarena.runs.tournament.forecast import plan_ahead
 from videoautoarena.runs.tournament.plan import (
@@ -37,7 +38,7 @@ SMALL = ("--rounds", "2", "--models", "offline:hawk,offline:mole,offline:parrot"
 
 @pytest.fixture
 def config(tmp_path: Path) -> RunConfig:
-    return resolve(Flags(models=("a", "b", "c"), examiner="e", config=arena(tmp_path))).config
+    return resolve(RunRequest(models=("a", "b", "c"), examiner="e", config=arena(tmp_path))).config
 
 
 def arena(folder: Path, **left_out: object) -> Path:
@@ -142,7 +143,7 @@ def test_rates_are_those_of_the_run_once_twenty_calls_tell_them(config: RunConfi
 
 
 def test_an_unknown_price_makes_the_sum_unknown_and_is_named(tmp_path: Path) -> None:
-    flags = Flags(models=("a", "b"), examiner="e", config=arena(tmp_path, b=None))
+    flags = RunRequest(models=("a", "b"), examiner="e", config=arena(tmp_path, b=None))
     plan = plan_of(resolve(flags).config, RemainingWork(first=3, later=0, videos=1))
     assert (plan.cost_usd, plan.cost_usd_at_most, plan.unpriced) == (None, None, ["b"])
     told = "\n".join(as_lines(plan, 80, date(2026, 1, 2)))
@@ -161,7 +162,7 @@ def test_a_plan_fits_the_terminal_whatever_models_are_called(tmp_path: Path, col
         for name in names
     }
     (tmp_path / "arena.toml").write_text(toml(tables))
-    flags = Flags(models=(names[0], names[2]), examiner="e", config=tmp_path / "arena.toml")
+    flags = RunRequest(models=(names[0], names[2]), examiner="e", config=tmp_path / "arena.toml")
     plan = plan_of(
         resolve(flags).config, RemainingWork(first=300_000, later=9_000_000, videos=100_000)
     )
@@ -193,7 +194,9 @@ def test_a_call_takes_as_long_as_those_of_the_run_took(config: RunConfig) -> Non
 
 
 def test_a_plan_of_stand_ins_alone_tells_no_time() -> None:
-    plan = plan_of(resolve(Flags(models=TRIO)).config, RemainingWork(first=3, later=6, videos=1))
+    plan = plan_of(
+        resolve(RunRequest(models=TRIO)).config, RemainingWork(first=3, later=6, videos=1)
+    )
     assert (plan.duration_s, plan.to_json()["duration_s"]) == (None, None)
     assert not [line for line in as_lines(plan, 80) if line.startswith("takes about")]
 
@@ -206,7 +209,9 @@ def test_a_plan_tells_what_its_run_can_tell_apart(tmp_path: Path) -> None:
     for count in (9, 10):
         if count == 10:
             draw_clip(clips / "tenth.mp4", 10, seconds=2)
-        plan, _ = plan_ahead(clips, tmp_path / "out", Flags(models=TRIO, rounds=2), say=print)
+        plan, _ = plan_ahead(
+            RunRequest(videos=clips, out=tmp_path / "out", models=TRIO, rounds=2), say=print
+        )
         told[count] = "\n".join(as_lines(plan, 200))
     assert "54 battles on 9 videos in all: too few videos to rank models (10 are needed)" in told[9]
     gap = round(SCALE * separable_gap(3, battles=60, videos=10))
@@ -228,17 +233,17 @@ def test_a_cap_that_one_call_may_exceed_is_named_before_the_run(config: RunConfi
 def test_no_run_makes_more_calls_than_its_plan_said(tmp_path: Path) -> None:
     videos = draw_folder(tmp_path / "videos", 1, seconds=2)
     out = tmp_path / "out"
-    flags = Flags(models=TRIO, rounds=2)
-    plan, _ = plan_ahead(videos, out, flags, say=print)
+    flags = RunRequest(models=TRIO, rounds=2)
+    plan, _ = plan_ahead(flags.model_copy(update={"videos": videos, "out": out}), say=print)
     assert not out.exists()
     play(videos, out)
     with Store.open(out / RUN_FILE, write=False) as store:
         made = Counter((row.alias, row.nonce.role) for row in store.journal.calls())
     assert made.keys() <= calls(plan).keys()
     assert all(count <= calls(plan)[who][1] for who, count in made.items())
-    after, _ = plan_ahead(videos, out, flags, say=print)
+    after, _ = plan_ahead(flags.model_copy(update={"videos": videos, "out": out}), say=print)
     assert (after.battles, after.lines, after.cost_usd) == (0, [], 0.0)
-    grown, _ = plan_ahead(videos, out, Flags(models=TRIO, rounds=3), say=print)
+    grown, _ = plan_ahead(RunRequest(videos=videos, out=out, models=TRIO, rounds=3), say=print)
     assert grown.battles == 3
     assert {line.role for line in grown.lines if line.is_measured} >= {"judge", "evolver"}
 
@@ -265,7 +270,9 @@ def test_plan_sends_nothing_and_yes_goes_on(
 
 
 def test_a_plan_tells_no_tokens_of_stand_ins_which_nobody_bills() -> None:
-    plan = plan_of(resolve(Flags(models=TRIO)).config, RemainingWork(first=3, later=6, videos=1))
+    plan = plan_of(
+        resolve(RunRequest(models=TRIO)).config, RemainingWork(first=3, later=6, videos=1)
+    )
     told = plan.to_json()
     assert (told["input_tokens"], told["output_tokens"]) == (None, None)
     assert {line["input_tokens"] for line in told["lines"]} == {None}
@@ -275,7 +282,7 @@ def test_a_plan_tells_no_tokens_of_stand_ins_which_nobody_bills() -> None:
 
 
 def test_beside_stand_ins_a_plan_sums_the_tokens_that_are_billed(tmp_path: Path) -> None:
-    flags = Flags(models=("a", "offline:hawk"), examiner="e", config=arena(tmp_path))
+    flags = RunRequest(models=("a", "offline:hawk"), examiner="e", config=arena(tmp_path))
     plan = plan_of(resolve(flags).config, RemainingWork(first=3, later=0, videos=1))
     billed = [line for line in plan.lines if line.alias != "offline:hawk"]
     assert plan.to_json()["input_tokens"] == round(sum(line.input_tokens for line in billed))

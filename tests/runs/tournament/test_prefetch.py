@@ -14,7 +14,8 @@ from tests.support.clips import draw_clip
 from videoautoarena.agents.prompting.prompts import PromptSet
 from videoautoarena.memory.records.errors import UnusableVideo
 from videoautoarena.memory.store.store import Store
-from videoautoarena.runs.run.config.run_config import Flags, resolve
+from videoautoarena.runs.run.config.run_config import resolve
+from videoautoarena.runs.run.config.run_request import RunRequest
 from videoautoarena.runs.run.rundir.frames import RunFrames
 from videoautoarena.runs.tournament.schedule import AHEAD, Ahead
 from videoautoarena.video.folder.find import find_videos
@@ -150,7 +151,7 @@ def videos(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def store(tmp_path: Path) -> Iterator[Store]:
-    manifest = resolve(Flags()).config.manifest("0", PromptSet.load(None).digests)
+    manifest = resolve(RunRequest()).config.manifest("0", PromptSet.load(None).digests)
     with Store.create(tmp_path / "run.sqlite", manifest) as store:
         yield store
 
@@ -158,7 +159,7 @@ def store(tmp_path: Path) -> Iterator[Store]:
 def reel_of(store: Store, decoders: Decoders, folder: Path) -> tuple[RunFrames, str]:
     """Return the footage of the one video in a folder, and its id."""
     (video,) = find_videos(folder).videos
-    sampling = resolve(Flags()).config.sampling
+    sampling = resolve(RunRequest()).config.sampling
     files = {video.id: folder / video.path}
     store.add_videos([video])
     run_frames = RunFrames(

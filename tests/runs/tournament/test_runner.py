@@ -20,6 +20,7 @@ from videoautoarena.agents.limits.caps import SpendCaps
 from videoautoarena.agents.prompting.prompts import PromptSet
 from videoautoarena.memory.records.digests import write_body
 from videoautoarena.memory.records.records import Slot
+from videoautoarena.runs.api.simulate import simulate
 from videoautoarena.runs.cli.program.ending import run_async
 from videoautoarena.runs.console.progress.events import (
     BattleSettled,
@@ -28,18 +29,18 @@ from videoautoarena.runs.console.progress.events import (
     RunEvent,
     nobody,
 )
-from videoautoarena.runs.run.config.run_config import Flags, resolve
+from videoautoarena.runs.run.config.run_config import resolve
+from videoautoarena.runs.run.config.run_request import RunRequest
 from videoautoarena.runs.run.rundir.budget import Budget
 from videoautoarena.runs.run.rundir.opener import Opened, OpenOptions, begin
 from videoautoarena.runs.tournament.runner import Finished, Limits, RunInProgress, playing
-from videoautoarena.runs.tournament.simulate import simulate
 from videoautoarena.video.folder.find import Findings
 
 
 @pytest.fixture
 def run(tmp_path: Path) -> Iterator[Opened]:
     """Begin a run of one video and one round, that may stop after a battle."""
-    config = resolve(Flags(models=TRIO, rounds=1)).config
+    config = resolve(RunRequest(models=TRIO, rounds=1)).config
     found = Findings([video()], [], [])
     open_options = OpenOptions(until="battles=1")
     ready = begin(
@@ -97,8 +98,14 @@ def test_battles_and_draws_are_on_disk_when_anybody_hears_of_them(tmp_path: Path
     videos = draw_folder(tmp_path / "videos", 2, seconds=2)
     out = tmp_path / "out"
     ears = Ears(out)
-    flags = Flags(models=TRIO, rounds=2, block=1, until="battles=999")
-    run_async(simulate(videos, out, flags=flags, say=lambda _line: None, hear=ears))
+    flags = RunRequest(models=TRIO, rounds=2, block=1, until="battles=999")
+    run_async(
+        simulate(
+            flags.model_copy(update={"videos": videos, "out": out}),
+            say=lambda _line: None,
+            hear=ears,
+        )
+    )
     assert (ears.heard["BattleSettled"], ears.heard["PairDrawn"]) == (12, 12)
     assert ears.heard["RuleRead"] > 0
     assert len(ears.settled) == 12

@@ -13,15 +13,15 @@ from tests.support.clips import draw_folder
 from tests.support.small_runs import alter, play_again
 from tests.support.typed import Terminal
 from videoautoarena.memory.store.store import Store
+from videoautoarena.runs.api.add import AddRequest, add
+from videoautoarena.runs.api.simulate import Finished
 from videoautoarena.runs.cli.program.ending import ending, run_async
 from videoautoarena.runs.console.progress.events import Listeners, RuleRead, RunEvent, nobody
 from videoautoarena.runs.console.progress.follow import Follower
 from videoautoarena.runs.run.config.stopping_rule import UNTIL_FILE
 from videoautoarena.runs.run.rundir.reader import RUN_FILE
 from videoautoarena.runs.run.rundir.waves import look_ahead
-from videoautoarena.runs.tournament.add import AddRequest, add
 from videoautoarena.runs.tournament.runner import Limits
-from videoautoarena.runs.tournament.simulate import Finished
 
 pytestmark = pytest.mark.xdist_group("mixed runs")
 RULE = "battles=4"

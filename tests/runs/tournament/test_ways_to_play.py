@@ -25,12 +25,14 @@ from videoautoarena.agents.prompting.prompts import SLOTS, PromptSet
 from videoautoarena.memory.records.records import Battle, Video
 from videoautoarena.memory.records.standards import STANDARDS
 from videoautoarena.memory.store.store import Store
+from videoautoarena.runs.api.simulate import play_run
 from videoautoarena.runs.console.progress.events import Listeners
 from videoautoarena.runs.console.progress.live import plain_lines
-from videoautoarena.runs.run.config.run_config import Flags, resolve
+from videoautoarena.runs.run.config.run_config import resolve
+from videoautoarena.runs.run.config.run_request import RunRequest
 from videoautoarena.runs.run.rundir.opener import begin
 from videoautoarena.runs.run.rundir.reader import RUN_FILE
-from videoautoarena.runs.tournament.runner import Limits, play_run
+from videoautoarena.runs.tournament.runner import Limits, RunSession
 from videoautoarena.video.folder.find import Findings
 
 
@@ -205,7 +207,7 @@ def many(count: int) -> list[Video]:
 def test_many_videos_are_played_with_two_blocks_open_at_most(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    flags = Flags(models=("offline:owl", "offline:mole"), rounds=1, block=2)
+    flags = RunRequest(models=("offline:owl", "offline:mole"), rounds=1, block=2)
     config = resolve(flags).config
     out = tmp_path / "out"
     said = list[str]()
@@ -232,7 +234,7 @@ def test_many_videos_are_played_with_two_blocks_open_at_most(
     async def play_all() -> None:
         for one in store.videos():
             await store.put_frames(frames_of(3, video=one.id))
-        ended = await play_run(ready, out, limits=Limits(16), listeners=told)
+        ended = await play_run(RunSession(ready, out, limits=Limits(16), listeners=told))
         assert (ended.settled, ended.voids) == (18, 0)
 
     told = Listeners(said.append, plain_lines(said.append))

@@ -9,7 +9,8 @@ import pytest
 from videoautoarena.memory.records.errors import BadInput
 from videoautoarena.runs.analysis.trials.trial import Leave, with_judges
 from videoautoarena.runs.run.config.arena_file import ArenaFile, arena_file
-from videoautoarena.runs.run.config.run_config import Flags, RunConfig, resolve
+from videoautoarena.runs.run.config.run_config import RunConfig, resolve
+from videoautoarena.runs.run.config.run_request import RunRequest
 
 NO_LEAVE = Leave()
 
@@ -17,7 +18,7 @@ NO_LEAVE = Leave()
 @pytest.fixture
 def config() -> RunConfig:
     return resolve(
-        Flags(models=("openai:gpt-4o", "openai:gpt-4o-mini"), examiner="openai:o3")
+        RunRequest(models=("openai:gpt-4o", "openai:gpt-4o-mini"), examiner="openai:o3")
     ).config
 
 

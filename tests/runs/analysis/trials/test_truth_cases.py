@@ -28,7 +28,8 @@ from videoautoarena.runs.analysis.trials.truth_cases import truth_cases
 from videoautoarena.runs.cli.program.ending import run_async
 from videoautoarena.runs.console.progress.events import Listeners, nobody
 from videoautoarena.runs.rating.finding import Finding
-from videoautoarena.runs.run.config.run_config import Flags, RunConfig, resolve
+from videoautoarena.runs.run.config.run_config import RunConfig, resolve
+from videoautoarena.runs.run.config.run_request import RunRequest
 from videoautoarena.runs.run.rundir.frames import RunFrames
 from videoautoarena.runs.run.rundir.opener import begin
 from videoautoarena.runs.run.rundir.reader import RUN_FILE, RunReader
@@ -50,7 +51,7 @@ def out(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def begun(videos: Path, out: Path) -> Path:
     """Begin a run of which nothing is played: known truth needs no battle."""
-    config = resolve(Flags(models=TRIO, rounds=1)).config
+    config = resolve(RunRequest(models=TRIO, rounds=1)).config
     config = config.model_copy(update={"sampling": Sampling(frames=FRAMES)})
     found = find_videos(videos)
     prompts = PromptSet.load()

@@ -24,14 +24,14 @@ from tests.support.task_sets import choice, write_set
 from tests.support.whole_runs import command
 from videoautoarena.memory.records.records import Battle, CallRow
 from videoautoarena.memory.store.store import Store
+from videoautoarena.runs.api.add import AddRequest, add
+from videoautoarena.runs.api.simulate import Limits, OpenOptions, resume
 from videoautoarena.runs.bench.format.reader import open_bench
 from videoautoarena.runs.bench.format.results import read_tasks
 from videoautoarena.runs.bench.play.calls import CALLS
 from videoautoarena.runs.cli.program.ending import run_async
 from videoautoarena.runs.console.progress.events import Listeners, nobody
 from videoautoarena.runs.run.rundir.reader import RUN_FILE
-from videoautoarena.runs.tournament.add import AddRequest, add
-from videoautoarena.runs.tournament.simulate import Limits, OpenOptions, resume
 from videoautoarena.video.folder.find import find_videos
 
 TOML = """

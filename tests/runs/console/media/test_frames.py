@@ -18,7 +18,8 @@ from videoautoarena.memory.records.digests import digest
 from videoautoarena.memory.records.records import Sampling
 from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.cli.program.main import EXIT_USAGE, arena, guarded
-from videoautoarena.runs.run.config.run_config import Flags, resolve
+from videoautoarena.runs.run.config.run_config import resolve
+from videoautoarena.runs.run.config.run_request import RunRequest
 from videoautoarena.runs.run.rundir.opener import FOLDER_FILE
 from videoautoarena.runs.run.rundir.reader import RUN_FILE
 from videoautoarena.video.folder.find import read_video
@@ -39,7 +40,7 @@ def out(clip: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A run that has looked at the clip, and of whose two models one sees more than the other."""
     out = tmp_path_factory.mktemp("runs") / "out"
     out.mkdir()
-    config = resolve(Flags(models=(HAWK, MOLE), frames=20)).config
+    config = resolve(RunRequest(models=(HAWK, MOLE), frames=20)).config
     video = read_video(clip.parent, clip.name)
     shown = sample(clip, sampling=config.sampling, video=video.id).frames
     with Store.create(out / RUN_FILE, config.manifest("0.1.0", {})) as store:

@@ -17,12 +17,12 @@ from tests.support.whole_runs import ROSTER, write_config
 from videoautoarena.agents.calls.ask import CallEvent
 from videoautoarena.agents.models.registry import parse_model
 from videoautoarena.memory.records.records import Nonce
+from videoautoarena.runs.api.simulate import simulate
 from videoautoarena.runs.cli.program.ending import run_async
 from videoautoarena.runs.console.progress.events import BattleSettled, FailureAlarm, RunEvent
 from videoautoarena.runs.console.progress.listeners import audience
-from videoautoarena.runs.run.config.run_config import Flags
+from videoautoarena.runs.run.config.run_request import RunRequest
 from videoautoarena.runs.run.rundir.failures import Forfeits
-from videoautoarena.runs.tournament.simulate import simulate
 
 REFUSED = "Incorrect API key provided"
 
@@ -102,12 +102,14 @@ class Terminalless:
         self.out = place / "out"
         self.config = write_config(place / "arena.toml", "openai", server)
         roles = {"models": ROSTER, "examiner": "examiner", "judge": ("judge",)}
-        self.flags = Flags(**roles, rounds=1, config=self.config, max_void=1.0)
+        self.flags = RunRequest(**roles, rounds=1, config=self.config, max_void=1.0)
 
     def play(self, display: dict[str, Any]) -> None:
         with audience(**display) as listeners:
             work = simulate(
-                self.videos, self.out, flags=self.flags, say=listeners.say, hear=listeners.hear
+                self.flags.model_copy(update={"videos": self.videos, "out": self.out}),
+                say=listeners.say,
+                hear=listeners.hear,
             )
             run_async(work)
 

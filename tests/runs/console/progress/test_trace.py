@@ -16,6 +16,7 @@ from videoautoarena.memory.records.errors import BadInput
 from videoautoarena.memory.records.records import Draw
 from videoautoarena.memory.store.journal import Journal
 from videoautoarena.memory.store.store import Store
+from videoautoarena.runs.api.simulate import simulate
 from videoautoarena.runs.cli.program.ending import run_async
 from videoautoarena.runs.console.progress.events import (
     BattleSettled,
@@ -26,19 +27,22 @@ from videoautoarena.runs.console.progress.events import (
 )
 from videoautoarena.runs.console.progress.listeners import audience
 from videoautoarena.runs.console.progress.trace import Stories, TraceFile
-from videoautoarena.runs.run.config.run_config import Flags
+from videoautoarena.runs.run.config.run_request import RunRequest
 from videoautoarena.runs.run.rundir.reader import RUN_FILE
-from videoautoarena.runs.tournament.simulate import simulate
 
 
 @pytest.fixture(scope="module")
 def traced(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[dict[str, object]]]:
     place = tmp_path_factory.mktemp("traced")
     videos = draw_folder(place / "videos", 1, seconds=2)
-    flags = Flags(models=TRIO, rounds=2, until="battles=99")
+    flags = RunRequest(models=TRIO, rounds=2, until="battles=99")
     with audience(quiet=True, trace=str(place / "trace")) as listeners:
         run_async(
-            simulate(videos, place / "out", flags=flags, say=listeners.say, hear=listeners.hear)
+            simulate(
+                flags.model_copy(update={"videos": videos, "out": place / "out"}),
+                say=listeners.say,
+                hear=listeners.hear,
+            )
         )
     return place / "out", [json.loads(line) for line in (place / "trace").read_text().splitlines()]
 

@@ -24,7 +24,8 @@ from videoautoarena.runs.run.config.agreement import (
     remember,
 )
 from videoautoarena.runs.run.config.cast import Destination
-from videoautoarena.runs.run.config.run_config import Flags, RunConfig, resolve
+from videoautoarena.runs.run.config.run_config import RunConfig, resolve
+from videoautoarena.runs.run.config.run_request import RunRequest
 from videoautoarena.runs.run.rundir.reader import RUN_FILE
 
 OWN = 'model = "openai:gpt-4o"'
@@ -56,7 +57,7 @@ def received(tmp_path: Path) -> Callable[..., RunConfig]:
         file = tmp_path / "theirs.toml"
         models = f"[models.one]\n{table}\n[models.two]\nmodel = 'openai:gpt-4.1'\n"
         file.write_text(f'[roles]\nmodels = ["one", "two"]\nexaminer = "openai:o3"\n{models}{more}')
-        manifest = resolve(Flags(config=file)).config.manifest("0.1.0", {})
+        manifest = resolve(RunRequest(config=file)).config.manifest("0.1.0", {})
         return RunConfig.of_manifest(json.loads(json.dumps(manifest)))
 
     return make
@@ -162,7 +163,7 @@ def test_an_arena_toml_that_came_with_the_run_counts_for_nothing(received: Recei
         with pytest.raises(BadInput, match=f"beside a {name} and may have come with it"):
             agreed(config, config.cast, out=Path())
         with pytest.raises(BadInput, match="pass --config"):
-            resolve(Flags())
+            resolve(RunRequest())
         Path(name).unlink()
     named = RunTrust(config=Path("arena.toml"))
     Path(RUN_FILE).touch()

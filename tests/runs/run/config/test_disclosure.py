@@ -11,7 +11,8 @@ from tests.support.clips import draw_folder
 from tests.support.loopback import serving
 from tests.support.small_runs import play, toml
 from videoautoarena.runs.run.config.disclosure import calls_at_most, remote_notice
-from videoautoarena.runs.run.config.run_config import Flags, RunConfig, resolve
+from videoautoarena.runs.run.config.run_config import RunConfig, resolve
+from videoautoarena.runs.run.config.run_request import RunRequest
 from videoautoarena.runs.tournament.forecast import plan_ahead
 from videoautoarena.runs.tournament.plan import most_calls
 
@@ -33,8 +34,8 @@ def arena_toml(tmp_path: Path) -> Path:
     return path
 
 
-def flags(config: Path, **more: object) -> Flags:
-    return Flags(models=("a", "b"), examiner="judge", config=config, **more)  # type: ignore[arg-type]
+def flags(config: Path, **more: object) -> RunRequest:
+    return RunRequest(models=("a", "b"), examiner="judge", config=config, **more)  # type: ignore[arg-type]
 
 
 def told_of(config: RunConfig) -> list[str]:
@@ -52,7 +53,7 @@ def test_each_host_is_told_with_its_models_and_the_frames_of_a_call(arena_toml: 
 
 
 def test_an_offline_cast_tells_nothing() -> None:
-    config = resolve(Flags()).config
+    config = resolve(RunRequest()).config
     assert told_of(config) == []
 
 
@@ -79,7 +80,9 @@ def test_no_run_sends_more_than_was_said_and_planned(tmp_path: Path, swap: objec
             "swap": swap,
             "config": tmp_path / "arena.toml",
         }
-        plan, _ = plan_ahead(videos, tmp_path / "out", Flags(**typed), say=said.append)
+        plan, _ = plan_ahead(
+            RunRequest(videos=videos, out=tmp_path / "out", **typed), say=said.append
+        )
         play(videos, tmp_path / "out", said=said, **typed)
         sent = len(server.events("arrived"))
     [line] = [line for line in said if "go to" in line]
@@ -92,7 +95,9 @@ def test_the_host_is_the_one_that_calls_go_to_now(
     arena_toml: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("OPENAI_BASE_URL", "http://proxy:81/v1")
-    config = resolve(Flags(models=("a", "openai:x"), examiner="judge", config=arena_toml)).config
+    config = resolve(
+        RunRequest(models=("a", "openai:x"), examiner="judge", config=arena_toml)
+    ).config
     monkeypatch.delenv("OPENAI_BASE_URL")
     begun = config.model_validate(config.model_dump())
     assert begun.cast["openai:x"].endpoint == "proxy:81"

@@ -15,7 +15,8 @@ from tests.support.typed import Terminal
 from videoautoarena.memory.records.errors import BadInput
 from videoautoarena.runs.run.config.arena_file import ArenaFile
 from videoautoarena.runs.run.config.first_file import NamedCast, first_file, named_cast
-from videoautoarena.runs.run.config.run_config import Flags, resolve
+from videoautoarena.runs.run.config.run_config import resolve
+from videoautoarena.runs.run.config.run_request import RunRequest
 
 SERVED = NamedCast(
     ("openai:Qwen/Qwen2.5-VL-7B-Instruct", "openai:gpt-4o", "google_genai:gemini-2.5-flash"),
@@ -35,7 +36,7 @@ def uncommented(text: str) -> str:
 def test_a_run_takes_the_file_as_it_stands(tmp_path: Path) -> None:
     file = tmp_path / "arena.toml"
     file.write_text(first_file(SERVED))
-    config = resolve(Flags(config=file)).config
+    config = resolve(RunRequest(config=file)).config
     assert config.models == ("qwen2-5-vl-7b-instruct", "gpt-4o", "gemini-2-5-flash")
     assert config.examiner == "gpt-4-1"
     assert config.judges == ("gpt-4-1",)

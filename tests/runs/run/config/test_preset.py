@@ -12,6 +12,7 @@ import pytest
 
 from videoautoarena.agents.prompting.prompts import PromptSet
 from videoautoarena.memory.records.records import Sampling
+from videoautoarena.runs.api.add import AddRequest, _with_newcomer
 from videoautoarena.runs.cli.program.main import load
 from videoautoarena.runs.console.media.frames import asked_sampling
 from videoautoarena.runs.run.config.cast import as_begun
@@ -22,9 +23,9 @@ from videoautoarena.runs.run.config.preset import (
     TURNED,
     left_by_preset,
 )
-from videoautoarena.runs.run.config.run_config import Flags, RunConfig, resolve
+from videoautoarena.runs.run.config.run_config import RunConfig, resolve
+from videoautoarena.runs.run.config.run_request import RunRequest
 from videoautoarena.runs.run.rundir.opener import configured
-from videoautoarena.runs.tournament.add import AddRequest, _with_newcomer
 
 OTHERWISE: dict[str, Any] = {
     **{"pairing": "uniform", "swap": 0.5, "subtitles": False, "diverse": True},
@@ -50,9 +51,9 @@ def test_each_setting_that_the_preset_names_beats_the_file_and_a_flag_beats_it(
     path = tmp_path / "arena.toml"
     other = OTHERWISE[name]
     path.write_text(f"[{table}]\n{name.removesuffix('_px')} = {json.dumps(other)}\n")
-    assert said(resolve(Flags(config=path)).config)[name] == other
-    assert said(resolve(Flags(config=path, preset="paper")).config)[name] == NAMED[name]
-    typed = Flags(config=path, preset="paper", **{name: other})
+    assert said(resolve(RunRequest(config=path)).config)[name] == other
+    assert said(resolve(RunRequest(config=path, preset="paper")).config)[name] == NAMED[name]
+    typed = RunRequest(config=path, preset="paper", **{name: other})
     assert said(resolve(typed).config)[name] == other
 
 
@@ -68,7 +69,7 @@ def test_a_file_that_says_all_otherwise_plays_the_paper_where_the_paper_speaks(
         + "[sampling]\npolicy = 'fps'\nfps = 2.0\nframes = 8\nsize = 64\nfit = 'keep'\n"
         "quality = 30\ndecoder = 'decord'\n"
     )
-    found = resolve(Flags(config=path, preset="paper" if where == "flag" else None)).config
+    found = resolve(RunRequest(config=path, preset="paper" if where == "flag" else None)).config
     assert {name: said(found)[name] for name in NAMED} == NAMED
     assert (found.rounds, found.sampling.decoder) == (2, "decord")
     assert found.sampling.fps is None
@@ -88,7 +89,7 @@ def flat(of: Mapping[str, Any], before: str = "") -> Iterator[tuple[str, Any]]:
 
 def manifest(path: Path, preset: Any) -> dict[str, Any]:
     """What a run of one contestant of an own server would keep, that one's entry flat."""
-    config = resolve(Flags(config=path, preset=preset)).config
+    config = resolve(RunRequest(config=path, preset=preset)).config
     prompts = PromptSet.load(paper=preset == "paper")
     kept = config.manifest("1", prompts.digests, contracts=prompts.contracts)
     entry = kept.pop("cast")["one"]
@@ -143,7 +144,7 @@ def test_a_contestant_is_sent_no_more_frames_than_in_the_paper(
         f"[models.one]\n{table}[models.judge]\n{table}"
         "[roles]\nmodels = ['one', 'offline:owl']\nexaminer = 'judge'\n"
     )
-    allowed = Flags(config=path, preset="paper", allow_self_judging=True)
+    allowed = RunRequest(config=path, preset="paper", allow_self_judging=True)
     cast = resolve(allowed).config.cast
     assert (cast["one"].max_frames, cast["judge"].max_frames) == (gets, has)
 
@@ -155,7 +156,7 @@ def test_a_contestant_that_also_examines_plays_as_in_the_paper(tmp_path: Path) -
         "max_frames = 128\n"
         "[roles]\nmodels = ['one', 'offline:owl']\nexaminer = 'one'\n"
     )
-    allowed = Flags(config=path, preset="paper", allow_self_judging=True)
+    allowed = RunRequest(config=path, preset="paper", allow_self_judging=True)
     one = resolve(allowed).config.cast["one"]
     assert (one.max_frames, one.parameters) == (64, OPEN)
 
@@ -197,16 +198,16 @@ def test_an_open_contestant_answers_as_in_the_paper_unless_its_table_says_otherw
         f"[models.one]\n{table}\n[models.judge]\nmodel = 'openai:judge'\n{OWN}\n"
         "[roles]\nmodels = ['one', 'offline:mole']\nexaminer = 'judge'\n"
     )
-    cast = resolve(Flags(config=path, preset="paper")).config.cast
+    cast = resolve(RunRequest(config=path, preset="paper")).config.cast
     assert cast["one"].parameters == gets
     assert cast["judge"].parameters == {}
-    usual = resolve(Flags(config=path)).config.cast["one"].parameters
+    usual = resolve(RunRequest(config=path)).config.cast["one"].parameters
     assert usual == {name: value for name, value in gets.items() if name in table}
 
 
 def test_a_contestant_goes_on_with_the_parameters_that_its_run_began_with(served: Path) -> None:
-    now = resolve(Flags(config=served, preset="paper")).config.cast["one"]
-    before = resolve(Flags(config=served)).config.cast["one"]
+    now = resolve(RunRequest(config=served, preset="paper")).config.cast["one"]
+    before = resolve(RunRequest(config=served)).config.cast["one"]
     assert as_begun(now, before).parameters == {}
     assert as_begun(before, now).parameters == OPEN
     other = before.model_copy(update={"parameters": {"temperature": 0.2}})
@@ -216,7 +217,7 @@ def test_a_contestant_goes_on_with_the_parameters_that_its_run_began_with(served
 def test_a_run_that_the_preset_began_without_parameters_is_continued_without_them(
     served: Path,
 ) -> None:
-    asked = resolve(Flags(config=served, preset="paper"))
+    asked = resolve(RunRequest(config=served, preset="paper"))
     one = asked.config.cast["one"].model_copy(update={"parameters": {}})
     kept = asked.config.model_copy(update={"cast": {**asked.config.cast, "one": one}})
     assert configured(Path("out"), kept, asked, generation=0) == kept
@@ -225,7 +226,7 @@ def test_a_run_that_the_preset_began_without_parameters_is_continued_without_the
 def test_what_a_file_with_the_preset_shows_is_what_it_plays(tmp_path: Path) -> None:
     path = tmp_path / "arena.toml"
     path.write_text("[run]\npreset = 'paper'\n[sampling]\nsize = 64\nfit = 'keep'\n")
-    assert asked_sampling({"config": path}) == resolve(Flags(config=path)).config.sampling
+    assert asked_sampling({"config": path}) == resolve(RunRequest(config=path)).config.sampling
 
 
 @pytest.mark.parametrize(("preset", "gets"), [("paper", 64), (None, 100)])
@@ -234,6 +235,6 @@ def test_a_newcomer_to_a_run_by_the_paper_is_sent_no_more_either(
 ) -> None:
     path = tmp_path / "arena.toml"
     path.write_text("[models.new]\nmodel = 'offline:owl'\nmax_frames = 100\n")
-    run = resolve(Flags(config=path, preset=preset)).config
+    run = resolve(RunRequest(config=path, preset=preset)).config
     joined = _with_newcomer(run, AddRequest("new", 3, config=path), generation=1)
     assert joined.cast["new"].max_frames == gets

@@ -10,11 +10,12 @@ from tests.support.letters import Pictures
 from videoautoarena.agents.models.registry import build_chat_model, check_keys
 from videoautoarena.memory.records.errors import BadInput
 from videoautoarena.runs.run.config.disclosure import calls_at_most, remote_notice
-from videoautoarena.runs.run.config.run_config import Flags, RunConfig, resolve
+from videoautoarena.runs.run.config.run_config import RunConfig, resolve
+from videoautoarena.runs.run.config.run_request import RunRequest
 from videoautoarena.runs.run.rundir.call_facts import declared_lines
 
 NAMES = ("finder", "offline:mole")
-CAST = Flags(models=NAMES, examiner="offline:examiner", judge=("offline:judge",), swap=0.0)
+CAST = RunRequest(models=NAMES, examiner="offline:examiner", judge=("offline:judge",), swap=0.0)
 SMALL = "frames_per_clip = 2, keep = 2"
 PLAIN = f'model = "offline:mole", embeddings = "offline:colours", {SMALL}'
 
@@ -22,7 +23,7 @@ PLAIN = f'model = "offline:mole", embeddings = "offline:colours", {SMALL}'
 def config_of(folder: Path, retrieval: str, more: str = "") -> RunConfig:
     file = folder / "arena.toml"
     file.write_text(f"[models.finder]\nretrieval = {{ {retrieval} }}\n{more}")
-    return resolve(Flags(**{**vars(CAST), "config": file})).config
+    return resolve(RunRequest(**{**vars(CAST), "config": file})).config
 
 
 def told_of(config: RunConfig) -> list[str]:
@@ -124,10 +125,10 @@ def test_settings_that_cannot_be_are_one_line(
 @pytest.mark.parametrize("role", ["examiner", "judge"])
 def test_who_is_sent_clips_alone_can_only_answer(tmp_path: Path, role: str) -> None:
     named = "finder" if role == "examiner" else ("finder",)
-    flags = Flags(**{**vars(CAST), "models": ("offline:owl", "offline:mole"), role: named})
+    flags = RunRequest(**{**vars(CAST), "models": ("offline:owl", "offline:mole"), role: named})
     (tmp_path / "arena.toml").write_text(f"[models.finder]\nretrieval = {{ {PLAIN} }}")
     with pytest.raises(BadInput, match="'finder' has a retrieval, so that it can only answer"):
-        resolve(Flags(**{**vars(flags), "config": tmp_path / "arena.toml"}))
+        resolve(RunRequest(**{**vars(flags), "config": tmp_path / "arena.toml"}))
 
 
 def test_a_limit_of_images_is_no_shortfall_of_who_only_finds_clips(tmp_path: Path) -> None:

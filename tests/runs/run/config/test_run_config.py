@@ -12,7 +12,8 @@ from videoautoarena.agents.providers.declared import Declaration
 from videoautoarena.memory.records.errors import BadInput, StoreError, WrongArgument
 from videoautoarena.memory.records.records import CallLimits, Price
 from videoautoarena.runs.run.config.arena_file import read_arena_file
-from videoautoarena.runs.run.config.run_config import Flags, RunConfig, resolve
+from videoautoarena.runs.run.config.run_config import RunConfig, resolve
+from videoautoarena.runs.run.config.run_request import RunRequest
 from videoautoarena.runs.run.rundir.opener import configured, named_in_full
 
 WHOLE = """
@@ -74,14 +75,14 @@ def file(tmp_path: Path) -> Path:
 
 
 def test_with_nothing_named_the_offline_cast_plays_three_rounds_on_seed_0() -> None:
-    settings = resolve(Flags())
+    settings = resolve(RunRequest())
     assert settings.assumed_cast
     assert settings.config.models[0] == "offline:hawk"
     assert (settings.config.rounds, settings.config.seed, settings.config.offline) == (3, 0, True)
 
 
 def test_a_file_gives_models_names_of_their_own(file: Path) -> None:
-    config = resolve(Flags(config=file)).config
+    config = resolve(RunRequest(config=file)).config
     near = config.model_of("near")
     assert (near.name, near.max_frames, near.parameters) == (
         "some/vlm:7b",
@@ -92,13 +93,13 @@ def test_a_file_gives_models_names_of_their_own(file: Path) -> None:
 
 
 def test_a_flag_beats_the_preset_and_the_preset_beats_the_file(file: Path) -> None:
-    paper = resolve(Flags(config=file, preset="paper", rounds=2)).config
+    paper = resolve(RunRequest(config=file, preset="paper", rounds=2)).config
     assert (paper.rounds, paper.seed, paper.swap, paper.pairing) == (2, 7, 0.0, "keep-pair")
-    assert resolve(Flags(config=file, preset="paper", swap=0.5)).config.swap == 0.5
+    assert resolve(RunRequest(config=file, preset="paper", swap=0.5)).config.swap == 0.5
 
 
 def test_the_paper_preset_turns_every_choice_back() -> None:
-    config = resolve(Flags(preset="paper")).config
+    config = resolve(RunRequest(preset="paper")).config
     assert config.sampling.fit == "stretch"
     assert config.rules.model_dump() == {
         "overall_only": True,
@@ -111,11 +112,11 @@ def test_a_file_in_the_working_folder_is_used_when_nobody_names_models(
     file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(file.parent)
-    assert resolve(Flags()).config.models == ("near", "far")
+    assert resolve(RunRequest()).config.models == ("near", "far")
 
 
 def test_a_configuration_comes_back_from_its_manifest(file: Path) -> None:
-    config = resolve(Flags(config=file)).config
+    config = resolve(RunRequest(config=file)).config
     found = RunConfig.of_manifest(config.manifest("0.1.0", {"judge": "f" * 64}))
     assert found.model_dump() == config.model_dump()
     assert found.identity() == config.identity()
@@ -123,7 +124,7 @@ def test_a_configuration_comes_back_from_its_manifest(file: Path) -> None:
 
 def test_every_setting_of_a_model_comes_to_the_model_and_through_the_manifest(file: Path) -> None:
     file.write_text(WHOLE)
-    config = resolve(Flags(config=file)).config
+    config = resolve(RunRequest(config=file)).config
     manifest = json.loads(json.dumps(config.manifest("0.1.0", {})))
     for found in (config, RunConfig.of_manifest(manifest)):
         near = found.model_of("near")
@@ -158,19 +159,19 @@ def test_a_run_keeps_the_names_of_keys_and_no_key(
     monkeypatch.setenv("NEAR_KEY", "planted-near-0123456789")
     monkeypatch.setenv("HOUSE_KEY", "planted-house-0123456789")
     file.write_text(WHOLE)
-    manifest = json.dumps(resolve(Flags(config=file)).config.manifest("0.1.0", {}))
+    manifest = json.dumps(resolve(RunRequest(config=file)).config.manifest("0.1.0", {}))
     assert "NEAR_KEY" in manifest
     assert "planted" not in manifest
 
 
 def test_a_mark_for_the_cache_is_the_models_need_unless_the_file_says_so(file: Path) -> None:
-    flags = Flags(models=("openai:gpt-5.6", "openai:gpt-4o"), examiner="openai:e", config=file)
+    flags = RunRequest(models=("openai:gpt-5.6", "openai:gpt-4o"), examiner="openai:e", config=file)
     cast = resolve(flags).config.cast
     marks = [cast[name].cache_breakpoint for name in flags.models]
     assert marks == [True, False]
     file.write_text('[models.new]\nmodel = "openai:gpt-5.6"\ncache_breakpoint = false\n')
     models = ("new", "openai:gpt-4o")
-    config = resolve(Flags(models=models, examiner="openai:e", config=file)).config
+    config = resolve(RunRequest(models=models, examiner="openai:e", config=file)).config
     assert not config.cast["new"].cache_breakpoint
 
 
@@ -195,9 +196,9 @@ def test_a_run_is_another_one_where_its_models_are_sent_something_else(
     file: Path, old: str, new: str, is_same: bool
 ) -> None:
     file.write_text(WHOLE)
-    here = resolve(Flags(config=file)).config
+    here = resolve(RunRequest(config=file)).config
     file.write_text(WHOLE.replace(old, new))
-    assert (resolve(Flags(config=file)).config.identity() == here.identity()) is is_same
+    assert (resolve(RunRequest(config=file)).config.identity() == here.identity()) is is_same
 
 
 def test_structured_output_that_is_off_is_as_if_nobody_spoke_of_it(file: Path) -> None:
@@ -205,43 +206,45 @@ def test_structured_output_that_is_off_is_as_if_nobody_spoke_of_it(file: Path) -
     manifests = []
     for text in (silent, WHOLE.replace('"auto"', '"off"')):
         file.write_text(text)
-        manifests.append(json.dumps(resolve(Flags(config=file)).config.manifest("0.1.0", {})))
+        manifests.append(json.dumps(resolve(RunRequest(config=file)).config.manifest("0.1.0", {})))
     assert manifests[0] == manifests[1]
     assert "structured" not in manifests[0]
 
 
 def test_a_moved_server_is_the_same_run_and_another_temperature_is_not(file: Path) -> None:
-    here = resolve(Flags(config=file)).config
+    here = resolve(RunRequest(config=file)).config
     file.write_text(TOML.replace(":8000", ":9000"))
-    moved = resolve(Flags(config=file)).config
+    moved = resolve(RunRequest(config=file)).config
     file.write_text(TOML.replace("0.2", "0.3"))
-    warmer = resolve(Flags(config=file)).config
+    warmer = resolve(RunRequest(config=file)).config
     assert here.identity() == moved.identity() != warmer.identity()
 
 
 @pytest.mark.parametrize(
     ("flags", "words"),
     [
-        (Flags(models=("offline:hawk",)), "one model"),
-        (Flags(models=("offline:hawk", "offline:hawk")), "twice"),
-        (Flags(models=("gpt", "offline:owl")), "provider:model"),
-        (Flags(models=("offline:eagle", "offline:owl")), "hawk"),
-        (Flags(rounds=0), "--rounds is 0"),
-        (Flags(limit=0), "--limit is 0"),
-        (Flags(concurrency=0), "--concurrency is 0"),
-        (Flags(swap=1.5), "--swap is 1.5"),
-        (Flags(judge=("offline:hawk",)), "offline:judge"),
-        (Flags(models=("openai:a", "openai:b")), "--examiner"),
-        (Flags(models=("openai:a", "openai:b"), examiner="openai:a"), "--allow-self-judging"),
-        (Flags(models=("offline:hawk", "offline:judge")), "compete"),
+        (RunRequest(models=("offline:hawk",)), "one model"),
+        (RunRequest(models=("offline:hawk", "offline:hawk")), "twice"),
+        (RunRequest(models=("gpt", "offline:owl")), "provider:model"),
+        (RunRequest(models=("offline:eagle", "offline:owl")), "hawk"),
+        (RunRequest(rounds=0), "--rounds is 0"),
+        (RunRequest(limit=0), "--limit is 0"),
+        (RunRequest(concurrency=0), "--concurrency is 0"),
+        (RunRequest(swap=1.5), "--swap is 1.5"),
+        (RunRequest(judge=("offline:hawk",)), "offline:judge"),
+        (RunRequest(models=("openai:a", "openai:b")), "--examiner"),
+        (RunRequest(models=("openai:a", "openai:b"), examiner="openai:a"), "--allow-self-judging"),
+        (RunRequest(models=("offline:hawk", "offline:judge")), "compete"),
         (
-            Flags(models=("openai:a", "openai:b"), examiner="openai:c", judge=("offline:judge",)),
+            RunRequest(
+                models=("openai:a", "openai:b"), examiner="openai:c", judge=("offline:judge",)
+            ),
             "--allow-offline-judge",
         ),
-        (Flags(models=("offline:hawk", "offline:\x1b[2J")), "no offline model"),
+        (RunRequest(models=("offline:hawk", "offline:\x1b[2J")), "no offline model"),
     ],
 )
-def test_what_cannot_be_is_refused_in_one_line(flags: Flags, words: str) -> None:
+def test_what_cannot_be_is_refused_in_one_line(flags: RunRequest, words: str) -> None:
     with pytest.raises(BadInput) as refusal:
         resolve(flags)
     assert words in str(refusal.value)
@@ -251,11 +254,13 @@ def test_what_cannot_be_is_refused_in_one_line(flags: Flags, words: str) -> None
 def test_a_judge_that_competes_under_another_name_is_found(file: Path) -> None:
     file.write_text(TOML.replace('examiner = "openai:gpt-4.1"', 'examiner = "openai:some/vlm:7b"'))
     with pytest.raises(BadInput, match="own battles"):
-        resolve(Flags(config=file))
+        resolve(RunRequest(config=file))
 
 
 def test_self_judging_that_was_asked_for_marks_the_run() -> None:
-    flags = Flags(models=("openai:a", "openai:b"), examiner="openai:a", allow_self_judging=True)
+    flags = RunRequest(
+        models=("openai:a", "openai:b"), examiner="openai:a", allow_self_judging=True
+    )
     assert resolve(flags).config.self_judging
 
 
@@ -336,7 +341,7 @@ def test_a_file_with_a_mistake_is_refused_with_its_place(
     path = tmp_path / "a.toml"
     path.write_text(toml)
     with pytest.raises(BadInput) as refusal:
-        resolve(Flags(config=path))
+        resolve(RunRequest(config=path))
     assert words in str(refusal.value)
     assert "\n" not in str(refusal.value)
     assert "secret" not in str(refusal.value)
@@ -385,7 +390,7 @@ def test_a_model_that_cannot_be_is_refused_in_one_line(
     path = tmp_path / "a.toml"
     path.write_text(table)
     with pytest.raises(BadInput) as refusal:
-        resolve(Flags(models=("x", "offline:owl"), examiner="openai:e", config=path))
+        resolve(RunRequest(models=("x", "offline:owl"), examiner="openai:e", config=path))
     assert words in str(refusal.value)
     assert "planted" not in str(refusal.value)
     assert str(refusal.value).isprintable()
@@ -393,7 +398,7 @@ def test_a_model_that_cannot_be_is_refused_in_one_line(
 
 def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
     with pytest.raises(BadInput, match="cannot be read"):
-        resolve(Flags(config=tmp_path / "none.toml"))
+        resolve(RunRequest(config=tmp_path / "none.toml"))
 
 
 @pytest.mark.parametrize("part", ["models", "examiner", "judge"])
@@ -406,19 +411,19 @@ def test_a_name_that_would_move_a_terminal_is_refused_in_any_part(
     parts = {"models": ("offline:hawk", "offline:mole"), "examiner": "openai:e", "judge": ("far",)}
     chosen = {"models": (name, "offline:mole"), "examiner": name, "judge": (name,)}[part]
     with pytest.raises(BadInput, match="cannot be shown") as caught:
-        resolve(Flags(**{**parts, part: chosen, "config": path}))  # type: ignore[arg-type]
+        resolve(RunRequest(**{**parts, part: chosen, "config": path}))  # type: ignore[arg-type]
     assert str(caught.value).isprintable()
 
 
 def test_languages_are_codes_in_any_order_and_a_flag_beats_the_file(tmp_path: Path) -> None:
     file = tmp_path / "arena.toml"
     file.write_text('[run]\nlanguages = ["zh", "EN"]\n', encoding="utf-8")
-    assert resolve(Flags(config=file)).config.languages == ("en", "zh")
-    assert resolve(Flags(config=file, languages=("de",))).config.languages == ("de",)
-    assert resolve(Flags()).config.languages == ()
+    assert resolve(RunRequest(config=file)).config.languages == ("en", "zh")
+    assert resolve(RunRequest(config=file, languages=("de",))).config.languages == ("de",)
+    assert resolve(RunRequest()).config.languages == ()
     file.write_text('[run]\nlanguages = ["xx"]\n', encoding="utf-8")
     with pytest.raises(BadInput, match=r"^run\.languages knows no 'xx'"):
-        resolve(Flags(config=file))
+        resolve(RunRequest(config=file))
 
 
 @pytest.mark.parametrize(
@@ -432,14 +437,14 @@ def test_a_language_that_is_unknown_or_named_twice_is_one_line(
     codes: tuple[str, ...], why: str
 ) -> None:
     with pytest.raises(WrongArgument, match=why):
-        resolve(Flags(languages=codes))
+        resolve(RunRequest(languages=codes))
 
 
 def test_a_name_in_other_letters_stands_for_the_same_table(tmp_path: Path) -> None:
     file = tmp_path / "arena.toml"
     file.write_text('[models."caf\u00e9"]\nmodel = "offline:hawk"\n', encoding="utf-8")
     out = tmp_path / "out"
-    flags = Flags(config=file, models=("cafe\u0301", "offline:owl"))
+    flags = RunRequest(config=file, models=("cafe\u0301", "offline:owl"))
     assert resolve(flags).config.cast["cafe\u0301"].model == "offline:hawk"
     assert resolve(named_in_full(out, flags)).config.models == ("caf\u00e9", "offline:owl")
 
@@ -449,11 +454,11 @@ def test_one_model_is_not_named_twice_in_two_kinds_of_letters(tmp_path: Path) ->
     table = '[models."{}"]\nmodel = "offline:hawk"\n'
     file.write_text(table.format("caf\u00e9"), encoding="utf-8")
     with pytest.raises(BadInput, match="--models names caf\u00e9 twice"):
-        resolve(Flags(config=file, models=("caf\u00e9", "cafe\u0301")))
+        resolve(RunRequest(config=file, models=("caf\u00e9", "cafe\u0301")))
     both = table.format("caf\u00e9") + table.format("cafe\u0301")
     file.write_text(both, encoding="utf-8")
     with pytest.raises(BadInput, match="models names caf\u00e9 twice, in composed and in decomp"):
-        resolve(Flags(config=file))
+        resolve(RunRequest(config=file))
 
 
 @pytest.mark.parametrize(
@@ -475,7 +480,7 @@ def test_one_model_is_not_named_twice_in_two_kinds_of_letters(tmp_path: Path) ->
 def test_settings_of_a_run_that_cannot_be_are_one_line(
     place: tuple[str, ...], value: object, why: str
 ) -> None:
-    manifest = json.loads(json.dumps(resolve(Flags()).config.manifest("0.1.0", {})))
+    manifest = json.loads(json.dumps(resolve(RunRequest()).config.manifest("0.1.0", {})))
     inner = manifest
     for name in place[:-1]:
         inner = inner[name]
@@ -489,9 +494,11 @@ def test_who_finds_clips_for_somebody_unnamed_comes_along(tmp_path: Path) -> Non
     file = tmp_path / "arena.toml"
     retrieval = '{ model = "offline:owl", embeddings = "offline:colours" }'
     file.write_text(f"[models.finder]\nretrieval = {retrieval}\n", encoding="utf-8")
-    begun = resolve(Flags(config=file, models=("offline:hawk", "offline:mole", "finder"))).config
+    begun = resolve(
+        RunRequest(config=file, models=("offline:hawk", "offline:mole", "finder"))
+    ).config
     kept = begun.model_copy(update={"guests": {"finder": (1,)}})
-    asked = resolve(Flags(models=("offline:hawk", "offline:mole")))
+    asked = resolve(RunRequest(models=("offline:hawk", "offline:mole")))
     assert configured(tmp_path, kept, asked, generation=1).model_of("finder").retrieval
 
 
@@ -499,4 +506,4 @@ def test_a_model_that_is_misspelt_is_guessed_among_the_tables(tmp_path: Path) ->
     file = tmp_path / "arena.toml"
     file.write_text('[models.mole]\nmodel = "offline:mole"\n[roles]\nmodels = ["moel", "mole"]\n')
     with pytest.raises(BadInput, match=r"'moel' is no model.*did you mean 'mole'"):
-        resolve(Flags(config=file))
+        resolve(RunRequest(config=file))

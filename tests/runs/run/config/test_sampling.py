@@ -8,7 +8,8 @@ import pytest
 
 from videoautoarena.memory.records.errors import BadInput, ForeignRun
 from videoautoarena.memory.records.records import Sampling
-from videoautoarena.runs.run.config.run_config import Flags, RunConfig, about_sampling, resolve
+from videoautoarena.runs.run.config.run_config import RunConfig, about_sampling, resolve
+from videoautoarena.runs.run.config.run_request import RunRequest
 from videoautoarena.runs.run.rundir.opener import configured
 
 TABLE = '[sampling]\npolicy = "fps"\nfps = 4.0\nframes = 64\nsize = 256\nfit = "pad"\n'
@@ -22,7 +23,7 @@ def file(tmp_path: Path) -> Path:
 
 
 def chosen(**typed: object) -> Sampling:
-    return resolve(Flags(**typed)).config.sampling  # type: ignore[arg-type]
+    return resolve(RunRequest(**typed)).config.sampling  # type: ignore[arg-type]
 
 
 def test_with_nothing_said_frames_are_spread_evenly_over_time() -> None:
@@ -85,8 +86,8 @@ def test_a_mistake_in_the_table_is_told_with_its_place(tmp_path: Path, line: str
 
 
 def test_a_run_is_not_continued_with_other_frames_and_is_told_which() -> None:
-    begun = resolve(Flags(frames=40))
-    other = resolve(Flags(frames=41))
+    begun = resolve(RunRequest(frames=40))
+    other = resolve(RunRequest(frames=41))
     with pytest.raises(ForeignRun, match="frames 40, here 41"):
         configured(Path("out"), begun.config, other, generation=1)
 
@@ -105,7 +106,7 @@ def test_that_text_in_the_picture_is_no_longer_read_is_said_where_a_file_asks_fo
 
 
 def test_sampling_comes_back_from_the_manifest(file: Path) -> None:
-    config = resolve(Flags(config=file)).config
+    config = resolve(RunRequest(config=file)).config
     assert RunConfig.of_manifest(config.manifest("0.1.0", {})).sampling == config.sampling
 
 

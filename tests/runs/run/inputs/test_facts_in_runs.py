@@ -11,7 +11,8 @@ import pytest
 from tests.support.clips import draw_clip, draw_folder
 from tests.support.small_runs import battles_of, play, play_again
 from tests.support.typed import Terminal
-from videoautoarena.runs.run.config.run_config import Flags, resolve
+from videoautoarena.runs.run.config.run_config import resolve
+from videoautoarena.runs.run.config.run_request import RunRequest
 from videoautoarena.runs.run.rundir import opener
 from videoautoarena.runs.run.rundir.reader import open_run
 
@@ -134,8 +135,8 @@ def test_a_wrong_row_leaves_nothing_written(
 def test_the_configuration_file_can_name_the_file_and_a_flag_beats_it(tmp_path: Path) -> None:
     file = tmp_path / "arena.toml"
     file.write_text('[run]\nfacts = "none"\n')
-    assert resolve(Flags(config=file)).facts == "none"
-    assert resolve(Flags(config=file, facts="own.csv")).facts == "own.csv"
+    assert resolve(RunRequest(config=file)).facts == "none"
+    assert resolve(RunRequest(config=file, facts="own.csv")).facts == "own.csv"
 
 
 def test_the_list_of_videos_shows_and_checks_the_file(videos: Path, terminal: Terminal) -> None:

@@ -26,7 +26,8 @@ from videoautoarena.memory.records.records import Attempt, CallRow, Intent, Nonc
 from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.console.progress.costs import CallCosts
 from videoautoarena.runs.run.battles.export import lines_of
-from videoautoarena.runs.run.config.run_config import Flags, RunConfig, resolve
+from videoautoarena.runs.run.config.run_config import RunConfig, resolve
+from videoautoarena.runs.run.config.run_request import RunRequest
 from videoautoarena.runs.run.config.stopping_rule import keep_caps, kept_caps, merged_caps
 from videoautoarena.runs.run.rundir.budget import Budget, check_caps, priced, spent_so_far
 from videoautoarena.runs.run.rundir.opener import OpenOptions, begin
@@ -42,7 +43,7 @@ def config(tmp_path: Path) -> RunConfig:
         '[models.a]\nmodel = "openai:a"\nbase_url = "http://127.0.0.1:9/v1"\nframe_tokens = 10\n'
         "price = { input_usd = 1.0, output_usd = 1.0 }\nparameters = { max_tokens = 100 }\n"
     )
-    flags = Flags(models=("a", "offline:hawk"), examiner="openai:gpt-4o", config=path)
+    flags = RunRequest(models=("a", "offline:hawk"), examiner="openai:gpt-4o", config=path)
     return resolve(flags).config
 
 
@@ -211,7 +212,7 @@ def test_a_run_that_is_cut_off_while_it_begins_has_its_cap(
         raise KeyboardInterrupt
 
     monkeypatch.setattr("videoautoarena.runs.run.rundir.opener.keep_subtitles", cut_off)
-    config = resolve(Flags()).config
+    config = resolve(RunRequest()).config
     open_options = OpenOptions(caps=SpendCaps(2.0))
     found = Findings([video("a.mp4")], [], [])
     with pytest.raises(KeyboardInterrupt):

@@ -12,15 +12,14 @@ import pytest
 from tests.support.clips import draw_clip, draw_folder
 from tests.support.small_runs import TRIO, alter, battles_of, play, play_again
 from tests.support.typed import Terminal
+from videoautoarena.runs.api.simulate import Finished, simulate
 from videoautoarena.runs.cli.program.ending import run_async
-from videoautoarena.runs.run.config.run_config import Flags
-from videoautoarena.runs.run.rundir.opener import OpenOptions
-from videoautoarena.runs.tournament.simulate import Finished, simulate
+from videoautoarena.runs.run.config.run_request import RunRequest
 from videoautoarena.video.folder.find import find_videos
 from videoautoarena.video.sampling.cache import default_folder
 from videoautoarena.video.workers.pool import DecodingWorker
 
-FLAGS = Flags(models=TRIO, rounds=1)
+FLAGS = RunRequest(models=TRIO, rounds=1)
 SMALL = ("--rounds", "1", "--models", "offline:hawk,offline:mole,offline:parrot")
 
 
@@ -199,8 +198,12 @@ def test_a_second_failure_is_written_down_and_both_are_replayed(
         victim.write_bytes(kept)
         shutil.rmtree(default_folder(), ignore_errors=True)
         said = Saboteur(victim, "tried again")
-        open_options = OpenOptions(retry_failed=True)
-        run_async(simulate(videos, lost, flags=FLAGS, say=said.append, open_options=open_options))
+        run_async(
+            simulate(
+                FLAGS.model_copy(update={"videos": videos, "out": lost, "retry_failed": True}),
+                say=said.append,
+            )
+        )
     assert len(json.loads(terminal.arena("status", lost, "--json").out)["quarantine"]) == 1
     assert len(battles_of(lost)) == 12
     assert play_again(lost).others == 0

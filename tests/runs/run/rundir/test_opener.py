@@ -26,7 +26,8 @@ from videoautoarena.agents.roles.prompter import worded
 from videoautoarena.memory.store.connection import RunLock, lock_of
 from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.analysis.leaderboard.board import board_of
-from videoautoarena.runs.run.config.run_config import Flags, resolve
+from videoautoarena.runs.run.config.run_config import resolve
+from videoautoarena.runs.run.config.run_request import RunRequest
 from videoautoarena.runs.run.rundir.opener import FOLDER_FILE, PROMPT_FILE
 from videoautoarena.runs.run.rundir.reader import RUN_FILE
 
@@ -51,7 +52,7 @@ def begun_and_killed(
 
     With the preset it began before that had prompts of its own, unless it `is_now`.
     """
-    config = resolve(Flags(models=TRIO, rounds=1, preset=preset)).config
+    config = resolve(RunRequest(models=TRIO, rounds=1, preset=preset)).config
     prompts = PromptSet.load(paper=is_now)
     number = prompts.contracts
     manifest = config.manifest(version("videoautoarena"), prompts.digests, contracts=number)

@@ -19,6 +19,7 @@ from tests.support.small_runs import battles_of, play, play_again
 from tests.support.typed import Terminal
 from videoautoarena.memory.records.records import LearntLimits
 from videoautoarena.memory.store.store import Store
+from videoautoarena.runs.api.add import AddRequest, add
 from videoautoarena.runs.cli.program.ending import run_async
 from videoautoarena.runs.console.progress.events import Listeners, nobody
 from videoautoarena.runs.console.progress.follow import Follower
@@ -29,7 +30,6 @@ from videoautoarena.runs.run.rundir.call_facts import (
     limit_lines,
 )
 from videoautoarena.runs.run.rundir.reader import RUN_FILE
-from videoautoarena.runs.tournament.add import AddRequest, add
 from videoautoarena.runs.tournament.runner import Limits as RunLimits
 
 WANTED = {"hawk": 18, "owl": 16, "mole": 4}

@@ -13,7 +13,8 @@ from tests.runs.run.rundir.test_slots import VIDEOS
 from videoautoarena.memory.records.errors import BadInput, StoreError
 from videoautoarena.memory.records.records import Slot
 from videoautoarena.memory.store.store import BattleEnding, Store
-from videoautoarena.runs.run.config.run_config import Flags, resolve
+from videoautoarena.runs.run.config.run_config import resolve
+from videoautoarena.runs.run.config.run_request import RunRequest
 from videoautoarena.runs.run.config.stopping_rule import (
     UNTIL_FILE,
     KeptRule,
@@ -29,7 +30,7 @@ from videoautoarena.runs.run.rundir.waves import Watch, Waves, read_rule
 from videoautoarena.scoring.design.stopping import WRONG
 
 CAST = ("offline:hawk", "offline:owl", "offline:mole")
-CONFIG = resolve(Flags(models=CAST)).config
+CONFIG = resolve(RunRequest(models=CAST)).config
 SLOTS = new_slots(VIDEOS[:4], rounds=3, block=2, existing=[])
 """Six waves of six slots."""
 

@@ -19,7 +19,8 @@ from tests.support.typed import Terminal
 from tests.support.whole_runs import KEY, write_config
 from videoautoarena.agents.prompting.fences import open_fences
 from videoautoarena.memory.store.store import Store
-from videoautoarena.runs.run.config.run_config import Flags, resolve
+from videoautoarena.runs.run.config.run_config import resolve
+from videoautoarena.runs.run.config.run_request import RunRequest
 from videoautoarena.runs.run.rundir.reader import RUN_FILE, stored_subtitles
 from videoautoarena.video.folder.find import find_videos
 
@@ -153,9 +154,9 @@ def test_whether_subtitles_are_sent_is_part_of_the_run(
 def test_a_flag_beats_the_file_and_the_paper_keeps_subtitles(tmp_path: Path) -> None:
     (tmp_path / "arena.toml").write_text("[run]\nsubtitles = false\n")
     config = tmp_path / "arena.toml"
-    assert not resolve(Flags(config=config)).config.subtitles
-    assert resolve(Flags(config=config, subtitles=True)).config.subtitles
-    assert resolve(Flags(preset="paper")).config.subtitles
+    assert not resolve(RunRequest(config=config)).config.subtitles
+    assert resolve(RunRequest(config=config, subtitles=True)).config.subtitles
+    assert resolve(RunRequest(preset="paper")).config.subtitles
 
 
 def test_what_is_used_and_what_is_not_is_said_once_and_subtitles_beside_a_copy_count(

@@ -12,12 +12,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.runs.run.rundir.test_slots import VIDEOS, video
+from tests.support.lanes import play_blocks
+from videoautoarena.graph.context import Visit
 from videoautoarena.graph.slot_ids import base_of
 from videoautoarena.memory.records.records import Slot
 from videoautoarena.memory.store.store import BattleEnding
 from videoautoarena.runs.run.rundir.slots import Lineup, new_slots, superseding_slots
 from videoautoarena.runs.run.rundir.waves import Wave, Waves
-from videoautoarena.runs.tournament.schedule import Visit, blocks_of, one_after_another, play_blocks
+from videoautoarena.runs.tournament.schedule import blocks_of
 from videoautoarena.scoring.design.pairing import WHOLE, mix_weights
 from videoautoarena.scoring.fitting.counts import Cells
 
@@ -168,7 +170,7 @@ class Players:
 
     async def play(self) -> None:
         left = [slot for slot in self.lineup.slots if slot.id not in self.settled]
-        await play_blocks(blocks_of(left), one_after_another(self._visit))
+        await play_blocks(blocks_of(left), self._visit)
 
     async def _visit(self, visit: Visit) -> None:
         async with asyncio.TaskGroup() as group:

@@ -16,14 +16,14 @@ from videoautoarena.graph.slot_ids import is_newcomer, place_of
 from videoautoarena.memory.records.errors import BadInput
 from videoautoarena.memory.records.records import Battle
 from videoautoarena.memory.store.store import Store
+from videoautoarena.runs.api.add import AddRequest, add, plan_addition
+from videoautoarena.runs.api.simulate import Finished, Limits, resume
 from videoautoarena.runs.bench.freeze.freeze import freeze
 from videoautoarena.runs.cli.program.ending import run_async
 from videoautoarena.runs.console.progress.events import Listeners, nobody
 from videoautoarena.runs.rating.method import weigh_battles
 from videoautoarena.runs.run.config.run_config import RunConfig
 from videoautoarena.runs.run.rundir.reader import RUN_FILE
-from videoautoarena.runs.tournament.add import AddRequest, add, plan_addition
-from videoautoarena.runs.tournament.simulate import Finished, Limits, resume
 
 NEW = "offline:trickster"
 

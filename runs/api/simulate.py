@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Coroutine, Iterator
 from contextlib import ExitStack
 from dataclasses import replace
 from functools import partial
@@ -15,18 +15,20 @@ from videoautoarena.memory.records.errors import BadInput
 from videoautoarena.memory.records.records import Sampling
 from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.console.progress.events import Hear, Listeners, Say
+from videoautoarena.runs.console.progress.interrupts import interruptible
 from videoautoarena.runs.console.progress.listeners import gather_usable
 from videoautoarena.runs.console.progress.live import plain_lines
 from videoautoarena.runs.formats.terminal import safe
-from videoautoarena.runs.run.config.agreement import agreed, remember
+from videoautoarena.runs.run.config.agreement import RunTrust, agreed, remember
 from videoautoarena.runs.run.config.disclosure import remote_notice
 from videoautoarena.runs.run.config.run_config import (
-    Flags,
     RunConfig,
+    RunSettings,
     about_sampling,
     refuse_missing,
     resolve,
 )
+from videoautoarena.runs.run.config.run_request import RunRequest
 from videoautoarena.runs.run.config.stopping_rule import (
     NO_CAPS,
     describe_caps,
@@ -61,29 +63,102 @@ from videoautoarena.runs.run.rundir.reader import (
 from videoautoarena.runs.run.rundir.slots import Lineup
 from videoautoarena.runs.tournament.forecast import slots_left, work_left
 from videoautoarena.runs.tournament.plan import Plan, cap_notice, money_notice, most_calls, plan_of
-from videoautoarena.runs.tournament.runner import Engine, Finished, Limits, Play, play_run
+from videoautoarena.runs.tournament.runner import (
+    Engine,
+    Finished,
+    Limits,
+    RunSession,
+)
 from videoautoarena.video.folder.find import Findings
 
 __all__ = ["Finished", "Limits", "Play", "introduce", "play_run", "resume", "simulate"]
 
+Play = Coroutine[object, object, Finished]
+"""A run that is open; await it to play every unsettled slot.
+
+What comes before the first call is done outside the event loop, where Ctrl-C works at once.
+"""
+
 
 def simulate(
-    videos: Path,
-    out: Path,
+    request: RunRequest,
     *,
-    flags: Flags,
     say: Say,
     hear: Hear | None = None,
-    open_options: OpenOptions = DEFAULT_OPEN_OPTIONS,
+    found: Findings | None = None,
     engine: Engine | None = None,
 ) -> Play:
-    """Start a run, or open the one that `out` holds; return what plays it to the end.
+    """Start a run, or open the one that `request.out` holds; return what plays it to the end.
 
-    `say` takes a line of chatter, `hear` what happens; None says each battle as a line. An
-    `engine` plays in place of this process, and looks after the keys.
+    `say` takes a line of chatter, `hear` what happens; None says each battle as a line. `found`
+    are the videos, if their folder was read for a plan already. An `engine` plays in place of this
+    process, and looks after the keys.
     BadInput or ForeignRun, which says what to change, leaves nothing written.
     """
-    settings = resolve(allowed_as_begun(out, named_in_full(out, flags)))
+    listeners = Listeners(say, hear or plain_lines(say))
+    return play_run(session_of(request, listeners, found=found, engine=engine))
+
+
+async def play_run(session: RunSession) -> Finished:
+    """Play every unsettled slot of a run, or those of newcomers alone, and close it.
+
+    An interrupt lets calls under way finish, a second one stops.
+    """
+    from videoautoarena.runs.api.arena import OPEN_RUNS, arena
+
+    async def play() -> None:
+        await arena.ainvoke({}, context=RunRequest(out=session.out))
+
+    try:
+        with OPEN_RUNS.adopted(session.out, session):
+            is_cut_off = await interruptible(session, play(), session.listeners)
+            return await session.end(is_cut_off=is_cut_off)
+    finally:
+        await session.close()
+
+
+def session_of(
+    request: RunRequest,
+    listeners: Listeners,
+    *,
+    found: Findings | None = None,
+    engine: Engine | None = None,
+) -> RunSession:
+    """Begin what is asked for, or go on with the run that is there; return it, open."""
+    out = request.out
+    flags = allowed_as_begun(out, named_in_full(out, request))
+    settings = resolve(flags)
+    limits = Limits(
+        settings.concurrency, settings.max_void, patience_s=settings.patience_s, engine=engine
+    )
+    asked_caps = SpendCaps(settings.max_usd, settings.max_tokens)
+    open_options = OpenOptions(
+        retry_failed=request.retry_failed,
+        fsync=request.fsync,
+        caps=asked_caps,
+        until=settings.until,
+        found=found,
+        facts_file=settings.facts,
+        trust=RunTrust(request.config, request.trust),
+    )
+    if request.videos is None:
+        limits = replace(limits, caps=asked_caps)
+        return _session_again(
+            out, videos=None, limits=limits, listeners=listeners, open_options=open_options
+        )
+    run = _open(request.videos, out, settings, listeners.say, open_options, engine=engine)
+    return RunSession(run, out, limits=limits, listeners=listeners)
+
+
+def _open(
+    videos: Path,
+    out: Path,
+    settings: RunSettings,
+    say: Say,
+    open_options: OpenOptions,
+    *,
+    engine: Engine | None,
+) -> Opened:
     prompts = PromptSet.load(settings.prompts, paper=settings.config.preset == "paper")
     exists = holds_run(out)
     # On a cluster the workers need the keys, and not this machine.
@@ -92,13 +167,12 @@ def simulate(
     refuse_missing(settings.config.sampling)
     with ExitStack() as undo:
         store = undo.enter_context(_reopened(out, open_options)) if exists else None
-        caps = SpendCaps(settings.max_usd, settings.max_tokens)
+        caps = open_options.caps or NO_CAPS
         caps = merged_caps(kept_caps(store) if store else NO_CAPS, caps)
         check_caps(settings.config, caps)
         found = gather_usable(videos, say, open_options.found)
         facts = _facts(videos, found, store, asked=settings.facts, say=say)
-        open_options = replace(open_options, caps=caps, until=settings.until)
-        open_options = replace(open_options, facts=facts, facts_file=settings.facts)
+        open_options = replace(open_options, caps=caps, facts=facts)
         # Here, where Ctrl-C works at once, and not in the event loop that plays.
         _load_graph()
         if store:
@@ -132,11 +206,7 @@ def simulate(
         introduce(ready, out, say=say, assumed_cast=settings.assumed_cast, exists=exists)
         # From here on whatever plays the run closes its file.
         undo.pop_all()
-    listeners = Listeners(say, hear or plain_lines(say))
-    limits = Limits(
-        settings.concurrency, settings.max_void, patience_s=settings.patience_s, engine=engine
-    )
-    return play_run(ready, out, limits=limits, listeners=listeners)
+    return ready
 
 
 def resume(
@@ -148,6 +218,21 @@ def resume(
     open_options: OpenOptions = DEFAULT_OPEN_OPTIONS,
 ) -> Play:
     """Open the run in `out` with its own settings; return what plays it to the end."""
+    return play_run(
+        _session_again(
+            out, videos=videos, limits=limits, listeners=listeners, open_options=open_options
+        )
+    )
+
+
+def _session_again(
+    out: Path,
+    *,
+    videos: Path | None,
+    limits: Limits,
+    listeners: Listeners,
+    open_options: OpenOptions,
+) -> RunSession:
     with ExitStack() as undo:
         store = undo.enter_context(_reopened(out, open_options))
         refuse_merged(out, store.manifest())
@@ -180,7 +265,7 @@ def resume(
         remember(run.config, folder)
         introduce(run, out, say=listeners.say, assumed_cast=False, exists=True)
         undo.pop_all()
-    return play_run(run, out, limits=limits, listeners=listeners)
+    return RunSession(run, out, limits=limits, listeners=listeners)
 
 
 def _facts(
@@ -203,7 +288,7 @@ def _reopened(out: Path, open_options: OpenOptions) -> Store:
 
 def _load_graph() -> None:
     """Import LangGraph, which takes about a second."""
-    import videoautoarena.graph.tournament  # noqa: F401
+    import videoautoarena.runs.api.arena  # noqa: F401
 
 
 def introduce(run: Opened, out: Path, *, say: Say, assumed_cast: bool, exists: bool) -> None:

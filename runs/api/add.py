@@ -13,6 +13,7 @@ from videoautoarena.graph.slot_ids import joining_of, place_of
 from videoautoarena.memory.records.errors import BadInput
 from videoautoarena.memory.records.records import Slot
 from videoautoarena.memory.store.store import Store
+from videoautoarena.runs.api.simulate import Play, play_run
 from videoautoarena.runs.console.progress.events import Listeners, Say
 from videoautoarena.runs.console.progress.listeners import gather
 from videoautoarena.runs.formats.terminal import safe
@@ -43,7 +44,7 @@ from videoautoarena.runs.run.rundir.slots import Lineup, newcomers_among, next_g
 from videoautoarena.runs.tournament.draws import newcomer_slots, past_battles
 from videoautoarena.runs.tournament.forecast import newcomers_left
 from videoautoarena.runs.tournament.plan import Plan, plan_of
-from videoautoarena.runs.tournament.runner import Limits, Play, play_run
+from videoautoarena.runs.tournament.runner import Limits, RunSession
 
 BATTLES = 1500
 """How many battles a newcomer gets against stored answers by default."""
@@ -96,7 +97,9 @@ class Addition:
 def add(out: Path, request: AddRequest, *, limits: Limits, listeners: Listeners) -> Play:
     """Add a model to a run, or battles that it still lacks; return what plays them, or BadInput."""
     opened = _open(out, request, listeners.say, has_engine=limits.engine is not None)
-    return play_run(opened, out, limits=limits, listeners=listeners, newcomers_only=True)
+    return play_run(
+        RunSession(opened, out, limits=limits, listeners=listeners, newcomers_only=True)
+    )
 
 
 def plan_addition(out: Path, request: AddRequest) -> tuple[Plan, list[str]]:
