@@ -41,12 +41,12 @@ from benchmarks.canned import (
     resident_mb,
     timed,
 )
-from videoautoarena.runs.api.simulate import introduce
 from videoautoarena.runs.cli.program.ending import run_async
 from videoautoarena.runs.console.progress.events import BattleSettled, Hear, Listeners, all_of
 from videoautoarena.runs.console.progress.live import LiveConsole, plain_lines
 from videoautoarena.runs.console.progress.trace import TraceFile
 from videoautoarena.runs.run.rundir.reader import RUN_FILE
+from videoautoarena.runs.tournament.opening import introduce
 
 MOST_MB = 500
 MOST_GROWTH_MB = 20.0

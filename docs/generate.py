@@ -37,10 +37,9 @@ from rich.text import Text
 
 from videoautoarena.agents.providers.declared import Declaration
 from videoautoarena.graph.dialogue import dialogue
-from videoautoarena.graph.tournament import tournament
 from videoautoarena.memory.records.records import CallLimits, Price
 from videoautoarena.runs.analysis.leaderboard.board import board_of
-from videoautoarena.runs.api.simulate import simulate
+from videoautoarena.runs.api.simulate import arena, simulate
 from videoautoarena.runs.bench.format.schema import write_schemas
 from videoautoarena.runs.cli.program.ending import run_async
 from videoautoarena.runs.cli.program.main import COMMANDS, SECTIONS, load
@@ -396,7 +395,7 @@ def preset() -> str:
 
 def graphs_page(page: str) -> str:
     """Return the page of graphs with both drawn as they are now."""
-    page = with_part(page, "graph", drawing(tournament))
+    page = with_part(page, "graph", drawing(arena()))
     return with_part(page, "dialogue", drawing(dialogue))
 
 

@@ -8,34 +8,30 @@ run's file, which is also why no checkpoint is needed below it.
 from __future__ import annotations
 
 import asyncio
-from abc import ABC, abstractmethod
-from collections.abc import Callable
-from contextlib import AbstractAsyncContextManager
 from contextvars import Context
 from dataclasses import dataclass
-from typing import Any, Generic, Literal, TypeVar
+from typing import Annotated, Any, Literal
 
 from langgraph.graph import END, START, StateGraph
 from langgraph.graph.state import CompiledStateGraph
 from langgraph.runtime import Runtime
 from langgraph.types import Send
-from pydantic import BaseModel
+from pydantic import Field
 from typing_extensions import TypedDict
 
-from videoautoarena.graph.context import Game, Visit
+from videoautoarena.graph.context import LiveRun, NoInput, R, RunDoors, Update, Visit
 from videoautoarena.graph.tournament import VideoState, is_due, most_steps, tournament
 
 LANES = 2
 """Blocks under way at once. A draw looks at waves up to two before its own, so a third open block
 could only wait."""
-Update = dict[str, Any]
 
 
 @dataclass(frozen=True)
 class Lane:
     """What a lane is played with."""
 
-    game: Game
+    game: LiveRun
 
 
 class LaneState(TypedDict, total=False):
@@ -88,58 +84,27 @@ lane = lane_builder.compile(name="lane")
 class ArenaState(TypedDict, total=False):
     """A whole run in counts: no list of videos, no ids of battles."""
 
-    left: int
-    """Slots that were not settled when the run was opened."""
-    newcomers: int
-    """Those of them in which a newcomer meets a stored answer."""
-    slots: int
-    """Places for a battle."""
-    settled: int
-    """Slots whose battle has ended."""
-    void: int
-    """Ended battles without a verdict."""
-    ended: str
-    """Why the run ended before all was played; empty if it did not."""
-    board: list[dict[str, Any]]
-    """The models rated, the best first; empty where nothing is decided yet."""
-    bench: str
-    """Folder of the frozen set, where one was asked for."""
+    slots: Annotated[int, Field(description="Places for a battle.")]
+    left: Annotated[int, Field(description="Slots that were not settled when the run was opened.")]
+    newcomers: Annotated[
+        int, Field(description="Those of them in which a newcomer meets a stored answer.")
+    ]
+    settled: Annotated[int, Field(description="Slots whose battle has ended.")]
+    void: Annotated[int, Field(description="Ended battles without a verdict.")]
+    ended: Annotated[
+        str, Field(description="Why the run ended before all was played; empty if it did not.")
+    ]
+    board: Annotated[
+        list[dict[str, Any]],
+        Field(description="The models rated, the best first; empty where nothing is decided."),
+    ]
+    bench: Annotated[str, Field(description="Folder of the frozen set, where one was asked for.")]
 
 
-R = TypeVar("R", bound=BaseModel)
-Tell = Callable[[Any], None]
-"""Takes what happens in a run, as JSON, for whoever follows the graph's stream."""
+ArenaGraph = CompiledStateGraph[ArenaState, R, NoInput, ArenaState]
 
 
-class RunDoors(ABC, Generic[R]):
-    """The ways to a run by what it was asked to be; `owner` is the thread that asks.
-
-    Each opens the run where it is not open in this process: a server that was killed goes on with
-    any node.
-    """
-
-    @abstractmethod
-    async def open(self, request: R, owner: str, tell: Tell) -> Update:
-        """Begin a run, or check that the one that is there goes on; return its counts."""
-
-    @abstractmethod
-    def playing(self, request: R, owner: str, tell: Tell) -> AbstractAsyncContextManager[Game]:
-        """Yield the game of a run, the same to all who play it at once; the last one ends it."""
-
-    @abstractmethod
-    async def rate(self, request: R, owner: str, tell: Tell) -> Update:
-        """Return how far a run is, and its board."""
-
-    @abstractmethod
-    def is_to_be_frozen(self, request: R) -> bool:
-        """Return whether a run is to be frozen when it is complete."""
-
-    @abstractmethod
-    async def freeze(self, request: R, tell: Tell) -> Update:
-        """Freeze a run into a set; return where that is."""
-
-
-def arena_graph(context: type[R], doors: RunDoors[R]) -> CompiledStateGraph[Any, R, Any, Any]:
+def arena_graph(context: type[R], doors: RunDoors[R]) -> ArenaGraph[R]:
     """Return the graph of a whole run, whose context says what the run is asked to be."""
 
     def request_of(runtime: Runtime[R]) -> R:
@@ -187,7 +152,7 @@ def arena_graph(context: type[R], doors: RunDoors[R]) -> CompiledStateGraph[Any,
         is_due = not state["ended"] and doors.is_to_be_frozen(request_of(runtime))
         return "freeze" if is_due else "__end__"
 
-    builder = StateGraph(ArenaState, context_schema=context)
+    builder = StateGraph(ArenaState, context_schema=context, input_schema=NoInput)
     builder.add_node("open", open_run)
     builder.add_node("lane", play)
     builder.add_node("newcomers", newcomers)

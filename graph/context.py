@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Awaitable, Callable, Mapping, Sequence, Set
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
-from typing import NamedTuple, Protocol
+from typing import Any, Generic, NamedTuple, Protocol, TypeVar
+
+from pydantic import BaseModel
+from typing_extensions import TypedDict
 
 from videoautoarena.agents.models.registry import Model
 from videoautoarena.agents.roles.prompter import Prompter
@@ -113,7 +117,7 @@ class Visit(NamedTuple):
     generation: int
 
 
-class Game(Protocol):
+class LiveRun(Protocol):
     """A run that is being played, in this process or on other machines."""
 
     @property
@@ -131,3 +135,42 @@ class Game(Protocol):
 
     async def until_drained(self, work: Awaitable[object]) -> None:
         """Await work whose calls are all the game's; cancel it once no call is sent any more."""
+
+
+class NoInput(TypedDict):
+    """Nothing: what a run is asked to be stands in the context."""
+
+
+R = TypeVar("R", bound=BaseModel)
+Update = dict[str, Any]
+"""What a node changes in the state of its graph."""
+Tell = Callable[[Any], None]
+"""Takes what happens in a run, as JSON, for whoever follows the graph's stream."""
+
+
+class RunDoors(ABC, Generic[R]):
+    """The ways to a run by what it was asked to be; `owner` is the thread that asks.
+
+    Each opens the run where it is not open in this process: a server that was killed goes on with
+    any node.
+    """
+
+    @abstractmethod
+    async def open(self, request: R, owner: str, tell: Tell) -> Update:
+        """Begin a run, or check that the one that is there goes on; return its counts."""
+
+    @abstractmethod
+    def playing(self, request: R, owner: str, tell: Tell) -> AbstractAsyncContextManager[LiveRun]:
+        """Yield the game of a run, the same to all who play it at once; the last one ends it."""
+
+    @abstractmethod
+    async def rate(self, request: R, owner: str, tell: Tell) -> Update:
+        """Return how far a run is, and its board."""
+
+    @abstractmethod
+    def is_to_be_frozen(self, request: R) -> bool:
+        """Return whether a run is to be frozen when it is complete."""
+
+    @abstractmethod
+    async def freeze(self, request: R, tell: Tell) -> Update:
+        """Freeze a run into a set; return where that is."""

@@ -30,6 +30,7 @@ from videoautoarena.agents.roles.write_dialogue import (
     other_half,
     turns_of,
 )
+from videoautoarena.graph.context import Update
 from videoautoarena.graph.dialogue_checks import (
     MEMORABLE,
     MOST_OTHERS,
@@ -114,9 +115,6 @@ class DialogueState(TypedDict, total=False):
     """What is wrong with this try."""
     faults: tuple[DialogueFault, ...]
     tried: tuple[dict[str, Any], ...]
-
-
-Update = dict[str, Any]
 
 
 async def write(state: DialogueState, runtime: Runtime[DialogueContext]) -> Update:

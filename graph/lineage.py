@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from operator import add
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from langgraph.graph import START, StateGraph
 from langgraph.runtime import Runtime
@@ -24,7 +24,7 @@ from videoautoarena.agents.roles.question import (
     is_harder,
     put_question,
 )
-from videoautoarena.graph.context import Arena
+from videoautoarena.graph.context import Arena, Update
 from videoautoarena.graph.slot_ids import slot_id
 from videoautoarena.memory.records.errors import CallFailed, FramesLost, UnusableVideo
 from videoautoarena.memory.records.records import (
@@ -40,7 +40,6 @@ from videoautoarena.memory.records.records import (
     Verdict,
 )
 
-Update = dict[str, Any]
 LOST = (CallFailed, UnusableVideo)
 """What may end a slot without a verdict; any other exception is a bug and ends the run."""
 REFUSALS = 2

@@ -11,8 +11,8 @@ from langgraph.graph import END, START, StateGraph
 from langgraph.runtime import Runtime
 
 from videoautoarena.agents.roles.judge import judge, settle_verdict
-from videoautoarena.graph.context import Arena
-from videoautoarena.graph.lineage import LOST, SettledSlots, Update, answer_or_forfeit, case_of
+from videoautoarena.graph.context import Arena, Update
+from videoautoarena.graph.lineage import LOST, SettledSlots, answer_or_forfeit, case_of
 from videoautoarena.graph.slot_ids import base_of
 from videoautoarena.memory.records.records import Answer, Battle, Draw, Forfeit
 

@@ -9,12 +9,11 @@ from langgraph.runtime import Runtime
 from langgraph.types import Send
 
 from videoautoarena.agents.roles.question import examine, invent_personas
-from videoautoarena.graph.context import Arena
+from videoautoarena.graph.context import Arena, Update
 from videoautoarena.graph.lineage import (
     LOST,
     LineageState,
     SettledSlots,
-    Update,
     lineage,
     void_of,
 )

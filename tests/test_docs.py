@@ -134,7 +134,7 @@ def test_the_file_in_the_readme_and_the_lines_around_it_make_runs(
     for words in command_lines(README):
         if words[0] == "simulate":
             typed = parsed(words).params
-            flags = {name: typed[name] for name in RunRequest.__dataclass_fields__ if name in typed}
+            flags = {name: typed[name] for name in RunRequest.model_fields if name in typed}
             casts.append(resolve(RunRequest(**flags)).config.models)
     assert resolve(RunRequest()).config.models == ("gpt", "qwen")
     assert ("openai:gpt-4o", "google_genai:gemini-2.5-flash") in casts
@@ -345,7 +345,7 @@ def build_site(root: Path, site: Path) -> subprocess.CompletedProcess[str]:
     return subprocess.run(line, cwd=root, env=told, capture_output=True, text=True)
 
 
-def test_langgraph_finds_both_graphs() -> None:
+def test_langgraph_finds_the_graph_of_a_run() -> None:
     config = json.loads((ROOT / "langgraph.json").read_text())
     assert config["dependencies"] == ["."]
     for name, place in config["graphs"].items():

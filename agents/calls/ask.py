@@ -185,8 +185,8 @@ class Asker:
     """What tries may cost; learns from every call."""
     on_outage: Callable[[Outage | ServerWait], None] = lambda _outage: None
     """Called when a server cannot be reached or has no room, and when that is over."""
-    proven: Collection[str] = ()
-    """Addresses that have answered before, besides those that the journal knows."""
+    proven: Collection[str] | None = None
+    """Addresses that have answered before; None: those that the journal knows."""
     is_broke: bool = field(default=False, init=False)
     lost: Outage | None = field(default=None, init=False)
     drained: asyncio.Event = field(default_factory=asyncio.Event, init=False, repr=False)
@@ -205,7 +205,7 @@ class Asker:
             self.concurrency,
             self.pause,
             self.patience_s,
-            lambda address: address in self.proven or self.journal.has_answered(address),
+            self._has_answered,
             self._hear_outage,
         )
         self._tries = Attempts(
@@ -334,6 +334,11 @@ class Asker:
         finally:
             self.spend_cap.settle(hold, row)
             self._look_whether_drained()
+
+    def _has_answered(self, address: str) -> bool:
+        if self.proven is None:
+            return self.journal.has_answered(address)
+        return address in self.proven
 
     def _hear_outage(self, outage: Outage) -> None:
         """Report an outage, and drain where an endpoint was waited for long enough."""

@@ -1,77 +1,40 @@
-"""The main job: a folder of videos in, rated battles out; or the same again where it stopped."""
+"""The main job: a folder of videos in, rated battles out; or the same again where it stopped.
+
+The whole run is one LangGraph: `simulate`, `va.simulate`, a LangGraph server and a Ray cluster play
+it. A command opens its run before the event loop begins and lends it to the graph; on a server the
+graph opens it itself, by what the request says, with whichever node comes first.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Coroutine, Iterator
-from contextlib import ExitStack
+import asyncio
+from collections.abc import AsyncIterator, Coroutine, Iterator
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import replace
-from functools import partial
+from functools import cache
 from pathlib import Path
+from typing import TYPE_CHECKING
+from weakref import WeakValueDictionary
 
-from videoautoarena.agents.limits.caps import SpendCaps
-from videoautoarena.agents.models.registry import check_keys
-from videoautoarena.agents.prompting.prompts import PromptSet
-from videoautoarena.memory.records.errors import BadInput
-from videoautoarena.memory.records.records import Sampling
-from videoautoarena.memory.store.store import Store
+from videoautoarena.graph.context import LiveRun, NoInput, RunDoors, Tell, Update
+from videoautoarena.memory.records.errors import ArenaError, BadInput
 from videoautoarena.runs.console.progress.events import Hear, Listeners, Say
 from videoautoarena.runs.console.progress.interrupts import interruptible
-from videoautoarena.runs.console.progress.listeners import gather_usable
 from videoautoarena.runs.console.progress.live import plain_lines
+from videoautoarena.runs.console.progress.trace import as_json
+from videoautoarena.runs.formats.record_json import fields_json
 from videoautoarena.runs.formats.terminal import safe
-from videoautoarena.runs.run.config.agreement import RunTrust, agreed, remember
-from videoautoarena.runs.run.config.disclosure import remote_notice
-from videoautoarena.runs.run.config.run_config import (
-    RunConfig,
-    RunSettings,
-    about_sampling,
-    refuse_missing,
-    resolve,
-)
 from videoautoarena.runs.run.config.run_request import RunRequest
-from videoautoarena.runs.run.config.stopping_rule import (
-    NO_CAPS,
-    describe_caps,
-    kept_caps,
-    kept_rule,
-    merged_caps,
-)
-from videoautoarena.runs.run.inputs.facts import Facts, read_facts, stored_facts, summary
-from videoautoarena.runs.run.inputs.users import with_users
-from videoautoarena.runs.run.rundir.budget import check_caps
-from videoautoarena.runs.run.rundir.call_facts import declared_lines, kept_limits, limit_lines
-from videoautoarena.runs.run.rundir.opener import (
-    DEFAULT_OPEN_OPTIONS,
-    Opened,
-    OpenOptions,
-    allowed_as_begun,
-    begin,
-    go_on,
-    holds_run,
-    named_in_full,
-    refuse_merged,
-    stored_folder,
-)
-from videoautoarena.runs.run.rundir.reader import (
-    RunReader,
-    blind_lines,
-    counted,
-    has_subtitles,
-    problems,
-    run_file,
-)
-from videoautoarena.runs.run.rundir.slots import Lineup
-from videoautoarena.runs.tournament.forecast import slots_left, work_left
-from videoautoarena.runs.tournament.plan import Plan, cap_notice, money_notice, most_calls, plan_of
-from videoautoarena.runs.tournament.runner import (
-    Engine,
-    Finished,
-    Limits,
-    RunSession,
-)
+from videoautoarena.runs.run.rundir.opener import DEFAULT_OPEN_OPTIONS, OpenOptions, holds_run
+from videoautoarena.runs.tournament.opening import session_again, session_of
+from videoautoarena.runs.tournament.runner import Engine, Finished, Limits, RunSession
 from videoautoarena.video.folder.find import Findings
 
-__all__ = ["Finished", "Limits", "Play", "introduce", "play_run", "resume", "simulate"]
+if TYPE_CHECKING:
+    from videoautoarena.graph.arena import ArenaGraph
+    from videoautoarena.runs.rating.leaderboard import RatedLeaderboard
+
+__all__ = ["Finished", "Limits", "Play", "play_run", "resume", "simulate"]
 
 Play = Coroutine[object, object, Finished]
 """A run that is open; await it to play every unsettled slot.
@@ -104,109 +67,20 @@ async def play_run(session: RunSession) -> Finished:
 
     An interrupt lets calls under way finish, a second one stops.
     """
-    from videoautoarena.runs.api.arena import OPEN_RUNS, arena
+    bench: str | None = None
 
     async def play() -> None:
-        await arena.ainvoke({}, context=RunRequest(out=session.out))
+        nonlocal bench
+        ended = await arena().ainvoke(NoInput(), context=session.request)
+        bench = ended.get("bench")
 
     try:
         with OPEN_RUNS.adopted(session.out, session):
             is_cut_off = await interruptible(session, play(), session.listeners)
-            return await session.end(is_cut_off=is_cut_off)
+            finished = await session.end(is_cut_off=is_cut_off)
+        return replace(finished, board=session.board, bench=Path(bench) if bench else None)
     finally:
         await session.close()
-
-
-def session_of(
-    request: RunRequest,
-    listeners: Listeners,
-    *,
-    found: Findings | None = None,
-    engine: Engine | None = None,
-) -> RunSession:
-    """Begin what is asked for, or go on with the run that is there; return it, open."""
-    out = request.out
-    flags = allowed_as_begun(out, named_in_full(out, request))
-    settings = resolve(flags)
-    limits = Limits(
-        settings.concurrency, settings.max_void, patience_s=settings.patience_s, engine=engine
-    )
-    asked_caps = SpendCaps(settings.max_usd, settings.max_tokens)
-    open_options = OpenOptions(
-        retry_failed=request.retry_failed,
-        fsync=request.fsync,
-        caps=asked_caps,
-        until=settings.until,
-        found=found,
-        facts_file=settings.facts,
-        trust=RunTrust(request.config, request.trust),
-    )
-    if request.videos is None:
-        limits = replace(limits, caps=asked_caps)
-        return _session_again(
-            out, videos=None, limits=limits, listeners=listeners, open_options=open_options
-        )
-    run = _open(request.videos, out, settings, listeners.say, open_options, engine=engine)
-    return RunSession(run, out, limits=limits, listeners=listeners)
-
-
-def _open(
-    videos: Path,
-    out: Path,
-    settings: RunSettings,
-    say: Say,
-    open_options: OpenOptions,
-    *,
-    engine: Engine | None,
-) -> Opened:
-    prompts = PromptSet.load(settings.prompts, paper=settings.config.preset == "paper")
-    exists = holds_run(out)
-    # On a cluster the workers need the keys, and not this machine.
-    if engine is None:
-        check_keys(settings.config.model_of(alias) for alias in settings.config.cast)
-    refuse_missing(settings.config.sampling)
-    with ExitStack() as undo:
-        store = undo.enter_context(_reopened(out, open_options)) if exists else None
-        caps = open_options.caps or NO_CAPS
-        caps = merged_caps(kept_caps(store) if store else NO_CAPS, caps)
-        check_caps(settings.config, caps)
-        found = gather_usable(videos, say, open_options.found)
-        facts = _facts(videos, found, store, asked=settings.facts, say=say)
-        open_options = replace(open_options, caps=caps, facts=facts)
-        # Here, where Ctrl-C works at once, and not in the event loop that plays.
-        _load_graph()
-        if store:
-            begun = RunConfig.to_go_on(store.manifest())
-            # Who met stored answers since need not be named, so that only the file knows them.
-            unnamed = [name for name in begun.guests if name not in settings.config.cast]
-            begun = agreed(begun, unnamed, out=out, trust=open_options.trust)
-            run = RunReader(out, store)
-            ready = go_on(
-                run,
-                begun,
-                settings,
-                prompts=prompts,
-                found=found,
-                folder=videos,
-                open_options=open_options,
-            )
-        else:
-            config, users = with_users(settings, found, videos)
-            ready = begin(
-                out,
-                config,
-                prompts=prompts,
-                found=found,
-                folder=videos,
-                open_options=open_options,
-                users=users,
-            )
-            undo.enter_context(ready.store)
-        remember(ready.config, videos)
-        introduce(ready, out, say=say, assumed_cast=settings.assumed_cast, exists=exists)
-        # From here on whatever plays the run closes its file.
-        undo.pop_all()
-    return ready
 
 
 def resume(
@@ -219,126 +93,138 @@ def resume(
 ) -> Play:
     """Open the run in `out` with its own settings; return what plays it to the end."""
     return play_run(
-        _session_again(
+        session_again(
             out, videos=videos, limits=limits, listeners=listeners, open_options=open_options
         )
     )
 
 
-def _session_again(
-    out: Path,
-    *,
-    videos: Path | None,
-    limits: Limits,
-    listeners: Listeners,
-    open_options: OpenOptions,
-) -> RunSession:
-    with ExitStack() as undo:
-        store = undo.enter_context(_reopened(out, open_options))
-        refuse_merged(out, store.manifest())
-        config = RunConfig.to_go_on(store.manifest())
-        folder = videos or stored_folder(store)
-        if folder is None:
-            raise BadInput(f"{out} does not say where its videos are; pass --videos")
-        stored = folder if videos is None else None
-        config = agreed(config, config.cast, out=out, stored=stored, trust=open_options.trust)
-        # Only now, since the name of the folder may be anybody's and nobody looks there unasked.
-        if videos is None and not folder.is_dir():
-            raise BadInput(f"the videos of {out} were in {folder}, which is gone; pass --videos")
-        open_options = replace(open_options, caps=merged_caps(kept_caps(store), limits.caps))
-        refuse_missing(config.sampling)
-        check_caps(config, open_options.caps or NO_CAPS)
-        found = gather_usable(folder, listeners.say)
-        # A run of which nothing is left calls nobody, and needs no key to say so.
-        if limits.engine is None and slots_left(config, store, found, open_options):
-            check_keys(config.model_of(alias) for alias in config.cast)
-        _load_graph()
-        run = go_on(
-            RunReader(out, store),
-            config,
-            None,
-            prompts=None,
-            found=found,
-            folder=folder,
-            open_options=open_options,
-        )
-        remember(run.config, folder)
-        introduce(run, out, say=listeners.say, assumed_cast=False, exists=True)
-        undo.pop_all()
-    return RunSession(run, out, limits=limits, listeners=listeners)
+class OpenRuns(RunDoors[RunRequest]):
+    """The runs that this process has open, by folder as it was written, and the ways to them.
+
+    Two spellings of one folder end at the lock of its run, as two processes do.
+    """
+
+    def __init__(self) -> None:
+        self._sessions: dict[Path, tuple[str, RunSession]] = {}
+        # Weak, so that a lock lives only while somebody holds it or waits for it: the next run may
+        # be played in another event loop.
+        self._opening = WeakValueDictionary[Path, asyncio.Lock]()
+
+    @contextmanager
+    def adopted(self, out: Path, session: RunSession) -> Iterator[None]:
+        """Let the graph play a run that is open already."""
+        self._sessions[out] = ("", session)
+        try:
+            yield
+        finally:
+            self._sessions.pop(out, None)
+
+    async def open(self, request: RunRequest, owner: str, tell: Tell) -> Update:
+        """Begin a run, or check that the one that is there goes on; return its counts."""
+        session = self._sessions.get(request.out, (owner, None))[1]
+        # One that was begun and is not played was left by a graph that has been cancelled.
+        if session is not None and session.is_begun and not session.holders:
+            await self._let_go(request)
+        return await (await self._session(request, owner, tell)).begin()
+
+    @asynccontextmanager
+    async def playing(self, request: RunRequest, owner: str, tell: Tell) -> AsyncIterator[LiveRun]:
+        """Yield the game of a run, the same to all who play it at once."""
+        session = await self._session(request, owner, tell)
+        try:
+            async with session.playing() as game:
+                yield game
+        except BaseException:
+            if not session.holders:
+                await self._let_go(request)
+            raise
+
+    async def rate(self, request: RunRequest, owner: str, tell: Tell) -> Update:
+        """Return how far a run is and its board, in the fields of the graph's state."""
+        session = await self._session(request, owner, tell)
+        finished = await session.end()
+        self._sessions.pop(request.out, None)
+        board = session.board = await asyncio.to_thread(_rated, session)
+        return {
+            "slots": finished.total,
+            "settled": finished.settled,
+            "void": finished.voids,
+            "ended": _ending(finished),
+            "board": board.to_json()["models"] if board else [],
+        }
+
+    def is_to_be_frozen(self, request: RunRequest) -> bool:
+        """Return whether a run is to be frozen when it is complete."""
+        return request.freeze is not None
+
+    async def freeze(self, request: RunRequest, tell: Tell) -> Update:
+        """Freeze a run into a set; return where that is."""
+        from videoautoarena.runs.bench.freeze.freeze import freeze
+
+        assert request.freeze is not None
+        frozen = await asyncio.to_thread(freeze, request.out, request.freeze)
+        tell({"event": "frozen", **fields_json(frozen)})
+        return {"bench": str(frozen.folder)}
+
+    async def _session(self, request: RunRequest, owner: str, tell: Tell) -> RunSession:
+        out = request.out
+        async with self._opening.setdefault(out, asyncio.Lock()):
+            if out not in self._sessions:
+                listeners = Listeners(
+                    lambda line: tell({"event": "said", "line": line}),
+                    lambda event: tell(as_json(event)),
+                )
+                session = await asyncio.to_thread(_opened, request, listeners)
+                self._sessions[out] = (owner, session)
+            whose, session = self._sessions[out]
+        # A run that was adopted is nobody's: only its command plays the graph with it.
+        if whose not in ("", owner):
+            raise BadInput(f"{safe(str(out))} is being played; wait for its end")
+        return session
+
+    async def _let_go(self, request: RunRequest) -> None:
+        found = self._sessions.pop(request.out, None)
+        if found:
+            await found[1].close()
 
 
-def _facts(
-    folder: Path, found: Findings, store: Store | None, *, asked: str | None, say: Say
-) -> Facts | None:
-    """Return what a file says of the videos; None if a run goes on without new ones."""
-    known = {video.id for video in store.videos()} if store else set()
-    if store and (stored_facts(store) is None or all(one.id in known for one in found.videos)):
+def _opened(request: RunRequest, listeners: Listeners) -> RunSession:
+    if request.videos is None and not holds_run(request.out):
+        from videoautoarena.video.synth.samples import make_samples
+
+        folder = request.out.with_name(f"{request.out.name}-clips")
+        make_samples(folder)
+        request = request.model_copy(update={"videos": folder})
+    return session_of(request, listeners)
+
+
+def _ending(finished: Finished) -> str:
+    """Return why a run ended before all was played; empty if it did not."""
+    if finished.is_capped:
+        return "its cap is reached"
+    if finished.gone is not None:
+        return f"{finished.gone.address} could not be reached"
+    return "it was interrupted" if finished.interrupted else ""
+
+
+def _rated(session: RunSession) -> RatedLeaderboard | None:
+    """Return the models of a run rated; None where that cannot be, which is said."""
+    from videoautoarena.runs.analysis.leaderboard.board import board_of
+
+    try:
+        return board_of(session.out, behaviour=False)
+    except ArenaError as why:
+        session.listeners.say(f"the models are not rated: {why}")
         return None
-    facts = read_facts(folder, found, asked)
-    if facts.sha256 is not None and store is None:
-        say(summary(facts))
-    return facts
 
 
-def _reopened(out: Path, open_options: OpenOptions) -> Store:
-    """Open the run that is there for writing, which updates one of an older layout."""
-    return Store.open(run_file(out), write=True, fsync=open_options.fsync)
+OPEN_RUNS = OpenRuns()
 
 
-def _load_graph() -> None:
-    """Import LangGraph, which takes about a second."""
-    import videoautoarena.runs.api.arena  # noqa: F401
+@cache
+def arena() -> ArenaGraph[RunRequest]:
+    """Return the graph of a whole run, the same for every run of this process."""
+    from videoautoarena.graph.arena import arena_graph
 
-
-def introduce(run: Opened, out: Path, *, say: Say, assumed_cast: bool, exists: bool) -> None:
-    """Say what will be done, and what leaves the machine."""
-    config = run.config
-    slots = Lineup(run.store.slots()).slots
-    open_slots = slots.without(run.store.settled_ids())
-    if assumed_cast:
-        say("no models were named: the offline cast plays, stand-ins for real models;")
-        say("name real ones with --models provider:model,provider:model (see --help)")
-    verb = "continuing" if exists else "starting"
-    say(
-        f"{verb} {safe(str(out))}: {counted(len(run.store.videos()), 'video')}, "
-        f"{counted(config.rounds, 'round')}, {len(config.models)} models, seed {config.seed}; "
-        f"{len(open_slots)} of {len(slots)} battles left"
-    )
-    for note in run.notes:
-        say(note)
-    if not open_slots:
-        return
-    for line in blind_lines(config.blind_referees):
-        say(line)
-    if config.sampling != Sampling():
-        say(about_sampling(config.sampling))
-    for problem in problems(run.store.videos()):
-        say(problem)
-    if rule := kept_rule(run.store).rule:
-        say(f"may stop early: --until {rule}; it stays in force until changed")
-    for line in (*declared_lines(config), *limit_lines(kept_limits(run.store))):
-        say(line)
-    plan = plan_of(config, work_left(config, run.store))
-    for line in remote_notice(
-        config,
-        partial(most_calls, plan),
-        videos=len(open_slots.videos_of()),
-        has_subtitles=has_subtitles(run.store),
-    ):
-        say(safe(line))
-    for line in _money_lines(run, None if config.offline else plan):
-        say(line)
-
-
-def _money_lines(run: Opened, plan: Plan | None) -> Iterator[str]:
-    """Yield what a run says of costs and caps before its first call."""
-    caps = kept_caps(run.store)
-    if plan is not None:
-        yield from money_notice(plan)
-    if caps:
-        yield f"cap on the whole run: {describe_caps(caps)}; it stays in force until changed"
-    if caps and plan is not None:
-        spent = run.store.journal.spent()
-        taken = SpendCaps(spent.usd, spent.input_tokens + spent.output_tokens)
-        yield from cap_notice(plan, caps, taken)
+    return arena_graph(RunRequest, OPEN_RUNS)

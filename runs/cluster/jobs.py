@@ -19,6 +19,7 @@ from videoautoarena.memory.store.shares import Share, Unit, UnitClaim
 from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.run.config.run_config import RunConfig
 from videoautoarena.runs.run.config.stopping_rule import NO_CAPS, kept_caps
+from videoautoarena.runs.run.rundir.context import answered_before
 from videoautoarena.runs.run.rundir.frames import RunFrames
 
 LEASE_S = 15.0
@@ -78,7 +79,7 @@ def setup_from(
         caps=kept_caps(store),
         seen=store.journal.frame_tokens(SEEN_FRAMES),
         endpoints=endpoints,
-        proven=frozenset(filter(store.journal.has_answered, set(endpoints.values()))),
+        proven=answered_before(store, config),
     )
 
 

@@ -17,7 +17,7 @@ from videoautoarena.agents.limits.budget import CappedBudget
 from videoautoarena.agents.limits.caps import SpendCaps
 from videoautoarena.agents.limits.outages import PATIENCE_S, Outage
 from videoautoarena.agents.limits.prices import NOTHING, MoneyAndTokens
-from videoautoarena.graph.context import Arena, Game, Visit, always
+from videoautoarena.graph.context import Arena, LiveRun, Visit, always
 from videoautoarena.graph.slot_ids import base_of
 from videoautoarena.memory.records.records import Battle, Draw, VideoFrames
 from videoautoarena.memory.records.slots import Slots
@@ -42,6 +42,8 @@ from videoautoarena.runs.console.progress.interrupts import (
     until_drained,
 )
 from videoautoarena.runs.console.progress.local_state import KeptWaits
+from videoautoarena.runs.rating.leaderboard import RatedLeaderboard
+from videoautoarena.runs.run.config.run_request import RunRequest
 from videoautoarena.runs.run.config.stopping_rule import (
     NO_CAPS,
     RuleReading,
@@ -54,7 +56,7 @@ from videoautoarena.runs.run.inputs.users import FILE as USERS
 from videoautoarena.runs.run.inputs.users import personas_of
 from videoautoarena.runs.run.rundir.budget import Budget
 from videoautoarena.runs.run.rundir.call_facts import FactCount
-from videoautoarena.runs.run.rundir.context import Calling, asker_of, assemble
+from videoautoarena.runs.run.rundir.context import Calling, answered_before, asker_of, assemble
 from videoautoarena.runs.run.rundir.failures import UNUSABLE, Faulty, Forfeits
 from videoautoarena.runs.run.rundir.frames import RunFrames
 from videoautoarena.runs.run.rundir.opener import Opened
@@ -107,6 +109,10 @@ class Finished:
     """What the whole run has spent, in all its processes."""
     outlook: Outlook = NOTHING_LEFT
     """What is left, and the latest reading of the run's stopping rule."""
+    board: RatedLeaderboard | None = None
+    """The models rated; None where no battle is decided, or the run was cut off."""
+    bench: Path | None = None
+    """The frozen set, where one was asked for and all was played."""
 
     @property
     def is_stopped(self) -> bool:
@@ -142,7 +148,7 @@ class Early(NamedTuple):
     """The reading that met the stopping rule."""
 
 
-class PlayedGame(Game, Protocol):
+class PlayedGame(LiveRun, Protocol):
     """A run that is being played, and what can be asked of it."""
 
     @property
@@ -189,17 +195,21 @@ class RunSession:
         limits: Limits,
         listeners: Listeners,
         newcomers_only: bool = False,
+        request: RunRequest | None = None,
     ) -> None:
         self.out = out
+        self.request = request or RunRequest(out=out)
+        """What the run is asked to be."""
         self.finished: Finished | None = None
         """How it ended; None until it has."""
+        self.board: RatedLeaderboard | None = None
         self.is_begun = False
         self.holders = 0
         """How many play it just now."""
         self._run = run
         self._store = run.store
         self._limits = limits
-        alarm = FailureAlarm(
+        self._alarm = FailureAlarm(
             out,
             listeners.say,
             # The store is looked up when this is called: with an engine it is opened anew.
@@ -207,7 +217,7 @@ class RunSession:
             accepted=limits.max_void,
             key_of=lambda alias: run.config.model_of(alias).key_source,
         )
-        self.listeners = Listeners(listeners.say, all_of(listeners.hear, alarm.hear))
+        self.listeners = Listeners(listeners.say, all_of(listeners.hear, self._alarm.hear))
         self._newcomers_only = newcomers_only
         self._opening = asyncio.Lock()
         self._game: PlayedGame | None = None
@@ -240,6 +250,7 @@ class RunSession:
         return counts
 
     def _look(self) -> tuple[dict[str, int], RunBegun]:
+        self._alarm.count()
         lineup = Lineup(self._store.slots())
         left = lineup.slots.without(self._store.settled_ids())
         newcomers = len(left.where(newcomers_among(left)))
@@ -510,6 +521,7 @@ async def playing(
             )
             calling = Calling(store, config, run_frames.jpegs)
             asker = asker_of(calling, budget, pace=limits, hear=hear)
+            asker.proven = answered_before(store, config)
             waves = Waves.of(store, config.models)
             rule = kept_rule(store).rule
             watch = rule and Watch(rule, config, waves, lambda reading: hear(RuleRead(reading)))

@@ -10,8 +10,8 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from videoautoarena.graph.arena import RunDoors, Tell, Update, arena_graph
-from videoautoarena.graph.context import Visit
+from videoautoarena.graph.arena import arena_graph
+from videoautoarena.graph.context import RunDoors, Tell, Update, Visit
 from videoautoarena.runs.tournament.runner import Early
 from videoautoarena.runs.tournament.schedule import BlockQueue
 

@@ -158,6 +158,10 @@ PAIRINGS = ("mix", "uniform", "round-robin", "keep-pair")
     "An existing run, and how it is kept",
     options.CARE,
     options.TRUST,
+    options.path(
+        "--freeze",
+        "Freeze the questions into a set in this folder once all is played, as arena freeze does.",
+    ),
     options.whole("--block", "Approximate number of videos started together.  [default: 21]"),
 )
 @STAGE

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from videoautoarena.runs.cluster.engine import RayEngine
     from videoautoarena.runs.console.progress.events import Listeners
     from videoautoarena.runs.jobs.paid_job import JobTally, OnDone
+    from videoautoarena.runs.rating.leaderboard import RatedLeaderboard
     from videoautoarena.runs.run.config.stopping_rule import RuleReading
     from videoautoarena.runs.run.rundir.context import EarlyEnd
     from videoautoarena.runs.run.rundir.failures import Faulty
@@ -138,7 +139,13 @@ def ending(finished: Finished, out: Path) -> int:
     of = f" of {finished.total}" if left else ""
     for line in rule_lines(finished, shown):
         say(line)
+    if finished.board is not None and finished.board.leads:
+        from videoautoarena.runs.views.results.leaderboard import leaderboard_report
+
+        say(leaderboard_report(finished.board).lines()[0])
     say(f"done: {finished.settled}{of} battles settled{voids}; see: arena leaderboard {shown}")
+    if finished.bench is not None:
+        say_made(finished.bench)
     if due:
         say(f"{due} battles of the run itself are still open: arena resume {shown}")
     for faulty in finished.faulty:
@@ -313,6 +320,10 @@ class RunOutcome:
     """Calls of unknown cost, which are left out of it."""
     tokens: int
     """Tokens of the whole run, in and out."""
+    board: RatedLeaderboard | None
+    """The models rated, in the shape of `arena leaderboard --json`, or None."""
+    bench: Path | None
+    """The frozen set that `--freeze` asked for, or None."""
 
 
 def state_of(finished: Finished, out: Path) -> RunOutcome:
@@ -330,6 +341,8 @@ def state_of(finished: Finished, out: Path) -> RunOutcome:
         cost_usd=finished.spent.usd,
         unknown_cost=finished.spent.unknown,
         tokens=finished.spent.input_tokens + finished.spent.output_tokens,
+        board=finished.board,
+        bench=finished.bench,
     )
 
 

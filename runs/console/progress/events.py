@@ -207,6 +207,10 @@ class FailureAlarm:
         self._forfeits: Forfeits | None = None
         self._named: set[str] = set()
 
+    def count(self) -> None:
+        """Count the forfeits so far, from the file: in a thread, before anything is heard."""
+        self._forfeits = self._count_forfeits()
+
     def hear(self, event: RunEvent) -> None:
         """Say what failed, what becomes of the run and what to do, or what was learnt."""
         if isinstance(event, BattleSettled):

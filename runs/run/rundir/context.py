@@ -114,6 +114,12 @@ async def no_frames(_video: str, _digests: list[str]) -> list[bytes]:
     raise RuntimeError("a call without frames asked for some")
 
 
+def answered_before(store: Store, config: RunConfig) -> frozenset[str]:
+    """Return the addresses of a run's models from which a reply has come by now."""
+    endpoints = {config.model_of(alias).endpoint for alias in config.cast}
+    return frozenset(filter(store.journal.has_answered, endpoints))
+
+
 def asker_of(
     calling: Calling, budget: Budget, *, pace: CallPacing, hear: Callable[[CallEvent], None]
 ) -> Asker:

@@ -226,7 +226,9 @@ class RunFrames:
 
     async def foresee(self, video: str) -> None:
         """Decode a video's frames into the cache; an error is kept until its turn."""
-        if self._decoders is None or video not in self._files or self.is_quarantined(video):
+        if self._decoders is None or video not in self._files:
+            return
+        if await asyncio.to_thread(self.is_quarantined, video):
             return
         file = self._files[video]
         known = self._videos[video]

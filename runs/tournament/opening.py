@@ -1,0 +1,280 @@
+"""Beginning a run by what is asked for, or opening the one that is there, to be played."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import ExitStack
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+
+from videoautoarena.agents.limits.caps import SpendCaps
+from videoautoarena.agents.models.registry import check_keys
+from videoautoarena.agents.prompting.prompts import PromptSet
+from videoautoarena.memory.records.errors import BadInput
+from videoautoarena.memory.records.records import Sampling
+from videoautoarena.memory.store.store import Store
+from videoautoarena.runs.console.progress.events import Listeners, Say
+from videoautoarena.runs.console.progress.listeners import gather_usable
+from videoautoarena.runs.formats.terminal import safe
+from videoautoarena.runs.run.config.agreement import RunTrust, agreed, remember
+from videoautoarena.runs.run.config.disclosure import remote_notice
+from videoautoarena.runs.run.config.run_config import (
+    RunConfig,
+    RunSettings,
+    about_sampling,
+    refuse_missing,
+    resolve,
+)
+from videoautoarena.runs.run.config.run_request import RunRequest
+from videoautoarena.runs.run.config.stopping_rule import (
+    NO_CAPS,
+    describe_caps,
+    kept_caps,
+    kept_rule,
+    merged_caps,
+)
+from videoautoarena.runs.run.inputs.facts import Facts, read_facts, stored_facts, summary
+from videoautoarena.runs.run.inputs.users import with_users
+from videoautoarena.runs.run.rundir.budget import check_caps
+from videoautoarena.runs.run.rundir.call_facts import declared_lines, kept_limits, limit_lines
+from videoautoarena.runs.run.rundir.opener import (
+    Opened,
+    OpenOptions,
+    allowed_as_begun,
+    begin,
+    go_on,
+    holds_run,
+    named_in_full,
+    refuse_merged,
+    stored_folder,
+)
+from videoautoarena.runs.run.rundir.reader import (
+    RunReader,
+    blind_lines,
+    counted,
+    has_subtitles,
+    problems,
+    run_file,
+)
+from videoautoarena.runs.run.rundir.slots import Lineup
+from videoautoarena.runs.tournament.forecast import slots_left, work_left
+from videoautoarena.runs.tournament.plan import Plan, cap_notice, money_notice, most_calls, plan_of
+from videoautoarena.runs.tournament.runner import (
+    Engine,
+    Limits,
+    RunSession,
+)
+from videoautoarena.video.folder.find import Findings
+
+
+def session_of(
+    request: RunRequest,
+    listeners: Listeners,
+    *,
+    found: Findings | None = None,
+    engine: Engine | None = None,
+) -> RunSession:
+    """Begin what is asked for, or go on with the run that is there; return it, open."""
+    out = request.out
+    flags = allowed_as_begun(out, named_in_full(out, request))
+    settings = resolve(flags)
+    limits = Limits(
+        settings.concurrency, settings.max_void, patience_s=settings.patience_s, engine=engine
+    )
+    asked_caps = SpendCaps(settings.max_usd, settings.max_tokens)
+    open_options = OpenOptions(
+        retry_failed=request.retry_failed,
+        fsync=request.fsync,
+        caps=asked_caps,
+        until=settings.until,
+        found=found,
+        facts_file=settings.facts,
+        trust=RunTrust(request.config, request.trust),
+    )
+    if request.videos is None:
+        limits = replace(limits, caps=asked_caps)
+        return session_again(
+            out, videos=None, limits=limits, listeners=listeners, open_options=open_options
+        )
+    run = _open(request.videos, out, settings, listeners.say, open_options, engine=engine)
+    return RunSession(run, out, limits=limits, listeners=listeners, request=request)
+
+
+def _open(
+    videos: Path,
+    out: Path,
+    settings: RunSettings,
+    say: Say,
+    open_options: OpenOptions,
+    *,
+    engine: Engine | None,
+) -> Opened:
+    prompts = PromptSet.load(settings.prompts, paper=settings.config.preset == "paper")
+    exists = holds_run(out)
+    # On a cluster the workers need the keys, and not this machine.
+    if engine is None:
+        check_keys(settings.config.model_of(alias) for alias in settings.config.cast)
+    refuse_missing(settings.config.sampling)
+    with ExitStack() as undo:
+        store = undo.enter_context(_reopened(out, open_options)) if exists else None
+        caps = open_options.caps or NO_CAPS
+        caps = merged_caps(kept_caps(store) if store else NO_CAPS, caps)
+        check_caps(settings.config, caps)
+        found = gather_usable(videos, say, open_options.found)
+        facts = _facts(videos, found, store, asked=settings.facts, say=say)
+        open_options = replace(open_options, caps=caps, facts=facts)
+        # Here, where Ctrl-C works at once, and not in the event loop that plays.
+        _load_graph()
+        if store:
+            begun = RunConfig.to_go_on(store.manifest())
+            # Who met stored answers since need not be named, so that only the file knows them.
+            unnamed = [name for name in begun.guests if name not in settings.config.cast]
+            begun = agreed(begun, unnamed, out=out, trust=open_options.trust)
+            run = RunReader(out, store)
+            ready = go_on(
+                run,
+                begun,
+                settings,
+                prompts=prompts,
+                found=found,
+                folder=videos,
+                open_options=open_options,
+            )
+        else:
+            config, users = with_users(settings, found, videos)
+            ready = begin(
+                out,
+                config,
+                prompts=prompts,
+                found=found,
+                folder=videos,
+                open_options=open_options,
+                users=users,
+            )
+            undo.enter_context(ready.store)
+        remember(ready.config, videos)
+        introduce(ready, out, say=say, assumed_cast=settings.assumed_cast, exists=exists)
+        # From here on whatever plays the run closes its file.
+        undo.pop_all()
+    return ready
+
+
+def session_again(
+    out: Path,
+    *,
+    videos: Path | None,
+    limits: Limits,
+    listeners: Listeners,
+    open_options: OpenOptions,
+) -> RunSession:
+    """Open the run in `out` to go on with its own settings; return it, open."""
+    with ExitStack() as undo:
+        store = undo.enter_context(_reopened(out, open_options))
+        refuse_merged(out, store.manifest())
+        config = RunConfig.to_go_on(store.manifest())
+        folder = videos or stored_folder(store)
+        if folder is None:
+            raise BadInput(f"{out} does not say where its videos are; pass --videos")
+        stored = folder if videos is None else None
+        config = agreed(config, config.cast, out=out, stored=stored, trust=open_options.trust)
+        # Only now, since the name of the folder may be anybody's and nobody looks there unasked.
+        if videos is None and not folder.is_dir():
+            raise BadInput(f"the videos of {out} were in {folder}, which is gone; pass --videos")
+        open_options = replace(open_options, caps=merged_caps(kept_caps(store), limits.caps))
+        refuse_missing(config.sampling)
+        check_caps(config, open_options.caps or NO_CAPS)
+        found = gather_usable(folder, listeners.say)
+        # A run of which nothing is left calls nobody, and needs no key to say so.
+        if limits.engine is None and slots_left(config, store, found, open_options):
+            check_keys(config.model_of(alias) for alias in config.cast)
+        _load_graph()
+        run = go_on(
+            RunReader(out, store),
+            config,
+            None,
+            prompts=None,
+            found=found,
+            folder=folder,
+            open_options=open_options,
+        )
+        remember(run.config, folder)
+        introduce(run, out, say=listeners.say, assumed_cast=False, exists=True)
+        undo.pop_all()
+    return RunSession(run, out, limits=limits, listeners=listeners)
+
+
+def _facts(
+    folder: Path, found: Findings, store: Store | None, *, asked: str | None, say: Say
+) -> Facts | None:
+    """Return what a file says of the videos; None if a run goes on without new ones."""
+    known = {video.id for video in store.videos()} if store else set()
+    if store and (stored_facts(store) is None or all(one.id in known for one in found.videos)):
+        return None
+    facts = read_facts(folder, found, asked)
+    if facts.sha256 is not None and store is None:
+        say(summary(facts))
+    return facts
+
+
+def _reopened(out: Path, open_options: OpenOptions) -> Store:
+    """Open the run that is there for writing, which updates one of an older layout."""
+    return Store.open(run_file(out), write=True, fsync=open_options.fsync)
+
+
+def _load_graph() -> None:
+    """Import LangGraph, which takes about a second."""
+    import videoautoarena.graph.arena  # noqa: F401
+
+
+def introduce(run: Opened, out: Path, *, say: Say, assumed_cast: bool, exists: bool) -> None:
+    """Say what will be done, and what leaves the machine."""
+    config = run.config
+    slots = Lineup(run.store.slots()).slots
+    open_slots = slots.without(run.store.settled_ids())
+    if assumed_cast:
+        say("no models were named: the offline cast plays, stand-ins for real models;")
+        say("name real ones with --models provider:model,provider:model (see --help)")
+    verb = "continuing" if exists else "starting"
+    say(
+        f"{verb} {safe(str(out))}: {counted(len(run.store.videos()), 'video')}, "
+        f"{counted(config.rounds, 'round')}, {len(config.models)} models, seed {config.seed}; "
+        f"{len(open_slots)} of {len(slots)} battles left"
+    )
+    for note in run.notes:
+        say(note)
+    if not open_slots:
+        return
+    for line in blind_lines(config.blind_referees):
+        say(line)
+    if config.sampling != Sampling():
+        say(about_sampling(config.sampling))
+    for problem in problems(run.store.videos()):
+        say(problem)
+    if rule := kept_rule(run.store).rule:
+        say(f"may stop early: --until {rule}; it stays in force until changed")
+    for line in (*declared_lines(config), *limit_lines(kept_limits(run.store))):
+        say(line)
+    plan = plan_of(config, work_left(config, run.store))
+    for line in remote_notice(
+        config,
+        partial(most_calls, plan),
+        videos=len(open_slots.videos_of()),
+        has_subtitles=has_subtitles(run.store),
+    ):
+        say(safe(line))
+    for line in _money_lines(run, None if config.offline else plan):
+        say(line)
+
+
+def _money_lines(run: Opened, plan: Plan | None) -> Iterator[str]:
+    """Yield what a run says of costs and caps before its first call."""
+    caps = kept_caps(run.store)
+    if plan is not None:
+        yield from money_notice(plan)
+    if caps:
+        yield f"cap on the whole run: {describe_caps(caps)}; it stays in force until changed"
+    if caps and plan is not None:
+        spent = run.store.journal.spent()
+        taken = SpendCaps(spent.usd, spent.input_tokens + spent.output_tokens)
+        yield from cap_notice(plan, caps, taken)
