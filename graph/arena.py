@@ -138,7 +138,7 @@ def arena_graph(context: type[R], doors: RunDoors[R]) -> ArenaGraph[R]:
 
     async def freeze(state: ArenaState, runtime: Runtime[R]) -> Update:
         """Freeze the questions into a set that anybody can play."""
-        return await doors.freeze(request_of(runtime), runtime.stream_writer)
+        return await doors.freeze(request_of(runtime), _owner(runtime), runtime.stream_writer)
 
     def after_open(state: ArenaState) -> list[Send] | Literal["newcomers", "rate"]:
         if state["left"] > state["newcomers"]:

@@ -172,5 +172,5 @@ class RunDoors(ABC, Generic[R]):
         """Return whether a run is to be frozen when it is complete."""
 
     @abstractmethod
-    async def freeze(self, request: R, tell: Tell) -> Update:
+    async def freeze(self, request: R, owner: str, tell: Tell) -> Update:
         """Freeze a run into a set; return where that is."""

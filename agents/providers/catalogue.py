@@ -12,11 +12,14 @@ from importlib.metadata import entry_points
 from pathlib import Path
 
 from videoautoarena.agents.providers.base import OFFLINE, Provider
+from videoautoarena.agents.providers.chat_objects import OBJECT, OBJECTS
 from videoautoarena.agents.providers.declared import Declaration, DeclaredProvider
 from videoautoarena.agents.transport.redaction import know_keys, redacted
 from videoautoarena.memory.records.errors import BadInput
 
-_NO_PROVIDERS = frozenset({"base", "catalogue", "declared", "embedding_chat", "embeddings"})
+_NO_PROVIDERS = frozenset(
+    {"base", "catalogue", "chat_objects", "declared", "embedding_chat", "embeddings"}
+)
 """Modules of this folder that serve all providers; each other one is the file of some."""
 GROUP = "videoautoarena.providers"
 """Entry points of this group name a Provider, or a LangChain chat model's class."""
@@ -62,6 +65,8 @@ def find_provider(name: str) -> Provider | None:
     """
     if name in BUILT_IN:
         return BUILT_IN[name]
+    if name == OBJECT:
+        return OBJECTS
     if name == EMBEDDINGS:
         # Which embeddings, and so whose address and key, only the rest of the name says.
         return Provider(EMBEDDINGS, parameters=())

@@ -96,10 +96,13 @@ class Addition:
 
 def add(out: Path, request: AddRequest, *, limits: Limits, listeners: Listeners) -> Play:
     """Add a model to a run, or battles that it still lacks; return what plays them, or BadInput."""
+    return play_run(added(out, request, limits=limits, listeners=listeners))
+
+
+def added(out: Path, request: AddRequest, *, limits: Limits, listeners: Listeners) -> RunSession:
+    """Add a model to a run, or battles that it still lacks; return it, open, or BadInput."""
     opened = _open(out, request, listeners.say, has_engine=limits.engine is not None)
-    return play_run(
-        RunSession(opened, out, limits=limits, listeners=listeners, newcomers_only=True)
-    )
+    return RunSession(opened, out, limits=limits, listeners=listeners, newcomers_only=True)
 
 
 def plan_addition(out: Path, request: AddRequest) -> tuple[Plan, list[str]]:

@@ -99,6 +99,24 @@ def resume(
     )
 
 
+class RunRefused(ValueError):
+    """Why a server cannot play a run, in one line.
+
+    Of other errors than Python's own a LangGraph server tells the class alone.
+    """
+
+
+@contextmanager
+def _told(owner: str) -> Iterator[None]:
+    """Let a server say why it cannot play a run; a command, which owns no thread, hears it too."""
+    try:
+        yield
+    except ArenaError as why:
+        if owner:
+            raise RunRefused(safe(str(why))) from why
+        raise
+
+
 class OpenRuns(RunDoors[RunRequest]):
     """The runs that this process has open, by folder as it was written, and the ways to them.
 
@@ -126,24 +144,27 @@ class OpenRuns(RunDoors[RunRequest]):
         # One that was begun and is not played was left by a graph that has been cancelled.
         if session is not None and session.is_begun and not session.holders:
             await self._let_go(request)
-        return await (await self._session(request, owner, tell)).begin()
+        with _told(owner):
+            return await (await self._session(request, owner, tell)).begin()
 
     @asynccontextmanager
     async def playing(self, request: RunRequest, owner: str, tell: Tell) -> AsyncIterator[LiveRun]:
         """Yield the game of a run, the same to all who play it at once."""
-        session = await self._session(request, owner, tell)
-        try:
-            async with session.playing() as game:
-                yield game
-        except BaseException:
-            if not session.holders:
-                await self._let_go(request)
-            raise
+        with _told(owner):
+            session = await self._session(request, owner, tell)
+            try:
+                async with session.playing() as game:
+                    yield game
+            except BaseException:
+                if not session.holders:
+                    await self._let_go(request)
+                raise
 
     async def rate(self, request: RunRequest, owner: str, tell: Tell) -> Update:
         """Return how far a run is and its board, in the fields of the graph's state."""
-        session = await self._session(request, owner, tell)
-        finished = await session.end()
+        with _told(owner):
+            session = await self._session(request, owner, tell)
+            finished = await session.end()
         self._sessions.pop(request.out, None)
         board = session.board = await asyncio.to_thread(_rated, session)
         return {
@@ -158,12 +179,13 @@ class OpenRuns(RunDoors[RunRequest]):
         """Return whether a run is to be frozen when it is complete."""
         return request.freeze is not None
 
-    async def freeze(self, request: RunRequest, tell: Tell) -> Update:
+    async def freeze(self, request: RunRequest, owner: str, tell: Tell) -> Update:
         """Freeze a run into a set; return where that is."""
         from videoautoarena.runs.bench.freeze.freeze import freeze
 
         assert request.freeze is not None
-        frozen = await asyncio.to_thread(freeze, request.out, request.freeze)
+        with _told(owner):
+            frozen = await asyncio.to_thread(freeze, request.out, request.freeze)
         tell({"event": "frozen", **fields_json(frozen)})
         return {"bench": str(frozen.folder)}
 

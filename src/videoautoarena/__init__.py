@@ -2,15 +2,15 @@
 
     import videoautoarena as va
 
-    with va.open_run("arena-out") as run:
-        board = run.leaderboard(style=True)
+    run = va.simulate("clips", models=["openai:gpt-4o", "google_genai:gemini-2.5-flash"])
+    board = run.leaderboard(style=True)
     board.ratings               # {"hawk": 1083.2, "owl": 1011.7, ...}
     board.to_frame()            # a pandas DataFrame, where pandas is installed
 
-`open_run` reads a run, `open_bench` a frozen bench, and `rate` rates anybody's battles. None of
-them calls a model or writes a file, but for embeddings that you name. What a person can act on is
-an ArenaError of one line; what was given wrongly is a BadInput. Nothing of this is loaded before it
-is asked for.
+`simulate`, `asimulate` and `add` play, `freeze` writes a set. `open_run` reads a run, `open_bench`
+a frozen bench, and `rate` rates anybody's battles: none of these calls a model or writes a file,
+but for embeddings that you name. What a person can act on is an ArenaError of one line; what was given
+wrongly is a BadInput. Nothing of this is loaded before it is asked for.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from videoautoarena.memory.records.errors import ArenaError, BadInput
     from videoautoarena.runs.api.bench import Bench, DialogueScores, Scores, TaskScores, open_bench
+    from videoautoarena.runs.api.play import add, asimulate, freeze, simulate
     from videoautoarena.runs.api.results import (
         Audit,
         Categories,
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
         Status,
     )
     from videoautoarena.runs.api.run import RatingOptions, Run, open_run, rate
+    from videoautoarena.runs.run.config.run_request import RunRequest
 
     __version__: str
 
@@ -59,15 +61,20 @@ __all__ = [
     "Realism",
     "Records",
     "Run",
+    "RunRequest",
     "Scores",
     "Setup",
     "Slices",
     "Status",
     "TaskScores",
     "__version__",
+    "add",
+    "asimulate",
+    "freeze",
     "open_bench",
     "open_run",
     "rate",
+    "simulate",
 ]
 _MODULES = {
     "memory.records.errors": ("ArenaError", "BadInput"),
@@ -76,7 +83,9 @@ _MODULES = {
         *("Categories", "Costs", "Labels", "Profile", "Profiles", "Realism", "Setup"),
         *("Audit", "Frames", "Leaderboard", "Pairs", "Records", "Slices", "Status"),
     ),
+    "runs.api.play": ("add", "asimulate", "freeze", "simulate"),
     "runs.api.run": ("RatingOptions", "Run", "open_run", "rate"),
+    "runs.run.config.run_request": ("RunRequest",),
 }
 """What is loaded from where when it is first asked for."""
 _PLACES = {name: module for module, names in _MODULES.items() for name in names}

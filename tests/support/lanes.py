@@ -98,7 +98,7 @@ class BlockDoors(RunDoors[Nothing]):
     def is_to_be_frozen(self, _request: Any) -> bool:
         return False
 
-    async def freeze(self, _request: Any, _tell: Tell) -> Update:
+    async def freeze(self, _request: Any, _owner: str, _tell: Tell) -> Update:
         raise AssertionError("nobody asked for it")
 
 

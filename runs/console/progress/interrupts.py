@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import signal
+import threading
 from collections.abc import Awaitable, Callable, Coroutine, Iterator, Mapping
 from contextlib import contextmanager
 from types import FrameType
@@ -188,8 +189,12 @@ def heard(
 
     What nohup or a shell's `&` has ignored stays ignored, but for SIGTERM. Where the loop stands
     still in a query, it hears nothing; so that query ends soon, as if it had been interrupted.
-    Something that is paid for may be waited for instead: then it takes a second signal.
+    Something that is paid for may be waited for instead: then it takes a second signal. Only the
+    main thread of a process is told of signals; in any other nothing is changed.
     """
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
     loop = asyncio.get_running_loop()
     before = {
         number: handler

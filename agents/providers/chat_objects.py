@@ -1,0 +1,121 @@
+"""LangChain chat models that a program passes as objects; they live as long as its process.
+
+Such a model is called by its class and parameters, which so become part of each call's key and row.
+Who serves it, with which key and how patiently, is the object's own affair and no part of its name.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from videoautoarena.agents.providers.base import ModelSettings, Provider
+from videoautoarena.memory.records.digests import canonical_json
+from videoautoarena.memory.records.errors import BadInput
+from videoautoarena.memory.records.records import Role
+
+if TYPE_CHECKING:
+    from langchain_core.language_models import BaseChatModel
+
+ChatModel: TypeAlias = "BaseChatModel"
+"""What a program may pass."""
+OBJECT = "object"
+"""Stands for the provider in names of chat models that were passed as objects."""
+LONGEST = 400
+"""The most letters of such a name: a run refuses one of more than 500."""
+# What reaches a server, or holds a key, makes no other model.
+_NO_PART = re.compile(
+    r"(?i)key|secret|token$|passw|credential|auth|cookie|header|url|base$|endpoint|proxy|region|"
+    r"profile|time_?out|retries|client|callback|cache$|verbose|tags|metadata|organization|project|"
+    r"streaming|limiter"
+)
+_HELD: dict[str, BaseChatModel] = {}
+"""The objects of this process by name."""
+
+
+def is_chat_model(thing: object) -> bool:
+    """Return whether this is a LangChain chat model, without importing LangChain."""
+    return any(base.__name__ == "BaseChatModel" for base in type(thing).__mro__)
+
+
+def hold(chat: BaseChatModel) -> str:
+    """Keep a chat model until the process ends; return the name by which it plays.
+
+    BadInput for one that LangChain cannot write down by class and parameters, or in too many words.
+    """
+    from langchain_core.load import dumpd
+
+    said = dumpd(chat)
+    kind = type(chat).__name__
+    if said.get("type") != "constructor":
+        raise BadInput(
+            f"a {kind} does not say what it is made of (LangChain cannot serialize it); pass "
+            "provider:model, or declare its class in arena.toml"
+        )
+    path = f"{type(chat).__module__.partition('.')[0]}.{kind}"
+    parts = ", ".join(
+        f"{name}={canonical_json(value)}"
+        for name, value in sorted(_plain(chat, said["kwargs"]).items())
+    )
+    name = f"{OBJECT}:{path}({parts})"
+    if len(name) > LONGEST:
+        raise BadInput(
+            f"the parameters of a {kind} are too many to be its name ({len(name)} letters, at most "
+            f"{LONGEST}); declare its class in arena.toml"
+        )
+    _HELD[name] = chat
+    return name
+
+
+def _plain(chat: BaseChatModel, said: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the parameters that make a chat model what it is; BadInput for one that is no JSON."""
+    found = {}
+    for name, value in said.items():
+        is_secret = isinstance(value, Mapping) and value.get("type") == "secret"
+        if is_secret or value is None or _NO_PART.search(name):
+            continue
+        if _has_object(value):
+            raise BadInput(
+                f"{name!a} of a {type(chat).__name__} is no plain value, so that its calls could "
+                "not be told from others; declare its class in arena.toml"
+            )
+        found[name] = value
+    return found
+
+
+def _has_object(value: object) -> bool:
+    if isinstance(value, Mapping):
+        return "lc" in value or any(
+            _NO_PART.search(str(name)) or _has_object(inner) for name, inner in value.items()
+        )
+    return isinstance(value, list | tuple) and any(map(_has_object, value))
+
+
+@dataclass(frozen=True)
+class _HeldObjects(Provider):
+    """Where chat models that were passed as objects are found again."""
+
+    def check(self, model: ModelSettings) -> None:
+        self.build(model)
+
+    def build(self, model: ModelSettings) -> BaseChatModel:
+        """Return the object; BadInput where another process had it."""
+        name = f"{OBJECT}:{model.name}"
+        if name not in _HELD:
+            raise BadInput(
+                f"{name!a} was passed as an object by a program that is gone; go on with "
+                "va.simulate and the same object"
+            )
+        return _HELD[name]
+
+    def sampling(self, model: ModelSettings, role: Role) -> dict[str, Any]:  # noqa: ARG002
+        # An object is called as it is: whoever made it has said how.
+        return {}
+
+    async def close(self, chat: Any) -> None:
+        """Leave the object open, which is its program's."""
+
+
+OBJECTS = _HeldObjects(OBJECT, parameters=())

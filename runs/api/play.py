@@ -1,0 +1,250 @@
+"""Runs played from a program or a notebook, as the commands play them."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sys
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from pydantic import ValidationError
+
+from videoautoarena.memory.records.errors import BadInput, WrongArgument
+from videoautoarena.runs.api.run import Run
+from videoautoarena.runs.run.config.run_request import RunRequest
+
+if TYPE_CHECKING:
+    from videoautoarena.agents.providers.chat_objects import ChatModel
+    from videoautoarena.runs.api.bench import Bench
+    from videoautoarena.runs.console.progress.events import Listeners
+    from videoautoarena.runs.tournament.runner import RunSession
+
+ModelLike: TypeAlias = "str | ChatModel"
+"""`provider:model`, a name of the configuration file, or a LangChain chat model."""
+PathLike: TypeAlias = "str | os.PathLike[str]"
+
+
+def simulate(
+    videos: PathLike | None = None,
+    *,
+    out: PathLike = "arena-out",
+    models: Sequence[ModelLike] = (),
+    examiner: ModelLike | None = None,
+    judge: ModelLike | Sequence[ModelLike] = (),
+    rounds: int | None = None,
+    quiet: bool = False,
+    **settings: Any,
+) -> Run:
+    """Run a tournament over a folder of videos, or continue the one in `out`; return it.
+
+    As `simulate` on the command line: the same battles, files and promises. Ctrl-C, or a notebook's
+    stop, lets calls under way finish and returns the run as far as it is; the same call goes on. A
+    second one stops at once. Costs what the command's `--plan` says.
+
+    Args:
+        videos: the folder; None goes on with the videos of the run in `out`.
+        out: folder of the run.
+        models: contestants: `provider:model`, names of arena.toml, or LangChain chat models, which
+            are called by class and parameters; none: those of arena.toml, else the offline cast.
+        examiner: what watches, asks, evolves and grades.
+        judge: one judge or several; none: the examiner.
+        rounds: battles in each lineage; None: 3, or those of the run.
+        quiet: say nothing; else lines and a count of battles go to stderr.
+        settings: further fields of `RunRequest`, such as `max_usd=5` or `seed=1`.
+
+    Raises:
+        BadInput: a setting or value that cannot be, a folder or model that is not there, or a chat
+            model that cannot be named by class and parameters.
+        ForeignRun: `out` holds a run of other settings.
+        KeyboardInterrupt: it was interrupted twice.
+    """
+    request = _request(videos, out, models, examiner, judge, rounds, settings)
+    return _played(lambda listeners: _session(request, listeners), request.out, quiet=quiet)
+
+
+async def asimulate(
+    videos: PathLike | None = None,
+    *,
+    out: PathLike = "arena-out",
+    models: Sequence[ModelLike] = (),
+    examiner: ModelLike | None = None,
+    judge: ModelLike | Sequence[ModelLike] = (),
+    rounds: int | None = None,
+    quiet: bool = False,
+    **settings: Any,
+) -> Run:
+    """Do as `simulate` within the caller's event loop, which is never blocked by it."""
+    from videoautoarena.runs.api.simulate import play_run
+
+    request = _request(videos, out, models, examiner, judge, rounds, settings)
+    listeners = _listeners(quiet=quiet)
+    session = await asyncio.to_thread(_session, request, listeners)
+    await play_run(session)
+    return Run(request.out)
+
+
+def add(
+    out: PathLike, model: ModelLike, *, battles: int = 1500, quiet: bool = False, **limits: Any
+) -> Run:
+    """Let a model meet stored answers of the run in `out`, as `arena add` does; return the run.
+
+    Args:
+        out: folder of the run.
+        model: the newcomer.
+        battles: how many stored answers it is to meet, earlier ones included.
+        quiet: say nothing.
+        limits: `concurrency`, `max_void` (0 to 1), `patience_s` (seconds).
+
+    Raises:
+        BadInput: no such run or model, or a value that cannot be.
+    """
+    from videoautoarena.runs.api.add import AddRequest, added
+    from videoautoarena.runs.tournament.runner import Limits
+
+    request = AddRequest(_name(model), battles)
+    try:
+        pace = Limits(**limits)
+    except TypeError as wrong:
+        raise WrongArgument(f"add: {wrong}") from None
+    folder = Path(out)
+    return _played(
+        lambda listeners: added(folder, request, limits=pace, listeners=listeners),
+        folder,
+        quiet=quiet,
+    )
+
+
+def freeze(run: Run | PathLike, to: PathLike) -> Bench:
+    """Freeze the questions of a run into a set in the folder `to`; return it. Calls no model.
+
+    Raises:
+        BadInput: nothing was decided, or `to` holds something else.
+    """
+    from videoautoarena.runs.api.bench import open_bench
+    from videoautoarena.runs.bench.freeze.freeze import freeze as frozen
+
+    folder = run.folder if isinstance(run, Run) else Path(run)
+    frozen(folder, Path(to))
+    return open_bench(to)
+
+
+def _request(
+    videos: PathLike | None,
+    out: PathLike,
+    models: Sequence[ModelLike],
+    examiner: ModelLike | None,
+    judge: ModelLike | Sequence[ModelLike],
+    rounds: int | None,
+    settings: dict[str, Any],
+) -> RunRequest:
+    judges = judge if isinstance(judge, Sequence) and not isinstance(judge, str) else (judge,)
+    if isinstance(models, str):
+        raise WrongArgument("models is a list of models; write models=[..]")
+    try:
+        return RunRequest(
+            videos=None if videos is None else Path(videos),
+            out=Path(out),
+            models=tuple(map(_name, models)),
+            examiner=None if examiner is None else _name(examiner),
+            judge=tuple(map(_name, judges)),
+            rounds=rounds,
+            **settings,
+        )
+    except ValidationError as wrong:
+        mistake = wrong.errors()[0]
+        place = ".".join(map(str, mistake["loc"]))
+        if mistake["type"] == "extra_forbidden":
+            raise WrongArgument(f"there is no setting {place!a}; see RunRequest") from None
+        raise WrongArgument(f"{place} is {mistake['input']!a}; {mistake['msg']}") from None
+
+
+def _name(model: ModelLike) -> str:
+    """Return a model's name; a chat model is kept by its name until the process ends."""
+    from videoautoarena.agents.providers.chat_objects import hold, is_chat_model
+
+    if isinstance(model, str):
+        return model
+    if not is_chat_model(model):
+        raise WrongArgument(
+            f"a {type(model).__name__} is no model; pass provider:model or a LangChain chat model"
+        )
+    return hold(model)
+
+
+def _session(request: RunRequest, listeners: Listeners) -> RunSession:
+    from videoautoarena.runs.tournament.opening import session_of
+
+    if request.videos is None and not (request.out / "run.sqlite").exists():
+        raise BadInput(f"{request.out} holds no run; pass the folder of its videos")
+    return session_of(request, listeners)
+
+
+def _listeners(*, quiet: bool) -> Listeners:
+    from videoautoarena.runs.console.progress.events import (
+        BattleSettled,
+        Listeners,
+        RunBegun,
+        RunEvent,
+        nobody,
+    )
+
+    if quiet:
+        return Listeners(lambda _line: None, nobody)
+    done = total = 0
+
+    def write(text: str) -> None:
+        # Python may have no stderr, as under pythonw.
+        if sys.stderr is not None:
+            sys.stderr.write(text)
+            sys.stderr.flush()
+
+    def hear(event: RunEvent) -> None:
+        nonlocal done, total
+        match event:
+            case RunBegun():
+                total = len(event.slots)
+                done = len(event.battles)
+            case BattleSettled():
+                done += 1
+                # A notebook and a terminal both write over the line.
+                write(f"\r{done} of {total} battles" + ("\n" if done == total else ""))
+
+    return Listeners(lambda line: write(f"{line}\n"), hear)
+
+
+def _played(open_run: Callable[[Listeners], RunSession], out: Path, *, quiet: bool) -> Run:
+    """Play a run in a thread of its own, since a notebook runs an event loop in this one."""
+    from videoautoarena.agents.transport.redaction import keep_keys_out_of_logs
+    from videoautoarena.runs.api.simulate import play_run
+
+    keep_keys_out_of_logs()
+    # Here, where an interrupt is heard at once.
+    session = open_run(_listeners(quiet=quiet))
+    begun: Future[tuple[asyncio.AbstractEventLoop, asyncio.Task[Any]]] = Future()
+
+    async def play() -> None:
+        task = asyncio.current_task()
+        assert task is not None
+        begun.set_result((asyncio.get_running_loop(), task))
+        await play_run(session)
+
+    def play_whole() -> None:
+        with asyncio.Runner() as runner:
+            runner.run(play())
+
+    with ThreadPoolExecutor(1) as pool:
+        playing = pool.submit(play_whole)
+        try:
+            playing.result()
+        except KeyboardInterrupt:
+            loop, task = begun.result()
+            loop.call_soon_threadsafe(session.drain)
+            try:
+                playing.result()
+            except KeyboardInterrupt:
+                loop.call_soon_threadsafe(task.cancel)
+                raise
+    return Run(out)
