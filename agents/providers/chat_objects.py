@@ -1,7 +1,8 @@
-"""LangChain chat models that a program passes as objects; they live as long as its process.
+"""LangChain chat models that a program passes as objects; they are known as long as it lives.
 
 Such a model is called by its class and parameters, which so become part of each call's key and row.
-Who serves it, with which key and how patiently, is the object's own affair and no part of its name.
+Who serves it, with which key and how patiently, is no part of its name. A run builds it anew from
+what it was made of: its connections belong to one event loop, and retries are counted here alone.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from inspect import isawaitable
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from videoautoarena.agents.providers.base import ModelSettings, Provider
@@ -33,6 +35,9 @@ _NO_PART = re.compile(
 )
 _HELD: dict[str, BaseChatModel] = {}
 """The objects of this process by name."""
+_CLOSERS = ("http_client.close", "http_async_client.aclose", "client.aio.aclose", "client.close")
+_CLOSERS += ("_async_client.close", "_client.close", "aclose")
+"""What closes the connections of a chat model: of OpenAI, Google, Anthropic, and others."""
 
 
 def is_chat_model(thing: object) -> bool:
@@ -73,8 +78,7 @@ def _plain(chat: BaseChatModel, said: Mapping[str, Any]) -> dict[str, Any]:
     """Return the parameters that make a chat model what it is; BadInput for one that is no JSON."""
     found = {}
     for name, value in said.items():
-        is_secret = isinstance(value, Mapping) and value.get("type") == "secret"
-        if is_secret or value is None or _NO_PART.search(name):
+        if _is_secret(value) or value is None or _NO_PART.search(name):
             continue
         if _has_object(value):
             raise BadInput(
@@ -98,15 +102,19 @@ class _HeldObjects(Provider):
     """Where chat models that were passed as objects are found again."""
 
     def check(self, model: ModelSettings) -> None:
-        self.build(model)
+        self._held(model)
 
     def build(self, model: ModelSettings) -> BaseChatModel:
-        """Return the object; BadInput where another process had it."""
+        """Return a chat model like the object; BadInput where another process had that."""
+        chat = self._held(model)
+        return type(chat)(**_arguments(chat))
+
+    def _held(self, model: ModelSettings) -> BaseChatModel:
         name = f"{OBJECT}:{model.name}"
         if name not in _HELD:
             raise BadInput(
                 f"{name!a} was passed as an object by a program that is gone; go on with "
-                "va.simulate and the same object"
+                "va.simulate and such an object"
             )
         return _HELD[name]
 
@@ -115,7 +123,38 @@ class _HeldObjects(Provider):
         return {}
 
     async def close(self, chat: Any) -> None:
-        """Leave the object open, which is its program's."""
+        """Close what is known to hold connections."""
+        for path in _CLOSERS:
+            closer: Any = chat
+            for name in path.split("."):
+                closer = getattr(closer, name, None)
+            closing = closer() if callable(closer) else None
+            if isawaitable(closing):
+                await closing
+
+
+def _arguments(chat: BaseChatModel) -> dict[str, Any]:
+    """Return what a chat model was made with, with its secrets and no retries of its own."""
+    from langchain_core.load import dumpd
+
+    said = {
+        name: getattr(chat, name) if _is_secret(value) else value
+        for name, value in dumpd(chat)["kwargs"].items()
+    }
+    fields = type(chat).model_fields
+    if "max_retries" in fields:
+        said["max_retries"] = 0
+    if "http_async_client" in fields:
+        # Without its own, LangChain lends it one that all models of its address share.
+        from openai import DefaultAsyncHttpxClient, DefaultHttpxClient
+
+        said["http_client"] = DefaultHttpxClient()
+        said["http_async_client"] = DefaultAsyncHttpxClient()
+    return said
+
+
+def _is_secret(value: object) -> bool:
+    return isinstance(value, Mapping) and value.get("type") == "secret"
 
 
 OBJECTS = _HeldObjects(OBJECT, parameters=())

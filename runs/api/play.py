@@ -219,6 +219,7 @@ def _played(open_run: Callable[[Listeners], RunSession], out: Path, *, quiet: bo
     """Play a run in a thread of its own, since a notebook runs an event loop in this one."""
     from videoautoarena.agents.transport.redaction import keep_keys_out_of_logs
     from videoautoarena.runs.api.simulate import play_run
+    from videoautoarena.runs.console.progress.interrupts import drain
 
     keep_keys_out_of_logs()
     # Here, where an interrupt is heard at once.
@@ -241,7 +242,7 @@ def _played(open_run: Callable[[Listeners], RunSession], out: Path, *, quiet: bo
             playing.result()
         except KeyboardInterrupt:
             loop, task = begun.result()
-            loop.call_soon_threadsafe(session.drain)
+            loop.call_soon_threadsafe(drain, session, session.listeners)
             try:
                 playing.result()
             except KeyboardInterrupt:

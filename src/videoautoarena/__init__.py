@@ -9,8 +9,8 @@
 
 `simulate`, `asimulate` and `add` play, `freeze` writes a set. `open_run` reads a run, `open_bench`
 a frozen bench, and `rate` rates anybody's battles: none of these calls a model or writes a file,
-but for embeddings that you name. What a person can act on is an ArenaError of one line; what was given
-wrongly is a BadInput. Nothing of this is loaded before it is asked for.
+but for embeddings that you name. What a person can act on is an ArenaError of one line; what was
+given wrongly is a BadInput. Nothing of this is loaded before it is asked for.
 """
 
 from __future__ import annotations

@@ -151,13 +151,13 @@ def _interrupts(
             return
         # One interrupt costs no call that is paid for, not even where a cap has drained the run.
         is_asked = True
-        _drain(asker, listeners)
+        drain(asker, listeners)
 
     def hang_up() -> None:
         # Nobody is left to ask again: kernel, shell and service manager each send their own.
         nonlocal is_hung_up
         if not (is_hung_up or is_asked):
-            _drain(asker, listeners)
+            drain(asker, listeners)
         is_hung_up = True
 
     def is_waited_for() -> bool:
@@ -171,7 +171,7 @@ def _interrupts(
         signal.signal(signal.SIGHUP, signal.SIG_IGN)
 
 
-def _drain(asker: Drainable, listeners: Listeners) -> None:
+def drain(asker: Drainable, listeners: Listeners) -> None:
     """Say that calls under way are being finished, and send no other."""
     calls = counted(asker.under_way, "call")
     listeners.say(f"stopping: finishing {calls} in flight; interrupt again to stop at once")
