@@ -124,16 +124,18 @@ def test_a_run_whose_server_is_killed_again_and_again_goes_on_with_a_new_request
     paid_again: set[str] = set()
     with serving_apart(tmp_path / "log", "--latency-s", "0.2", "0.5") as models:
         config = write_config(tmp_path / "arena.toml", "openai", models)
-        asked = {**context_of(tmp_path, config), "out": str(out)}
+        asked = {**context_of(tmp_path, config), "out": str(out), "concurrency": 1}
         place = tmp_path / "place"
         for number in range(AGAIN):
             before = committed_keys(out)
             with graph_server(place) as one:
                 if number == 0:
                     thread, played = one.begun(asked)
+                    one.remember()
                 log.read_on()
                 born = len(log.events)
-                at_least(one, log, born // 2 + 8, thread, played)
+                # From its second life on the server goes on by itself.
+                at_least(one, log, len(arrivals(log.events)) + 4, thread, played)
                 one.kill()
             log.read_on()
             paid_again |= before & set(arrivals(log.events[born:]))
