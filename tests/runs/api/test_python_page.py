@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.clips import draw_folder
 from tests.support.played_dialogues import play_dialogues
 from tests.support.small_benches import freeze_ground, run_bench
 
@@ -25,8 +26,9 @@ def test_the_examples_of_the_page_run_as_they_stand(
     assert run_bench(tmp_path / "my-bench", *given).return_value == 0
     play_dialogues(tmp_path / "my-dialogues")
     monkeypatch.chdir(tmp_path)
+    draw_folder(tmp_path / "arena-samples", 4, seconds=2)
     blocks = re.findall(r"^```python\n(.*?)^```$", PAGE.read_text(), re.M | re.S)
-    assert len(blocks) == 4
+    assert len(blocks) == 5
     exec("".join(blocks), {})
     said = capsys.readouterr().out
     assert "offline:hawk" in said

@@ -55,9 +55,13 @@ def test_a_folder_of_videos_becomes_rated_battles(terminal: Terminal, ground: Pa
         "cost_usd": 0.0,
         "unknown_cost": 0,
         "tokens": told["tokens"],
+        "board": told["board"],
+        "bench": None,
     }
     board = json.loads(terminal.arena("leaderboard", ground / "arena-out", "--json").out)
     assert {row["model"] for row in board["models"]} == set(SMALL[3].split(","))
+    rated = {row["model"]: row["rating"] for row in told["board"]["models"]}
+    assert rated == {row["model"]: row["rating"] for row in board["models"]}
 
 
 @pytest.mark.usefixtures("played")
