@@ -35,8 +35,10 @@ _NO_PART = re.compile(
 )
 _HELD: dict[str, BaseChatModel] = {}
 """The objects of this process by name."""
-_CLOSERS = ("http_client.close", "http_async_client.aclose", "client.aio.aclose", "client.close")
-_CLOSERS += ("_async_client.close", "_client.close", "aclose")
+_CLOSERS = (
+    *("http_client.close", "http_async_client.aclose", "client.aio.aclose", "client.close"),
+    *("_async_client.close", "_client.close", "aclose"),
+)
 """What closes the connections of a chat model: of OpenAI, Google, Anthropic, and others."""
 
 

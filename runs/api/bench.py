@@ -7,10 +7,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from videoautoarena.memory.records.errors import WrongArgument
+from videoautoarena.memory.records.errors import BadInput, WrongArgument
 from videoautoarena.runs.api.results import Board, Json, Markup, Records
 
 if TYPE_CHECKING:
+    from videoautoarena.runs.api.play import ModelLike
     from videoautoarena.runs.bench.dialogues.score import DialogueSetScores
     from videoautoarena.runs.bench.format.reader import OpenBench
     from videoautoarena.runs.bench.format.results import AnyResult
@@ -38,7 +39,7 @@ def open_bench(path: str | os.PathLike[str]) -> Bench:
 
 
 class Bench:
-    """A bench as it was frozen. No method calls a model, and nothing is written."""
+    """A bench as it was frozen. No method but `run` calls a model or writes anything."""
 
     def __init__(self, opened: OpenBench[Any]) -> None:
         self._opened = opened
@@ -98,6 +99,65 @@ class Bench:
             return [*results.read_dialogues(self._opened)]
         # Rulings on both references, then games against an anchor.
         return [*results.read_results(self._opened), *results.read_anchored(self._opened)]
+
+    def run(
+        self,
+        models: Sequence[ModelLike],
+        *,
+        judge: ModelLike | Sequence[ModelLike] = (),
+        videos: str | os.PathLike[str] | None = None,
+        max_usd: float | None = None,
+        max_tokens: float | None = None,
+        limit: int | None = None,
+        concurrency: int = 16,
+        retry_failed: bool = False,
+        quiet: bool = False,
+    ) -> Scores | TaskScores | DialogueScores:
+        """Let models answer the bench and have the answers scored, as `arena bench run` does.
+
+        What was played before costs nothing again. An interrupt lets paid calls finish; the same
+        call goes on. Costs a call a question and model, and for each answer those of its judges.
+
+        Args:
+            models: who answers: `provider:model`, names of arena.toml, or LangChain chat models.
+            judge: who judges free text, alike; none: as `arena bench run` chooses.
+            videos: folder of the videos; None where the bench holds copies or names it.
+            max_usd: cap on what playing this bench costs in all, in US dollars.
+            max_tokens: the same in tokens.
+            limit: ask so many of the questions, drawn by a seed.
+            concurrency: most calls at once.
+            retry_failed: ask again where a call failed.
+            quiet: show nothing on stderr.
+
+        Raises:
+            BadInput: no such model or folder, or a play that was cut off by a cap or an interrupt.
+        """
+        from videoautoarena.agents.limits.caps import SpendCaps
+        from videoautoarena.runs.api.play import judges_of, named
+        from videoautoarena.runs.bench.kinds.scorings import scoring_of
+        from videoautoarena.runs.bench.play.cast import CastRequest
+        from videoautoarena.runs.bench.play.runner import BenchOrder
+        from videoautoarena.runs.console.progress.events import Listeners, nobody
+        from videoautoarena.runs.console.progress.interrupts import worked
+        from videoautoarena.runs.formats.terminal import say
+        from videoautoarena.runs.jobs.paid_job import job_progress
+
+        order = BenchOrder(
+            CastRequest(models=tuple(map(named, models)), judges=judges_of(judge)),
+            videos=None if videos is None else Path(videos),
+            caps=SpendCaps(max_usd, max_tokens),
+            limit=limit,
+            concurrency=concurrency,
+            retry_failed=retry_failed,
+        )
+        listeners = Listeners((lambda _line: None) if quiet else say, nobody)
+        run = scoring_of(self._opened).run
+        with job_progress(listeners.say, is_quiet=quiet) as on_done:
+            ran = worked(run(self._opened, order, listeners=listeners, on_done=on_done))
+        if not ran.results:
+            tally = ran.tally
+            raise BadInput(f"{tally.in_words}, {tally.total - tally.done} left; call it again")
+        return self.score(judge=ran.judge or None)
 
     def score(
         self,

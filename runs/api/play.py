@@ -6,7 +6,6 @@ import asyncio
 import os
 import sys
 from collections.abc import Callable, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -59,7 +58,6 @@ def simulate(
         BadInput: a setting or value that cannot be, a folder or model that is not there, or a chat
             model that cannot be named by class and parameters.
         ForeignRun: `out` holds a run of other settings.
-        KeyboardInterrupt: it was interrupted twice.
     """
     request = _request(videos, out, models, examiner, judge, rounds, settings)
     return _played(lambda listeners: _session(request, listeners), request.out, quiet=quiet)
@@ -104,7 +102,7 @@ def add(
     from videoautoarena.runs.api.add import AddRequest, added
     from videoautoarena.runs.tournament.runner import Limits
 
-    request = AddRequest(_name(model), battles)
+    request = AddRequest(named(model), battles)
     try:
         pace = Limits(**limits)
     except TypeError as wrong:
@@ -140,16 +138,15 @@ def _request(
     rounds: int | None,
     settings: dict[str, Any],
 ) -> RunRequest:
-    judges = judge if isinstance(judge, Sequence) and not isinstance(judge, str) else (judge,)
     if isinstance(models, str):
         raise WrongArgument("models is a list of models; write models=[..]")
     try:
         return RunRequest(
             videos=None if videos is None else Path(videos),
             out=Path(out),
-            models=tuple(map(_name, models)),
-            examiner=None if examiner is None else _name(examiner),
-            judge=tuple(map(_name, judges)),
+            models=tuple(map(named, models)),
+            examiner=None if examiner is None else named(examiner),
+            judge=judges_of(judge),
             rounds=rounds,
             **settings,
         )
@@ -161,7 +158,14 @@ def _request(
         raise WrongArgument(f"{place} is {mistake['input']!a}; {mistake['msg']}") from None
 
 
-def _name(model: ModelLike) -> str:
+def judges_of(judge: ModelLike | Sequence[ModelLike]) -> tuple[str, ...]:
+    """Return the names of one judge or several."""
+    if isinstance(judge, Sequence) and not isinstance(judge, str):
+        return tuple(map(named, judge))
+    return (named(judge),)
+
+
+def named(model: ModelLike) -> str:
     """Return a model's name; a chat model is kept by its name until the process ends."""
     from videoautoarena.agents.providers.chat_objects import hold, is_chat_model
 
@@ -216,36 +220,10 @@ def _listeners(*, quiet: bool) -> Listeners:
 
 
 def _played(open_run: Callable[[Listeners], RunSession], out: Path, *, quiet: bool) -> Run:
-    """Play a run in a thread of its own, since a notebook runs an event loop in this one."""
-    from videoautoarena.agents.transport.redaction import keep_keys_out_of_logs
     from videoautoarena.runs.api.simulate import play_run
-    from videoautoarena.runs.console.progress.interrupts import drain
+    from videoautoarena.runs.console.progress.interrupts import worked
 
-    keep_keys_out_of_logs()
-    # Here, where an interrupt is heard at once.
+    # Here and not in the thread that plays, so that an interrupt is heard at once.
     session = open_run(_listeners(quiet=quiet))
-    begun: Future[tuple[asyncio.AbstractEventLoop, asyncio.Task[Any]]] = Future()
-
-    async def play() -> None:
-        task = asyncio.current_task()
-        assert task is not None
-        begun.set_result((asyncio.get_running_loop(), task))
-        await play_run(session)
-
-    def play_whole() -> None:
-        with asyncio.Runner() as runner:
-            runner.run(play())
-
-    with ThreadPoolExecutor(1) as pool:
-        playing = pool.submit(play_whole)
-        try:
-            playing.result()
-        except KeyboardInterrupt:
-            loop, task = begun.result()
-            loop.call_soon_threadsafe(drain, session, session.listeners)
-            try:
-                playing.result()
-            except KeyboardInterrupt:
-                loop.call_soon_threadsafe(task.cancel)
-                raise
+    worked(play_run(session))
     return Run(out)

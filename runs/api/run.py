@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
-from collections.abc import Coroutine, Iterable
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Iterable
 from contextlib import AbstractContextManager
 from pathlib import Path
 from types import TracebackType
@@ -284,13 +282,14 @@ class Run:
         """
         from videoautoarena.memory.records.records import Sampling
         from videoautoarena.runs.console.media.frames import FramesRequest, view
+        from videoautoarena.runs.console.progress.interrupts import worked
 
         if model is not None and seen is not None:
             raise WrongArgument("model and seen ask for different things; give one")
         if seen is not None and seen < 1:
             raise WrongArgument(f"seen cannot be {seen}: it is a whole number from 1")
         asked = FramesRequest(os.fspath(video), Sampling(), seen, self.folder, model)
-        return Frames(_wait(view(asked)))
+        return Frames(worked(view(asked)))
 
     def status(self) -> Status:
         """Return how far the run is, as `arena status` prints it; money is in US dollars."""
@@ -425,14 +424,3 @@ class Run:
 
     def __repr__(self) -> str:
         return f"<Run in {str(self._folder)!r}>"
-
-
-def _wait(work: Coroutine[Any, Any, T]) -> T:
-    """Return the result of `work`, run in a thread, since a notebook runs a loop in this one."""
-
-    def run() -> T:
-        with asyncio.Runner() as runner:
-            return runner.run(work)
-
-    with ThreadPoolExecutor(1) as pool:
-        return pool.submit(run).result()

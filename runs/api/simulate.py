@@ -156,7 +156,8 @@ class OpenRuns(RunDoors[RunRequest]):
                 async with session.playing() as game:
                     yield game
             except BaseException:
-                if not session.holders:
+                # What a command has opened it closes, once it has said how far the run is.
+                if owner and not session.holders:
                     await self._let_go(request)
                 raise
 

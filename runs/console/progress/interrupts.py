@@ -6,9 +6,10 @@ import asyncio
 import signal
 import threading
 from collections.abc import Awaitable, Callable, Coroutine, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from types import FrameType
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 from videoautoarena.agents.limits.outages import Outage, ServerWait
 from videoautoarena.memory.store.connection import SHUTDOWN
@@ -151,13 +152,13 @@ def _interrupts(
             return
         # One interrupt costs no call that is paid for, not even where a cap has drained the run.
         is_asked = True
-        drain(asker, listeners)
+        _drain(asker, listeners)
 
     def hang_up() -> None:
         # Nobody is left to ask again: kernel, shell and service manager each send their own.
         nonlocal is_hung_up
         if not (is_hung_up or is_asked):
-            drain(asker, listeners)
+            _drain(asker, listeners)
         is_hung_up = True
 
     def is_waited_for() -> bool:
@@ -171,12 +172,51 @@ def _interrupts(
         signal.signal(signal.SIGHUP, signal.SIG_IGN)
 
 
-def drain(asker: Drainable, listeners: Listeners) -> None:
+def _drain(asker: Drainable, listeners: Listeners) -> None:
     """Say that calls under way are being finished, and send no other."""
     calls = counted(asker.under_way, "call")
     listeners.say(f"stopping: finishing {calls} in flight; interrupt again to stop at once")
     listeners.hear(CallsDraining(asker.under_way, is_capped=asker.is_broke))
     asker.drain()
+
+
+T = TypeVar("T")
+_elsewhere: dict[int, tuple[asyncio.AbstractEventLoop, Callable[[], None]]] = {}
+"""What an interrupt calls of work outside of the main thread, by the thread's identity."""
+
+
+def interrupt(thread: int) -> bool:
+    """Interrupt the work of a thread, as a signal would in the main one; return if any is there."""
+    if thread not in _elsewhere:
+        return False
+    loop, handler = _elsewhere[thread]
+    loop.call_soon_threadsafe(handler)
+    return True
+
+
+def worked(work: Coroutine[Any, Any, T]) -> T:
+    """Return the result of `work`, done in a thread, since a notebook runs a loop in this one.
+
+    An interrupt lets paid calls finish; a second one stops. Where nothing is under way that could
+    be ended so, it is raised.
+    """
+    from videoautoarena.agents.transport.redaction import keep_keys_out_of_logs
+
+    keep_keys_out_of_logs()
+
+    def whole() -> T:
+        with asyncio.Runner() as runner:
+            return runner.run(work)
+
+    with ThreadPoolExecutor(1) as pool:
+        thread = pool.submit(threading.get_ident).result()
+        working = pool.submit(whole)
+        while True:
+            try:
+                return working.result()
+            except KeyboardInterrupt:
+                if not interrupt(thread):
+                    raise
 
 
 @contextmanager
@@ -190,12 +230,17 @@ def heard(
     What nohup or a shell's `&` has ignored stays ignored, but for SIGTERM. Where the loop stands
     still in a query, it hears nothing; so that query ends soon, as if it had been interrupted.
     Something that is paid for may be waited for instead: then it takes a second signal. Only the
-    main thread of a process is told of signals; in any other nothing is changed.
+    main thread of a process is told of signals; in any other thread `interrupt` stands for SIGINT.
     """
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
     loop = asyncio.get_running_loop()
+    if threading.current_thread() is not threading.main_thread():
+        place = threading.get_ident()
+        _elsewhere[place] = loop, handlers[signal.SIGINT]
+        try:
+            yield
+        finally:
+            del _elsewhere[place]
+        return
     before = {
         number: handler
         for number in handlers

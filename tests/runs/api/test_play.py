@@ -227,3 +227,15 @@ def test_ctrl_c_in_a_program_lets_paid_calls_finish_and_the_same_call_goes_on(
         assert again.stdout == "settled 12\n", again.stderr
         keys = [event["key"] for event in server.events("arrived")]
         assert len(keys) == len(set(keys))
+
+
+def test_models_are_let_at_a_bench_and_what_was_played_costs_nothing_again(
+    ground: Path, tmp_path: Path
+) -> None:
+    bench = va.freeze(ground / "typed", tmp_path / "bench")
+    scores = bench.run(["offline:owl"], judge="offline:judge", videos=ground / "clips", quiet=True)
+    assert [row["model"] for row in scores.rows] == ["offline:owl"]
+    before = committed_keys(tmp_path / "bench" / "results", "calls.sqlite")
+    again = bench.run(["offline:owl"], judge=["offline:judge"], videos=ground / "clips", quiet=True)
+    assert again.to_json() == scores.to_json()
+    assert committed_keys(tmp_path / "bench" / "results", "calls.sqlite") == before
