@@ -236,6 +236,7 @@ def test_models_are_let_at_a_bench_and_what_was_played_costs_nothing_again(
     scores = bench.run(["offline:owl"], judge="offline:judge", videos=ground / "clips", quiet=True)
     assert [row["model"] for row in scores.rows] == ["offline:owl"]
     before = committed_keys(tmp_path / "bench" / "results", "calls.sqlite")
+    assert before
     again = bench.run(["offline:owl"], judge=["offline:judge"], videos=ground / "clips", quiet=True)
     assert again.to_json() == scores.to_json()
     assert committed_keys(tmp_path / "bench" / "results", "calls.sqlite") == before
