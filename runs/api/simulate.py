@@ -233,10 +233,13 @@ def _ending(finished: Finished) -> str:
 
 def _rated(session: RunSession) -> RatedLeaderboard | None:
     """Return the models of a run rated; None where that cannot be, which is said."""
-    from videoautoarena.runs.analysis.leaderboard.board import board_of
+    from videoautoarena.runs.analysis.leaderboard.board import board_in
+    from videoautoarena.runs.run.rundir.reader import open_run
 
     try:
-        return board_of(session.out, behaviour=False)
+        with open_run(session.out) as run:
+            # Neither answers nor audits are read: a large run is to end as soon as it is played.
+            return board_in(run, behaviour=False)
     except ArenaError as why:
         session.listeners.say(f"the models are not rated: {why}")
         return None

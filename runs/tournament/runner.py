@@ -312,13 +312,16 @@ class RunSession:
         """End the game, if it began, and close the run; return how it ended."""
         if self.finished is not None:
             return self.finished
+        was_played = self._game is not None
         early = await self._game.end() if self._game else Early()
         if is_cut_off:
             early = early._replace(is_stopped=True)
         await self._undo.aclose()
+        # What it knows of all slots is not to be in memory beside what rating takes.
+        self._game = None
         finished, lines, ended = await asyncio.to_thread(self._finish, early)
         self.finished = finished
-        if self._game:
+        if was_played:
             self.listeners.hear(ended)
         for line in lines:
             self.listeners.say(line)
