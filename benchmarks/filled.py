@@ -25,6 +25,7 @@ from videoautoarena.agents.prompting.prompts import PromptSet
 from videoautoarena.memory.records.digests import canonical_json, digest, write_body
 from videoautoarena.memory.records.records import (
     CATEGORIES,
+    DIFFICULTY_SCALES,
     Battle,
     CallRow,
     Draw,
@@ -270,7 +271,7 @@ class _Made:
 
     def _evolution(self, slot: Slot, pair: tuple[str, str]) -> dict[str, Any]:
         def grade(overall: float) -> dict[str, float]:
-            return dict.fromkeys((*STANDARDS, "overall"), overall)
+            return dict.fromkeys((*DIFFICULTY_SCALES, "overall"), overall)
 
         old = round(self._rng.uniform(1, 4), 1)
         return {

@@ -41,7 +41,7 @@ _OURS = frozenset({"max_tokens", "stream"})
 
 @dataclass(frozen=True)
 class OpenAIProtocol(Provider):
-    """Whoever serves OpenAI's chat completions; a provider of them needs a name, home and key."""
+    """Whoever serves OpenAI's chat completions, told by name, home, key names and look of keys."""
 
     # What only other servers know stands in extra_body.
     parameters: tuple[str, ...] = (

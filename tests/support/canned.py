@@ -12,6 +12,7 @@ from langchain_core.messages import AIMessage, BaseMessage
 from videoautoarena.agents.prompting.contracts import FORMAT_LINE
 from videoautoarena.agents.prompting.fences import open_fences
 from videoautoarena.memory.records.digests import digest
+from videoautoarena.memory.records.records import DIFFICULTY_SCALES
 from videoautoarena.memory.records.standards import STANDARDS
 
 Brain = Callable[[str, Sequence[BaseMessage]], AIMessage]
@@ -53,13 +54,15 @@ def judged(verdict: str, words: str | Mapping[str, str], **better: str) -> dict[
     said = dict.fromkeys(STANDARDS, words) if isinstance(words, str) else words
     return {
         "own_answer": "I would say so.",
-        **{n: {"analysis": said[n], "verdict": better.get(n, lead)} for n in STANDARDS},
+        **{
+            n: {"analysis": said.get(n, "Fine."), "verdict": better.get(n, lead)} for n in STANDARDS
+        },
         "verdict": verdict,
     }
 
 
 def _grade(overall: float) -> dict[str, float]:
-    return dict.fromkeys((*STANDARDS, "overall"), overall)
+    return dict.fromkeys((*DIFFICULTY_SCALES, "overall"), overall)
 
 
 def chatty(brain: Brain, tokens: int) -> Brain:

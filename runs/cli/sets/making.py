@@ -76,7 +76,7 @@ def tasks_command() -> None:
     default=640,
 )
 @options.making(
-    "Model that watches, writes and checks topic, plot, scene and summary",
+    f"Model that watches, writes and checks {in_series(WATCHED)}",
     at_most="Accept fewer items where the videos give no more.",
     plan="Say what would be made and what calls would cost; make nothing.",
 )

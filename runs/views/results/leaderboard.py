@@ -76,10 +76,9 @@ COLUMNS = (
 """The columns of a leaderboard wherever it is shown: terminal, markup, CSV, page and picture."""
 IN_OTHER_FORMS = ("elo", "behaviour", "labels", "frames", "flags")
 """Fields of a row that stand in sentences, or in columns of other names."""
-ROW_FIELDS = (
-    *("group", *(one.name for one in fields(LeaderboardRow) if one.name not in IN_OTHER_FORMS)),
-    *(*FIGURES, "tokens_from", "flags"),
-)
+AS_THEY_ARE = tuple(one.name for one in fields(LeaderboardRow) if one.name not in IN_OTHER_FORMS)
+"""Fields of a row that a table takes as they are."""
+ROW_FIELDS = ("group", *AS_THEY_ARE, *FIGURES, "tokens_from", "flags")
 """Fields of a row in CSV: those of JSON, and the number of its component, from 1."""
 NAMED = 3
 """Models that a headline names of more than MOST_RIVALS."""
@@ -160,9 +159,7 @@ def row_fields(
     row: LeaderboardRow, group: int | None, shared: Collection[str] = ()
 ) -> dict[str, Any]:
     """Return the fields of a model by their keys; `own_flags` leaves out flags that all share."""
-    # Without the group in front, and the figures and flags behind, which are added below.
-    names = ROW_FIELDS[1 : -len(FIGURES) - 2]
-    found: dict[str, Any] = {"group": group, **{name: getattr(row, name) for name in names}}
+    found: dict[str, Any] = {"group": group, **{name: getattr(row, name) for name in AS_THEY_ARE}}
     for name in FIGURES:
         figure = row.figure(name)
         found |= {name: figure.value, f"{name}_low": figure.low, f"{name}_high": figure.high}

@@ -19,8 +19,8 @@ from videoautoarena.agents.prompting.contracts import (
     number_of,
 )
 from videoautoarena.memory.records.digests import digest
-from videoautoarena.memory.records.records import Role
-from videoautoarena.memory.records.standards import PAPER_CONTRACTS, STANDARDS
+from videoautoarena.memory.records.records import DIFFICULTY_SCALES, Role
+from videoautoarena.memory.records.standards import PAPER_CONTRACTS, standards_of
 
 ROLES: tuple[Role, ...] = (
     "examiner",
@@ -120,14 +120,14 @@ def test_a_model_that_repeats_its_task_has_not_done_it(role: Role, number: int) 
     ("said", "meant"), [("a", "A"), ("Tie", "tie"), ("tie_good", "tie"), ("TIE BAD", "tie")]
 )
 def test_a_standard_may_be_decided_in_ones_own_spelling(said: str, meant: str) -> None:
-    reply = read_reply(_reply(accuracy=said), judge_reply(2))
+    reply = read_reply(_reply(accuracy=said), judge_reply(CONTRACTS))
     assert reply.accuracy.verdict == meant
 
 
 @pytest.mark.parametrize("said", ["both", "", None, 1, "A or B"])
 def test_a_standard_decided_in_any_other_word_is_refused(said: Any) -> None:
     with pytest.raises(BadReply, match=r"accuracy\.verdict"):
-        read_reply(_reply(accuracy=said), judge_reply(2))
+        read_reply(_reply(accuracy=said), judge_reply(CONTRACTS))
 
 
 @pytest.mark.parametrize("gone", ["own_answer", "relevance", "verdict"])
@@ -135,7 +135,7 @@ def test_a_judge_that_leaves_out_a_part_is_told_which(gone: str) -> None:
     said = judged("A", "fine")
     del said[gone]
     with pytest.raises(BadReply, match=f"{gone}: Field required"):
-        read_reply(json.dumps(said), judge_reply(2))
+        read_reply(json.dumps(said), judge_reply(CONTRACTS))
 
 
 def test_by_the_papers_contract_a_judge_gives_four_analyses_and_a_verdict_and_never_abstains() -> (
@@ -144,7 +144,7 @@ def test_by_the_papers_contract_a_judge_gives_four_analyses_and_a_verdict_and_ne
     said = contract("judge", PAPER_CONTRACTS)
     assert "own_answer" not in said
     assert "abstain" not in said
-    plain = {**dict.fromkeys(STANDARDS, "Fine."), "verdict": "Tie good"}
+    plain = {**dict.fromkeys(standards_of(PAPER_CONTRACTS), "Fine."), "verdict": "Tie good"}
     assert read_reply(json.dumps(plain), judge_reply(PAPER_CONTRACTS)).verdict == "tie_good"
     for verdict in ("abstain", "tie"):
         with pytest.raises(BadReply, match="verdict"):
@@ -153,7 +153,7 @@ def test_by_the_papers_contract_a_judge_gives_four_analyses_and_a_verdict_and_ne
 
 @pytest.mark.parametrize(("said", "is_read"), [(4, True), (4.0, True), (3.5, False), (True, False)])
 def test_by_the_papers_contract_grades_are_whole_numbers(said: Any, is_read: bool) -> None:
-    grade = dict.fromkeys((*STANDARDS, "overall"), said)
+    grade = dict.fromkeys((*DIFFICULTY_SCALES, "overall"), said)
     reply = json.dumps({"question_1": grade, "question_2": grade})
     if is_read:
         assert read_reply(reply, WholeGraderReply).question_1.overall == said

@@ -11,7 +11,7 @@ import pytest
 from tests.support.asking import MODEL, Pages, Script, frames_of, load_bytes, run
 from videoautoarena.agents.calls.ask import Asker
 from videoautoarena.agents.calls.replies import BadReply, read_reply
-from videoautoarena.agents.prompting.contracts import comparer_reply
+from videoautoarena.agents.prompting.contracts import CONTRACTS, comparer_reply
 from videoautoarena.agents.prompting.fences import open_fences
 from videoautoarena.agents.prompting.prompts import BENCH_SLOTS, SLOTS, PromptSet
 from videoautoarena.agents.roles.judge import (
@@ -24,8 +24,8 @@ from videoautoarena.agents.roles.judge import (
 from videoautoarena.agents.roles.prompter import Prompter
 from videoautoarena.memory.records.errors import BadInput
 from videoautoarena.memory.records.records import Seats
+from videoautoarena.memory.records.standards import STANDARDS
 
-STANDARDS = ("instruction_following", "accuracy", "relevance", "helpfulness")
 WORDS = {name: f"on {name}" for name in ("own_answer", *STANDARDS)}
 CASE = JudgeCase("A person who paints.", "Which lamps go out?", "The left one.", "None.")
 
@@ -92,19 +92,19 @@ def test_a_reply_that_cannot_be_read_is_mended_once_and_then_failed() -> None:
     [("[[A>>B]]", "A>>B"), (" a > b", "A>B"), ("B<<A", "A>>B"), ("b=a", "A=B"), ("`B>A`", "B>A")],
 )
 def test_a_degree_counts_in_whatever_it_is_wrapped(said: str, meant: str) -> None:
-    assert read_reply(says(said), comparer_reply(2)).verdict == meant
+    assert read_reply(says(said), comparer_reply(CONTRACTS)).verdict == meant
 
 
 @pytest.mark.parametrize("said", ["A>>>B", "A>B>A", "A", "tie", "", "A>=B", "A>>B and B>A"])
 def test_whatever_else_it_says_is_no_degree(said: str) -> None:
     with pytest.raises(BadReply):
-        read_reply(says(said), comparer_reply(2))
+        read_reply(says(said), comparer_reply(CONTRACTS))
 
 
 def test_a_reply_must_hold_an_answer_of_its_own_and_nothing_more() -> None:
     for reply in (says("A>B", own_answer=""), says("A>B", bribe="x")):
         with pytest.raises(BadReply):
-            read_reply(reply, comparer_reply(2))
+            read_reply(reply, comparer_reply(CONTRACTS))
 
 
 def test_only_a_bench_has_the_comparers_prompt(tmp_path: Path) -> None:

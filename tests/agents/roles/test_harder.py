@@ -5,12 +5,11 @@ from __future__ import annotations
 import pytest
 
 from videoautoarena.agents.roles.question import is_harder
-from videoautoarena.memory.records.records import Grade
-from videoautoarena.memory.records.standards import STANDARDS
+from videoautoarena.memory.records.records import DIFFICULTY_SCALES, Grade
 
 
 def a_grade(overall: float, others: float = 2.0) -> Grade:
-    return Grade(**dict.fromkeys(STANDARDS, others), overall=overall)
+    return Grade(**dict.fromkeys(DIFFICULTY_SCALES, others), overall=overall)
 
 
 @pytest.mark.parametrize(

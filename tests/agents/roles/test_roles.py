@@ -29,8 +29,16 @@ from videoautoarena.agents.roles.question import (
 )
 from videoautoarena.memory.records.digests import canonical_json
 from videoautoarena.memory.records.errors import EmptyReply, ProviderFailed, UnusableReply
-from videoautoarena.memory.records.records import Brief, BriefScene, Grade, Judging, Persona, Usage
-from videoautoarena.memory.records.standards import STANDARDS, Standard
+from videoautoarena.memory.records.records import (
+    DIFFICULTY_SCALES,
+    Brief,
+    BriefScene,
+    Grade,
+    Judging,
+    Persona,
+    Usage,
+)
+from videoautoarena.memory.records.standards import STANDARDS, Standard, standards_of
 
 FRAMES = frames_of(8)
 SLOT = "0123456789ab-p1-r0"
@@ -38,7 +46,7 @@ BRIEF = Brief(account="A street.", category="Travel Guides")
 PERSONA = Persona(index=1, text="A person who paints streets.")
 CASE = JudgeCase("A person who paints.", "Which lamps go out?", "The left one.", "None.")
 WORDS = {name: name for name in STANDARDS}
-SCORES = dict.fromkeys(WORDS, 2.0)
+SCORES = dict.fromkeys(DIFFICULTY_SCALES, 2.0)
 
 
 def says(**reply: Any) -> Script:
@@ -193,16 +201,18 @@ def test_analyses_are_kept_word_for_word() -> None:
 def test_each_standard_is_decided_in_the_battles_own_seats_whatever_the_judge_read_first() -> None:
     said = judged("B", accuracy="A", relevance="tie", helpfulness="abstain")
     forth, back = judgings_of(Script([said, said]), swap=True)
-    assert forth.standards == {"instruction_following": "b", "accuracy": "a", "relevance": "tie"}
-    assert back.standards == {"instruction_following": "a", "accuracy": "b", "relevance": "tie"}
+    decided = set(STANDARDS) - {"helpfulness"}
+    assert forth.standards == {**dict.fromkeys(decided, "b"), "accuracy": "a", "relevance": "tie"}
+    assert back.standards == {**dict.fromkeys(decided, "a"), "accuracy": "b", "relevance": "tie"}
 
 
 def test_a_run_that_began_with_contract_1_asks_and_reads_as_it_did() -> None:
-    script = Script([json.dumps({**WORDS, "verdict": "B"})])
+    words = {name: WORDS[name] for name in standards_of(1)}
+    script = Script([json.dumps({**words, "verdict": "B"})])
     prompter = prompter_of(script)
     prompter = replace(prompter, prompts=replace(prompter.prompts, contracts=1))
     (judging,) = run(judge(prompter, [MODEL], frames=FRAMES, case=CASE, slot=SLOT))
-    plain = Judging(judge=MODEL.alias, seats="ab", verdict="b", analyses=WORDS)
+    plain = Judging(judge=MODEL.alias, seats="ab", verdict="b", analyses=words)
     assert judging == plain
     assert set(judging.model_dump()) == {"judge", "seats", "verdict", "analyses", "reason"}
     assert script.seen[0].text.endswith(contract("judge", 1))

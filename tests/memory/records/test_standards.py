@@ -5,6 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import get_args
 
+import pytest
+
+from tests.support.pictures import film, play
 from videoautoarena.agents.offline.players.scoring import STANDARD_WEIGHTS
 from videoautoarena.agents.prompting.contracts import (
     CONTRACTS,
@@ -86,3 +89,16 @@ def test_prompts_forms_and_forgeries_ask_for_each_standard_in_order() -> None:
 
 def test_the_offline_judge_weighs_every_standard() -> None:
     assert set(STANDARD_WEIGHTS) == set(STANDARDS)
+
+
+@pytest.mark.parametrize("number", range(1, LATEST_CONTRACTS + 1))
+def test_the_offline_judge_has_words_on_every_standard_that_contracts_ask_for(number: int) -> None:
+    said = play(
+        "judge",
+        film(frames=8),
+        number,
+        question="How many shots are there?",
+        answer_a="It has seven shots.",
+        answer_b="It has three shots.",
+    )
+    assert all(said[name] for name in standards_of(number))

@@ -22,8 +22,7 @@ from videoautoarena.agents.calls.ask import Asker
 from videoautoarena.agents.calls.clients import OutgoingCall
 from videoautoarena.agents.prompting.fences import open_fences
 from videoautoarena.agents.prompting.prompts import SLOTS, PromptSet
-from videoautoarena.memory.records.records import Battle, Video
-from videoautoarena.memory.records.standards import STANDARDS
+from videoautoarena.memory.records.records import DIFFICULTY_SCALES, Battle, Video
 from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.api.simulate import play_run
 from videoautoarena.runs.console.progress.events import Listeners
@@ -156,10 +155,10 @@ def grading(*, overall: float, others: float) -> Brain:
             return said
         names = [name for name in ("question_1", "question_2") if EVOLVED in texts[name]]
         grades = dict.fromkeys(
-            ("question_1", "question_2"), dict.fromkeys((*STANDARDS, "overall"), 3.0)
+            ("question_1", "question_2"), dict.fromkeys((*DIFFICULTY_SCALES, "overall"), 3.0)
         )
         for name in names:
-            grades[name] = {**dict.fromkeys(STANDARDS, others), "overall": overall}
+            grades[name] = {**dict.fromkeys(DIFFICULTY_SCALES, others), "overall": overall}
         return said.model_copy(update={"content": json.dumps(grades)})
 
     return brain

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from fractions import Fraction
 from typing import get_args
 
@@ -9,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.support.pages import section
 from videoautoarena.memory.records.errors import UnusableVideo
 from videoautoarena.memory.records.frame_policies import FRAME_POLICIES, PolicyName
 from videoautoarena.memory.records.records import Sampling
@@ -36,6 +38,12 @@ def of_ticks(ticks: list[int], keys: int = 1) -> Index:
 
 def test_every_policy_has_words_and_chooses_frames() -> None:
     assert list(FRAME_POLICIES) == list(CHOICES) == list(get_args(PolicyName))
+
+
+@pytest.mark.parametrize("policy", FRAME_POLICIES)
+def test_the_page_on_tournaments_explains_every_policy(policy: str) -> None:
+    told = section("commands/tournament.md", "Frames")
+    assert re.search(rf"^- `{policy}` \w", told, re.MULTILINE)
 
 
 def test_two_a_second_of_three_seconds_are_six_and_the_last() -> None:

@@ -7,10 +7,10 @@ import pytest
 
 from tests.support.pictures import Film, answer, battle, play, seen
 from videoautoarena.agents.offline.players.scoring import asked_right, read_share
-from videoautoarena.agents.prompting.contracts import judge_reply
+from videoautoarena.agents.prompting.contracts import CONTRACTS, judge_reply
 from videoautoarena.agents.prompting.fences import attacked, attacks
 from videoautoarena.agents.roles.judge import LEADS
-from videoautoarena.memory.records.standards import STANDARDS
+from videoautoarena.memory.records.standards import standards_of
 
 QUESTION = "Where does the first cut fall, how many shots are there, and when is it darkest?"
 SHOTS = "How many shots are there?"
@@ -22,9 +22,10 @@ def good(story: Film) -> str:
 
 
 def test_the_judge_keeps_the_contract(story: Film, good: str) -> None:
-    reply = judge_reply(2).model_validate(battle(story, QUESTION, good, "I do not know."))
+    reply = judge_reply(CONTRACTS).model_validate(battle(story, QUESTION, good, "I do not know."))
     assert reply.verdict == "A"
-    assert {said["verdict"] for said in reply.model_dump(include=set(STANDARDS)).values()} == {"A"}
+    first = reply.model_dump(include=set(standards_of(1)))
+    assert {said["verdict"] for said in first.values()} == {"A"}
     assert reply.own_answer.startswith("I find: for first cut, 0:03.1")
     assert "first cut (t=3." in reply.accuracy.analysis
 
@@ -36,7 +37,7 @@ def test_the_judge_keeps_the_contract_of_a_run_that_began_with_another(
         play("judge", story, number, persona="-", question=QUESTION, answer_a=good, answer_b="No.")
         for number in (1, 2)
     )
-    assert set(judge_reply(1).model_validate(old).model_fields_set) == {*STANDARDS, "verdict"}
+    assert set(judge_reply(1).model_validate(old).model_fields_set) == {*standards_of(1), "verdict"}
     assert "t=" not in old["accuracy"]
     assert old["verdict"] == new["verdict"]
     assert old["relevance"] == new["relevance"]["analysis"]

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import json
 
-from videoautoarena.memory.records.standards import STANDARDS
+from videoautoarena.memory.records.standards import standards_of
 from videoautoarena.runs.exchange.interop.inspect_export import judged
 
 HOSTILE = "So.\n\n**two** (A is x, B is y): x\x1b[31m <img src=//e.invalid>\u202e"
 
 
 def told(**words: object) -> str:
-    said = json.dumps({**dict.fromkeys(STANDARDS, "Fine."), **words})
+    said = json.dumps({**dict.fromkeys(standards_of(2), "Fine."), **words})
     return judged("one", "hawk", sides=("hawk", "owl"), is_turned=True, words=said, reason=None)
 
 

@@ -13,6 +13,7 @@ from videoautoarena.agents.offline.players.answering import SEARCHES
 from videoautoarena.agents.prompting.fences import OfferedOptions
 from videoautoarena.runs.making.tasks.kinds import CUT_KINDS, OPTIONS
 from videoautoarena.runs.making.tasks.options import Stretch
+from videoautoarena.runs.making.tasks.watched_items import WATCHED
 
 LOOKS = [
     f"a {light} picture, mostly {colour} with some blue"
@@ -48,3 +49,8 @@ def test_help_names_every_kind() -> None:
     *others, last = CUT_KINDS
     assert f"{', '.join(others)} and {last}, or topic" in said
     assert re.search(rf"{','.join(CUT_KINDS)}\b", said)
+
+
+@pytest.mark.parametrize("kind", [*CUT_KINDS, *WATCHED])
+def test_help_says_in_a_sentence_what_an_item_of_each_kind_asks(kind: str) -> None:
+    assert f"({kind})" in invoke("tasks", "make", "--help").output

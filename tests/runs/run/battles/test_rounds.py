@@ -11,8 +11,7 @@ import pytest
 from tests.support.golden import exported, unpack
 from tests.support.played import battle, evolution, lineage, slot, video
 from tests.support.small_runs import battles_of
-from videoautoarena.memory.records.records import DECIDED
-from videoautoarena.memory.records.standards import STANDARDS
+from videoautoarena.memory.records.records import DECIDED, DIFFICULTY_SCALES
 from videoautoarena.runs.run.battles.rounds import rounds_of
 from videoautoarena.runs.run.rundir.weaknesses import read_looks
 
@@ -48,7 +47,7 @@ def test_each_round_is_what_its_exported_battles_add_up_to(golden: Path) -> None
         assert one["themes"] == Counter(theme for _, theme in said)
         if passed:
             assert one["difficulty"]["mean"] == pytest.approx(mean(graded), abs=1e-6)
-            for name in STANDARDS:
+            for name in DIFFICULTY_SCALES:
                 mean_grade = mean(attempt["new"][name] for attempt in passed)
                 assert one["standards"][name] == pytest.approx(mean_grade, abs=1e-6)
 
@@ -68,7 +67,7 @@ def test_a_lineage_by_hand() -> None:
     assert {model: row.share for model, row in first.points.items()} == {"hawk": 1.0, "owl": 0.0}
     assert (second.gate.passed, second.gate.refused, second.looked_at) == (1, 1, 1)
     assert (second.difficulty.values, second.before) == ((3.5,), (2.5,))
-    assert second.standards == dict.fromkeys(STANDARDS, 3.5)
+    assert second.standards == dict.fromkeys(DIFFICULTY_SCALES, 3.5)
     assert {model: row.share for model, row in third.points.items()} == {"hawk": 0.5, "owl": 0.5}
 
 

@@ -20,7 +20,12 @@ from tests.support.drawn import texts_of
 from tests.support.quoted import may_be_said, numbers
 from videoautoarena.runs.formats.terminal_text import Axis, DrawnInterval
 from videoautoarena.runs.rating.finding import Finding
-from videoautoarena.runs.rating.leaderboard import BoardLead, LeaderboardRow, RatedLeaderboard
+from videoautoarena.runs.rating.leaderboard import (
+    Behaviour,
+    BoardLead,
+    LeaderboardRow,
+    RatedLeaderboard,
+)
 from videoautoarena.runs.rating.method import RatingMethod
 from videoautoarena.runs.rating.table import build
 from videoautoarena.runs.views.figures.canvas import render
@@ -29,6 +34,7 @@ from videoautoarena.runs.views.page.document import FRONT
 from videoautoarena.runs.views.results.forms import Bar, as_text, csv_text, marked_up
 from videoautoarena.runs.views.results.leaderboard import (
     COLUMNS,
+    FIGURES,
     IN_OTHER_FORMS,
     ROW_FIELDS,
     leaderboard_report,
@@ -387,6 +393,11 @@ def test_every_field_of_a_row_has_a_column_or_is_told_in_another_form() -> None:
     assert {of.removesuffix("_low").removesuffix("_high") for of in shown} - computed <= {
         *ROW_FIELDS
     }
+
+
+def test_every_figure_of_behaviour_has_a_column_and_every_such_column_a_figure() -> None:
+    shown = {column.key for column in COLUMNS}
+    assert {one.name for one in fields(Behaviour)} == FIGURES.keys() <= shown
 
 
 def test_what_the_page_draws_in_a_way_of_its_own_are_columns_of_the_board() -> None:
