@@ -364,7 +364,8 @@ def case_of(battle: Battle, *, swap: bool = False) -> JudgeCase:
     )
 
 
-def opening(
+# What follows what is said by coroutines, since LangGraph calls plain functions in another thread.
+async def opening(
     state: LineageState, runtime: Runtime[Arena]
 ) -> Literal["questioner", "evolver", "__end__"]:
     """Evolve what was judged; after a void, a forfeit or nothing, ask afresh."""
@@ -377,21 +378,21 @@ def opening(
     return "evolver" if has_faults else "questioner"
 
 
-def after_questioner(state: LineageState) -> Literal["draw", "void", "__end__"]:
+async def after_questioner(state: LineageState) -> Literal["draw", "void", "__end__"]:
     """Draw a pair, unless the question never came or the run stops here."""
     if state.get("is_over"):
         return "__end__"
     return "void" if state["failure"] else "draw"
 
 
-def after_evolver(state: LineageState) -> Literal["grader", "void", "__end__"]:
+async def after_evolver(state: LineageState) -> Literal["grader", "void", "__end__"]:
     """Grade the proposal, unless there is none or the run stops here."""
     if state.get("is_over"):
         return "__end__"
     return "void" if state["failure"] else "grader"
 
 
-def gate(state: LineageState) -> Literal["draw", "evolver", "questioner", "void"]:
+async def gate(state: LineageState) -> Literal["draw", "evolver", "questioner", "void"]:
     """Pass a harder question on; refused once, evolve again; refused twice, ask afresh."""
     if state["failure"]:
         return "void"
