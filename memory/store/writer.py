@@ -95,6 +95,11 @@ class _Write(NamedTuple):
     statements: Sequence[Statement]
     future: asyncio.Future[None] | Future[None]
 
+    @property
+    def is_repeatable(self) -> bool:
+        """Whether its rows can be gone through once more."""
+        return all(isinstance(rows, Sequence) for _, rows in self.statements)
+
 
 class Writer(Writes):
     """Owns the writing connection and closes it; StoreError from what did not reach the disk."""
@@ -176,7 +181,7 @@ class Writer(Writes):
     def _commit(self) -> None:
         try:
             self._connection.execute("BEGIN IMMEDIATE")
-            outcomes = [(write.future, self._apply(write)) for write in self._batch]
+            outcomes = self._apply_all()
             if self._with_each:
                 sql, row = self._with_each
                 self._connection.execute(sql, row())
@@ -188,6 +193,20 @@ class Writer(Writes):
         self.commits += 1
         self._batch = []
         _deliver(outcomes)
+
+    def _apply_all(self) -> list[Outcome]:
+        """Apply the batch in the open transaction, and return what became of each write."""
+        # Savepoints cost more than the rows between them, and hardly ever is a row refused.
+        if all(write.is_repeatable for write in self._batch):
+            try:
+                for write in self._batch:
+                    self._execute(write.statements)
+                return [(write.future, None) for write in self._batch]
+            except _REFUSALS:
+                if self._connection.in_transaction:
+                    self._connection.execute("ROLLBACK")
+                self._connection.execute("BEGIN IMMEDIATE")
+        return [(write.future, self._apply(write)) for write in self._batch]
 
     def _apply(self, write: _Write) -> StoreError | None:
         execute = self._connection.execute
@@ -205,11 +224,7 @@ class Writer(Writes):
 
     def _attempt(self, statements: Sequence[Statement]) -> StoreError | None:
         try:
-            for sql, rows in statements:
-                if _is_one(rows):
-                    self._connection.execute(sql, *rows)
-                else:
-                    self._connection.executemany(sql, rows)
+            self._execute(statements)
         except _REFUSALS as error:
             if not self._connection.in_transaction:
                 # SQLite rolls the whole transaction back where the disk is full: nobody's row was
@@ -217,6 +232,13 @@ class Writer(Writes):
                 raise
             return _not_written(error)
         return None
+
+    def _execute(self, statements: Sequence[Statement]) -> None:
+        for sql, rows in statements:
+            if _is_one(rows):
+                self._connection.execute(sql, *rows)
+            else:
+                self._connection.executemany(sql, rows)
 
     def _give_up(self) -> None:
         """Fail every write that is left, so nobody waits for a thread that a bug has ended."""
