@@ -1,7 +1,8 @@
 """The one thread that writes a run, and commits in one go whatever has gathered.
 
-A caller goes on when its COMMIT has returned, and not before. While one commit is under way the
-next writes gather, so the busier a run is, the fewer commits it makes for a row.
+A caller goes on when its COMMIT has returned, and not before. What the tasks of an event loop write
+in one step of it gathers, and so do the writes that come while a commit is under way: the busier a
+run is, the fewer commits it makes for a row.
 """
 
 from __future__ import annotations
@@ -110,6 +111,8 @@ class Writer(Writes):
         connection.set_progress_handler(None, 0)
         self._connection = connection
         self._queue: queue.SimpleQueue[_Write | None] = queue.SimpleQueue()
+        self._gathered: list[_Write] = []
+        """Writes that were handed in and are not queued yet."""
         self._closing = False
         self._gate = threading.Lock()
         self._batch: list[_Write] = []
@@ -122,8 +125,12 @@ class Writer(Writes):
         # Imported here: commands that only read a run start without it.
         import asyncio
 
-        future = asyncio.get_running_loop().create_future()
-        self._submit(_Write(statements, future))
+        loop = asyncio.get_running_loop()
+        future = loop.create_future()
+        self._gather(_Write(statements, future))
+        # Not at once: the thread would wake for the first of several writes, contend with the tasks
+        # that make the others, and commit it without them.
+        loop.call_soon(self._queue_gathered)
         await future
 
     def write_each_now(self, sql: str, rows: Iterable[Row]) -> None:
@@ -146,24 +153,40 @@ class Writer(Writes):
             if not self._closing:
                 self._closing = True
                 # Under the gate: nothing can be queued behind the mark and wait for ever.
+                self._queue_all()
                 self._queue.put(None)
         self._thread.join()
         self._connection.close()
 
     def _submit(self, write: _Write) -> None:
+        """Queue a write behind all that were handed in before."""
+        self._gather(write)
+        self._queue_gathered()
+
+    def _gather(self, write: _Write) -> None:
         with self._gate:
             if self._closing:
                 raise StoreError("the run file has been closed; nothing more can be written")
+            self._gathered.append(write)
+
+    def _queue_gathered(self) -> None:
+        with self._gate:
+            self._queue_all()
+
+    def _queue_all(self) -> None:
+        """Queue what has gathered; the gate must be held."""
+        for write in self._gathered:
             self._queue.put(write)
+        self._gathered.clear()
 
     def _run(self) -> None:
         try:
-            while self._gather():
+            while self._take():
                 self._commit()
         finally:
             self._give_up()
 
-    def _gather(self) -> bool:
+    def _take(self) -> bool:
         """Wait for a write, take what else is there; False when the last one has been taken."""
         self._batch = []
         while len(self._batch) < _MOST_AT_ONCE:
@@ -244,6 +267,7 @@ class Writer(Writes):
         """Fail every write that is left, so nobody waits for a thread that a bug has ended."""
         with self._gate:
             self._closing = True
+            self._queue_all()
         left = list(self._batch)
         while not self._queue.empty():
             if write := self._queue.get():

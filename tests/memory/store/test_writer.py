@@ -74,6 +74,35 @@ def test_what_gathers_during_one_commit_is_committed_together(writer: Writer, pa
     assert writer.commits <= 3
 
 
+def test_what_tasks_write_in_one_step_is_committed_together(writer: Writer, path: Path) -> None:
+    asyncio.run(write_all(writer, *((number, "") for number in range(100))))
+    assert len(kept(path)) == 100
+    assert writer.commits == 1
+
+
+def test_what_is_written_soon_comes_after_what_waits(writer: Writer, path: Path) -> None:
+    async def write_and_remove() -> None:
+        write = asyncio.ensure_future(writer.write(KEEP, (1, "")))
+        await asyncio.sleep(0)
+        writer.write_soon("DELETE FROM notes WHERE id = 1", ())
+        await write
+
+    asyncio.run(write_and_remove())
+    writer.close()
+    assert kept(path) == []
+
+
+def test_closing_writes_what_has_gathered(writer: Writer, path: Path) -> None:
+    async def write_and_close() -> None:
+        write = asyncio.ensure_future(writer.write(KEEP, (1, "")))
+        await asyncio.sleep(0)
+        writer.close()
+        await write
+
+    asyncio.run(write_and_close())
+    assert kept(path) == [1]
+
+
 def test_one_after_the_other_takes_a_commit_each(writer: Writer) -> None:
     async def write_in_turn() -> None:
         for number in range(5):
