@@ -14,6 +14,10 @@ from videoautoarena.memory.records.records import Record
 
 _LONGEST_REASON = 200
 _LONE_SURROGATE = re.compile("[\ud800-\udfff]")
+# Every key and digest hangs on this form: to change it would pay all recorded calls again.
+_CANONICAL = json.JSONEncoder(
+    sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False
+)
 
 
 def canonical_json(value: Any) -> str:
@@ -23,10 +27,7 @@ def canonical_json(value: Any) -> str:
     `\udcXX`, so that every canonical text can be encoded, and every file name comes back as it
     was. Numbers that JSON does not know (NaN, infinities) raise ValueError.
     """
-    # Every key and digest hangs on this form: to change it would pay all recorded calls again.
-    text = json.dumps(
-        value, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False
-    )
+    text = _CANONICAL.encode(value)
     if text.isascii():
         return text
     return _LONE_SURROGATE.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
