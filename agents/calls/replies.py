@@ -8,7 +8,8 @@ keeps the one it began with, since its replay reads the replies again.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from functools import cache
 from typing import Any, TypeVar, get_args
 
 from pydantic import ValidationError
@@ -383,11 +384,12 @@ def _check_verdict(reply: Reply, behind: str) -> None:
 
 def _named(value: dict[str, Any], schema: type[Reply]) -> dict[str, Any]:
     """Return an object with the schema's names for its keys, as deep as the schema goes."""
-    names = {plain(name): name for name in schema.model_fields}
+    names = _names(schema)
+    schemas = _schemas(schema)
     found: dict[str, Any] = {}
     for key, inner in value.items():
         name = names.get(plain(key), key)
-        below = _schema_of(schema, name)
+        below = schemas.get(name)
         if below is not None:
             inner = _named_below(inner, below)
         if isinstance(inner, DoubleValue) or (name in found and found[name] != inner):
@@ -402,13 +404,21 @@ def _named_below(value: Any, schema: type[Reply]) -> Any:
     return _named(value, schema) if isinstance(value, dict) else value
 
 
-def _schema_of(schema: type[Reply], name: str) -> type[Reply] | None:
-    """Return the schema of a field's value, or of each of its values; None for plain values."""
-    if name not in schema.model_fields:
-        return None
-    kind = schema.model_fields[name].annotation
-    inner = next(iter(get_args(kind)), kind)
-    return inner if isinstance(inner, type) and issubclass(inner, Reply) else None
+@cache
+def _names(schema: type[Reply]) -> Mapping[str, str]:
+    """Return the names of a schema's fields by their plain spelling."""
+    return {plain(name): name for name in schema.model_fields}
+
+
+@cache
+def _schemas(schema: type[Reply]) -> Mapping[str, type[Reply]]:
+    """Return the schemas of fields' values, or of each of their values; plain values have none."""
+    found: dict[str, type[Reply]] = {}
+    for name, field in schema.model_fields.items():
+        inner = next(iter(get_args(field.annotation)), field.annotation)
+        if isinstance(inner, type) and issubclass(inner, Reply):
+            found[name] = inner
+    return found
 
 
 def _faults(error: ValidationError) -> str:
