@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 from videoautoarena.agents.limits.prices import most_usd
@@ -41,6 +42,7 @@ UNCHARGED = frozenset(
     }
 )
 """Faults of a try that was not sent, or that the server says it could not take up."""
+_SYSTEM_BYTES = len(SYSTEM.encode())
 SEEN_FRAMES = 4
 """Fewest frames of a call that shows what a frame costs; with them its text weighs little."""
 
@@ -63,6 +65,8 @@ def frame_tokens(model: Model) -> FrameTokens:
     return next(fitting, _USUAL_FRAME)
 
 
+# Told three times a call, and the same each time.
+@lru_cache(maxsize=256)
 def limit_of(model: Model, role: Role) -> OutputLimit:
     """Return the most output tokens of a call: what is asked for, else `OUTPUT_AT_MOST`.
 
@@ -133,7 +137,7 @@ class Estimates:
         if model.is_offline:
             return CallBound(0, 0.0)
         # No token is shorter than a byte, so that bytes of text are a true upper bound.
-        text = len(SYSTEM.encode()) + len(request.text.encode())
+        text = _SYSTEM_BYTES + len(request.text.encode())
         if request.frames is not None and request.frames.subtitles is not None:
             # Around each stretch stand fences and times, too.
             text += sum(len(cue.text.encode()) + 80 for cue in request.frames.subtitles.cues)
