@@ -78,7 +78,11 @@ def cost_of(model: Model, usage: Usage, reported: float | None = None) -> CallCo
         return CallCost(0.0, OFFLINE)
     if reported is not None:
         return CallCost(reported, PROVIDER)
-    price = price_of(model)
+    return _priced(model, price_of(model), usage)
+
+
+def _priced(model: Model, price: Price | None, usage: Usage) -> CallCost:
+    """Return what a call of these tokens costs at a model's price."""
     if usage.input_tokens is None or usage.output_tokens is None or price is None:
         return CallCost(None, None)
     found = None if is_own(price) else _in_table(model)
@@ -89,11 +93,15 @@ def cost_of(model: Model, usage: Usage, reported: float | None = None) -> CallCo
 
 def most_usd(model: Model, *, input_tokens: int, output_tokens: int) -> float | None:
     """Return the most that a call of these tokens may cost; None if no price is known."""
+    price = price_of(model)
+    if price is None:
+        return None
     # Some charge more for input that goes into their cache: GPT-5.6 takes 1.25 times the price.
-    read, written = (
-        cost_of(model, Usage(input_tokens=input_tokens, output_tokens=output_tokens, **more)).usd
+    usages = (
+        Usage(input_tokens=input_tokens, output_tokens=output_tokens, **more)
         for more in ({}, {"written_tokens": input_tokens})
     )
+    read, written = (_priced(model, price, usage).usd for usage in usages)
     return None if read is None or written is None else max(read, written)
 
 
