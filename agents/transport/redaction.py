@@ -81,10 +81,10 @@ _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2066-\u20
 
 def redacted(text: str, *, key_env: str | None = None) -> str:
     """Return `text` on one printable line, shortened, every key in it replaced."""
-    names = [key_env] if key_env else []
-    text = _UNSEEN.sub("", without_keys(sound(text), *names))
+    values = _key_values([key_env] if key_env else [])
+    text = _UNSEEN.sub("", _replaced(sound(text), values))
     # Mere words stay in what follows: they may stand in `[key]`.
-    secrets = set(filter(is_secret, _key_values(names)))
+    secrets = set(filter(is_secret, values))
     text = _without_split(_replaced(text, secrets), secrets)
     text = _CONTROL.sub(" ", _without_looks(text)).strip()
     # A key may hold blanks, which control characters have become.
