@@ -177,7 +177,14 @@ class PromptSet:
 
     def untold(self, role: Role) -> frozenset[str]:
         """Return the slots of a role that its prompt leaves out, so that it is not told of them."""
-        return frozenset(self._may_omit(role)).difference(self._templates[role].get_identifiers())
+        return self._untold[role]
+
+    @cached_property
+    def _untold(self) -> dict[str, frozenset[str]]:
+        return {
+            role: frozenset(self._may_omit(role)).difference(template.get_identifiers())
+            for role, template in self._templates.items()
+        }
 
     @cached_property
     def _templates(self) -> dict[str, Template]:
