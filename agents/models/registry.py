@@ -79,7 +79,7 @@ class Model(ResolvedSpec):
             raise TypeError(f"a model has no {', '.join(sorted(unknown))}")
         return Model.model_construct(**{**said, **settings})
 
-    @property
+    @cached_property
     def provider(self) -> str:
         """What stands before the colon of its name."""
         return self.model.partition(":")[0]
@@ -107,7 +107,7 @@ class Model(ResolvedSpec):
             raise BadInput(f"{lacking}; install its package")
         return found
 
-    @property
+    @cached_property
     def is_offline(self) -> bool:
         """Whether it runs inside the process."""
         return self.provider == "offline"
