@@ -6,7 +6,6 @@ the next round asks afresh; nothing else is caught here.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from operator import add
 from typing import Annotated, Literal
 
@@ -34,7 +33,6 @@ from videoautoarena.memory.records.records import (
     Draw,
     Evolution,
     Forfeit,
-    Judging,
     Persona,
     Question,
     Verdict,
@@ -110,14 +108,7 @@ def void_of(
     )
 
 
-def ended(
-    arena: Arena,
-    state: LineageState,
-    *,
-    verdict: Verdict,
-    reason: str | None,
-    verdicts: Sequence[Judging] = (),
-) -> Battle:
+def ended(arena: Arena, state: LineageState, *, verdict: Verdict, reason: str | None) -> Battle:
     """Return the battle of the slot that `state` is in, with all that was said in it."""
     persona = state["persona"]
     battle = void_of(
@@ -132,7 +123,6 @@ def ended(
         "persona_text": persona.text,
         "verdict": verdict,
         "reason": reason,
-        "verdicts": tuple(verdicts),
         "evolution": state["evolution"],
     }
     if question := state["question"]:
@@ -277,10 +267,10 @@ async def referee(state: LineageState, runtime: Runtime[Arena]) -> Update:
             slot=_slot(state),
         )
         verdict, reason = settle_verdict(verdicts, audit_only=not arena.rules.seats_count)
-        battle = ended(arena, state, verdict=verdict, reason=reason, verdicts=verdicts)
+        found: Update = {"verdict": verdict, "reason": reason, "verdicts": verdicts}
     except LOST as failure:
-        battle = ended(arena, state, verdict="void", reason=f"no verdict: {failure}")
-    return await _next(arena, state, battle)
+        found = {"reason": f"no verdict: {failure}"}
+    return await _next(arena, state, asked.model_copy(update=found))
 
 
 async def void(state: LineageState, runtime: Runtime[Arena]) -> Update:
