@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 
 from videoautoarena.agents.calls.clients import Client, Load, OutgoingCall, ReceivedReply
 from videoautoarena.agents.calls.retry import fault_of, gives_up, pause_s
-from videoautoarena.agents.limits.estimates import OUTPUT_LIMITS, Estimates, frame_tokens, limit_of
+from videoautoarena.agents.limits.estimates import OUTPUT_LIMITS, Estimates, frame_tokens
 from videoautoarena.agents.limits.outages import ServerWait, ServerWaits
 from videoautoarena.agents.limits.prices import cost_of
 from videoautoarena.agents.limits.scheduler import ModelQueue, Scheduler, SendTurn, giving_back
@@ -216,7 +216,8 @@ class Attempts:
         got = await self._send(key, request, shaped)
         _note(turn, got)
         if isinstance(got, ReceivedReply):
-            shaped.took(request, got.usage, limit_of(shaped.model, request.role))
+            limit = self.estimates.limit_of(shaped.model, request.role)
+            shaped.took(request, got.usage, limit)
         return got, loop.time() - began_s
 
     async def _send(

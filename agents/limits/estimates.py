@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from functools import lru_cache
 from typing import Any, NamedTuple
 
 from videoautoarena.agents.limits.prices import most_usd
@@ -65,8 +64,6 @@ def frame_tokens(model: Model) -> FrameTokens:
     return next(fitting, _USUAL_FRAME)
 
 
-# Told three times a call, and the same each time.
-@lru_cache(maxsize=256)
 def limit_of(model: Model, role: Role) -> OutputLimit:
     """Return the most output tokens of a call: what is asked for, else `OUTPUT_AT_MOST`.
 
@@ -131,6 +128,7 @@ class Estimates:
     limits: ServerLimits = field(default_factory=ServerLimits)
     """Limits that servers turned out to have, and how far replies go past limits of output."""
     _sized: dict[tuple[str, int, int], float] = field(default_factory=dict, repr=False)
+    _limits: dict[tuple[Model, Role], OutputLimit] = field(default_factory=dict, repr=False)
 
     def most(self, model: Model, request: Request) -> CallBound:
         """Return the most that one try may take and cost."""
@@ -142,13 +140,22 @@ class Estimates:
             # Around each stretch stand fences and times, too.
             text += sum(len(cue.text.encode()) + 80 for cue in request.frames.subtitles.cues)
         input_tokens = MESSAGE_TOKENS + text + self._frames(model, request.frames)
-        output_tokens = max(output_limit(model, request.role), self.limits.output_tokens(model))
+        limit = self.limit_of(model, request.role).tokens
+        output_tokens = max(limit, self.limits.output_tokens(model))
         usd = most_usd(model, input_tokens=input_tokens, output_tokens=output_tokens)
         return CallBound(input_tokens + output_tokens, usd)
 
     def is_overrun(self, model: Model, request: Request) -> bool:
         """Return whether a model's server is known not to keep to the limit of such a call."""
-        return self.limits.output_tokens(model) > output_limit(model, request.role)
+        limit = self.limit_of(model, request.role).tokens
+        return self.limits.output_tokens(model) > limit
+
+    def limit_of(self, model: Model, role: Role) -> OutputLimit:
+        """Return what `limit_of` does, which is looked for once: each call asks several times."""
+        found = self._limits.get((model, role))
+        if found is None:
+            found = self._limits[model, role] = limit_of(model, role)
+        return found
 
     def risk_usd(self, model: Model, request: Request, kind: str) -> float | None:
         """Return the most that a try which ended in this fault has cost; None: unknown."""
