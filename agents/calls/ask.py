@@ -447,9 +447,8 @@ def journal_key(model: Model, request: Request) -> str:
 
 
 def _event_of(kind: Literal["finished", "recalled"], model: Model, row: CallRow) -> CallEvent:
-    text = row.reply or row.failure or ""
-    event = CallEvent(kind, model.alias, row.nonce, fault=row.failure_kind, text=text)
-    if kind == "recalled":
-        return event
-    paid: dict[str, Any] = {"usage": row.usage, "cost_usd": row.cost_usd}
-    return replace(event, seconds=row.latency_s, attempts=row.attempts, ending=row.ending, **paid)
+    said: dict[str, Any] = {"fault": row.failure_kind, "text": row.reply or row.failure or ""}
+    if kind == "finished":
+        said |= {"usage": row.usage, "cost_usd": row.cost_usd, "attempts": row.attempts}
+        said |= {"seconds": row.latency_s, "ending": row.ending}
+    return CallEvent(kind, model.alias, row.nonce, **said)
