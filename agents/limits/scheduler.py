@@ -284,20 +284,22 @@ class Scheduler:
         self._set_alarm(now_s)
 
     def _next_queue(self, now_s: float) -> ModelQueue | None:
+        found: ModelQueue | None = None
         for queue in self._queues.values():
             # One that was cancelled a moment ago has not heard of it yet.
             while queue.waiting and queue.waiting[0].admitted.done():
                 queue.waiting.popleft()
-        ready = [
-            queue
-            for queue in self._queues.values()
-            if queue.waiting and queue.ready_at(now_s) <= now_s
-        ]
-        return min(ready, key=lambda queue: queue.waiting[0], default=None)
+            # Every queue is asked: a gate takes note that it kept somebody waiting.
+            is_ready = queue.waiting and queue.ready_at(now_s) <= now_s
+            if is_ready and (found is None or queue.waiting[0] < found.waiting[0]):
+                found = queue
+        return found
 
     def _wake(self, now_s: float) -> None:
         """Let paused calls go on whose places nobody else wants."""
         for queue in self._queues.values():
+            if not queue.paused:
+                continue
             # Only a call that was sent after a refusal and taken shows that there is room again.
             ready = [
                 call
@@ -322,13 +324,13 @@ class Scheduler:
         if self._alarm:
             self._alarm.cancel()
             self._alarm = None
-        times = [queue.ready_at(now_s) for queue in self._queues.values() if queue.waiting]
-        times += [
-            call.earliest_s
-            for queue in self._queues.values()
-            for call in queue.paused
-            if queue.last_taken > call.since
-        ]
+        times = list[float]()
+        for queue in self._queues.values():
+            if queue.waiting:
+                times.append(queue.ready_at(now_s))
+            if queue.paused:
+                taken = queue.last_taken
+                times += [call.earliest_s for call in queue.paused if taken > call.since]
         coming = [time_s for time_s in times if now_s < time_s < math.inf]
         if coming and self.under_way < self.ceiling:
             loop = asyncio.get_running_loop()
