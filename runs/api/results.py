@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from videoautoarena.memory.records.records import Frame, Video
     from videoautoarena.runs.analysis.audit.human_agreement import LabelReport
     from videoautoarena.runs.analysis.categories.figures import CategoryReport
+    from videoautoarena.runs.analysis.categories.topics import RunTopics
     from videoautoarena.runs.analysis.realism.report import RealismReport
     from videoautoarena.runs.console.media.frames import FramesView
     from videoautoarena.runs.console.progress.status import RunStatus
@@ -534,6 +535,32 @@ def _of(group: Json | None) -> Json:
     if group is None:
         return {"battles": 0, "both_bad_share": None}
     return {"battles": group["battles"], "both_bad_share": group["both_bad_share"]}
+
+
+class Topics(ReportedBoard):
+    """What the questions of a run are about.
+
+    A row is a `topic`: its `questions`, their `share` with a 95 % interval that knows which
+    questions share a video, its `videos`, decided `battles`, `both_bad_share` of these, whether
+    they are few (`is_thin`), and an `example`. Topics are named by their three weightiest words.
+    """
+
+    _found: RunTopics
+
+    @property
+    def record(self) -> RunTopics:
+        """The whole, as a frozen record."""
+        return self._found
+
+    @property
+    def rows(self) -> list[Json]:
+        """A row a topic, the largest first."""
+        return list(self.to_json()["topics"])
+
+    def _report(self) -> Report:
+        from videoautoarena.runs.views.results.categories import topics_report
+
+        return topics_report(self._found)
 
 
 class Profile(Reported):

@@ -36,7 +36,7 @@ from videoautoarena.runs.rating.method import RatingMethod
 
 if TYPE_CHECKING:
     from videoautoarena.memory.records.records import Battle, VideoFacts
-    from videoautoarena.runs.api.results import Categories, Profile, Profiles, Realism
+    from videoautoarena.runs.api.results import Categories, Profile, Profiles, Realism, Topics
     from videoautoarena.runs.rating.method import Fit, Intervals, Ties, Unwanted
     from videoautoarena.runs.rating.profile import ModelProfiles
     from videoautoarena.runs.run.battles.rounds import RunRound
@@ -186,9 +186,9 @@ class Run:
 
         Args:
             by: a trait that parts the battles (`duration`, `category`, `round`, `origin`,
-                `persona`, `format`, `judge`, `standard`, `language`, `question-category`, or a
-                column of `videos.csv`), for a leaderboard of each part; or `pair`, for
-                head-to-head results.
+                `persona`, `format`, `judge`, `standard`, `language`, `topic`,
+                `question-category`, or a column of `videos.csv`), for a leaderboard of each part;
+                or `pair`, for head-to-head results.
             labels: rate on the scale of the people who labelled a random draw of battles.
             assume_random: with `labels`: take all labels for those of a random draw.
             options: how battles are rated, by the names of `RatingOptions`.
@@ -405,6 +405,17 @@ class Run:
 
         with self._opened() as run:
             return Categories(report_of(run, classifier))
+
+    def topics(self) -> Topics:
+        """Return what the questions are about, as `arena topics`; calls no model.
+
+        Raises BadInput where nothing clusters, MissingExtra without the extra `text`.
+        """
+        from videoautoarena.runs.analysis.categories.topics import topic_report
+        from videoautoarena.runs.api.results import Topics
+
+        with self._opened() as run:
+            return Topics(topic_report(run))
 
     def close(self) -> None:
         """End its use; nothing else is held open."""

@@ -37,6 +37,7 @@ if TYPE_CHECKING:
         Setup,
         Slices,
         Status,
+        Topics,
     )
     from videoautoarena.runs.api.run import RatingOptions, Run, open_run, rate
     from videoautoarena.runs.run.config.run_request import RunRequest
@@ -67,6 +68,7 @@ __all__ = [
     "Slices",
     "Status",
     "TaskScores",
+    "Topics",
     "__version__",
     "add",
     "asimulate",
@@ -81,7 +83,7 @@ _MODULES = {
     "runs.api.bench": ("Bench", "DialogueScores", "Scores", "TaskScores", "open_bench"),
     "runs.api.results": (
         *("Categories", "Costs", "Labels", "Profile", "Profiles", "Realism", "Setup"),
-        *("Audit", "Frames", "Leaderboard", "Pairs", "Records", "Slices", "Status"),
+        *("Audit", "Frames", "Leaderboard", "Pairs", "Records", "Slices", "Status", "Topics"),
     ),
     "runs.api.play": ("add", "asimulate", "freeze", "simulate"),
     "runs.api.run": ("RatingOptions", "Run", "open_run", "rate"),

@@ -21,6 +21,7 @@ from videoautoarena.runs.views.figures.canvas import Picture
 from videoautoarena.runs.views.figures.ranking import (
     battles,
     by_category,
+    by_topic,
     ladder,
     panels,
     style,
@@ -134,5 +135,6 @@ DRAWN: dict[str, Callable[[], Picture]] = {
        for kind in ("rude", "islands", "forty")},
     **{f"categories of {kind}": partial(lambda kind: by_category(sliced(kind)), kind)
        for kind in ("rude", "islands", "forty")},
+    "topics of rude": lambda: by_topic(sliced("rude")),
     "style": drawn_style,
 }  # fmt: skip

@@ -385,7 +385,8 @@ def slices_of_parts(
             "the judges of this run gave no verdict by standard, as those of new "
             "runs do; leave out --by standard"
         )
-    order = [name for name in _order(by, parts) if name in parts]
+    order = _by_size(parts) if by == TOPIC else _order(by, parts)
+    order = [name for name in order if name in parts]
     method: RatingMethod = given.get("method", USUAL)
     found = []
     for name in order:
@@ -483,6 +484,15 @@ def _order(by: str, found: Iterable[str]) -> list[str]:
     return [*known, *others, UNKNOWN]
 
 
+def _by_size(parts: Mapping[str, SliceBattles]) -> list[str]:
+    """Return topics, whose names say nothing of an order, the one with most battles first."""
+    from videoautoarena.runs.analysis.categories.topics import OTHER
+
+    ends = (OTHER, UNKNOWN)
+    own = sorted(set(parts) - {*ends}, key=lambda name: (-len(parts[name].rows), name))
+    return [*own, *ends]
+
+
 def _languages(_run: RunReader) -> Known:
     return lambda battle: [asked_language(battle.language, battle.question)]
 
@@ -507,9 +517,28 @@ def _by_question_category(run: RunReader) -> Known:
     return slices
 
 
+TOPIC = "topic"
+
+
+def _by_topic(run: RunReader) -> Known:
+    """Return the topic of a battle's question; calls no model."""
+    from videoautoarena.runs.analysis.categories.tags import asked_of
+    from videoautoarena.runs.analysis.categories.topics import topics_in
+
+    found = topics_in(run)
+
+    def slices(battle: Battle) -> Iterable[str]:
+        if battle.question is None:
+            return [UNKNOWN]
+        return [found.get(asked_of(battle.video, battle.question).id, UNKNOWN)]
+
+    return slices
+
+
 _TRAITS_OF_RUNS: dict[str, Callable[[RunReader], Known]] = {
     "language": _languages,
     QUESTION_CATEGORY: _by_question_category,
+    TOPIC: _by_topic,
 }
 """The name of a trait to what reads it from a run; which raises BadInput where it is not there."""
 

@@ -17,6 +17,7 @@ from videoautoarena.memory.records.records import SCHEMA
 from videoautoarena.runs.analysis.audit.canaries import blind_of
 from videoautoarena.runs.analysis.audit.evidence import AuditInput
 from videoautoarena.runs.analysis.audit.report import find_all, read_input
+from videoautoarena.runs.analysis.categories.topics import LEAST, OTHER, need_topics
 from videoautoarena.runs.bench.format.schema import (
     CARD,
     PARQUET,
@@ -70,7 +71,6 @@ from videoautoarena.runs.bench.freeze.selection import (
     candidates_of,
     choose_items,
 )
-from videoautoarena.runs.bench.freeze.topics import LEAST, need_topics
 from videoautoarena.runs.bench.selecting.asking import HardFound, counts_in_words
 from videoautoarena.runs.bench.selecting.pictures import FRAMES, Documents, EmbeddedQuestion
 from videoautoarena.runs.formats.terminal import safe, say
@@ -91,8 +91,6 @@ CAST_FACTS = ("model", "max_frames", "parameters")
 TAKEN = "taken"
 NAMED = 8
 """The most licences that are named where none of those asked for is there."""
-UNCLUSTERED = "other"
-"""The topic of questions outside of every cluster."""
 
 
 @dataclass(frozen=True)
@@ -344,7 +342,7 @@ def topics_in(folder: Path, selection: BenchSelection, told: FreezeInputs) -> di
         _, chosen = _chosen(run, selection, told, read_input(run))
     found: dict[str, list[str]] = {}
     for item in chosen.items:
-        if item.topic not in (None, UNCLUSTERED):
+        if item.topic not in (None, OTHER):
             found.setdefault(str(item.topic), []).append(item.question)
     return found
 

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from videoautoarena.agents.prompting.languages import LANGUAGES, UNKNOWN, asked_language
 from videoautoarena.memory.records.digests import derive
 from videoautoarena.memory.records.errors import WrongArgument
+from videoautoarena.runs.analysis.categories.topics import topics_of
 from videoautoarena.runs.bench.format.schema import (
     COLUMN,
     QUESTION_CATEGORY,
@@ -21,7 +22,6 @@ from videoautoarena.runs.bench.format.schema import (
     part_of,
     parts_of,
 )
-from videoautoarena.runs.bench.freeze.topics import topics_of
 from videoautoarena.runs.formats.battle_table import quoted
 from videoautoarena.runs.formats.terminal import safe
 from videoautoarena.runs.run.inputs.facts import plain_licence

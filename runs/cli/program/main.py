@@ -65,6 +65,7 @@ SECTIONS: dict[str, dict[str, tuple[str, str]]] = {
         "annotate": ("results.inspect", "Let people label battles of a run in a browser, blind."),
         "labels": ("results.audit", "Collect human labels and compare the judge with them."),
         "categories": ("results.categories", "Find out what kinds of question a run asked."),
+        "topics": ("results.categories", "List what the questions of a run are about."),
         "realism": (
             "results.categories",
             "Compare the questions of a run with those of real users.",

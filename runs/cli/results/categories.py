@@ -1,4 +1,4 @@
-"""What a run asked: kinds of question (`categories`), and how real they are (`realism`)."""
+"""What a run asked: `categories` and `topics` of its questions, and their `realism`."""
 
 from __future__ import annotations
 
@@ -187,6 +187,30 @@ def _compare(out: Path, against: str, classifier: str | None) -> None:
             truth = {id_: tag.categories for id_, tag in tags_of(run, against).items()}
         checked = check_against(run, against, truth, classifier)
     options.print_viewed(checked.to_json(), lambda: check_report(checked))
+
+
+@options.command(
+    "arena topics arena-out",
+    "arena leaderboard arena-out --by topic",
+    "arena pictures arena-out --to pictures --only topics",
+)
+@options.OUT
+@options.AS_JSON
+def topics_command(out: Path) -> None:
+    """List what the questions of the run in OUT are about, found from their words.
+
+    Questions are clustered by TF-IDF, the three weightiest words stand for each cluster, and those
+    outside of every cluster are "other". For each topic: its share of questions, its videos, its
+    battles and how many of them both answers lost (both bad). The same run has the same topics each
+    time. No model is called.
+    """
+    from videoautoarena.runs.analysis.categories.topics import topic_report
+    from videoautoarena.runs.run.rundir.reader import open_run
+    from videoautoarena.runs.views.results.categories import topics_report
+
+    with open_run(out) as run:
+        found = topic_report(run)
+    options.print_viewed(found.to_json(), lambda: topics_report(found))
 
 
 @options.command(

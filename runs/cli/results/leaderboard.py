@@ -117,9 +117,9 @@ def _report_of(board: RatedLeaderboard | LeaderboardSlices | PairRecords) -> Rep
 @options.string(
     "--by TRAIT",
     "Rate each slice separately: by duration or category of the video, round, origin, "
-    "format or language of the question, question-category once questions are tagged, persona "
-    "(how close to the video), judge, standard, or a column of videos.csv. With pair: head-to-head "
-    "results.",
+    "format, language or topic of the question, question-category once questions are tagged, "
+    "persona (how close to the video), judge, standard, or a column of videos.csv. With pair: "
+    "head-to-head results.",
 )
 @options.fields_of(RatingMethod, only=_OF_RUNS)
 @options.flag(
@@ -273,7 +273,7 @@ def _progress(question: PowerQuestion) -> Iterator[Callable[[int], object]]:
 
 
 # Written out here, since the album that draws them loads matplotlib.
-NAMES = ("ladder", "wins", "battles", "duration", "style", "judge", "categories")
+NAMES = ("ladder", "wins", "battles", "duration", "style", "judge", "categories", "topics")
 SET_NAMES = ("tasks", "positions", "sweep")
 DIALOGUE_NAMES = ("abilities", "parts")
 _PICTURE_FORMS = {"svg": ("svg",), "png": ("png",), "pdf": ("pdf",), "both": ("svg", "png")}
@@ -300,9 +300,9 @@ def pictures_command(
 ) -> None:
     """Draw figures of the run or set in OUT, for a paper.
 
-    Of a run: ratings, pairs, video duration, style and the judge. Of a task set with results:
-    accuracy by task, needles by position and length, and accuracy against frames and dollars. Of
-    dialogues: accuracy by ability, and by turns, length and scenes.
+    Of a run: ratings, pairs, video duration, style, the judge, categories and topics. Of a task set
+    with results: accuracy by task, needles by position and length, and accuracy against frames and
+    dollars. Of dialogues: accuracy by ability, and by turns, length and scenes.
     """
     from videoautoarena.memory.records.errors import need_package
     from videoautoarena.runs.bench.kinds.scorings import is_bench

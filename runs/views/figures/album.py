@@ -13,8 +13,13 @@ from videoautoarena.memory.records.errors import BadInput
 from videoautoarena.memory.records.records import DECIDED
 from videoautoarena.runs.analysis.audit.verdicts import LEAST_ECHOES, find_echoes, measure_echoes
 from videoautoarena.runs.analysis.categories.tags import tags_of
+from videoautoarena.runs.analysis.categories.topics import topics_in
 from videoautoarena.runs.analysis.leaderboard.board import board_of, slices_of
-from videoautoarena.runs.analysis.leaderboard.slices import QUESTION_CATEGORY, LeaderboardSlices
+from videoautoarena.runs.analysis.leaderboard.slices import (
+    QUESTION_CATEGORY,
+    TOPIC,
+    LeaderboardSlices,
+)
 from videoautoarena.runs.bench.dialogues.score import DialogueSetScores, score_dialogues
 from videoautoarena.runs.bench.format.reader import OpenBench, open_bench
 from videoautoarena.runs.bench.format.schema import DIALOGUE, TASK_KINDS
@@ -30,6 +35,7 @@ from videoautoarena.runs.views.figures.canvas import Form, Picture, render
 from videoautoarena.runs.views.figures.ranking import (
     battles,
     by_category,
+    by_topic,
     judge,
     ladder,
     pairs_of,
@@ -255,6 +261,17 @@ def _categories(folder: Path) -> Picture | str:
     return by_category(sliced) if is_rated(sliced) else "no battle was decided"
 
 
+def _topics(folder: Path) -> Picture | str:
+    with open_run(folder) as run:
+        try:
+            topics_in(run)
+        except BadInput as lacking:
+            # No topics, or not the extra that finds them; the other pictures do without.
+            return safe(str(lacking))
+    sliced = slices_of(folder, TOPIC)
+    return by_topic(sliced) if is_rated(sliced) else "no battle was decided"
+
+
 PICTURES: dict[str, Callable[[Path], Picture | str]] = {
     "ladder": lambda folder: ladder(board_of(folder)),
     "wins": _grid(wins),
@@ -263,6 +280,7 @@ PICTURES: dict[str, Callable[[Path], Picture | str]] = {
     "style": lambda folder: style(board_of(folder, RatingMethod(style=True, seats=True))),
     "judge": _judge,
     "categories": _categories,
+    "topics": _topics,
 }
 """Functions from the folder of a run to each picture, or to why there is none."""
 SET_PICTURES: dict[str, Callable[[TaskSetScores, TaskBoard], Picture | str]] = {

@@ -249,12 +249,22 @@ def _models(table: Table, known: set[str]) -> list[str]:
 
 
 def by_category(sliced: LeaderboardSlices) -> Picture:
-    """Return how far above the mean of each category of questions each model is rated.
+    """Return how far above the mean of each category of questions each model is rated."""
+    return _heat_map(sliced, "categories", "category of questions")
+
+
+def by_topic(sliced: LeaderboardSlices) -> Picture:
+    """Return how far above the mean of each topic each model is rated."""
+    return _heat_map(sliced, "topics", "topic")
+
+
+def _heat_map(sliced: LeaderboardSlices, name: str, kind: str) -> Picture:
+    """Return how far above the mean of each slice each model is rated.
 
     Each slice has a scale of its own: a cell is read within its line. Cells on fewer than 100
     battles are pale.
     """
-    caption = _caption_of_slices(sliced, "Points above the mean of each category")
+    caption = _caption_of_slices(sliced, f"Points above the mean of each {kind.split()[0]}")
     parts = [part for part in sliced.parts if part.board.components]
     every = [row for part in sliced.parts for row in part.board.models]
     models = _models(
@@ -291,8 +301,7 @@ def by_category(sliced: LeaderboardSlices) -> Picture:
         lacking="not rated, or never met the rated",
         shades="violet: above the mean; brown: below",
     )
-    what = "how models are rated in each category of questions"
-    return Picture("categories", what, grids, caption, table)
+    return Picture(name, f"how models are rated in each {kind}", grids, caption, table)
 
 
 def judge(board: RatedLeaderboard, found: Sequence[Echoes]) -> Picture:

@@ -1,4 +1,4 @@
-"""Makes the report of a run's categories: how many, which occur together, who leads in each."""
+"""Makes reports of what a run asked: categories, topics, and how real its questions are."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import Any
 
 from videoautoarena.runs.analysis.categories.check import CategoryCheck
 from videoautoarena.runs.analysis.categories.figures import CategoryReport, Group
+from videoautoarena.runs.analysis.categories.topics import OTHER, RunTopics
 from videoautoarena.runs.analysis.realism.comparison import TraitComparison, Value
 from videoautoarena.runs.analysis.realism.real_mix import weakness_of
 from videoautoarena.runs.analysis.realism.report import Boards, RealismReport
@@ -14,6 +15,7 @@ from videoautoarena.runs.formats.words import FORMATS
 from videoautoarena.runs.rating.finding import UNKNOWN, Figure
 from videoautoarena.runs.rating.leaderboard import LeaderboardRow
 from videoautoarena.runs.rating.method import SOLID_BATTLES
+from videoautoarena.runs.run.rundir.reader import one_line
 from videoautoarena.runs.views.results.remarks import notes_of
 from videoautoarena.runs.views.results.report import (
     MODEL,
@@ -31,6 +33,8 @@ from videoautoarena.runs.views.results.report import (
 _MOST_PAIRS = 8
 """Pairs of categories that are shown; all are in the JSON."""
 THIN = "few"
+_EXAMPLE = 60
+"""Characters of an example."""
 PLACES = (
     "place by rating; behind it how many places a model moves up (+) or down (-) under --style, "
     "where the battles tell style from the models"
@@ -134,6 +138,41 @@ def _sentences(found: CategoryReport) -> Iterator[Sentence]:
         tally.quotes(),
         classifier=Verbatim(found.classifier),
     )
+
+
+def topics_report(found: RunTopics) -> Report:
+    """Return a row for each topic: questions, videos, how battles ended, and an example."""
+    columns = (
+        Column("topic", "topic", "name"),
+        Column("questions", "questions", "count"),
+        Column("share", "share", "share_with_interval"),
+        Column("videos", "videos", "count", spare=2),
+        Column("battles", "battles", "count"),
+        Column("both_bad", "both bad", "share_with_interval"),
+        Column("example", "for example", spare=1),
+    )
+    rows = tuple(
+        {
+            **one._asdict(),
+            **{"low": one.share.low, "high": one.share.high},
+            "both_bad": one.both_bad_share,
+            "example": one_line(one.example, _EXAMPLE),
+        }
+        for one in found.topics
+    )
+    fields = ("topic", "questions", "share", "low", "high", "videos", "battles", "both_bad")
+    table = Table("topics", "What questions are about", columns, rows, (*fields, "example"))
+    own = [one for one in found.topics if one.topic != OTHER]
+    tally = tally_table({"questions": found.questions, "topics": len(own)})
+    sentences = (
+        sentence(
+            "{questions:question} in {topics:topic}, each named by its three weightiest words; "
+            "{other} are those outside of every cluster.",
+            tally.quotes(),
+            other=Verbatim(f'"{OTHER}"'),
+        ),
+    )
+    return Report((table, tally), sentences, data=table)
 
 
 def check_report(found: CategoryCheck) -> Report:

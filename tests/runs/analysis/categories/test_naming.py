@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from langchain_core.messages import AIMessage
 
-from tests.runs.bench.freeze.test_topics import asked
+from tests.runs.analysis.categories.test_topics import asked
 from tests.support.canned import Brain
 from tests.support.lives import Life
 from tests.support.loopback import Loopback, always, serving

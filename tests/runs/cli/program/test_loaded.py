@@ -131,6 +131,8 @@ def test_a_report_of_weaknesses_takes_no_extra(loaded: dict[str, Loaded]) -> Non
         (("leaderboard", "OUT", "--picture", "TO"), "figures"),
         (("pictures", "OUT", "--to", "TO"), "figures"),
         (("freeze", "OUT", "--to", "TO", "--size", "2"), "text"),
+        (("topics", "OUT"), "text"),
+        (("leaderboard", "OUT", "--by", "topic"), "text"),
         (("tasks", "make", "OUT", "--to", "TO"), "text"),
         (
             ("tasks", "make", "OUT", "--to", "TO", "--kind", "topic", "--examiner", "offline:owl"),

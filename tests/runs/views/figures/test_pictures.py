@@ -209,9 +209,9 @@ def test_the_command_writes_every_picture_that_there_is_data_for(run: Path, tmp_
     assert [Path(one["file"]).name for one in said["pictures"]] == [
         "ladder.svg", "wins.svg", "battles.svg", "duration.svg", "style.svg", "judge.svg"
     ]  # fmt: skip
-    assert [one["name"] for one in said["left_out"]] == ["categories"]
+    assert [one["name"] for one in said["left_out"]] == ["categories", "topics"]
     assert sorted(path.name for path in (tmp_path / "p").iterdir()) == sorted(
-        f"{name}.svg" for name in NAMES if name != "categories"
+        f"{name}.svg" for name in NAMES if name not in ("categories", "topics")
     )
 
 
@@ -227,6 +227,7 @@ def test_what_a_run_has_no_data_for_is_left_out_and_named(tmp_path: Path) -> Non
     assert [line.split(":")[0] for line in said[5:]] == [
         "no picture judge",
         "no picture categories",
+        "no picture topics",
     ]
     assert sorted(path.stem for path in (tmp_path / "p").iterdir()) == sorted(
         ("ladder", "wins", "battles", "duration", "style")
