@@ -237,10 +237,20 @@ def classifying(config: RunConfig, order: TagOrder) -> tuple[RunConfig, list[str
 
     It is a name of the file or of the run, or `provider:model`. BadInput where it cannot classify.
     """
-    name = order.classifier or config.examiner
+    return asking(config, order.classifier, order, deed="classify")
+
+
+def asking(
+    config: RunConfig, named: str | None, order: JobOrder, *, deed: str
+) -> tuple[RunConfig, list[str]]:
+    """Return a run's settings with a model that looks at its questions, and the model's name.
+
+    None names the run's examiner. BadInput for an offline model that cannot do the deed.
+    """
+    name = named or config.examiner
     entry = entry_in(name, config, arena_file(order.config))
     if entry.is_offline and entry.model.partition(":")[2] not in PANEL:
-        raise BadInput(f"{name} cannot classify; the offline model that can is offline:examiner")
+        raise BadInput(f"{name} cannot {deed}; the offline model that can is offline:examiner")
     return config.model_copy(update={"cast": {**config.cast, name: entry}}), [name]
 
 

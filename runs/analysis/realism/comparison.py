@@ -43,7 +43,7 @@ class TraitComparison:
     """One trait on both sides."""
 
     trait: str
-    """`length`, `form`, `category`, `vagueness` or `language`."""
+    """`length`, `form`, `category`, `vagueness` or `language`; `difficulty` if it was graded."""
     meaning: str
     """What was measured."""
     p: float | None
@@ -92,7 +92,9 @@ def compare_questions(
         rounds: permutations of a test, at least 19.
         seed: of the permutations.
     """
-    found = [_compare(trait, simulated, real, rounds=rounds, seed=seed) for trait in _TRAITS]
+    is_graded = any(one.difficulty is not None for one in (*simulated, *real))
+    traits = (*_TRAITS, _DIFFICULTY) if is_graded else _TRAITS
+    found = [_compare(trait, simulated, real, rounds=rounds, seed=seed) for trait in traits]
     # A trait that could not be tested takes no part in the error of the others.
     tested = [k for k, one in enumerate(found) if one.p is not None]
     held = hold_error([found[k].p or 0.0 for k in tested])
@@ -177,6 +179,22 @@ def _spread(
     return _Columns(names, columns(sides[0]), columns(sides[1]), ranked=1)
 
 
+_STEPS = ("1 to under 2", "2 to under 3", "3 to under 4", "4 to 5")
+
+
+def _grades(simulated: Sequence[Any], real: Sequence[Any]) -> _Columns:
+    """Return the mean grade, and how many lie in each step of the scale."""
+
+    def columns(side: Sequence[float]) -> Floats:
+        grades = np.array(side, dtype=np.float64)
+        # The highest grade has no step of its own.
+        step = np.minimum(np.floor(grades), len(_STEPS)) - 1
+        steps = step[:, None] == np.arange(len(_STEPS))[None, :]
+        return np.column_stack([grades, steps]).astype(np.float64)
+
+    return _Columns(("mean", *_STEPS), columns(simulated), columns(real), ranked=1)
+
+
 def _ranked(columns: _Columns) -> tuple[Floats, Floats]:
     both = np.concatenate([columns.simulated, columns.real])
     here = len(columns.simulated)
@@ -256,5 +274,8 @@ _TRAITS = (
         _shares,
     ),
     _Trait("language", "the language that is asked in", lambda q: q.language, _names),
+)
+_DIFFICULTY = _Trait(
+    "difficulty", "overall grade of a difficulty grader, 1 to 5", lambda q: q.difficulty, _grades
 )
 TRAITS = tuple(trait.name for trait in _TRAITS)

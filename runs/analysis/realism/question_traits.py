@@ -84,6 +84,8 @@ class MeasuredQuestion:
     """0 to 1."""
     language: str | None
     """Its code."""
+    difficulty: float | None = None
+    """Overall grade of a difficulty grader, 1 to 5; None where nobody graded it."""
 
 
 def measure_question(

@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, get_args
 
 from videoautoarena.memory.records.errors import BadInput, WrongArgument
 from videoautoarena.runs.analysis.realism.comparison import SURE, TraitComparison, compare_questions
+from videoautoarena.runs.analysis.realism.difficulty import (
+    DifficultyComparison,
+    compare_difficulty,
+    overall_grades,
+)
+from videoautoarena.runs.analysis.realism.grading import GradedQuestions
 from videoautoarena.runs.analysis.realism.question_file import RealQuestion, read_questions
 from videoautoarena.runs.analysis.realism.question_traits import (
     Classified,
@@ -109,6 +115,8 @@ class RealismReport:
     boards: Boards | None
     """`as_played` and `real_mix`, each [a leaderboard](#a-leaderboard); in the second `reweighted`
     names the real mix."""
+    difficulty: DifficultyComparison | None
+    """[How hard](#graded-difficulty) both sides are; None without `--difficulty`."""
     stand_ins: bool
     """Whether the models are offline ones."""
     warnings: tuple[str, ...]
@@ -120,11 +128,16 @@ class RealismReport:
 
 
 def realism_of(
-    folder: Path, file: Path, wish: RealismOptions = USUAL, classified: Classified | None = None
+    folder: Path,
+    file: Path,
+    wish: RealismOptions = USUAL,
+    classified: Classified | None = None,
+    graded: GradedQuestions | None = None,
 ) -> RealismReport:
     """Return how the questions of the run in `folder` stand to those in `file`; calls no model.
 
-    `classified` is what a classifier said of the file's, by whose tags those of the run count.
+    `classified` is what a classifier said of the file's, by whose tags those of the run count;
+    `graded` what a grader said of pairs of both sides.
 
     Raises:
         BadInput: no such run, a run without a question, or a file or a line that cannot be used.
@@ -135,7 +148,7 @@ def realism_of(
     if len(given) > _LONG:
         say(f"comparing {len(given):,} questions of {safe(str(file))}, which takes a minute")
     with open_run(folder) as run:
-        return _compare(run, given, wish, classified)
+        return _compare(run, given, wish, classified, graded)
 
 
 def check_wish(wish: RealismOptions) -> None:
@@ -158,6 +171,7 @@ def _compare(
     given: Sequence[RealQuestion],
     wish: RealismOptions,
     classified: Classified | None,
+    graded: GradedQuestions | None,
 ) -> RealismReport:
     battles = list(run.battles)
     said = None if classified is None else classified.categories
@@ -169,9 +183,22 @@ def _compare(
         tags = None
     paths = {video.id: video.path for video in run.store.videos()}
     measured = simulated_questions(battles, paths, tags)
+    if graded is not None:
+        grades = overall_grades(graded)
+        for battle in battles:
+            if battle.id in measured and battle.question is not None:
+                of = grades.simulated.get((battle.video, battle.question))
+                measured[battle.id] = replace(measured[battle.id], difficulty=of)
     # Questions, not battles: one that several pairs fought over counts once.
     simulated = asked_once(battles, measured)
     real = real_questions(given, own=own, classified=said)
+    if graded is not None:
+        films = {path: video for video, path in paths.items()}
+        asked = [(films.get(one.video or "", ""), one.text) for one in given]
+        real = [
+            replace(one, difficulty=grades.real.get(key))
+            for one, key in zip(real, asked, strict=True)
+        ]
     if not simulated:
         raise BadInput(f"{run.folder} holds no question yet; play the run first")
     traits = compare_questions(simulated, real, rounds=wish.permutations, seed=wish.seed)
@@ -205,8 +232,13 @@ def _compare(
         traits=traits,
         mix=mix,
         boards=boards,
+        difficulty=None if graded is None else compare_difficulty(graded),
         stand_ins=made["stand_ins"],
-        warnings=(*made["warnings"], *_warnings(sides, given, traits, mix)),
+        warnings=(
+            *made["warnings"],
+            *_grading_warnings(graded),
+            *_warnings(sides, given, traits, mix),
+        ),
     )
 
 
@@ -263,6 +295,21 @@ def _warnings(
         yield "no battle stands in a cell from which real users ask, so no board has their mix"
         return
     yield from _mix_warnings(mix)
+
+
+def _grading_warnings(graded: GradedQuestions | None) -> Iterator[str]:
+    if graded is None:
+        return
+    yield (
+        f"{graded.grader} graded each real question beside one of the run's about the same video, "
+        "and was told nothing of who asked"
+    )
+    if graded.is_author:
+        yield "the grader is the model that wrote the run's questions"
+    if graded.elsewhere:
+        yield (
+            f"{counted(graded.elsewhere, 'real question')} about no video of the run: not graded"
+        )
 
 
 def _mix_warnings(mix: Mix) -> Iterator[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +13,7 @@ from videoautoarena.runs.formats.terminal import safe, say
 
 if TYPE_CHECKING:
     from videoautoarena.runs.analysis.categories.tagging import TagOrder, TagTally
+    from videoautoarena.runs.analysis.realism.grading import GradingOrder
 
 
 EXIT_CODES = ending.exit_codes(
@@ -217,6 +219,7 @@ def topics_command(out: Path) -> None:
     "arena realism arena-out --against questions.jsonl",
     "arena realism arena-out --against questions.jsonl --categories file --json",
     "arena realism arena-out --against questions.jsonl --classifier openai:gpt-4o-mini --plan",
+    "arena realism arena-out --against questions.jsonl --difficulty --sample 100 --max-usd 5",
     codes=EXIT_CODES,
 )
 @options.OUT
@@ -237,51 +240,98 @@ def topics_command(out: Path) -> None:
     "Model that tagged the run: it classifies the questions of FILE too, in one call each, "
     "without frames.",
 )
-@options.config_option(" that declares the classifier")
-@options.paid("Classify questions again whose call failed.")
+@options.flag(
+    "--difficulty",
+    "Also grade how hard questions of FILE are, each beside one of the run's about the same video, "
+    "in one call of the difficulty grader with frames.",
+)
+@options.string(
+    "--grader M",
+    "With --difficulty: model that grades, provider:model or a name from arena.toml or the run.  "
+    "[default: the run's examiner]",
+)
+@options.whole(
+    "--sample N", "With --difficulty: grade N questions, drawn at random.  [default: all]", least=1
+)
+@options.config_option(" that declares classifier and grader")
+@options.MOVED
+@options.paid("Classify or grade questions again whose call failed.")
 @options.TRUST
 @options.figure("--cap", 5.0, "Largest weight of a battle, where 1 is the average.")
 @options.figure("--permutations", 2000, "Number of permutations of a test.")
-@options.figure("--seed", 0, "Seed of the permutations.")
+@options.figure("--seed", 0, "Seed of the permutations, and of --sample.")
 @options.AS_JSON
-def realism_command(out: Path, against: Path, *, plan: bool, **typed: Any) -> int:
+def realism_command(out: Path, against: Path, *, difficulty: bool, plan: bool, **typed: Any) -> int:
     """Compare the questions of the run in OUT with those of real users, and rate by their mix.
 
     Length, form, category, vagueness and language stand side by side, each tested by permuting
     whole videos, with the error held over all traits. Battles are then weighted to the real mix of
-    category and form. No model is called but with --classifier; what it says stays in the run, and
-    the same command continues after an interruption.
+    category and form. No model is called but with --classifier or --difficulty; what it says stays
+    in the run, and the same command continues after an interruption.
     """
     from videoautoarena.runs.analysis.categories.tagging import TagOrder
-    from videoautoarena.runs.analysis.realism.classifying import (
-        classify_questions,
-        plan_classifying,
-    )
+    from videoautoarena.runs.analysis.realism.classifying import classify_questions
+    from videoautoarena.runs.analysis.realism.grading import GradingOrder, grade_questions
     from videoautoarena.runs.analysis.realism.report import RealismOptions, check_wish, realism_of
     from videoautoarena.runs.views.results.categories import realism_report
 
     wish = options.take(RealismOptions, typed)
     check_wish(wish)
-    classified = None
-    if typed["classifier"] is None:
+    classifying = grading = None
+    if typed["classifier"] is not None:
+        # The sample is one of questions to grade; all are classified.
+        classifying = options.take(TagOrder, {**typed, "sample": None})
+    if difficulty:
+        grading = options.take(GradingOrder, dict(typed), seed=wish.seed)
+    if grading is None:
+        options.refuse_typed("is for --difficulty", {"grader", "sample", "videos"}.__contains__)
+    if classifying is None and grading is None:
         idle = options.OF_CALLS.union({"plan", "trust"}) - {"concurrency", "is_quiet"}
-        options.refuse_typed("is for --classifier M", idle.__contains__)
-    elif wish.categories != "auto":
+        options.refuse_typed("is for --classifier M and --difficulty", idle.__contains__)
+    if classifying is not None and wish.categories != "auto":
         raise click.UsageError(
             f"--classifier and --categories {wish.categories} exclude each other"
         )
-    else:
-        order = TagOrder(**typed)
-        if plan:
-            return ending.print_plan(plan_classifying(out, against, order))
-        classified, tally = ending.followed(
-            lambda listeners, on_done: classify_questions(
-                out, against, order, listeners=listeners, on_done=on_done
-            )
+    if plan:
+        return _print_plans(out, against, classifying, grading)
+    classified = graded = None
+    if classifying is not None:
+        ask = partial(classify_questions, out, against, classifying)
+        classified, told = ending.followed(
+            lambda listeners, on_done: ask(listeners=listeners, on_done=on_done)
         )
-        code = ending.job_ending(tally)
-        if code:
+        if code := ending.job_ending(told):
             return code
-    found = realism_of(out, against, wish, classified)
+    if grading is not None:
+        put = partial(grade_questions, out, against, grading)
+        graded, tally = ending.followed(
+            lambda listeners, on_done: put(listeners=listeners, on_done=on_done)
+        )
+        if code := ending.job_ending(tally):
+            return code
+    found = realism_of(out, against, wish, classified, graded)
     options.print_viewed(found.to_json(), lambda: realism_report(found), notes=True)
+    return 0
+
+
+def _print_plans(
+    out: Path, against: Path, classifying: TagOrder | None, grading: GradingOrder | None
+) -> int:
+    """Print what is asked of the one model or the other, or of both; return the exit code."""
+    from videoautoarena.runs.analysis.realism.classifying import plan_classifying
+    from videoautoarena.runs.analysis.realism.grading import plan_grading
+
+    if grading is None and classifying is not None:
+        return ending.print_plan(plan_classifying(out, against, classifying))
+    if classifying is None and grading is not None:
+        return ending.print_plan(plan_grading(out, against, grading))
+    assert classifying is not None
+    assert grading is not None
+    plans = {
+        "classifier": ending.run_async(plan_classifying(out, against, classifying)),
+        "grader": ending.run_async(plan_grading(out, against, grading)),
+    }
+    lines = [line for one in plans.values() for line in one.as_lines()]
+    found = {name: one.as_json() for name, one in plans.items()}
+    options.print_report({"schema": 1, **found}, lines)
     return 0

@@ -9,9 +9,10 @@ from videoautoarena.runs.analysis.categories.check import CategoryCheck
 from videoautoarena.runs.analysis.categories.figures import CategoryReport, Group
 from videoautoarena.runs.analysis.categories.topics import OTHER, RunTopics
 from videoautoarena.runs.analysis.realism.comparison import TraitComparison, Value
+from videoautoarena.runs.analysis.realism.difficulty import DifficultyComparison
 from videoautoarena.runs.analysis.realism.real_mix import weakness_of
 from videoautoarena.runs.analysis.realism.report import Boards, RealismReport
-from videoautoarena.runs.formats.words import FORMATS
+from videoautoarena.runs.formats.words import FORMATS, Kind
 from videoautoarena.runs.rating.finding import UNKNOWN, Figure
 from videoautoarena.runs.rating.leaderboard import LeaderboardRow
 from videoautoarena.runs.rating.method import SOLID_BATTLES
@@ -253,6 +254,10 @@ def realism_report(found: RealismReport, *, most: int | None = SHOWN) -> Report:
     tally = tally_table(counts, heaviest="coefficient", cap="number")
     tables = [traits, tally]
     sentences = list(_told(found, tally))
+    if found.difficulty is not None:
+        graded = _graded_table(found.difficulty)
+        tables += [_difficulty_table(found.difficulty), graded]
+        sentences.append(_graded_sentence(found.difficulty, graded))
     weak = found.mix and weakness_of(found.mix)
     if found.boards is not None and found.mix is not None:
         board = _board_rows(found.boards)
@@ -268,6 +273,45 @@ def realism_report(found: RealismReport, *, most: int | None = SHOWN) -> Report:
     # What was said above in a sentence of its own is no note as well.
     sentences += notes_of(line for line in found.warnings if line != weak)
     return Report(tuple(tables), tuple(sentences), data=data)
+
+
+def _difficulty_table(found: DifficultyComparison) -> Table:
+    """Return the mean grades of both sides on each scale, and those of the run's by origin."""
+
+    def mean(key: str, title: str, kind: Kind = "coefficient_with_interval") -> Column:
+        return Column(key, title, kind, (f"{key}_value", f"{key}_low", f"{key}_high"))
+
+    columns = (
+        Column("scale", "grade, 1 to 5", "name"),
+        mean("real", "real"),
+        mean("simulated", "simulated"),
+        mean("difference", "real - simulated", "mark_gap_with_interval"),
+        Column("first", "first", "coefficient", ("first_value",)),
+        Column("evolved", "evolved", "coefficient", ("evolved_value",)),
+    )
+    rows = []
+    for one in found.scales:
+        row: dict[str, Any] = {"scale": one.scale.replace("_", " ")}
+        for side in ("real", "simulated", "difference", "first", "evolved"):
+            figure: Figure = getattr(one, side)
+            row |= {f"{side}_{of}": getattr(figure, of) for of in Figure._fields}
+        rows.append(row)
+    return Table("difficulty", "Graded difficulty", columns, tuple(rows), wraps=True)
+
+
+def _graded_table(found: DifficultyComparison) -> Table:
+    counts = {"pairs": found.pairs, "videos": found.videos, "failed": found.failed}
+    harder = found.harder_share.value
+    return tally_table(counts | {"harder": harder}, "graded", harder="share")
+
+
+def _graded_sentence(found: DifficultyComparison, tally: Table) -> Sentence:
+    return sentence(
+        "{grader} graded {pairs:pair} on {videos:video}[; {failed} failed]: the real question is "
+        "the harder one in {harder} (equal grades are half).",
+        tally.quotes(),
+        grader=Verbatim(found.grader),
+    )
 
 
 def _trait_rows(traits: Sequence[TraitComparison], most: int | None) -> Iterator[dict[str, Any]]:
