@@ -15,12 +15,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, Protocol
 from videoautoarena.runs.formats.words import in_series
 
 if TYPE_CHECKING:
-    from videoautoarena.memory.records.records import Battle
+    from videoautoarena.memory.records.records import Battle, Evolution
     from videoautoarena.runs.bench.format.reader import OpenBench
     from videoautoarena.runs.bench.format.schema import Kind
+    from videoautoarena.runs.run.rundir.reader import RunReader
 
 
-def fastchat_battle(battle: Battle) -> str:
+def fastchat_battle(battle: Battle, _run: RunReader) -> str:
     """Return the line of a decided battle for FastChat; two bad answers are its one tie."""
     winners = {"a": "model_a", "b": "model_b", "tie_bad": "tie (bothbad)"}
     record = {
@@ -35,9 +36,14 @@ def fastchat_battle(battle: Battle) -> str:
     return json.dumps(record)
 
 
-def videoautoarena_battle(battle: Battle) -> str:
-    """Return the line of a decided battle in VideoAutoArena's own files."""
-    record = {
+def videoautoarena_battle(battle: Battle, run: RunReader) -> str:
+    """Return the line of a decided battle in VideoAutoArena's own files.
+
+    With what that project's judge and evolver leave in them, as far as the run has it: the judge's
+    analysis by each standard, then faults, weaknesses and the question that came of them, on the
+    battle in which the faults were found. Verdicts by standard are ours, spelled like the whole.
+    """
+    record: dict[str, Any] = {
         "video_id": battle.video,
         "qid": battle.id,
         "persona": battle.persona_text,
@@ -47,12 +53,71 @@ def videoautoarena_battle(battle: Battle) -> str:
         "model a answer": battle.answer_a,
         "model b answer": battle.answer_b,
         "evol": battle.origin == "evolved",
-        "Overall Judge": {"a": "A", "b": "B"}.get(battle.verdict, "Tie"),
+        **_by_standard(battle, run),
+        "Overall Judge": _winner(battle.verdict),
+        **_faults_of(battle, run),
     }
     return json.dumps(record)
 
 
-BATTLE_EXPORTS: Mapping[str, Callable[[Battle], str]] = {
+def _winner(verdict: str) -> str:
+    """Return how a decided verdict is written there."""
+    return {"a": "A", "b": "B"}.get(verdict, "Tie")
+
+
+def _by_standard(battle: Battle, run: RunReader) -> dict[str, str]:
+    """Return an analysis and the panel's verdict by each standard that judges were asked for."""
+    from videoautoarena.memory.records.records import DECIDED
+    from videoautoarena.memory.records.standards import STANDARDS
+    from videoautoarena.runs.run.battles.standards import by_standard
+
+    verdicts = by_standard(battle, seats_count=run.manifest.get("swap") == "all")
+    # A judge who read b first calls it A, so that such words would stand for the other model.
+    said = next((one.analyses for one in battle.verdicts if one.seats == "ab" and one.analyses), {})
+    found = {}
+    for standard, verdict in verdicts.items():
+        name = STANDARDS[standard].words.title()
+        if standard in said:
+            found[name] = said[standard]
+        if verdict in DECIDED:
+            found[f"{name} Judge"] = _winner(str(verdict))
+    return found
+
+
+def _faults_of(battle: Battle, run: RunReader) -> dict[str, str]:
+    """Return what the evolver found in a battle's answers, a line each; empty if nobody looked."""
+    made = _evolution_after(battle, run)
+    if made is None:
+        return {}
+    lists = {
+        "Fault List A": made.faults_a,
+        "Fault List B": made.faults_b,
+        "Weakness List A": made.weaknesses_a,
+        "Weakness List B": made.weaknesses_b,
+    }
+    found = {
+        name: "\n".join(f"- {' '.join(one.split())}" for one in each)
+        for name, each in lists.items()
+    }
+    # What their scripts find under this key is asked next; a refused question was not.
+    return found | ({"New Question": made.question} if made.accepted else {})
+
+
+def _evolution_after(battle: Battle, run: RunReader) -> Evolution | None:
+    """Return the last attempt at a question from a battle, as the round after it keeps it."""
+    from videoautoarena.graph.slot_ids import slot_id
+    from videoautoarena.runs.run.battles.detail import attempts_on
+
+    # A newcomer's battle over a stored answer led to no question.
+    if battle.borrowed is not None:
+        return None
+    place = slot_id(battle.video, battle.persona, battle.round + 1)
+    after = run.store.battle(run.lineup.current(place))
+    attempts = attempts_on(battle, [after] if after is not None else [])
+    return attempts[-1] if attempts else None
+
+
+BATTLE_EXPORTS: Mapping[str, Callable[[Battle, RunReader], str]] = {
     "fastchat": fastchat_battle,
     "videoautoarena": videoautoarena_battle,
 }

@@ -216,7 +216,7 @@ def _shown(run: RunReader, battle: Battle, *, chosen: str | None = None) -> Batt
         folder=run.folder,
         battle=battle,
         earlier=tuple(other for other in then if other.round < battle.round),
-        found=_found(battle, ever),
+        found=attempts_on(battle, ever),
         rows=tuple(row for row in calls if row.nonce.generation <= generation),
         sent_subtitles=stored_subtitles(run.store, battle.video),
         marks=marks(run.manifest),
@@ -362,7 +362,7 @@ def _confirmed(run: RunReader, battle: Battle, names: Mapping[str, str]) -> int:
         return 0
     _, ever = _lineage(run, battle)
     faults = {model: 0 for model in (battle.model_a, battle.model_b)}
-    for attempt in _found(battle, ever):
+    for attempt in attempts_on(battle, ever):
         for model, named in zip(attempt.pair, (attempt.faults_a, attempt.faults_b), strict=True):
             faults[model] = faults.get(model, 0) + len(named)
     lost = faults.pop(loser(battle))
@@ -387,7 +387,7 @@ def _lineage(run: RunReader, battle: Battle) -> tuple[list[Battle], list[Battle]
     return [found for found in ever if found.id in standing], ever
 
 
-def _found(battle: Battle, ever: list[Battle]) -> tuple[Evolution, ...]:
+def attempts_on(battle: Battle, ever: Sequence[Battle]) -> tuple[Evolution, ...]:
     """Return the evolver's attempts on a battle, of the last time that it was asked."""
     made = [[e for e in other.evolution if e.battle == battle.id] for other in ever]
     return tuple(next((attempts for attempts in reversed(made) if attempts), ()))

@@ -25,8 +25,8 @@ from videoautoarena.runs.run.rundir.account import RunSetup, RunVideo, setup_of,
 from videoautoarena.runs.run.rundir.reader import RUN_FILE, RunReader, open_run
 from videoautoarena.runs.run.rundir.spending import RunCosts, costs_of
 
-Written = Callable[[Battle], str]
-"""A decided battle in a format of others."""
+Written = Callable[[Battle, RunReader], str]
+"""A decided battle of a run in a format of others."""
 What = Literal[
     "calls", "battles", "labels", "trials", "setup", "videos", "users", "costs", "rounds",
     "standards",
@@ -63,7 +63,7 @@ def lines_of(run: RunReader, what: What, written: Written | None = None) -> Line
     if what == "battles" and written is not None:
         total = int(run.outlines.texts["verdict"].among(DECIDED).sum())
         decided = (battle for battle in run.battles if battle.verdict in DECIDED)
-        return Lines(total, map(written, decided))
+        return Lines(total, (written(battle, run) for battle in decided))
     if what == "labels":
         labels = run.store.evidence.labels()
         return Lines(len(labels), map(json.dumps, map(_label, labels)))

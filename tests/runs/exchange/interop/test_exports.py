@@ -19,6 +19,7 @@ from videoautoarena.runs.exchange.interop.exports import (
     SetExport,
     formats_with,
 )
+from videoautoarena.runs.run.rundir.reader import RunReader
 
 ROOT = Path(__file__).parents[4]
 TO_RUNS = {"export_run", "export_set"}
@@ -58,7 +59,7 @@ def test_the_docs_offer_every_format(form: str) -> None:
 def test_a_format_of_battles_that_is_one_more_entry_goes_out(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def tabbed(one: Battle) -> str:
+    def tabbed(one: Battle, _run: RunReader) -> str:
         return f"{one.model_a}\t{one.model_b}"
 
     out = play(tmp_path / "out", [battle(slot(video(), 0))])
