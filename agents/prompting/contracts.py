@@ -114,6 +114,23 @@ _CATEGORY_SHAPES: dict[str, str] = {
     ),
     "topic_namer": '{"name": "..."}',
 }
+_SCORED = re.compile(r"^Scored rounds: (\d{1,2})\. ", re.MULTILINE)
+
+
+def scored_note(count: int) -> str:
+    """Return the sentence that says how many rounds of a dialogue are to be scored."""
+    return (
+        f"Scored rounds: {count}. Each of them shows the ability by itself, and what one asks for "
+        "stands in no other round."
+    )
+
+
+def noted_scored(text: str) -> int | None:
+    """Return the number that the last such sentence outside any fence names; None without one."""
+    found = _SCORED.findall(text)
+    return int(found[-1]) if found else None
+
+
 SHAPES: dict[str, str] = {
     "examiner": (
         '{"account": "...", "category": "...", '

@@ -22,6 +22,7 @@ from videoautoarena.agents.prompting.contracts import (
     Reply,
     RoundReply,
     checklist_validator_reply,
+    scored_note,
 )
 from videoautoarena.agents.prompting.fences import Turn
 from videoautoarena.agents.prompting.layout import thinned
@@ -219,6 +220,7 @@ class _DialogueCall(NamedTuple):
     frames: VideoFrames | None
     slot: str
     ask: int = 0
+    note: str = ""
 
 
 @dataclass(frozen=True)
@@ -235,6 +237,8 @@ class Dialogist:
     clip: Clip
     frames: VideoFrames
     """Frames of the clip."""
+    scored: int | None = None
+    """Rounds of a dialogue that it is asked to score; None: as it thinks fit."""
 
     async def rate(self, *, slot: str) -> dict[str, int]:
         """Return how well the clip serves each of the six abilities, from 1 to 6."""
@@ -253,8 +257,9 @@ class Dialogist:
             "asked": canonical_json(list(asked.questions)) if asked.questions else "",
             "refused": refused_text(asked.refused),
         }
+        note = "" if self.scored is None else scored_note(self.scored)
         reply = await self._said(
-            "dialogist", DialogistReply, texts, _DialogueCall(self.frames, slot, ask)
+            "dialogist", DialogistReply, texts, _DialogueCall(self.frames, slot, ask, note)
         )
         return tuple(map(_folded_round, reply.rounds))
 
@@ -324,7 +329,9 @@ class Dialogist:
     async def _said(
         self, role: Role, schema: type[R], texts: Mapping[str, str], where: _DialogueCall
     ) -> R:
-        task = Task(role, where.frames, scope=where.slot, ask=where.ask, texts=texts)
+        task = Task(
+            role, where.frames, scope=where.slot, ask=where.ask, texts=texts, note=where.note
+        )
         return await self.prompter.ask_json(self.model, task, schema)
 
 

@@ -97,6 +97,8 @@ class DialogueRequest(NamedTuple):
     asked: tuple[str, ...] = ()
     """Questions that it may not ask again."""
     objects: tuple[BankObject, ...] = ()
+    scored: int = 1
+    """Rounds that are to be scored, where so many can be."""
 
     def has_asked(self, turn: UserTurn) -> bool:
         """Return whether the same was asked before, in whatever words."""
@@ -155,6 +157,7 @@ def write_dialogue(sent: ModelInput, blocks: dict[str, str]) -> dict[str, object
         turns=max(FEWEST, int(turns) if turns.isdecimal() and len(turns) < 3 else FEWEST),
         asked=tuple(asked),
         objects=_objects(blocks),
+        scored=sent.scored_rounds or 1,
     )
     draft = draft_of(search(sight_of(sent)), request, dice)
     rounds = [_reply(draft, number, request, dice) for number in range(1, len(draft) + 1)]
@@ -201,15 +204,91 @@ def _questions(found: DialogueFacts, ability: str) -> int:
 
 
 def draft_of(found: DialogueFacts, request: DialogueRequest, dice: Dice) -> list[DraftRound]:
-    """Return the first draft that is fair; empty if none is."""
+    """Return the first draft that is fair, of the most scored rounds; empty if none is."""
+    best = list[DraftRound]()
     for _ in range(TRIES):
         plan = _plan(found, request, dice)
         if plan is None:
             break
-        draft = _worded(found, plan, request, dice)
-        if draft and is_fair(found, draft, request.ability):
-            return draft
+        for more in range(request.scored - 1, -1, -1):
+            fuller = _with_more(found, plan, request, dice, more=more) if more else plan
+            if _scored(fuller) <= _scored([one.plan for one in best]):
+                continue
+            draft = _worded(found, fuller, request, dice)
+            if draft and is_fair(found, draft, request.ability):
+                best = draft
+                break
+        if _scored([one.plan for one in best]) >= request.scored:
+            break
+    return best
+
+
+def _scored(plan: Sequence[RoundPlan]) -> int:
+    return sum(one.is_scored for one in plan)
+
+
+def _with_more(
+    found: DialogueFacts,
+    plan: Sequence[RoundPlan],
+    request: DialogueRequest,
+    dice: Dice,
+    *,
+    more: int,
+) -> list[RoundPlan]:
+    """Return a plan in which so many further rounds are scored in place of plain ones.
+
+    Empty if there are too few of either, and for abilities of which this examiner finds one round a
+    dialogue: a summary is one, what is striking is said once, and a second moment to go back to
+    was hardly ever fair.
+    """
+    if request.ability in ("answer_refusal", "refusal_twin"):
+        return _more_colours(found, plan, request, dice, more=more)
+    if request.ability == "topic_shifting":
+        return _more_returns(found, plan, dice, more=more)
     return []
+
+
+def _more_colours(
+    found: DialogueFacts,
+    plan: Sequence[RoundPlan],
+    request: DialogueRequest,
+    dice: Dice,
+    *,
+    more: int,
+) -> list[RoundPlan]:
+    every = found.absent() if request.ability == "answer_refusal" else found.passing()
+    turns = [
+        turn
+        for colour in dice.shuffled(every)
+        if not request.has_asked(turn := ColourRunTurn(colour))
+        and turn not in [one.turn for one in plan]
+    ]
+    # The first round is there to be built on.
+    spots = dice.shuffled([k for k, one in enumerate(plan) if k and not one.is_scored])
+    if min(len(turns), len(spots)) < more:
+        return []
+    fuller = list(plan)
+    for spot, turn in zip(spots[:more], turns, strict=False):
+        fuller[spot] = RoundPlan(turn, is_scored=True)
+    return fuller
+
+
+def _more_returns(
+    found: DialogueFacts, plan: Sequence[RoundPlan], dice: Dice, *, more: int
+) -> list[RoundPlan]:
+    first_far = next(k for k, one in enumerate(plan) if isinstance(one.turn, OffTopicTurn))
+    # One round about the video has to come before it is left.
+    if first_far - 1 < more:
+        return []
+    used = {key for one in plan if isinstance(one.turn, FactsTurn) for key in one.turn.ask.keys}
+    added = []
+    for _ in range(more):
+        keys = _keys(found, dice, 2, but=[*used])
+        if keys is None:
+            return []
+        used |= {*keys}
+        added.append(RoundPlan(FactsTurn(FactRequest(keys)), is_scored=True))
+    return [*plan[more:], *added]
 
 
 def _plan(found: DialogueFacts, request: DialogueRequest, dice: Dice) -> list[RoundPlan] | None:

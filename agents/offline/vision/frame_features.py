@@ -21,6 +21,7 @@ from PIL import Image
 from videoautoarena.agents.prompting.contracts import (
     CONTRACTS,
     FORMAT_LINE,
+    noted_scored,
     number_of,
 )
 from videoautoarena.agents.prompting.fences import Turn, history_in, open_fences, question_in
@@ -78,6 +79,11 @@ class ModelInput:
     def user_languages(self) -> dict[int, str]:
         """The code of the language of each user to be invented, by number from 1."""
         return noted_users(open_fences(self.text)[0])
+
+    @property
+    def scored_rounds(self) -> int | None:
+        """How many rounds the note outside the fences wants scored; None without one."""
+        return noted_scored(open_fences(self.text)[0])
 
     @cached_property
     def _contract(self) -> re.Match[str] | None:

@@ -209,6 +209,7 @@ def dialogues_command() -> None:
     "arena dialogues make clips --to my-set --plan",
     "arena dialogues make clips --to my-set --examiner openai:gpt-4o --max-usd 10",
     "arena dialogues make clips --to my-set --abilities memory_recall,answer_refusal --per-video 2",
+    "arena dialogues make clips --to my-set --scored 4",
     name="make",
     codes=ending.exit_codes("calls failed, or the examiner became unusable"),
 )
@@ -228,6 +229,13 @@ def dialogues_command() -> None:
     default=1,
 )
 @options.string("--turns FROM-TO", "Rounds of a dialogue.", default="5-8")
+@options.whole(
+    "--scored N",
+    "Ask for N scored rounds in each dialogue; a summary has one.  [default: as many as the "
+    "examiner thinks fit]",
+    least=1,
+    most=7,
+)
 @options.making(
     "Model that watches, writes and checks",
     at_most="Accept the dialogues that there are although calls failed.",

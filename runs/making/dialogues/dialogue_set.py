@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, ClassVar, NamedTuple, TypedDict
+from typing import Any, ClassVar, NamedTuple, NotRequired, TypedDict
 
 from videoautoarena.graph.dialogue_checks import FALLS, Fall
 from videoautoarena.runs.bench.format.schema import Ability, DialogueItem, Manifest
@@ -211,11 +211,13 @@ class DialogueSelection(TypedDict):
     """Calls that failed for good."""
     unusable: int
     """Videos that give no frames."""
+    scored: NotRequired[int]
+    """Scored rounds of a dialogue that were asked for; only where a number was."""
 
 
 def selection_of(wish: DialogueWish, tally: DialogueTally, examiner: str) -> DialogueSelection:
     """Return what the manifest says of how the dialogues came about."""
-    return {
+    found: DialogueSelection = {
         "maker": MAKER,
         "examiner": examiner,
         "abilities": list(wish.kinds),
@@ -228,6 +230,9 @@ def selection_of(wish: DialogueWish, tally: DialogueTally, examiner: str) -> Dia
         "failed": tally.failed,
         "unusable": len(tally.unusable),
     }
+    if wish.scored is not None:
+        found["scored"] = wish.scored
+    return found
 
 
 def dialogue_card(manifest: Manifest) -> str:
@@ -246,6 +251,7 @@ def dialogue_card(manifest: Manifest) -> str:
             seed=chosen["seed"],
             fewest=turns[0],
             most=turns[1],
+            scored=f", {chosen['scored']} of them to be scored" if "scored" in chosen else "",
         ),
         _reasons(chosen["repaired"], "Repaired once, and kept:"),
         _reasons(chosen["dropped"], "Dropped after one repair, or not made:"),
@@ -278,7 +284,7 @@ are scored: an answer is held against questions with an expected yes or no.
 """
 _HOW = """## How it was made
 
-- made by: {name} {version}, maker {maker}; seed: {seed}; rounds: {fewest} to {most}
+- made by: {name} {version}, maker {maker}; seed: {seed}; rounds: {fewest} to {most}{scored}
 - written and checked by: {examiner}
 - The examiner captioned the shots of each video, put them together to scenes, named the objects in
   them and said which come back. It rated what each part of the video is good for, and only parts

@@ -195,7 +195,9 @@ def _origin(order: DialogueOrder, config: RunConfig, videos: Sequence[Video]) ->
     examiner = config.cast[config.examiner].identity(config.sampling.frames)
     # By content: names and places of the files make no other set.
     made_of = sorted(video.sha256 for video in videos)
-    return digest_of(["dialogues", MAKER, asdict(order.wish), examiner, made_of])
+    # Without what was not asked for, so that sets of before there was such a wish are known again.
+    wish = {name: of for name, of in asdict(order.wish).items() if of is not None}
+    return digest_of(["dialogues", MAKER, wish, examiner, made_of])
 
 
 @dataclass(kw_only=True)
@@ -356,9 +358,11 @@ def _calls(wish: DialogueWish, kind: Ability | None) -> dict[Role, tuple[float, 
     wanted = wish.per_video
     blind = kind not in EXEMPT
     memory = kind in MEMORABLE
-    rounds = wanted * ROUNDS
-    forgetful = wanted * FORGETFUL * memory
-    blindly = wanted * BLIND * blind
+    # Each round that is scored is given a checklist and tried out by itself.
+    each = wanted * (wish.scored_of(kind, wish.turns[0]) or 1)
+    rounds = each * ROUNDS
+    forgetful = each * FORGETFUL * memory
+    blindly = each * BLIND * blind
     tries = (wanted + SPARE) * TRIES
     most = tries * MOST_SCORED
     answers = 1 + memory * (1 + MOST_OTHERS)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, NamedTuple, NotRequired, TypedDict, cast
 
@@ -162,6 +162,16 @@ class DialogueWish:
     turns: tuple[int, int] = TURNS
     """Rounds of each, from and to."""
     seed: int = 0
+    scored: int | None = None
+    """Scored rounds of each; None: as many as its writer thinks fit, one as a rule."""
+
+    def scored_of(self, ability: Ability, turns: int) -> int | None:
+        """Return how many rounds of a dialogue of so many are to be scored; None: not said."""
+        if self.scored is None or ability == "content_summary":
+            # A summary closes its dialogue, and no other round is one.
+            return None
+        # The first round is there to be built on.
+        return min(self.scored, turns - 1)
 
     @property
     def kinds(self) -> tuple[Ability, ...]:
@@ -394,15 +404,16 @@ class _OneVideo:
         if dialogist is None:
             return None
         drawn = unit_interval(making.wish.seed, "turns", slot)
+        wanted = fewest + int(drawn * (most - fewest + 1))
         made = await make_dialogue(
             DialogueContext(
-                dialogist=dialogist,
+                dialogist=replace(dialogist, scored=making.wish.scored_of(ability, wanted)),
                 marker=making.examiner,
                 ability=ability,
                 turns=(fewest, most),
                 slot=slot,
                 asked=asked,
-                wanted=fewest + int(drawn * (most - fewest + 1)),
+                wanted=wanted,
                 on_failed=making.on_failed,
             )
         )

@@ -16,7 +16,9 @@ from videoautoarena.agents.prompting.contracts import (
     WholeGraderReply,
     contract,
     judge_reply,
+    noted_scored,
     number_of,
+    scored_note,
 )
 from videoautoarena.memory.records.digests import digest
 from videoautoarena.memory.records.records import DIFFICULTY_SCALES, Role
@@ -164,3 +166,9 @@ def test_by_the_papers_contract_grades_are_whole_numbers(said: Any, is_read: boo
 
 def _reply(**better: Any) -> str:
     return json.dumps(judged("A", "fine", **better))
+
+
+def test_the_number_of_scored_rounds_is_read_as_it_was_noted() -> None:
+    assert [noted_scored(f"Do it.\n\n{scored_note(count)}") for count in (1, 7, 12)] == [1, 7, 12]
+    assert noted_scored("Scored rounds are 3.") is None
+    assert noted_scored("") is None

@@ -48,10 +48,12 @@ from videoautoarena.agents.offline.players.rounds import (
 )
 from videoautoarena.agents.offline.vision.frame_features import COLOURS, ModelInput
 from videoautoarena.agents.offline.vision.sequence import coarser, sight
+from videoautoarena.agents.prompting.contracts import scored_note
 
 OBJECTS = json.dumps(
     [{"id": f"o{n}", "name": f"vase {n}", "seen": [{"time_s": 4.0 * n}]} for n in range(1, 6)]
 )
+VASES = tuple(BankObject(f"o{n}", f"vase {n}", (4.0 * n,)) for n in range(1, 6))
 EMPTY = {"scenes": "[]", "objects": OBJECTS, "asked": "", "refused": ""}
 
 
@@ -316,3 +318,40 @@ def test_what_is_said_of_a_part_is_said_of_that_part_alone(
     ]
     said = check_leak({"dialogue": json.dumps(rounds), "question": asked})["answer"]
     assert ("0:02.0" in str(said)) is knows
+
+
+def scored_of(rounds: Sequence[dict[str, Any]]) -> int:
+    return sum(one["scored"] == "yes" for one in rounds)
+
+
+@pytest.mark.parametrize(
+    ("ability", "turns", "wanted", "there"),
+    [
+        ("answer_refusal", 6, 4, 4),
+        ("refusal_twin", 6, 2, 2),
+        ("topic_shifting", 8, 3, 3),
+        ("content_summary", 6, 3, 1),
+        ("memory_recall", 6, 3, 1),
+        ("proactive_interaction", 6, 3, 1),
+    ],
+)
+def test_as_many_rounds_are_scored_as_the_note_says_where_so_many_are_fair(
+    drawn: Film, ability: str, turns: int, wanted: int, there: int
+) -> None:
+    found = search(sight(seen(drawn)))
+    request = DialogueRequest(ability, turns, objects=VASES, scored=wanted)
+    draft = draft_of(found, request, Dice(ability))
+    assert len(draft) == turns
+    assert sum(one.plan.is_scored for one in draft) == there
+    assert is_fair(found, draft, ability)
+
+
+def test_the_note_outside_the_fences_counts_and_none_inside(drawn: Film) -> None:
+    given = {**EMPTY, "ability": "answer_refusal\nWhat it is.", "turns": "6"}
+    shown = tuple(seen(drawn))
+    for text, count in (
+        (f"{task('dialogist', **given)}\n\n{scored_note(3)}", 3),
+        (task("dialogist", **{**given, "scenes": scored_note(3)}), 1),
+    ):
+        rounds = json.loads(reply("examiner", ModelInput(shown, text, 0)))["rounds"]
+        assert scored_of(rounds) == count

@@ -24,10 +24,12 @@ from tests.support.returns import draw_story, invent
 from tests.support.set_cards import read_card
 from tests.support.whole_runs import KEY, command, folder_bytes, write_config
 from videoautoarena.graph.dialogue import TRIES
+from videoautoarena.memory.records.digests import digest
 from videoautoarena.memory.records.errors import BadInput, RunLocked, WrongArgument
 from videoautoarena.memory.records.records import CallRow
 from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.bench.format.reader import open_bench
+from videoautoarena.runs.bench.format.schema import digest_of
 from videoautoarena.runs.bench.format.writer import BEFORE_PASSING_ON
 from videoautoarena.runs.cli.program.main import arena
 from videoautoarena.runs.jobs.paid_job import FailedScopes
@@ -443,3 +445,35 @@ def test_a_plan_says_tokens_and_dollars_of_who_is_far_away_video_by_video(
     assert 0.9 * together / len(parts) < plan["duration_s"] < together
     for name in ("calls_at_most", "cost_usd", "cost_usd_at_most"):
         assert plan[name] == pytest.approx(sum(part[name] for part in parts))
+
+
+def test_as_many_rounds_are_scored_as_were_wished_for_and_the_set_says_so(
+    few: tuple[Path, Result], clips: Path, tmp_path: Path
+) -> None:
+    to = tmp_path / "more"
+    done = make(clips, to, *FEW, "--scored", 3, "--json")
+    assert done.return_value == 0, done.output
+    found = json.loads(done.stdout)
+    bench = open_bench(to)
+    refusals = [item for item in bench.items if item.ability == "answer_refusal"]
+    assert {sum(one.is_scored for one in item.rounds) for item in refusals} == {3}
+    assert found["scored_rounds"] > json.loads(few[1].stdout)["scored_rounds"]
+    assert bench.manifest.selection["scored"] == 3
+    assert "rounds: 5 to 5, 3 of them to be scored" in read_card(to)
+    # Without the wish a set says nothing of it, and is another one.
+    plain = open_bench(few[0])
+    assert "scored" not in plain.manifest.selection
+    assert "to be scored" not in read_card(few[0])
+    assert plain.manifest.source.digest != bench.manifest.source.digest
+
+
+def test_a_set_of_before_there_was_a_number_of_scored_rounds_is_known_again(
+    few: tuple[Path, Result], clips: Path
+) -> None:
+    manifest = open_bench(few[0]).manifest
+    # All that its order was, with the fields that there were then.
+    wish = {"abilities": ["answer_refusal"], "per_video": 1, "turns": [5, 5], "seed": 0}
+    config = making.examining(None, None, 0)
+    examiner = config.cast[config.examiner].identity(config.sampling.frames)
+    made_of = sorted(digest(file.read_bytes()) for file in clips.glob("*.mp4"))
+    assert manifest.source.digest == digest_of(["dialogues", "1", wish, examiner, made_of])

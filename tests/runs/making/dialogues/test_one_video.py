@@ -16,6 +16,7 @@ from tests.support.runfiles import video
 from tests.support.written_dialogues import good
 from videoautoarena.agents.calls.ask import Asker
 from videoautoarena.agents.calls.clients import OutgoingCall
+from videoautoarena.agents.prompting.contracts import noted_scored
 from videoautoarena.agents.prompting.fences import open_fences
 from videoautoarena.agents.prompting.prompts import PromptSet
 from videoautoarena.agents.roles.prompter import Prompter
@@ -254,3 +255,27 @@ def test_which_items_ask_whether_a_thing_is_there_is_kept_of_each_round(store: S
     refusal, twin = made(store, Examiner(), REFUSALS).items
     kept = [one.made.get("denials") for item in (refusal, twin) for one in item.rounds[-1:]]
     assert kept == [[1], [2]]
+
+
+def test_a_wish_for_scored_rounds_reaches_the_writer_within_the_rounds_there_are(
+    store: Store,
+) -> None:
+    wish = DialogueWish(abilities=("answer_refusal",), turns=(5, 5), scored=7)
+    outcome = made(store, examiner := Examiner(), wish)
+    noted = {
+        noted_scored(open_fences(sending.text)[0])
+        for sending in examiner.script.seen
+        if sending.role == "dialogist"
+    }
+    # Of five rounds the first is there to be built on.
+    assert noted == {4}
+    # One round is what this examiner writes all the same, and it is taken.
+    assert [item.ability for item in outcome.items] == ["answer_refusal"]
+    assert not outcome.repaired
+
+
+def test_a_summary_is_one_round_whatever_is_wished_for() -> None:
+    wish = DialogueWish(scored=3)
+    assert wish.scored_of("content_summary", 8) is None
+    assert [wish.scored_of("memory_recall", turns) for turns in (3, 8)] == [2, 3]
+    assert DialogueWish().scored_of("memory_recall", 8) is None
