@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from pathlib import Path
 
 import pytest
 
+from tests.runs.analysis.categories.test_topics import asked
 from tests.support.browser import NARROW, WIDE, Browser
-from tests.support.played import battle, manifest, play, slot, video
+from tests.support.played import battle, invoke, manifest, play, slot, video
 from tests.support.reports import Shown, report_of
 from videoautoarena.memory.store.evidence import QuestionTag
 from videoautoarena.memory.store.store import Store
@@ -84,3 +86,28 @@ def test_who_never_met_the_others_of_a_kind_has_no_figure_there(
         assert len(cells) == 9
         assert cells[:8].count("–") == 4
         assert any("one-sided" in cell for cell in cells)
+
+
+def test_topics_are_a_heat_map_of_their_own_where_they_were_asked_for(
+    browser: Browser, tmp_path: Path
+) -> None:
+    films = [video(f"film {k}".encode(), path=f"film{k}.mp4") for k in range(3)]
+    fought = [
+        battle(
+            slot(films[k % 3], k), question=f"{text} <b>{k}</b>?", model_b=("owl", "mole")[k % 2]
+        )
+        for k, text in enumerate(asked()[0])
+    ]
+    out = play(tmp_path / "out", fought, videos=films)
+    shown = report_of(out, tmp_path / "report.html", "--thumbs", 0, "--topics")
+    names = [one["topic"] for one in json.loads(invoke("topics", out, "--json").stdout)["topics"]]
+    with browser.looking(WIDE, bypass_csp=True) as page:
+        page.goto(shown.file)
+        page.click("#slices button:has-text('Topic')")
+        page.see("#slices .kinds")
+        assert page.texts(".kinds tbody th") == names
+        assert page.surplus() <= 0
+        assert page.violations() == []
+        plain = report_of(out, tmp_path / "plain.html")
+        page.goto(plain.file)
+        assert "Topic" not in page.texts("#slices button")

@@ -331,6 +331,7 @@ def on_terminal(number: int, total: int) -> None:
     most=128,
 )
 @options.MOVED
+@options.flag("--topics", "Also show models by topic, as arena topics finds them.")
 @options.flag("--split", "Put battles and pictures into a folder beside the file.")
 @options.OPEN
 @options.flag("--force", "Overwrite an existing file of another name than the default.")
@@ -341,6 +342,7 @@ def report_command(
     to: Path | None,
     thumbs: int | None,
     videos: Path | None,
+    topics: bool,
     split: bool,
     opens: bool,
     force: bool,
@@ -356,8 +358,8 @@ def report_command(
 
     written: WrittenReport | WrittenSet
     if is_bench(out):
-        if split or thumbs is not None or videos is not None:
-            options_of_runs = "--thumbs, --videos and --split are of battles"
+        if split or topics or thumbs is not None or videos is not None:
+            options_of_runs = "--thumbs, --videos, --topics and --split are of battles"
             raise click.UsageError(f"{options_of_runs}; a task set has none")
         from videoautoarena.runs.views.page.set_page import write_set_report
 
@@ -375,7 +377,7 @@ def report_command(
         # First, so that what is no run is said before anything about the file to write.
         run_file(out)
         least = THUMBS if thumbs is None else thumbs
-        order = ReportOptions(out, report_file(out, to, force=force), least, split, videos)
+        order = ReportOptions(out, report_file(out, to, force=force), least, split, videos, topics)
         with progress(say) as on_progress:
             written = run_async(write_report(order, on_progress, say))
         if written.pictures_bytes:

@@ -26,6 +26,7 @@ from videoautoarena.runs.analysis.leaderboard.slices import (
     COLUMN,
     NAMES,
     QUESTION_CATEGORY,
+    TOPIC,
     PairRecord,
     names_of,
 )
@@ -224,10 +225,12 @@ class PageData:
     """What a board by persona calls its user, where users were brought."""
 
     @classmethod
-    def read(cls, folder: Path, most: int = LISTED) -> Self:
+    def read(cls, folder: Path, most: int = LISTED, *, topics: bool = False) -> Self:
         """Return what the run in `folder` holds by now; BadInput if there is no run.
 
         In a run with more than `most` battles, pages list those of some videos; see `listed_of`.
+        With `topics` models are shown by topic, too: MissingExtra without scikit-learn, BadInput
+        where nothing clusters.
         """
         with open_run(folder) as run:
             listed = listed_of(run, most)
@@ -241,7 +244,7 @@ class PageData:
                 )
             costs = costs_of(run, list(listed.outlines.ids()))
             board = board_in(run, replace(USUAL, pairs=True))
-            page = _run_page(run, board, listed, costs, note)
+            page = _run_page(run, board, listed, costs, note, topics=topics)
             index = _index_of(listed, board.models, seats_count=run.manifest.get("swap") == "all")
             slice_of = slices_of(run.store)
             there = {
@@ -340,7 +343,13 @@ _COLUMNS = ("id", "video", "a", "b", *_PLAIN, "question", "seats", "standards")
 
 
 def _run_page(
-    run: RunReader, board: RatedLeaderboard, listed: BattlesOf, costs: RunCosts, note: str | None
+    run: RunReader,
+    board: RatedLeaderboard,
+    listed: BattlesOf,
+    costs: RunCosts,
+    note: str | None,
+    *,
+    topics: bool,
 ) -> RunPage:
     """Return what a report shows first; difficulty and weaknesses are those of listed battles."""
     pairs = pairs_in(run)
@@ -390,6 +399,8 @@ def _run_page(
         traits.append("language")
     if tags_of(run):
         traits.append(QUESTION_CATEGORY)
+    if topics:
+        traits.append(TOPIC)
     # Pages draw ratings of slices alone, and behaviour takes a look at every answer.
     sliced = slices_by(run, [*traits, *own_traits(run)], behaviour=False)
     adjusted = {row.model: row for row in styled.models}

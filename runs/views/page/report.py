@@ -47,6 +47,8 @@ class ReportOptions:
     """Put battles and pictures into a folder beside the file, which loads them when looked at."""
     videos: Path | None = None
     """The folder of the videos; None: the one named last on this machine."""
+    topics: bool = False
+    """Show models by topic, too; needs scikit-learn."""
 
 
 @dataclass(frozen=True)
@@ -115,14 +117,15 @@ async def write_report(
     whose frames are gone is left without, and named in what comes back.
 
     Raises:
-        BadInput: no run, or a file that cannot be written.
+        BadInput: no run, topics of a run that has none, or a file that cannot be written.
     """
     if say is not None:
         with open_run(order.folder) as run:
             count = len(run.battles)
         if count >= WORTH_SAYING:
             say(f"reading {count:,} battles takes about {roughly(count / READ_A_SECOND)}")
-    data = PageData.read(order.folder, LISTED if order.split else MOST_BATTLES)
+    most = LISTED if order.split else MOST_BATTLES
+    data = PageData.read(order.folder, most, topics=order.topics)
     with open_run(order.folder) as run:
         sheets, missing = await draw_sheets(run, data, order, on_progress)
         # Whole or not at all: an earlier report stays where this one fails.

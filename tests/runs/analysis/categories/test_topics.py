@@ -21,6 +21,7 @@ from videoautoarena.runs.analysis.categories.topics import (
 )
 from videoautoarena.runs.analysis.leaderboard.board import slices_of
 from videoautoarena.runs.run.rundir.reader import open_run
+from videoautoarena.runs.views.page.data import PageData
 
 WORDS = {
     "cooking": ["onion", "pan", "butter", "salt", "knife", "recipe", "dough", "oven"],
@@ -180,6 +181,22 @@ def test_words_of_questions_move_no_terminal(tmp_path: Path, terminal: Terminal)
         assert said.code == 0
         assert "\x1b" not in said.out
         assert "\u202e" not in said.out
+
+
+def test_a_page_has_topics_only_where_they_were_asked_for(out: Path, found: RunTopics) -> None:
+    assert "topic" not in PageData.read(out).summary["slices"]
+    slices = PageData.read(out, topics=True).summary["slices"]["topic"]
+    shown = {one["slice"]: one["battles"] for one in slices}
+    assert shown == {one.topic: one.battles for one in found.topics} | {"unknown": 0}
+
+
+def test_a_report_of_a_run_without_topics_is_not_written(
+    tmp_path: Path, terminal: Terminal
+) -> None:
+    out = play(tmp_path / "out", fought()[:3], videos=FILMS)
+    said = terminal.arena("report", out, "--topics", "--to", tmp_path / "r.html")
+    assert (said.code, (tmp_path / "r.html").exists()) == (1, False)
+    assert "3 questions make no cluster" in said.err
 
 
 def test_topics_are_drawn_as_a_heat_map_and_left_out_where_there_are_none(

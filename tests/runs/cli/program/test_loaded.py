@@ -132,6 +132,7 @@ def test_a_report_of_weaknesses_takes_no_extra(loaded: dict[str, Loaded]) -> Non
         (("pictures", "OUT", "--to", "TO"), "figures"),
         (("freeze", "OUT", "--to", "TO", "--size", "2"), "text"),
         (("topics", "OUT"), "text"),
+        (("report", "OUT", "--topics"), "text"),
         (("leaderboard", "OUT", "--by", "topic"), "text"),
         (("tasks", "make", "OUT", "--to", "TO"), "text"),
         (

@@ -18,6 +18,7 @@ const TRAITS = [
   ["origin", "Origin"],
   ["language", "Language"],
   ["question-category", "Kind of question"],
+  ["topic", "Topic"],
 ];
 const MOST_PANELS = 6;
 const ENOUGH = 100;
@@ -49,11 +50,15 @@ const SLICES_NOTE =
   "Each panel is a board of its own, on one axis. Pale intervals: fewer than a hundred battles. " +
   "Open dot: one-sided, no finite gap fits.";
 
-const HEAT_NOTE =
-  "Points above or below the mean of each kind, each on a scale of its own; below them battles. " +
-  "Pale: fewer than a hundred. One-sided: no finite gap fits. –: not rated there, or never " +
-  "met those that were. A question may be of several kinds. Both bad: battles that both answers " +
-  "lost.";
+/* Traits of questions: models across, slices down. */
+const HEATS = {
+  "question-category": ["kind of question", "A question may be of several kinds."],
+  topic: ["topic", "A topic is named by the weightiest words of its questions."],
+};
+const heatNote = ([what, more]) =>
+  `Points above or below the mean of each ${what}, each on a scale of its own; below them ` +
+  "battles. Pale: fewer than a hundred. One-sided: no finite gap fits. –: not rated there, or " +
+  `never met those that were. ${more} Both bad: battles that both answers lost.`;
 const FULL_HEAT = 400;
 
 export function Slices() {
@@ -66,12 +71,13 @@ export function Slices() {
   const trait = traits.some(([key]) => key === wanted) ? wanted : traits[0][0];
   const all = summary.slices[trait];
   const some = all.slice(0, MOST_PANELS);
-  const isHeat = trait === "question-category";
+  const heat = HEATS[trait];
   const tools = html`<${Segments} label="Slice by" options=${traits} value=${trait}
     onChange=${setTrait} />`;
-  if (isHeat) {
+  if (heat) {
     return html`<${Section} id="slices" kicker="Slices" says=${plain(slicesSay(all))}
-      tools=${tools} note=${HEAT_NOTE}><${Kinds} boards=${all} /></${Section}>`;
+      tools=${tools} note=${heatNote(heat)}>
+      <${Kinds} boards=${all} what=${heat[0]} /></${Section}>`;
   }
   const more = all.length > some.length;
   const cut = more ? ` The first ${some.length} of ${all.length} slices are drawn.` : "";
@@ -125,8 +131,8 @@ function boardSays(row) {
   return `${whole(row.rating)}${interval}, ${counted(row.battles, "battle")}`;
 }
 
-/* Kinds of question down, models across: who is strong in what. */
-function Kinds({ boards }) {
+/* Kinds or topics of questions down, models across: who is strong in what. */
+function Kinds({ boards, what }) {
   const models = ratedModels();
   const head = ({ model }) => html`<th scope="col" key=${model} title=${nameOf(model)}>
     <bdi>${plain(shortOf(model, 20))}</bdi></th>`;
@@ -135,7 +141,7 @@ function Kinds({ boards }) {
     ${models.map(({ model }) => html`<${KindCell} key=${model} board=${board} model=${model} />`)}
     <td class="num">${percent(board.both_bad.value, 1)}</td></tr>`;
   return html`<div class="matrix-box" tabindex="0" role="region"
-    aria-label="Models by kind of question, may scroll sideways"><table class="matrix kinds"
+    aria-label=${`Models by ${what}, may scroll sideways`}><table class="matrix kinds"
     style=${{ "--models": models.length + 1 }}>
     <thead><tr><td></td>${models.map(head)}<th scope="col">both bad</th></tr></thead>
     <tbody>${boards.map(line)}</tbody></table></div>`;
