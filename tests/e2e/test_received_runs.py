@@ -50,7 +50,10 @@ from tests.support.whole_runs import KEY, battles
 pytestmark = pytest.mark.skipif(not IS_POSSIBLE, reason="inotify is Linux's")
 LONGEST_LINE = 2000
 CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]")
-ASKED = '{"question": "What does the heron do?"}\n{"question": "How many boats are there?"}\n'
+ASKED = "".join(
+    json.dumps({"question": "How many boats are there?", "video": f"clip0{k}.mp4"}) + "\n"
+    for k in range(4)
+)
 IS_WHOLE = "WHOLE_TABLE" in os.environ
 OF_A_FRIEND = tuple(CHANGES)[:: 1 if IS_WHOLE else 4]
 """What is tried on those who agreed to the rest: it takes ten minutes, so a part, unless asked."""
@@ -157,6 +160,9 @@ CALLING: dict[str, Words] = {
     "categories tag": lambda out, _to: ["categories", "tag", out, "--quiet"],
     "realism": lambda out, to: [
         *("realism", out, "--against", to / "asked.jsonl", "--classifier", "examiner", "--quiet"),
+    ],
+    "realism --difficulty": lambda out, to: [
+        *("realism", out, "--against", to / "asked.jsonl", "--difficulty", "--quiet"),
     ],
     "resume": lambda out, _to: ["resume", out, "--quiet", "--patience", "0"],
 }
