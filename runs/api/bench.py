@@ -11,7 +11,7 @@ from videoautoarena.memory.records.errors import BadInput, WrongArgument
 from videoautoarena.runs.api.results import Board, Json, Markup, Records
 
 if TYPE_CHECKING:
-    from videoautoarena.runs.api.play import ModelLike
+    from videoautoarena.runs.api.models import ModelLike
     from videoautoarena.runs.bench.dialogues.score import DialogueSetScores
     from videoautoarena.runs.bench.format.reader import OpenBench
     from videoautoarena.runs.bench.format.results import AnyResult
@@ -133,7 +133,7 @@ class Bench:
             BadInput: no such model or folder, or a play that was cut off by a cap or an interrupt.
         """
         from videoautoarena.agents.limits.caps import SpendCaps
-        from videoautoarena.runs.api.play import judges_of, named
+        from videoautoarena.runs.api.models import judges_of, named
         from videoautoarena.runs.bench.kinds.scorings import scoring_of
         from videoautoarena.runs.bench.play.cast import CastRequest
         from videoautoarena.runs.bench.play.runner import BenchOrder

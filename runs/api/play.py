@@ -12,17 +12,15 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from pydantic import ValidationError
 
 from videoautoarena.memory.records.errors import BadInput, WrongArgument
+from videoautoarena.runs.api.models import ModelLike, judges_of, named
 from videoautoarena.runs.api.run import Run
 from videoautoarena.runs.run.config.run_request import RunRequest
 
 if TYPE_CHECKING:
-    from videoautoarena.agents.providers.chat_objects import ChatModel
     from videoautoarena.runs.api.bench import Bench
     from videoautoarena.runs.console.progress.events import Listeners
     from videoautoarena.runs.tournament.runner import RunSession
 
-ModelLike: TypeAlias = "str | ChatModel"
-"""`provider:model`, a name of the configuration file, or a LangChain chat model."""
 PathLike: TypeAlias = "str | os.PathLike[str]"
 
 
@@ -156,26 +154,6 @@ def _request(
         if mistake["type"] == "extra_forbidden":
             raise WrongArgument(f"there is no setting {place!a}; see RunRequest") from None
         raise WrongArgument(f"{place} is {mistake['input']!a}; {mistake['msg']}") from None
-
-
-def judges_of(judge: ModelLike | Sequence[ModelLike]) -> tuple[str, ...]:
-    """Return the names of one judge or several."""
-    if isinstance(judge, Sequence) and not isinstance(judge, str):
-        return tuple(map(named, judge))
-    return (named(judge),)
-
-
-def named(model: ModelLike) -> str:
-    """Return a model's name; a chat model is kept by its name until the process ends."""
-    from videoautoarena.agents.providers.chat_objects import hold, is_chat_model
-
-    if isinstance(model, str):
-        return model
-    if not is_chat_model(model):
-        raise WrongArgument(
-            f"a {type(model).__name__} is no model; pass provider:model or a LangChain chat model"
-        )
-    return hold(model)
 
 
 def _session(request: RunRequest, listeners: Listeners) -> RunSession:

@@ -223,10 +223,11 @@ def test_a_loop_that_hears_nothing_is_left_at_once_unless_something_paid_for_is_
     def asked() -> bool:
         return is_waited_for
 
+    before = signal.getsignal(signal.SIGTERM)
     found = asyncio.run(asyncio.wait_for(stand_still(), 60))
     assert found == [not is_waited_for, True, False, not is_waited_for]
     assert not ending.is_overdue()
-    assert signal.getsignal(signal.SIGTERM) == signal.SIG_DFL
+    assert signal.getsignal(signal.SIGTERM) == before
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGHUP])
