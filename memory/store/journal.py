@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from typing import Any, NamedTuple
 
 from pydantic import TypeAdapter
 
-from videoautoarena.memory.records.digests import read_body, write_body
+from videoautoarena.memory.records.digests import canonical_json, read_body, write_body
 from videoautoarena.memory.records.records import (
     Attempt,
     CallEnds,
@@ -112,8 +112,6 @@ _LOST = (
     "WHERE model NOT GLOB ?1 AND (is_left_over OR ?2))"
 )
 _FIND = f"SELECT {_COLUMNS} FROM calls WHERE key = ?"
-# `~` sorts after what else follows a video in a scope.
-_ABOUT = f"SELECT {_COLUMNS} FROM calls WHERE scope >= ? AND scope < ? || '~'"
 
 _AT_ONCE = 256
 """Calls that are read in one go."""
@@ -186,11 +184,6 @@ class FramesSent(NamedTuple):
     calls: int
 
 
-def video_of(place: str) -> str:
-    """Return the video that the id of a slot, or the scope of a call, begins with."""
-    return place.partition("-")[0]
-
-
 class Journal(RunTables):
     """The calls of one run."""
 
@@ -205,28 +198,35 @@ class Journal(RunTables):
         self._intended: set[str] = set()
         """Keys of calls that are under way."""
         self._held: dict[str, dict[str, CallRow]] = {}
-        """Finished calls about the videos that are held in memory, by video and key."""
+        """Finished calls of the scopes that are held in memory, by scope and key."""
         if writer is not None and is_alone and self.intents():
             writer.write_now(_LEAVE_OVER, ())
 
     def find(self, key: str, scope: str | None = None) -> CallRow | None:
         """Return the finished call with this key, be it a reply or a failure for good.
 
-        With the scope of the call, no file is read for a video that is held in memory.
+        With the scope of the call, no file is read for one that is held in memory.
         """
-        if (held := self._held.get(video_of(scope or ""))) is not None:
+        if scope is not None and (held := self._held.get(scope)) is not None:
             return held.get(key)
         row = self._reader.row(_FIND, key)
         return _call(row) if row else None
 
-    def hold(self, video: str) -> None:
-        """Keep the calls about a video in memory, and what is recorded of it, until `release`."""
-        found = self._reader.rows(_ABOUT, video, video)
-        self._held[video] = {row.key: row for row in map(_call, found)}
+    def hold(self, scopes: Collection[str]) -> None:
+        """Keep the calls of these scopes in memory, and what is recorded of them, until `release`.
 
-    def release(self, video: str) -> None:
-        """Let go of the calls about a video."""
-        self._held.pop(video, None)
+        What one of them asks is then found without a look at the file.
+        """
+        found: dict[str, dict[str, CallRow]] = {scope: {} for scope in scopes}
+        among = "WHERE scope IN (SELECT value FROM json_each(?))"
+        for row in self._calls(among, canonical_json(sorted(scopes))):
+            found[row.nonce.scope][row.key] = row
+        self._held |= found
+
+    def release(self, scopes: Iterable[str]) -> None:
+        """Let go of the calls of these scopes."""
+        for scope in scopes:
+            self._held.pop(scope, None)
 
     async def record(self, row: CallRow) -> None:
         """Keep a finished call, committed when this returns; a key that is there stays as it is."""
@@ -242,7 +242,7 @@ class Journal(RunTables):
             self._intended.discard(row.key)
         else:
             await writer.write_all(record)
-        if (held := self._held.get(video_of(nonce.scope))) is not None:
+        if (held := self._held.get(nonce.scope)) is not None:
             held.setdefault(row.key, row)
 
     async def intend(self, intent: Intent) -> None:

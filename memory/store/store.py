@@ -47,7 +47,7 @@ from videoautoarena.memory.store.connection import (
     refuse_stranger,
 )
 from videoautoarena.memory.store.evidence import Evidence
-from videoautoarena.memory.store.journal import Journal, video_of
+from videoautoarena.memory.store.journal import Journal
 from videoautoarena.memory.store.shares import Shares
 from videoautoarena.memory.store.writer import RunTables, Writer, Writes, needed
 
@@ -77,12 +77,15 @@ class BattleEnding(NamedTuple):
 class HeldVideo:
     """What the run's file holds of one video, in memory for as long as the video is played."""
 
-    battles: dict[str, Battle]
+    battles: dict[str, str | None]
+    """Settled battles as they are written; None of those that nobody reads until it is released."""
     draws: dict[str, Draw]
     frames: dict[str, VideoFrames]
     """By id of the video; empty where they were not chosen yet."""
     files: Sequence[str]
     """Names of the texts about it."""
+    scopes: Mapping[str, str]
+    """Open slot to the scope of its calls."""
 
 
 class AnswerFrames(NamedTuple):
@@ -246,35 +249,46 @@ class Store(RunTables):
             undo.pop_all()
         return store
 
-    def hold(self, video: str, files: Sequence[str] = ()) -> None:
-        """Keep in memory what the file holds of a video, so that reading it asks no disk.
+    def hold(self, video: str, scopes: Mapping[str, str], files: Sequence[str] = ()) -> None:
+        """Keep in memory what is read of a video while it is played, so that this asks no disk.
 
-        That are its battles, draws, frames and calls, and the texts of these names; what is written
-        of them meanwhile is kept, too, until `release`. Whoever plays an event loop calls this in
-        a thread.
+        That are its battles, draws, frames, the texts of these names, and the calls of the video
+        and of its slots that are not settled; what is written meanwhile is known, too, until
+        `release`. Whoever shares an event loop calls this in a thread.
+
+        Args:
+            video: its id.
+            scopes: each of its slots that counts, to the scope of the slot's calls.
+            files: names of texts that are read.
         """
         # `~` sorts after what else follows a video in the id of a slot.
         about = "id >= ? AND id < ? || '~'"
-        battles = self._all(Battle, f"SELECT body FROM battles WHERE {about}", video, video)
+        bodies = self._reader.rows(f"SELECT id, body FROM battles WHERE {about}", video, video)
         named = about.replace("id", "slot")
         draws = self._all(Draw, f"SELECT body FROM draws WHERE {named}", video, video)
         frames = self.frames(video)
+        battles: dict[str, str | None] = {}
+        battles.update((id_, body) for id_, body in bodies)
+        still_open = {slot: scope for slot, scope in scopes.items() if slot not in battles}
+        self.journal.hold({video, *still_open.values()})
+        for name in files:
+            self._held_files[name] = self.file(name)
         self._held[video] = HeldVideo(
-            {battle.id: battle for battle in battles},
+            battles,
             {draw.slot: draw for draw in draws},
             {video: frames} if frames else {},
             tuple(files),
+            still_open,
         )
-        for name in files:
-            self._held_files[name] = self.file(name)
-        self.journal.hold(video)
 
     def release(self, video: str) -> None:
         """Let go of what was held of a video."""
         held = self._held.pop(video, None)
-        for name in held.files if held else ():
+        if held is None:
+            return
+        for name in held.files:
             self._held_files.pop(name, None)
-        self.journal.release(video)
+        self.journal.release({video, *held.scopes.values()})
 
     def close(self) -> None:
         """Write what is under way, then let go of file and lock; again is harmless."""
@@ -448,25 +462,36 @@ class Store(RunTables):
     async def put_draw(self, draw: Draw) -> None:
         """Keep who meets in a slot; the slot must be there."""
         await self._put("INSERT INTO draws (slot, body)", draw.slot, draw)
-        if (held := self._held.get(video_of(draw.slot))) is not None:
+        if (held := self._held.get(_video_of(draw.slot))) is not None:
             held.draws.setdefault(draw.slot, draw)
+            # A lineage that goes on has read what came before.
+            lineage = draw.slot.rpartition("-r")[0]
+            for battle in held.battles:
+                if battle.startswith(f"{lineage}-r"):
+                    held.battles[battle] = None
 
     def draw(self, slot: str) -> Draw | None:
         """Return who meets in the slot with this id."""
-        if (held := self._held.get(video_of(slot))) is not None:
+        if (held := self._held.get(_video_of(slot))) is not None:
             return held.draws.get(slot)
         return self._one(Draw, "SELECT body FROM draws WHERE slot = ?", slot)
 
     async def put_battle(self, battle: Battle) -> None:
         """Keep a settled slot; the slot must be there."""
         await self._put("INSERT INTO battles (id, body)", battle.id, battle)
-        if (held := self._held.get(video_of(battle.id))) is not None:
-            held.battles.setdefault(battle.id, battle)
+        if (held := self._held.get(_video_of(battle.id))) is not None:
+            held.battles.setdefault(battle.id, None)
+            # What a settled slot has asked nobody asks again while its video is played.
+            if battle.id in held.scopes:
+                self.journal.release([held.scopes[battle.id]])
 
     def battle(self, battle: str) -> Battle | None:
         """Return the battle with this id."""
-        if (held := self._held.get(video_of(battle))) is not None:
-            return held.battles.get(battle)
+        held = self._held.get(_video_of(battle))
+        if held is not None and (body := held.battles.get(battle)) is not None:
+            return read_body(Battle, body)
+        if held is not None and battle not in held.battles:
+            return None
         return self._one(Battle, "SELECT body FROM battles WHERE id = ?", battle)
 
     def battle_bytes(self, battle: str) -> bytes | None:
@@ -593,6 +618,11 @@ class Store(RunTables):
 _ABOUT = (
     "FROM battles b JOIN slots s ON s.id = b.id WHERE b.id >= ? AND b.id < ? || '~' AND s.video = ?"
 )
+
+
+def _video_of(slot: str) -> str:
+    """Return the video that the id of a slot begins with."""
+    return slot.partition("-")[0]
 
 
 def _of_short_names(manifest: dict[str, Any]) -> dict[str, Any]:

@@ -77,7 +77,7 @@ async def asimulate(
 
     request = _request(videos, out, models, examiner, judge, rounds, settings)
     listeners = _listeners(quiet=quiet)
-    session = await asyncio.to_thread(_session, request, listeners)
+    session = await asyncio.to_thread(_session, request, listeners, shares_loop=True)
     await play_run(session)
     return Run(request.out)
 
@@ -156,12 +156,12 @@ def _request(
         raise WrongArgument(f"{place} is {mistake['input']!a}; {mistake['msg']}") from None
 
 
-def _session(request: RunRequest, listeners: Listeners) -> RunSession:
+def _session(request: RunRequest, listeners: Listeners, *, shares_loop: bool = False) -> RunSession:
     from videoautoarena.runs.tournament.opening import session_of
 
     if request.videos is None and not (request.out / "run.sqlite").exists():
         raise BadInput(f"{request.out} holds no run; pass the folder of its videos")
-    return session_of(request, listeners)
+    return session_of(request, listeners, shares_loop=shares_loop)
 
 
 def _listeners(*, quiet: bool) -> Listeners:

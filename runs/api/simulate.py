@@ -167,7 +167,7 @@ class OpenRuns(RunDoors[RunRequest]):
             session = await self._session(request, owner, tell)
             finished = await session.end()
         self._sessions.pop(request.out, None)
-        board = session.board = await asyncio.to_thread(_rated, session)
+        board = session.board = await session.aside(_rated, session)
         return {
             "slots": finished.total,
             "settled": finished.settled,
@@ -219,7 +219,7 @@ def _opened(request: RunRequest, listeners: Listeners) -> RunSession:
         folder = request.out.with_name(f"{request.out.name}-clips")
         make_samples(folder)
         request = request.model_copy(update={"videos": folder})
-    return session_of(request, listeners)
+    return session_of(request, listeners, shares_loop=True)
 
 
 def _ending(finished: Finished) -> str:

@@ -26,6 +26,7 @@ from videoautoarena.runs.run.rundir.failures import condemn
 from videoautoarena.runs.run.rundir.slots import LineageLanguages, Lineup, newcomers_among
 from videoautoarena.runs.run.rundir.waves import Watch, Waves, ending_of
 from videoautoarena.runs.tournament.draws import Draws, NewcomerDraws, WrittenDraws, write_draws
+from videoautoarena.runs.tournament.runner import at_once
 
 
 class Owner:
@@ -126,7 +127,8 @@ class RunOwner(Owner):
         """Begin a session, and write down whom newcomers meet."""
         await super().begin()
         slots = self._lineup.slots
-        await write_draws(self._store, self._guests, slots.where(newcomers_among(slots)))
+        guests = slots.where(newcomers_among(slots))
+        await write_draws(self._store, self._guests, guests, at_once)
 
     async def draw(self, claim: UnitClaim, slot: str) -> Draw | None:
         """Return the draw of a slot, which is written down first; None if the claim does not hold.

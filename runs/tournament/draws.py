@@ -161,15 +161,22 @@ class NewcomerDraws:
         return unit_interval(self._config.seed, what, key)
 
 
-async def write_draws(store: Store, draws: NewcomerDraws, slots: Iterable[Slot]) -> None:
-    """Write down the draws of slots that have none yet, before anybody acts on them."""
+async def write_draws(
+    store: Store,
+    draws: NewcomerDraws,
+    slots: Iterable[Slot],
+    aside: Callable[[Callable[[str], Draw | None], str], Awaitable[Draw | None]],
+) -> None:
+    """Write down the draws of slots that have none yet, before anybody acts on them.
+
+    `aside` does what reads the run's file.
+    """
 
     def missing(slot: str) -> Draw | None:
         return draws.of(slot) if store.draw(slot) is None else None
 
     async def write(slot: Slot) -> None:
-        # In a thread, since it reads the file.
-        if (draw := await asyncio.to_thread(missing, slot.id)) is not None:
+        if (draw := await aside(missing, slot.id)) is not None:
             await store.put_draw(draw)
 
     await _each(write, slots)

@@ -74,6 +74,7 @@ def session_of(
     *,
     found: Findings | None = None,
     engine: Engine | None = None,
+    shares_loop: bool = False,
 ) -> RunSession:
     """Begin what is asked for, or go on with the run that is there; return it, open."""
     out = request.out
@@ -95,10 +96,18 @@ def session_of(
     if request.videos is None:
         limits = replace(limits, caps=asked_caps)
         return session_again(
-            out, videos=None, limits=limits, listeners=listeners, open_options=open_options
+            out,
+            videos=None,
+            limits=limits,
+            listeners=listeners,
+            open_options=open_options,
+            request=request,
+            shares_loop=shares_loop,
         )
     run = _open(request.videos, out, settings, listeners.say, open_options, engine=engine)
-    return RunSession(run, out, limits=limits, listeners=listeners, request=request)
+    return RunSession(
+        run, out, limits=limits, listeners=listeners, request=request, shares_loop=shares_loop
+    )
 
 
 def _open(
@@ -167,6 +176,8 @@ def session_again(
     limits: Limits,
     listeners: Listeners,
     open_options: OpenOptions,
+    request: RunRequest | None = None,
+    shares_loop: bool = False,
 ) -> RunSession:
     """Open the run in `out` to go on with its own settings; return it, open."""
     with ExitStack() as undo:
@@ -201,7 +212,9 @@ def session_again(
         remember(run.config, folder)
         introduce(run, out, say=listeners.say, assumed_cast=False, exists=True)
         undo.pop_all()
-    return RunSession(run, out, limits=limits, listeners=listeners)
+    return RunSession(
+        run, out, limits=limits, listeners=listeners, request=request, shares_loop=shares_loop
+    )
 
 
 def _facts(

@@ -5,12 +5,12 @@ from __future__ import annotations
 import asyncio
 import os
 from collections import Counter
-from collections.abc import AsyncIterator, Awaitable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
-from typing import NamedTuple, Protocol
+from typing import NamedTuple, Protocol, TypeVar
 
 from videoautoarena.agents.calls.ask import Asker
 from videoautoarena.agents.limits.budget import CappedBudget
@@ -18,7 +18,7 @@ from videoautoarena.agents.limits.caps import SpendCaps
 from videoautoarena.agents.limits.outages import PATIENCE_S, Outage
 from videoautoarena.agents.limits.prices import NOTHING, MoneyAndTokens
 from videoautoarena.graph.context import Arena, LiveRun, Visit, always
-from videoautoarena.graph.slot_ids import base_of
+from videoautoarena.graph.slot_ids import PERSONAS, base_of
 from videoautoarena.memory.records.records import Battle, Draw, VideoFrames
 from videoautoarena.memory.records.slots import Slots
 from videoautoarena.memory.store.journal import NO_CALLS, CallTotals
@@ -85,6 +85,8 @@ from videoautoarena.runs.tournament.schedule import (
 )
 from videoautoarena.video.sampling.cache import FrameCache
 from videoautoarena.video.workers.decoders import Decoders
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -184,6 +186,21 @@ class Limits:
     """What plays the run; None: this process."""
 
 
+class Aside(Protocol):
+    """Does what stands still for a while, such as reading a run's file."""
+
+    async def __call__(self, work: Callable[..., T], /, *values: object) -> T:
+        """Return what `work` returns for these values."""
+
+
+async def at_once(work: Callable[..., T], /, *values: object) -> T:
+    """Do work where the event loop is: a command has that for itself.
+
+    Each thread keeps the memory that it once took, some 100 MB where a run has 750,000 slots.
+    """
+    return work(*values)
+
+
 class RunSession:
     """One process's work on a run that is open for writing, from its opening to how it ended."""
 
@@ -196,8 +213,11 @@ class RunSession:
         listeners: Listeners,
         newcomers_only: bool = False,
         request: RunRequest | None = None,
+        shares_loop: bool = False,
     ) -> None:
         self.out = out
+        self.aside: Aside = asyncio.to_thread if shares_loop else at_once
+        """Does what would stop the event loop, in a thread where others use that."""
         self.request = request or RunRequest(out=out)
         """What the run is asked to be."""
         self.finished: Finished | None = None
@@ -244,7 +264,7 @@ class RunSession:
     async def begin(self) -> dict[str, int]:
         """Say that the run begins; return how many slots it has, and how many are left."""
         self.is_begun = True
-        counts, begun = await asyncio.to_thread(self._look)
+        counts, begun = await self.aside(self._look)
         if counts["left"]:
             self.listeners.hear(begun)
         return counts
@@ -284,6 +304,7 @@ class RunSession:
                 limits=self._limits,
                 listeners=self.listeners,
                 newcomers_only=self._newcomers_only,
+                aside=self.aside,
             ) as game:
                 yield game
             return
@@ -306,7 +327,7 @@ class RunSession:
             self._store.close()
             return Store.open(run_file(self.out), write=write)
 
-        self._store = await asyncio.to_thread(reopen)
+        self._store = await self.aside(reopen)
 
     async def end(self, *, is_cut_off: bool = False) -> Finished:
         """End the game, if it began, and close the run; return how it ended."""
@@ -319,7 +340,7 @@ class RunSession:
         await self._undo.aclose()
         # What it knows of all slots is not to be in memory beside what rating takes.
         self._game = None
-        finished, lines, ended = await asyncio.to_thread(self._finish, early)
+        finished, lines, ended = await self.aside(self._finish, early)
         self.finished = finished
         if was_played:
             self.listeners.hear(ended)
@@ -356,7 +377,7 @@ class RunSession:
         try:
             await self._undo.aclose()
         finally:
-            await asyncio.to_thread(self._store.close)
+            await self.aside(self._store.close)
 
 
 def files_about(video: str) -> tuple[str, ...]:
@@ -404,6 +425,7 @@ class RunInProgress:
     queue: BlockQueue
     newcomers: Slots
     """Those of newcomers that are left."""
+    aside: Aside
     is_stopped: bool = False
     """Whether something was left when no more calls were sent."""
     holders: Counter[str] = field(default_factory=Counter)
@@ -431,16 +453,20 @@ class RunInProgress:
             is_of_it = self.slots.called(slot).generation <= visit.generation
             return self.arena.wanted(slot) and is_of_it
 
-        async with self.queue.turn_of(visit.video), self._held(visit.video):
+        video = visit.video
+        rounds = range(self.arena.rules.rounds)
+        slots = [self.arena.slot(video, persona, n) for persona in PERSONAS for n in rounds]
+        async with self.queue.turn_of(video), self._held(video, slots):
             yield replace(self.arena, wanted=is_wanted)
 
     @asynccontextmanager
-    async def _held(self, video: str) -> AsyncIterator[None]:
+    async def _held(self, video: str, slots: Iterable[str]) -> AsyncIterator[None]:
         """Keep what the run's file holds of a video in memory, so that no read stops the loop."""
         self.holders[video] += 1
         try:
             if self.holders[video] == 1:
-                await asyncio.to_thread(self.store.hold, video, files_about(video))
+                scopes = {slot: base_of(slot) for slot in slots}
+                await self.aside(self.store.hold, video, scopes, files_about(video))
             yield
         finally:
             self.holders[video] -= 1
@@ -450,7 +476,15 @@ class RunInProgress:
 
     async def meet_newcomers(self) -> None:
         """Play the slots of newcomers over stored answers."""
-        await play_newcomers(self.arena, self.newcomers, self.guests.source_of, self._held)
+        by_video: dict[str, list[str]] = {}
+        for slot in self.newcomers:
+            by_video.setdefault(slot.video, []).append(slot.id)
+        await play_newcomers(
+            self.arena,
+            self.newcomers,
+            self.guests.source_of,
+            lambda video: self._held(video, by_video[video]),
+        )
 
     async def until_drained(self, work: Awaitable[object]) -> None:
         """Await work whose calls are all the game's; cancel it once no call is sent any more."""
@@ -481,7 +515,7 @@ class RunInProgress:
 
 @asynccontextmanager
 async def _played_here(
-    run: Opened, *, limits: Limits, listeners: Listeners, newcomers_only: bool
+    run: Opened, *, limits: Limits, listeners: Listeners, newcomers_only: bool, aside: Aside
 ) -> AsyncIterator[RunInProgress]:
     """Yield a run that is ready to be played in this process."""
     store = run.store
@@ -494,11 +528,11 @@ async def _played_here(
         store.sessions.begin()
         return Budget.of(store, run.config, spend_order=spend_order)
 
-    budget = await asyncio.to_thread(begin)
+    budget = await aside(begin)
     waits = KeptWaits(store, os.getpid())
     hear = all_of(listeners.hear, waits.hear)
     async with playing(
-        run, budget, limits=limits, hear=hear, newcomers_only=newcomers_only
+        run, budget, limits=limits, hear=hear, newcomers_only=newcomers_only, aside=aside
     ) as game:
         turns = dict.fromkeys(visit.video for block in game.blocks for visit in block)
         async with game.ahead.over(list(turns), game.is_over):
@@ -507,7 +541,13 @@ async def _played_here(
 
 @asynccontextmanager
 async def playing(
-    run: Opened, budget: Budget, *, limits: Limits, hear: Hear, newcomers_only: bool = False
+    run: Opened,
+    budget: Budget,
+    *,
+    limits: Limits,
+    hear: Hear,
+    newcomers_only: bool = False,
+    aside: Aside = at_once,
 ) -> AsyncIterator[RunInProgress]:
     """Yield a run that is ready to be played; close its decoders and clients afterwards."""
     store = run.store
@@ -561,12 +601,13 @@ async def playing(
                 budget,
                 BlockQueue(blocks),
                 left.where(is_newcomer),
+                aside,
             )
 
-        game = await asyncio.to_thread(ready)
+        game = await aside(ready)
         try:
             # Before anything is played: a draw stands in the file before anybody acts on it.
-            await write_draws(store, game.guests, game.newcomers)
+            await write_draws(store, game.guests, game.newcomers, aside)
             yield game
         finally:
             await game.asker.aclose()
