@@ -240,3 +240,36 @@ def test_models_are_let_at_a_bench_and_what_was_played_costs_nothing_again(
     again = bench.run(["offline:owl"], judge=["offline:judge"], videos=ground / "clips", quiet=True)
     assert again.to_json() == scores.to_json()
     assert committed_keys(tmp_path / "bench" / "results", "calls.sqlite") == before
+
+
+def test_a_graph_of_ones_own_may_play_a_run_in_a_node(ground: Path, tmp_path: Path) -> None:
+    from langgraph.checkpoint.memory import InMemorySaver
+    from langgraph.graph import END, START, StateGraph
+    from typing_extensions import TypedDict
+
+    class Settled(TypedDict):
+        settled: int
+
+    async def tournament(_state: Settled) -> Settled:
+        played = await va.asimulate(
+            ground / "clips", out=tmp_path / "out", models=CAST, rounds=1, quiet=True
+        )
+        return {"settled": played.status().settled}
+
+    async def refused(_state: Settled) -> Settled:
+        with pytest.raises(va.BadInput):
+            await va.asimulate(tmp_path / "nowhere", out=tmp_path / "other", quiet=True)
+        return {"settled": 0}
+
+    builder = StateGraph(Settled)
+    builder.add_node("refused", refused)
+    builder.add_node("tournament", tournament)
+    builder.add_edge(START, "refused")
+    builder.add_edge("refused", "tournament")
+    builder.add_edge("tournament", END)
+    saver = InMemorySaver()
+    whole = builder.compile(checkpointer=saver)
+    config = {"configurable": {"thread_id": "one"}}
+    assert asyncio.run(whole.ainvoke({"settled": 0}, config)) == {"settled": 6}
+    # Of its own three steps alone, and nothing of the run within.
+    assert len(list(saver.list(config))) == 4
