@@ -9,7 +9,7 @@ from collections.abc import Awaitable, Callable, Coroutine, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from types import FrameType
-from typing import Any, Protocol, TypeVar
+from typing import Any, NamedTuple, Protocol, TypeAlias, TypeVar
 
 from videoautoarena.agents.limits.outages import Outage, ServerWait
 from videoautoarena.memory.store.connection import SHUTDOWN
@@ -181,17 +181,17 @@ def _drain(asker: Drainable, listeners: Listeners) -> None:
 
 
 T = TypeVar("T")
-_elsewhere: dict[int, tuple[asyncio.AbstractEventLoop, Callable[[], None]]] = {}
+_Handler: TypeAlias = "Callable[[int, FrameType | None], Any] | int | signal.Handlers | None"
+_elsewhere: dict[int, list[tuple[asyncio.AbstractEventLoop, Callable[[], None]]]] = {}
 """What an interrupt calls of work outside of the main thread, by the thread's identity."""
 
 
 def interrupt(thread: int) -> bool:
     """Interrupt the work of a thread, as a signal would in the main one; return if any is there."""
-    if thread not in _elsewhere:
-        return False
-    loop, handler = _elsewhere[thread]
-    loop.call_soon_threadsafe(handler)
-    return True
+    found = list(_elsewhere.get(thread, ()))
+    for loop, handler in found:
+        loop.call_soon_threadsafe(handler)
+    return bool(found)
 
 
 def worked(work: Coroutine[Any, Any, T]) -> T:
@@ -219,6 +219,21 @@ def worked(work: Coroutine[Any, Any, T]) -> T:
                     raise
 
 
+class _Heard(NamedTuple):
+    """What one piece of work does at signals."""
+
+    handlers: Mapping[signal.Signals, Callable[[], None]]
+    is_waited_for: Callable[[], bool]
+
+
+_hearing: list[_Heard] = []
+"""What hears signals in the main thread: one event loop may play several runs at once."""
+_before: dict[signal.Signals, _Handler] = {}
+"""The handlers that were there before any of it."""
+_unheard: list[int] = []
+"""The signals that have come and were not heard yet."""
+
+
 @contextmanager
 def heard(
     handlers: Mapping[signal.Signals, Callable[[], None]],
@@ -227,53 +242,72 @@ def heard(
 ) -> Iterator[None]:
     """Make each signal call its handler in the event loop, and restore all of them afterwards.
 
-    What nohup or a shell's `&` has ignored stays ignored, but for SIGTERM. Where the loop stands
-    still in a query, it hears nothing; so that query ends soon, as if it had been interrupted.
-    Something that is paid for may be waited for instead: then it takes a second signal. Only the
-    main thread of a process is told of signals; in any other thread `interrupt` stands for SIGINT.
+    Of several at once in one loop each is called, and the last to leave restores what was before
+    the first. What nohup or a shell's `&` has ignored stays ignored, but for SIGTERM. Where the
+    loop stands still in a query, it hears nothing; so that query ends soon, as if it had been
+    interrupted. Something that is paid for may be waited for instead: then it takes a second
+    signal. Only the main thread of a process is told of signals; in any other thread `interrupt`
+    stands for SIGINT.
     """
     loop = asyncio.get_running_loop()
     if threading.current_thread() is not threading.main_thread():
         place = threading.get_ident()
-        _elsewhere[place] = loop, handlers[signal.SIGINT]
+        mine = loop, handlers[signal.SIGINT]
+        _elsewhere.setdefault(place, []).append(mine)
         try:
             yield
         finally:
-            del _elsewhere[place]
+            _elsewhere[place].remove(mine)
+            if not _elsewhere[place]:
+                del _elsewhere[place]
         return
-    before = {
-        number: handler
-        for number in handlers
-        if (handler := signal.getsignal(number)) != signal.SIG_IGN or number == signal.SIGTERM
-    }
-    unheard = 0
-
-    def note(_number: int, _frame: FrameType | None) -> None:
-        nonlocal unheard
-        unheard += 1
-        if unheard > 1 or not is_waited_for():
-            SHUTDOWN.ask()
-
-    def hear(handler: Callable[[], None]) -> None:
-        nonlocal unheard
-        unheard = 0
-        # The loop is not stuck in a query: the handler decides from here on.
-        SHUTDOWN.clear()
-        handler()
-
-    for number in before:
-        loop.add_signal_handler(number, hear, handlers[number])
-        # The loop is told by way of a descriptor, whatever stands here.
-        signal.signal(number, note)
-        # System calls go on after the signal: a write that is cut off would be an error of the
-        # work.
-        signal.siginterrupt(number, False)
+    one = _Heard(handlers, is_waited_for)
+    _hearing.append(one)
     try:
+        for number in handlers:
+            _listen(number, loop)
         yield
     finally:
-        SHUTDOWN.clear()
-        for number, handler in before.items():
-            # First, since it puts the signal's default in place of the handler.
-            loop.remove_signal_handler(number)
-            # None is a handler that was not set by Python, and cannot be set again.
-            signal.signal(number, handler or signal.SIG_DFL)
+        _hearing.remove(one)
+        if not _hearing:
+            _restore(loop)
+
+
+def _listen(number: signal.Signals, loop: asyncio.AbstractEventLoop) -> None:
+    """Have a signal heard by all that hears signals, unless it is heard or ignored already."""
+    handler = signal.getsignal(number)
+    if number in _before or (handler == signal.SIG_IGN and number != signal.SIGTERM):
+        return
+    _before[number] = handler
+    loop.add_signal_handler(number, _hear, number)
+    # The loop is told by way of a descriptor, whatever stands here.
+    signal.signal(number, _note)
+    # System calls go on after the signal: a write that is cut off would be an error of the work.
+    signal.siginterrupt(number, False)
+
+
+def _note(number: int, _frame: FrameType | None) -> None:
+    _unheard.append(number)
+    if len(_unheard) > 1 or not any(one.is_waited_for() for one in _hearing):
+        SHUTDOWN.ask()
+
+
+def _hear(number: signal.Signals) -> None:
+    _unheard.clear()
+    # The loop is not stuck in a query: the handlers decide from here on.
+    SHUTDOWN.clear()
+    for one in list(_hearing):
+        if handler := one.handlers.get(number):
+            handler()
+
+
+def _restore(loop: asyncio.AbstractEventLoop) -> None:
+    """Put back the handlers that were there before."""
+    SHUTDOWN.clear()
+    _unheard.clear()
+    for number, handler in _before.items():
+        # First, since it puts the signal's default in place of the handler.
+        loop.remove_signal_handler(number)
+        # None is a handler that was not set by Python, and cannot be set again.
+        signal.signal(number, handler or signal.SIG_DFL)
+    _before.clear()

@@ -7,7 +7,9 @@ import itertools
 import json
 import os
 import signal
+import threading
 from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -27,7 +29,7 @@ from videoautoarena.agents.calls.ask import Asker
 from videoautoarena.memory.store.connection import Shutdown
 from videoautoarena.runs.console.progress import interrupts
 from videoautoarena.runs.console.progress.events import Listeners
-from videoautoarena.runs.console.progress.interrupts import _interrupts, heard
+from videoautoarena.runs.console.progress.interrupts import _interrupts, heard, interrupt
 
 SLOW = Manners(latency_s=(0.5, 0.5))
 ENDLESS = Manners(latency_s=(90, 90))
@@ -252,6 +254,47 @@ def test_what_a_shell_has_ignored_stays_ignored_and_sigterm_is_heard(
         signal.signal(signal.SIGTERM, before)
     assert heard_of == [signal.SIGTERM]
     assert signal.getsignal(number) == signal.SIG_IGN
+
+
+@pytest.mark.parametrize("is_main", [True, False])
+def test_of_several_runs_in_one_loop_each_hears_a_signal_and_the_last_restores_the_handlers(
+    is_main: bool,
+) -> None:
+    heard_of = list[str]()
+
+    async def work(name: str, begun: asyncio.Event, until: asyncio.Event) -> None:
+        with heard({signal.SIGINT: partial(heard_of.append, name)}):
+            begun.set()
+            await until.wait()
+
+    def raised(thread: int) -> bool:
+        if not is_main:
+            return interrupt(thread)
+        signal.raise_signal(signal.SIGINT)
+        return True
+
+    async def both() -> None:
+        place = threading.get_ident()
+        begun, ended = [asyncio.Event(), asyncio.Event()], [asyncio.Event(), asyncio.Event()]
+        tasks = []
+        for name, one, end in zip("ab", begun, ended, strict=True):
+            tasks.append(asyncio.create_task(work(name, one, end)))
+            await one.wait()
+        # In the order in which they began, and not the other way round.
+        for left, end, task in zip(("ab", "b"), ended, tasks, strict=True):
+            assert raised(place)
+            while sorted(heard_of) != sorted(left):
+                await asyncio.sleep(0)
+            heard_of.clear()
+            end.set()
+            await task
+        assert is_main or not interrupt(place)
+
+    before = signal.getsignal(signal.SIGINT)
+    with ThreadPoolExecutor(1) as pool:
+        run_it = partial(asyncio.run, asyncio.wait_for(both(), 60))
+        run_it() if is_main else pool.submit(run_it).result()
+    assert signal.getsignal(signal.SIGINT) == before
 
 
 @pytest.mark.parametrize("under_way", [0, 3])
