@@ -8,12 +8,13 @@ what it was made of: its connections belong to one event loop, and retries are c
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from inspect import isawaitable
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from videoautoarena.agents.providers.base import ModelSettings, Provider
+from videoautoarena.agents.transport.redaction import know_values
 from videoautoarena.memory.records.digests import canonical_json
 from videoautoarena.memory.records.errors import BadInput
 from videoautoarena.memory.records.records import Role
@@ -31,10 +32,13 @@ LONGEST = 400
 _NO_PART = re.compile(
     r"(?i)key|secret|token$|passw|credential|auth|cookie|header|url|base$|endpoint|proxy|region|"
     r"profile|time_?out|retries|client|callback|cache$|verbose|tags|metadata|organization|project|"
-    r"streaming|limiter"
+    r"streaming|limiter|query"
 )
+_PASS = re.compile(r"(?i)key|secret|token|passw|credential|auth|cookie|sig")
+"""Names of headers, and of what stands in an address, that let somebody in."""
 _HELD: dict[str, BaseChatModel] = {}
 """The objects of this process by name."""
+_CONNECTIONS = ("http_client", "http_async_client")
 _CLOSERS = (
     *("http_client.close", "http_async_client.aclose", "client.aio.aclose", "client.close"),
     *("_async_client.close", "_client.close", "aclose"),
@@ -72,8 +76,44 @@ def hold(chat: BaseChatModel) -> str:
             f"the parameters of a {kind} are too many to be its name ({len(name)} letters, at most "
             f"{LONGEST}); declare its class in arena.toml"
         )
+    given = [field for field in _CONNECTIONS if getattr(chat, field, None) is not None]
+    # For a proxy LangChain makes them.
+    if given and not getattr(chat, "openai_proxy", None):
+        raise BadInput(
+            f"a {kind} with {' and '.join(given)} of its own would lose them: its connections are "
+            "made anew for each run; leave them out, or declare its class in arena.toml"
+        )
+    know_values(_passes(chat))
     _HELD[name] = chat
     return name
+
+
+def is_same_server(one: BaseChatModel, other: BaseChatModel) -> bool:
+    """Return whether two chat models of one name reach the same server in the same way."""
+    from langchain_core.load import dumpd
+
+    return bool(dumpd(one) == dumpd(other))
+
+
+def _passes(chat: BaseChatModel) -> Iterator[str]:
+    """Yield what lets a chat model in at its server, as far as it can be read."""
+    from langchain_core.load import dumpd
+
+    for name, value in dumpd(chat)["kwargs"].items():
+        if _is_secret(value):
+            held = getattr(chat, name, None)
+            yield from _texts(getattr(held, "get_secret_value", lambda: None)())
+        elif isinstance(value, Mapping) and _NO_PART.search(name):
+            yield from _texts({at: said for at, said in value.items() if _PASS.search(str(at))})
+
+
+def _texts(value: object) -> Iterator[str]:
+    """Yield the texts in a value; of a header, what stands behind the word for its kind."""
+    if isinstance(value, str):
+        yield value.removeprefix("Bearer ").removeprefix("Basic ")
+    elif isinstance(value, Mapping):
+        for inner in value.values():
+            yield from _texts(inner)
 
 
 def _plain(chat: BaseChatModel, said: Mapping[str, Any]) -> dict[str, Any]:
@@ -146,7 +186,8 @@ def _arguments(chat: BaseChatModel) -> dict[str, Any]:
     fields = type(chat).model_fields
     if "max_retries" in fields:
         said["max_retries"] = 0
-    if "http_async_client" in fields:
+    # With a proxy LangChain makes clients of their own for it, and takes none beside it.
+    if "http_async_client" in fields and not getattr(chat, "openai_proxy", None):
         # Without its own, LangChain lends it one that all models of its address share.
         from openai import DefaultAsyncHttpxClient, DefaultHttpxClient
 

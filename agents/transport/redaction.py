@@ -52,6 +52,17 @@ def know_keys(names: Iterable[str], look: str = "") -> None:
         _LOOKS.append(re.compile(look, re.IGNORECASE))
 
 
+SHORTEST_VALUE = 4
+"""What is shorter stands in any text by chance."""
+_VALUES: set[str] = set()
+"""Keys that a program has passed, and that stand in no variable."""
+
+
+def know_values(values: Iterable[str]) -> None:
+    """Take these keys out of every text from now on, as if variables held them."""
+    _VALUES.update(value for value in map(str.strip, values) if len(value) >= SHORTEST_VALUE)
+
+
 _SHAPES = r"""
     (?<=://)[^\s/@]+(?=@)                                       # user:password in an address
     | \bsk-[\w*.\-]{4,}
@@ -116,7 +127,7 @@ def is_secret(value: str) -> bool:
 
 def _key_values(names: Sequence[str]) -> set[str]:
     values = {os.environ.get(name, "").strip() for name in KEY_NAMES.union(names)}
-    return values - {""}
+    return (values | _VALUES) - {""}
 
 
 def _replaced(text: str, values: set[str]) -> str:

@@ -133,7 +133,12 @@ class Bench:
             BadInput: no such model or folder, or a play that was cut off by a cap or an interrupt.
         """
         from videoautoarena.agents.limits.caps import SpendCaps
-        from videoautoarena.runs.api.models import judges_of, named
+        from videoautoarena.runs.api.models import (
+            judges_of,
+            named,
+            refuse_two_of_one_name,
+            several,
+        )
         from videoautoarena.runs.bench.kinds.scorings import scoring_of
         from videoautoarena.runs.bench.play.cast import CastRequest
         from videoautoarena.runs.bench.play.runner import BenchOrder
@@ -142,6 +147,7 @@ class Bench:
         from videoautoarena.runs.formats.terminal import say
         from videoautoarena.runs.jobs.paid_job import job_progress
 
+        refuse_two_of_one_name((*models, *several(judge)))
         order = BenchOrder(
             CastRequest(models=tuple(map(named, models)), judges=judges_of(judge)),
             videos=None if videos is None else Path(videos),

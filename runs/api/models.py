@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, TypeAlias
 
-from videoautoarena.memory.records.errors import WrongArgument
+from videoautoarena.memory.records.errors import BadInput, WrongArgument
 
 if TYPE_CHECKING:
     from videoautoarena.agents.providers.chat_objects import ChatModel
@@ -16,9 +16,29 @@ ModelLike: TypeAlias = "str | ChatModel"
 
 def judges_of(judge: ModelLike | Sequence[ModelLike]) -> tuple[str, ...]:
     """Return the names of one judge or several."""
+    return tuple(map(named, several(judge)))
+
+
+def several(judge: ModelLike | Sequence[ModelLike]) -> Sequence[ModelLike]:
+    """Return one judge or several as several."""
     if isinstance(judge, Sequence) and not isinstance(judge, str):
-        return tuple(map(named, judge))
-    return (named(judge),)
+        return judge
+    return (judge,)
+
+
+def refuse_two_of_one_name(models: Sequence[ModelLike]) -> None:
+    """Raise BadInput where two chat models would play by one name at different servers."""
+    from videoautoarena.agents.providers.chat_objects import is_same_server
+
+    first: dict[str, ChatModel] = {}
+    for model in models:
+        if not isinstance(model, str):
+            name = named(model)
+            if not is_same_server(first.setdefault(name, model), model):
+                raise BadInput(
+                    f"two chat models have the name {name!a} and different servers or settings of "
+                    "their connections; declare one of them in arena.toml"
+                )
 
 
 def named(model: ModelLike) -> str:

@@ -12,7 +12,13 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from pydantic import ValidationError
 
 from videoautoarena.memory.records.errors import BadInput, WrongArgument
-from videoautoarena.runs.api.models import ModelLike, judges_of, named
+from videoautoarena.runs.api.models import (
+    ModelLike,
+    judges_of,
+    named,
+    refuse_two_of_one_name,
+    several,
+)
 from videoautoarena.runs.api.run import Run
 from videoautoarena.runs.run.config.run_request import RunRequest
 
@@ -138,6 +144,8 @@ def _request(
 ) -> RunRequest:
     if isinstance(models, str):
         raise WrongArgument("models is a list of models; write models=[..]")
+    watching = () if examiner is None else (examiner,)
+    refuse_two_of_one_name((*models, *watching, *several(judge)))
     try:
         return RunRequest(
             videos=None if videos is None else Path(videos),

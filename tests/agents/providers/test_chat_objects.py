@@ -1,0 +1,69 @@
+"""Chat models that a program passes: what stands in their names, and what is kept out of texts."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import httpx
+import pytest
+from langchain_openai import ChatOpenAI
+
+import videoautoarena as va
+from videoautoarena.agents.models.registry import Model
+from videoautoarena.agents.providers.chat_objects import OBJECTS, hold
+from videoautoarena.agents.transport import redaction
+from videoautoarena.agents.transport.redaction import redacted, reply_without_keys
+from videoautoarena.runs.api.models import refuse_two_of_one_name
+
+KEY = "7f-A-key-that-no-variable-holds"
+
+
+@pytest.fixture(autouse=True)
+def _forgetting(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(redaction, "_VALUES", set())
+    monkeypatch.setattr("videoautoarena.agents.providers.chat_objects._HELD", {})
+
+
+def openai(**settings: Any) -> ChatOpenAI:
+    return ChatOpenAI(model="some", **{"api_key": KEY, "base_url": "http://a.test/v1", **settings})
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {},
+        {"api_key": "other", "default_headers": {"Authorization": f"Bearer {KEY}"}},
+        {"api_key": "other", "default_headers": {"x-own-token": KEY}},
+        {"api_key": "other", "default_query": {"sig": KEY}},
+    ],
+)
+def test_a_key_that_no_variable_holds_is_in_no_name_and_is_taken_out_of_what_servers_say(
+    settings: dict[str, Any],
+) -> None:
+    assert KEY not in hold(openai(**settings))
+    assert redacted(f"wrong: {KEY}") == "wrong: [key]"
+    assert reply_without_keys(f"It says {KEY}.") == "It says [key]."
+
+
+def test_other_headers_stay_in_replies() -> None:
+    hold(openai(default_headers={"HTTP-Referer": "https://site.test/videos"}))
+    assert reply_without_keys("See https://site.test/videos") == "See https://site.test/videos"
+
+
+def test_a_chat_model_behind_a_proxy_is_built_with_it() -> None:
+    name = hold(openai(openai_proxy="http://proxy.test:8080"))
+    model = Model.model_construct(alias="some", model=name)
+    built = OBJECTS.build(model)
+    assert isinstance(built, ChatOpenAI)
+    assert built.openai_proxy == "http://proxy.test:8080"
+
+
+def test_connections_that_would_be_lost_are_refused() -> None:
+    with pytest.raises(va.BadInput, match="http_async_client of its own"):
+        hold(openai(http_async_client=httpx.AsyncClient()))
+
+
+def test_two_servers_under_one_name_are_refused() -> None:
+    refuse_two_of_one_name([openai(), "offline:hawk", openai()])
+    with pytest.raises(va.BadInput, match="different servers"):
+        refuse_two_of_one_name([openai(), openai(base_url="http://b.test/v1")])
