@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
 import sys
 from collections.abc import Callable, Sequence
@@ -79,11 +78,13 @@ async def asimulate(
     **settings: Any,
 ) -> Run:
     """Do as `simulate` within the caller's event loop, which is never blocked by it."""
-    from videoautoarena.runs.api.simulate import play_run
+    from videoautoarena.agents.transport.redaction import keep_keys_out_of_logs
+    from videoautoarena.runs.api.simulate import opened, play_run
 
+    keep_keys_out_of_logs()
     request = _request(videos, out, models, examiner, judge, rounds, settings)
     listeners = _listeners(quiet=quiet)
-    session = await asyncio.to_thread(_session, request, listeners, shares_loop=True)
+    session = await opened(lambda: _session(request, listeners, shares_loop=True))
     await play_run(session)
     return Run(request.out)
 

@@ -8,12 +8,13 @@ graph opens it itself, by what the request says, with whichever node comes first
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Coroutine, Iterator
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from contextvars import Context
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
+from threading import Lock
 from typing import TYPE_CHECKING
 from weakref import WeakValueDictionary
 
@@ -120,6 +121,35 @@ def _told(owner: str) -> Iterator[None]:
         raise
 
 
+async def opened(open_run: Callable[[], RunSession]) -> RunSession:
+    """Open a run in a thread; whoever is cancelled meanwhile leaves none open."""
+    found: list[RunSession] = []
+    alone = Lock()
+    is_left = False
+
+    def work() -> RunSession:
+        session = open_run()
+        with alone:
+            found.append(session)
+            if is_left:
+                session.leave()
+        return session
+
+    try:
+        return await asyncio.to_thread(work)
+    except asyncio.CancelledError:
+        with alone:
+            is_left = True
+            for session in found:
+                session.leave()
+        raise
+
+
+LEFT_S = 60.0
+"""After how long a run that was begun, and that nobody works on, counts as left by its thread: from
+one node to the next there is no more than a checkpoint to be written."""
+
+
 class OpenRuns(RunDoors[RunRequest]):
     """The runs that this process has open, by folder as it was written, and the ways to them.
 
@@ -127,7 +157,8 @@ class OpenRuns(RunDoors[RunRequest]):
     """
 
     def __init__(self) -> None:
-        self._sessions: dict[Path, tuple[str, RunSession]] = {}
+        self._sessions: dict[Path, tuple[str | None, RunSession]] = {}
+        """With the thread that opened it; None for one that a command has opened, and closes."""
         # Weak, so that a lock lives only while somebody holds it or waits for it: the next run may
         # be played in another event loop.
         self._opening = WeakValueDictionary[Path, asyncio.Lock]()
@@ -135,41 +166,48 @@ class OpenRuns(RunDoors[RunRequest]):
     @contextmanager
     def adopted(self, out: Path, session: RunSession) -> Iterator[None]:
         """Let the graph play a run that is open already."""
-        self._sessions[out] = ("", session)
+        self._sessions[out] = (None, session)
         try:
             yield
         finally:
-            self._sessions.pop(out, None)
+            self._forget(out, session)
 
     async def open(self, request: RunRequest, owner: str, tell: Tell) -> Update:
         """Begin a run, or check that the one that is there goes on; return its counts."""
-        session = self._sessions.get(request.out, (owner, None))[1]
-        # One that was begun and is not played was left by a graph that has been cancelled.
-        if session is not None and session.is_begun and not session.holders:
-            await self._let_go(request)
+        whose, session = self._sessions.get(request.out, (owner, None))
         with _told(owner):
-            return await (await self._session(request, owner, tell)).begin()
+            if session is not None and session.is_begun:
+                # One that nobody works on was left by a graph that has been cancelled. Between two
+                # nodes nobody works on another's, either, nor on one of a graph without a thread.
+                is_anothers = whose != owner or not owner
+                if session.holders or (is_anothers and session.idle_s < LEFT_S):
+                    raise BadInput(_busy(request))
+                await self._let_go(request.out, session)
+            session = await self._session(request, owner, tell)
+            # Opened meanwhile by another graph without a thread.
+            if session.is_begun:
+                raise BadInput(_busy(request))
+            async with self._closing_what_fails(request.out, session):
+                return await session.begin()
 
     @asynccontextmanager
     async def playing(self, request: RunRequest, owner: str, tell: Tell) -> AsyncIterator[LiveRun]:
         """Yield the game of a run, the same to all who play it at once."""
         with _told(owner):
             session = await self._session(request, owner, tell)
-            try:
-                async with session.playing() as game:
-                    yield game
-            except BaseException:
-                # What a command has opened it closes, once it has said how far the run is.
-                if owner and not session.holders:
-                    await self._let_go(request)
-                raise
+            async with (
+                self._closing_what_fails(request.out, session),
+                session.playing() as game,
+            ):
+                yield game
 
     async def rate(self, request: RunRequest, owner: str, tell: Tell) -> Update:
         """Return how far a run is and its board, in the fields of the graph's state."""
         with _told(owner):
             session = await self._session(request, owner, tell)
-            finished = await session.end()
-        self._sessions.pop(request.out, None)
+            async with self._closing_what_fails(request.out, session):
+                finished = await session.end()
+        self._forget(request.out, session)
         board = session.board = await session.aside(_rated, session)
         return {
             "slots": finished.total,
@@ -201,18 +239,37 @@ class OpenRuns(RunDoors[RunRequest]):
                     lambda line: tell({"event": "said", "line": line}),
                     lambda event: tell(as_json(event)),
                 )
-                session = await asyncio.to_thread(_opened, request, listeners)
+                session = await opened(lambda: _opened(request, listeners))
                 self._sessions[out] = (owner, session)
             whose, session = self._sessions[out]
         # A run that was adopted is nobody's: only its command plays the graph with it.
-        if whose not in ("", owner):
-            raise BadInput(f"{safe(str(out))} is being played; wait for its end")
+        if whose not in (None, owner):
+            raise BadInput(_busy(request))
         return session
 
-    async def _let_go(self, request: RunRequest) -> None:
-        found = self._sessions.pop(request.out, None)
-        if found:
-            await found[1].close()
+    @asynccontextmanager
+    async def _closing_what_fails(self, out: Path, session: RunSession) -> AsyncIterator[None]:
+        """Close a run after an error or a cancelling, once nobody works on it any more."""
+        try:
+            yield
+        except BaseException:
+            whose, known = self._sessions.get(out, (None, None))
+            # What a command has opened it closes, once it has said how far the run is.
+            if known is session and whose is not None and not session.holders:
+                await self._let_go(out, session)
+            raise
+
+    async def _let_go(self, out: Path, session: RunSession) -> None:
+        self._forget(out, session)
+        await session.close()
+
+    def _forget(self, out: Path, session: RunSession) -> None:
+        if self._sessions.get(out, (None, None))[1] is session:
+            del self._sessions[out]
+
+
+def _busy(request: RunRequest) -> str:
+    return f"{safe(str(request.out))} is being played; wait for its end"
 
 
 def _opened(request: RunRequest, listeners: Listeners) -> RunSession:

@@ -4,9 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import os
+import time
 from collections import Counter
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
-from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Sequence
+from contextlib import (
+    AbstractAsyncContextManager,
+    AsyncExitStack,
+    asynccontextmanager,
+    contextmanager,
+)
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -225,7 +231,8 @@ class RunSession:
         self.board: RatedLeaderboard | None = None
         self.is_begun = False
         self.holders = 0
-        """How many play it just now."""
+        """How many work on it just now."""
+        self._idle_since_s = time.monotonic()
         self._run = run
         self._store = run.store
         self._limits = limits
@@ -255,6 +262,21 @@ class RunSession:
         """Whether a cap is reached."""
         return self._game is not None and self._game.calls.is_broke
 
+    @property
+    def idle_s(self) -> float:
+        """Since how many seconds nobody has worked on it."""
+        return 0.0 if self.holders else time.monotonic() - self._idle_since_s
+
+    @contextmanager
+    def held(self) -> Iterator[None]:
+        """Count as one who works on it."""
+        self.holders += 1
+        try:
+            yield
+        finally:
+            self.holders -= 1
+            self._idle_since_s = time.monotonic()
+
     def drain(self) -> None:
         """Send no further call; those under way are finished."""
         self._is_draining = True
@@ -264,7 +286,8 @@ class RunSession:
     async def begin(self) -> dict[str, int]:
         """Say that the run begins; return how many slots it has, and how many are left."""
         self.is_begun = True
-        counts, begun = await self.aside(self._look)
+        with self.held():
+            counts, begun = await self.aside(self._look)
         if counts["left"]:
             self.listeners.hear(begun)
         return counts
@@ -284,8 +307,7 @@ class RunSession:
     @asynccontextmanager
     async def playing(self) -> AsyncIterator[PlayedGame]:
         """Yield the run's game: it begins with whoever comes first, and lasts until `end`."""
-        self.holders += 1
-        try:
+        with self.held():
             async with self._opening:
                 if self._game is None:
                     self._game = await self._undo.enter_async_context(self._begun_game())
@@ -293,8 +315,6 @@ class RunSession:
                     if self._is_draining:
                         self._game.calls.drain()
             yield self._game
-        finally:
-            self.holders -= 1
 
     @asynccontextmanager
     async def _begun_game(self) -> AsyncIterator[PlayedGame]:
@@ -331,8 +351,10 @@ class RunSession:
 
     async def end(self, *, is_cut_off: bool = False) -> Finished:
         """End the game, if it began, and close the run; return how it ended."""
-        if self.finished is not None:
-            return self.finished
+        with self.held():
+            return self.finished or await self._end(is_cut_off=is_cut_off)
+
+    async def _end(self, *, is_cut_off: bool) -> Finished:
         was_played = self._game is not None
         early = await self._game.end() if self._game else Early()
         if is_cut_off:
@@ -371,6 +393,10 @@ class RunSession:
         address = early.gone.address if early.gone else ""
         ended = RunEnded(early.is_stopped, early.is_capped, spent, address)
         return finished, list(damage(store)), ended
+
+    def leave(self) -> None:
+        """Close a run that nobody has begun to play."""
+        self._store.close()
 
     async def close(self) -> None:
         """Close the run, wherever it stands; again is harmless."""
