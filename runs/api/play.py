@@ -24,7 +24,7 @@ from videoautoarena.runs.run.config.run_request import RunRequest
 if TYPE_CHECKING:
     from videoautoarena.runs.api.bench import Bench
     from videoautoarena.runs.console.progress.events import Listeners
-    from videoautoarena.runs.tournament.runner import RunSession
+    from videoautoarena.runs.tournament.runner import Finished, RunSession
 
 PathLike: TypeAlias = "str | os.PathLike[str]"
 
@@ -85,8 +85,14 @@ async def asimulate(
     request = _request(videos, out, models, examiner, judge, rounds, settings)
     listeners = _listeners(quiet=quiet)
     session = await opened(lambda: _session(request, listeners, shares_loop=True))
-    await play_run(session)
+    _refuse_unfrozen(await play_run(session))
     return Run(request.out)
+
+
+def _refuse_unfrozen(finished: Finished) -> None:
+    """Raise BadInput where a run was played and could not be frozen as it was asked to be."""
+    if finished.unfrozen is not None:
+        raise BadInput(finished.unfrozen)
 
 
 def add(
@@ -166,11 +172,11 @@ def _request(
 
 
 def _session(request: RunRequest, listeners: Listeners, *, shares_loop: bool = False) -> RunSession:
-    from videoautoarena.runs.tournament.opening import session_of
+    from videoautoarena.runs.api.simulate import session_asked
 
     if request.videos is None and not (request.out / "run.sqlite").exists():
         raise BadInput(f"{request.out} holds no run; pass the folder of its videos")
-    return session_of(request, listeners, shares_loop=shares_loop)
+    return session_asked(request, listeners, shares_loop=shares_loop)
 
 
 def _listeners(*, quiet: bool) -> Listeners:
@@ -212,5 +218,5 @@ def _played(open_run: Callable[[Listeners], RunSession], out: Path, *, quiet: bo
 
     # Here and not in the thread that plays, so that an interrupt is heard at once.
     session = open_run(_listeners(quiet=quiet))
-    worked(play_run(session))
+    _refuse_unfrozen(worked(play_run(session)))
     return Run(out)

@@ -61,7 +61,23 @@ def simulate(
     BadInput or ForeignRun, which says what to change, leaves nothing written.
     """
     listeners = Listeners(say, hear or plain_lines(say))
-    return play_run(session_of(request, listeners, found=found, engine=engine))
+    return play_run(session_asked(request, listeners, found=found, engine=engine))
+
+
+def session_asked(
+    request: RunRequest,
+    listeners: Listeners,
+    *,
+    found: Findings | None = None,
+    engine: Engine | None = None,
+    shares_loop: bool = False,
+) -> RunSession:
+    """Return the run that is asked for, open; BadInput also where its set could not be written."""
+    if request.freeze is not None:
+        from videoautoarena.runs.bench.format.writer import refuse_no_place
+
+        refuse_no_place(request.freeze, out=request.out)
+    return session_of(request, listeners, found=found, engine=engine, shares_loop=shares_loop)
 
 
 async def play_run(session: RunSession) -> Finished:
@@ -70,19 +86,28 @@ async def play_run(session: RunSession) -> Finished:
     An interrupt lets calls under way finish, a second one stops.
     """
     bench: str | None = None
+    unfrozen: str | None = None
 
     async def play() -> None:
-        nonlocal bench
+        nonlocal bench, unfrozen
         whole = arena().ainvoke(NoInput(), context=session.request)
         # A graph of the caller's own, in a node of which this may be, lends it no checkpointer.
-        ended = await asyncio.create_task(whole, context=Context())
-        bench = ended.get("bench")
+        try:
+            ended = await asyncio.create_task(whole, context=Context())
+        except ArenaError as why:
+            # How the run ended is to be told, whatever stands in the way of its set.
+            if session.finished is None:
+                raise
+            unfrozen = str(why)
+        else:
+            bench = ended.get("bench")
 
     try:
         with OPEN_RUNS.adopted(session.out, session):
             is_cut_off = await interruptible(session, play(), session.listeners)
             finished = await session.end(is_cut_off=is_cut_off)
-        return replace(finished, board=session.board, bench=Path(bench) if bench else None)
+        made = Path(bench) if bench else None
+        return replace(finished, board=session.board, bench=made, unfrozen=unfrozen)
     finally:
         await session.close()
 
@@ -279,7 +304,7 @@ def _opened(request: RunRequest, listeners: Listeners) -> RunSession:
         folder = request.out.with_name(f"{request.out.name}-clips")
         make_samples(folder)
         request = request.model_copy(update={"videos": folder})
-    return session_of(request, listeners, shares_loop=True)
+    return session_asked(request, listeners, shares_loop=True)
 
 
 def _ending(finished: Finished) -> str:

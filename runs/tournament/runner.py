@@ -121,6 +121,8 @@ class Finished:
     """The models rated; None where no battle is decided, or the run was cut off."""
     bench: Path | None = None
     """The frozen set, where one was asked for and all was played."""
+    unfrozen: str | None = None
+    """Why that set could not be made; None if it was, or was not asked for."""
 
     @property
     def is_stopped(self) -> bool:

@@ -82,6 +82,17 @@ def refuse_taken(to: Path) -> None:
         raise BadInput(f"{to} cannot be written: Permission denied")
 
 
+def refuse_no_place(to: Path, *, out: Path) -> None:
+    """Raise BadInput if a run in `out` cannot be frozen into `to`, before the run is paid for.
+
+    A set that lies there may be the one that will be frozen.
+    """
+    if os.path.realpath(to) == os.path.realpath(out):
+        raise BadInput(f"{to} is the folder of the run; pass another one for the set")
+    if not (to / MANIFEST).is_file():
+        refuse_taken(to)
+
+
 def put(files: Files, to: Path) -> bool:
     """Write the folder `to` in one step, or raise BadInput; True when it was just this."""
     # A folder cannot be renamed onto a link, even one that leads to an empty folder.

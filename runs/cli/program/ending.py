@@ -146,6 +146,8 @@ def ending(finished: Finished, out: Path) -> int:
     say(f"done: {finished.settled}{of} battles settled{voids}; see: arena leaderboard {shown}")
     if finished.bench is not None:
         say_made(finished.bench)
+    if finished.unfrozen is not None:
+        say(safe(f"not frozen: {finished.unfrozen}"))
     if due:
         say(f"{due} battles of the run itself are still open: arena resume {shown}")
     for faulty in finished.faulty:
@@ -158,7 +160,9 @@ def ending(finished: Finished, out: Path) -> int:
             f"({finished.max_void:.0%}); reasons, and how to repeat them: arena status {shown}"
         )
         return main.EXIT_VOIDS
-    return main.EXIT_VOIDS if finished.faulty else 0
+    if finished.faulty:
+        return main.EXIT_VOIDS
+    return 0 if finished.unfrozen is None else main.EXIT_USER
 
 
 def if_whole(code: int, listeners: Listeners) -> int:

@@ -1,0 +1,52 @@
+"""`simulate --freeze`: a place that is taken is told in time, and never hides how a run ended."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+import videoautoarena as va
+from tests.support.clips import draw_folder
+from tests.support.typed import Terminal
+
+CAST = "offline:hawk,offline:mole,offline:parrot"
+
+
+@pytest.fixture(scope="module")
+def clips(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return draw_folder(tmp_path_factory.mktemp("ground") / "clips", 1, seconds=2)
+
+
+def test_a_folder_that_holds_something_else_is_refused_before_the_run(
+    clips: Path, tmp_path: Path, terminal: Terminal
+) -> None:
+    out = tmp_path / "out"
+    taken = tmp_path / "taken"
+    taken.mkdir()
+    (taken / "notes.txt").write_text("mine")
+    for place in (taken, out):
+        words = ("--videos", clips, "--rounds", "1", "--out", out, "--freeze", place)
+        refused = terminal.simulate(*words, "--models", CAST)
+        assert refused.code == 1
+        assert not out.exists()
+    with pytest.raises(va.BadInput, match="holds something else"):
+        va.simulate(clips, out=out, rounds=1, freeze=taken, quiet=True)
+
+
+def test_how_a_run_ended_is_told_though_its_set_is_another_one(
+    clips: Path, tmp_path: Path, terminal: Terminal
+) -> None:
+    out = tmp_path / "out"
+    words = ("--videos", clips, "--out", out, "--models", CAST, "--freeze", tmp_path / "bench")
+    assert terminal.simulate(*words, "--rounds", "1").code == 0
+    more = terminal.simulate(*words, "--rounds", "2", "--json")
+    assert more.code == 1
+    assert "done: 6 battles settled" in more.err
+    assert "not frozen: " in more.err
+    assert (json.loads(more.out)["settled"], json.loads(more.out)["bench"]) == (6, None)
+    with pytest.raises(va.BadInput, match="holds something else"):
+        va.simulate(
+            clips, out=out, models=CAST.split(","), rounds=2, freeze=tmp_path / "bench", quiet=True
+        )
