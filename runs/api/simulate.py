@@ -107,6 +107,9 @@ async def play_run(session: RunSession) -> Finished:
             is_cut_off = await interruptible(session, play(), session.listeners)
             finished = await session.end(is_cut_off=is_cut_off)
         made = Path(bench) if bench else None
+        # Cut off while it was rated or frozen, it had ended already.
+        is_left = is_cut_off and not finished.is_capped and finished.gone is None
+        finished = replace(finished, interrupted=finished.interrupted or is_left)
         return replace(finished, board=session.board, bench=made, unfrozen=unfrozen)
     finally:
         await session.close()

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
+import signal
 from pathlib import Path
 
 import pytest
@@ -10,6 +12,8 @@ import pytest
 import videoautoarena as va
 from tests.support.clips import draw_folder
 from tests.support.typed import Terminal
+from videoautoarena.runs.api.simulate import OpenRuns
+from videoautoarena.runs.run.config.run_request import RunRequest
 
 CAST = "offline:hawk,offline:mole,offline:parrot"
 
@@ -50,3 +54,20 @@ def test_how_a_run_ended_is_told_though_its_set_is_another_one(
         va.simulate(
             clips, out=out, models=CAST.split(","), rounds=2, freeze=tmp_path / "bench", quiet=True
         )
+
+
+def test_a_run_that_is_cut_off_while_it_is_frozen_was_interrupted(
+    clips: Path, tmp_path: Path, terminal: Terminal, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def cut_off(_door: object, request: RunRequest, *_rest: object) -> dict[str, str]:
+        assert (request.out / "run.sqlite").is_file()
+        for _ in range(2):
+            signal.raise_signal(signal.SIGINT)
+            await asyncio.sleep(0.05)
+        raise AssertionError("nothing has cut it off")
+
+    monkeypatch.setattr(OpenRuns, "freeze", cut_off)
+    words = ("--videos", clips, "--out", tmp_path / "out", "--models", CAST, "--rounds", "1")
+    ended = terminal.simulate(*words, "--freeze", tmp_path / "bench")
+    assert ended.code == 130
+    assert "interrupted with 3 of 3 battles settled" in ended.err
