@@ -93,7 +93,11 @@ def session_of(
         facts_file=settings.facts,
         trust=RunTrust(request.config, request.trust),
     )
-    if request.videos is None:
+    videos = request.videos
+    # Whoever asks for other rounds or models is answered as with the folder: not by silence.
+    if videos is None and _says_what_to_play(request):
+        videos = _own_folder(out, open_options.trust)
+    if videos is None:
         limits = replace(limits, caps=asked_caps)
         return session_again(
             out,
@@ -104,10 +108,46 @@ def session_of(
             request=request,
             shares_loop=shares_loop,
         )
-    run = _open(request.videos, out, settings, listeners.say, open_options, engine=engine)
+    run = _open(videos, out, settings, listeners.say, open_options, engine=engine)
     return RunSession(
         run, out, limits=limits, listeners=listeners, request=request, shares_loop=shares_loop
     )
+
+
+_OF_A_PROCESS = {
+    *("videos", "out", "config", "max_usd", "max_tokens", "until", "max_void", "concurrency"),
+    *("patience", "retry_failed", "fsync", "trust", "freeze"),
+}
+"""Settings of a request that a run takes whenever it is gone on with."""
+
+
+def _says_what_to_play(request: RunRequest) -> bool:
+    """Return whether a request gives a setting that is a run's own."""
+    fields = RunRequest.model_fields.items()
+    given = (name for name, field in fields if getattr(request, name) != field.default)
+    return any(name not in _OF_A_PROCESS for name in given)
+
+
+def _own_folder(out: Path, trust: RunTrust) -> Path:
+    """Return where the videos of the run in `out` are; BadInput where that is not agreed to."""
+    with Store.open(run_file(out), write=False) as store:
+        config = RunConfig.to_go_on(store.manifest())
+        folder = _stored_or_refused(store, out)
+    agreed(config, config.cast, out=out, stored=folder, trust=trust)
+    _refuse_gone(folder, out)
+    return folder
+
+
+def _stored_or_refused(store: Store, out: Path) -> Path:
+    folder = stored_folder(store)
+    if folder is None:
+        raise BadInput(f"{out} does not say where its videos are; pass --videos")
+    return folder
+
+
+def _refuse_gone(folder: Path, out: Path) -> None:
+    if not folder.is_dir():
+        raise BadInput(f"the videos of {out} were in {folder}, which is gone; pass --videos")
 
 
 def _open(
@@ -184,14 +224,12 @@ def session_again(
         store = undo.enter_context(_reopened(out, open_options))
         refuse_merged(out, store.manifest())
         config = RunConfig.to_go_on(store.manifest())
-        folder = videos or stored_folder(store)
-        if folder is None:
-            raise BadInput(f"{out} does not say where its videos are; pass --videos")
+        folder = videos or _stored_or_refused(store, out)
         stored = folder if videos is None else None
         config = agreed(config, config.cast, out=out, stored=stored, trust=open_options.trust)
         # Only now, since the name of the folder may be anybody's and nobody looks there unasked.
-        if videos is None and not folder.is_dir():
-            raise BadInput(f"the videos of {out} were in {folder}, which is gone; pass --videos")
+        if videos is None:
+            _refuse_gone(folder, out)
         open_options = replace(open_options, caps=merged_caps(kept_caps(store), limits.caps))
         refuse_missing(config.sampling)
         check_caps(config, open_options.caps or NO_CAPS)

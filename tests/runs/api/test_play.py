@@ -121,6 +121,17 @@ def test_a_run_that_is_not_there_is_not_continued(tmp_path: Path) -> None:
         va.simulate(out=tmp_path / "out")
 
 
+def test_settings_without_a_folder_are_heard(ground: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    asked: dict[str, Any] = {"out": out, "models": CAST, "quiet": True}
+    va.simulate(ground / "clips", rounds=1, **asked)
+    assert va.simulate(out=out, quiet=True).status().slots == 6
+    more = va.simulate(rounds=2, **asked)
+    assert (more.status().slots, more.status().settled) == (12, 12)
+    with pytest.raises(va.ArenaError, match="seed"):
+        va.simulate(seed=7, **asked)
+
+
 def test_a_newcomer_meets_stored_answers_and_a_run_is_frozen(ground: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"
     played = va.simulate(ground / "clips", out=out, models=CAST, rounds=1, quiet=True)
