@@ -17,6 +17,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import NamedTuple, Protocol, TypeVar
+from weakref import WeakValueDictionary
 
 from videoautoarena.agents.calls.ask import Asker
 from videoautoarena.agents.limits.budget import CappedBudget
@@ -458,6 +459,10 @@ class RunInProgress:
     """Whether something was left when no more calls were sent."""
     holders: Counter[str] = field(default_factory=Counter)
     """How many play a video just now."""
+    held: set[str] = field(default_factory=set)
+    """The videos that are in memory."""
+    # Weak, so that a lock lives only while somebody holds it or waits for it.
+    holding: WeakValueDictionary[str, asyncio.Lock] = field(default_factory=WeakValueDictionary)
 
     @property
     def calls(self) -> Asker:
@@ -492,14 +497,19 @@ class RunInProgress:
         """Keep what the run's file holds of a video in memory, so that no read stops the loop."""
         self.holders[video] += 1
         try:
-            if self.holders[video] == 1:
-                scopes = {slot: base_of(slot) for slot in slots}
-                await self.aside(self.store.hold, video, scopes, files_about(video))
+            # Whoever comes second waits, too: of what it writes while the file is read, memory
+            # would know nothing, and a call that is paid for would be made again.
+            async with self.holding.setdefault(video, asyncio.Lock()):
+                if video not in self.held:
+                    scopes = {slot: base_of(slot) for slot in slots}
+                    await self.aside(self.store.hold, video, scopes, files_about(video))
+                    self.held.add(video)
             yield
         finally:
             self.holders[video] -= 1
             if not self.holders[video]:
                 del self.holders[video]
+                self.held.discard(video)
                 self.store.release(video)
 
     async def meet_newcomers(self) -> None:

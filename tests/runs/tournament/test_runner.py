@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Awaitable, Callable, Iterator
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -235,6 +236,39 @@ def test_connections_are_closed_when_a_run_is_over(
 
     until_idle(ask, run, nobody)
     assert ends == [script.closed_by]
+
+
+def test_whoever_plays_a_video_beside_another_waits_until_it_is_in_memory(run: Opened) -> None:
+    """Else what the second one writes while the file is read would be missing in memory."""
+    said = list[str]()
+
+    async def play() -> None:
+        reading = asyncio.Event()
+
+        async def aside(work: Callable[..., Any], /, *values: object) -> Any:
+            if said:
+                await reading.wait()
+            return work(*values)
+
+        async def hold(name: str) -> None:
+            async with game._held(video().id, slots):
+                said.append(name)
+                await asyncio.sleep(0)
+
+        budget = Budget.of(run.store, run.config)
+        async with playing(run, budget, limits=Limits(), hear=nobody, aside=aside) as game:
+            slots = [one.id for one in run.store.slots()]
+            said.append("begun")
+            both = asyncio.gather(hold("first"), hold("second"))
+            await turn_often()
+            assert said == ["begun"]
+            reading.set()
+            await both
+            assert sorted(said) == ["begun", "first", "second"]
+            assert not game.held
+            assert not game.holders
+
+    asyncio.run(play())
 
 
 def test_what_nobody_says_is_sixteen_calls_at_once_and_five_voids_in_a_hundred() -> None:
