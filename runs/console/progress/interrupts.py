@@ -7,7 +7,7 @@ import signal
 import threading
 from collections.abc import Awaitable, Callable, Coroutine, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from types import FrameType
 from typing import Any, NamedTuple, Protocol, TypeAlias, TypeVar
 
@@ -198,15 +198,27 @@ def worked(work: Coroutine[Any, Any, T]) -> T:
     """Return the result of `work`, done in a thread, since a notebook runs a loop in this one.
 
     An interrupt lets paid calls finish; a second one stops. Where nothing is under way that could
-    be ended so, it is raised.
+    be ended so, the work is cancelled and the interrupt raised.
     """
     from videoautoarena.agents.transport.redaction import keep_keys_out_of_logs
 
     keep_keys_out_of_logs()
 
+    begun: list[tuple[asyncio.AbstractEventLoop, asyncio.Task[Any]]] = []
+    is_off = False
+
+    async def cancellable() -> T:
+        task = asyncio.current_task()
+        assert task is not None
+        begun.append((asyncio.get_running_loop(), task))
+        if is_off:
+            work.close()
+            raise asyncio.CancelledError
+        return await work
+
     def whole() -> T:
         with asyncio.Runner() as runner:
-            return runner.run(work)
+            return runner.run(cancellable())
 
     with ThreadPoolExecutor(1) as pool:
         thread = pool.submit(threading.get_ident).result()
@@ -216,6 +228,12 @@ def worked(work: Coroutine[Any, Any, T]) -> T:
                 return working.result()
             except KeyboardInterrupt:
                 if not interrupt(thread):
+                    # Else the pool would wait until all of it is done, and paid for.
+                    is_off = True
+                    for loop, task in begun:
+                        # Its loop is closed where it has just ended.
+                        with suppress(RuntimeError):
+                            loop.call_soon_threadsafe(task.cancel)
                     raise
 
 

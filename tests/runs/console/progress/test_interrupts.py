@@ -29,7 +29,7 @@ from videoautoarena.agents.calls.ask import Asker
 from videoautoarena.memory.store.connection import Shutdown
 from videoautoarena.runs.console.progress import interrupts
 from videoautoarena.runs.console.progress.events import Listeners
-from videoautoarena.runs.console.progress.interrupts import _interrupts, heard, interrupt
+from videoautoarena.runs.console.progress.interrupts import _interrupts, heard, interrupt, worked
 
 SLOW = Manners(latency_s=(0.5, 0.5))
 ENDLESS = Manners(latency_s=(90, 90))
@@ -295,6 +295,28 @@ def test_of_several_runs_in_one_loop_each_hears_a_signal_and_the_last_restores_t
         run_it = partial(asyncio.run, asyncio.wait_for(both(), 60))
         run_it() if is_main else pool.submit(run_it).result()
     assert signal.getsignal(signal.SIGINT) == before
+
+
+def test_an_interrupt_before_anything_is_paid_for_ends_work_in_a_thread_at_once() -> None:
+    heard_of = list[str]()
+
+    async def work() -> None:
+        # As while a set is read, before anything hears interrupts.
+        os.kill(os.getpid(), signal.SIGINT)
+        try:
+            await asyncio.sleep(60)
+        except asyncio.CancelledError:
+            heard_of.append("cancelled")
+            raise
+        heard_of.append("paid")
+
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            worked(work())
+    finally:
+        signal.signal(signal.SIGINT, before)
+    assert heard_of == ["cancelled"]
 
 
 @pytest.mark.parametrize("under_way", [0, 3])
