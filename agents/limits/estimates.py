@@ -70,7 +70,7 @@ def limit_of(model: Model, role: Role) -> OutputLimit:
     What stands in `extra_body` counts as well: of several limits the highest, times the replies
     that one call draws.
     """
-    asked = model.sampling(role)
+    asked = {**model.maker.made_with(model), **model.sampling(role)}
 
     def whole(names: Iterable[str]) -> list[int]:
         found = [table.get(name) for table in (asked, extra_body(asked)) for name in names]

@@ -164,6 +164,10 @@ class Provider:
         """Return a call's options with the wish that its reply be held to a form."""
         return options
 
+    def made_with(self, model: ModelSettings) -> Mapping[str, Any]:  # noqa: ARG002
+        """Return the parameters that its chat model holds by itself, beside those of calls."""
+        return {}
+
     def sampling(self, model: ModelSettings, role: Role) -> dict[str, Any]:
         """Return the parameters by which a reply in `role` is drawn, as they are sent."""
         chosen = dict(model.parameters)

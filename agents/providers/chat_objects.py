@@ -164,6 +164,14 @@ class _HeldObjects(Provider):
         # An object is called as it is: whoever made it has said how.
         return {}
 
+    def made_with(self, model: ModelSettings) -> Mapping[str, Any]:
+        """Return the object's own parameters, its limit of output among them."""
+        from langchain_core.load import dumpd
+
+        # Whoever only looks at a run does without the object.
+        chat = _HELD.get(f"{OBJECT}:{model.name}")
+        return {} if chat is None else dict(dumpd(chat)["kwargs"])
+
     async def close(self, chat: Any) -> None:
         """Close what is known to hold connections."""
         for path in _CLOSERS:

@@ -9,6 +9,7 @@ import pytest
 from langchain_openai import ChatOpenAI
 
 import videoautoarena as va
+from videoautoarena.agents.limits.estimates import OUTPUT_AT_MOST, limit_of
 from videoautoarena.agents.models.registry import Model
 from videoautoarena.agents.providers.chat_objects import OBJECTS, hold
 from videoautoarena.agents.transport import redaction
@@ -67,3 +68,10 @@ def test_two_servers_under_one_name_are_refused() -> None:
     refuse_two_of_one_name([openai(), "offline:hawk", openai()])
     with pytest.raises(va.BadInput, match="different servers"):
         refuse_two_of_one_name([openai(), openai(base_url="http://b.test/v1")])
+
+
+def test_its_own_limit_of_output_is_what_a_cap_reckons_with() -> None:
+    large = Model.model_construct(alias="some", model=hold(openai(max_tokens=100_000)))
+    assert limit_of(large, "contestant") == (100_000, True)
+    plain = Model.model_construct(alias="some", model=hold(openai()))
+    assert limit_of(plain, "contestant") == (OUTPUT_AT_MOST, False)
