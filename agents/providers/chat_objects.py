@@ -28,11 +28,12 @@ OBJECT = "object"
 """Stands for the provider in names of chat models that were passed as objects."""
 LONGEST = 400
 """The most letters of such a name: a run refuses one of more than 500."""
-# What reaches a server, or holds a key, makes no other model.
+# What reaches a server, or holds a key, makes no other model, nor does what LangChain's own version
+# or the address decide.
 _NO_PART = re.compile(
     r"(?i)key|secret|token$|passw|credential|auth|cookie|header|url|base$|endpoint|proxy|region|"
     r"profile|time_?out|retries|client|callback|cache$|verbose|tags|metadata|organization|project|"
-    r"streaming|limiter|query"
+    r"streaming|limiter|query|stream_usage|disabled_params|api_type"
 )
 _PASS = re.compile(r"(?i)key|secret|token|passw|credential|auth|cookie|sig")
 """Names of headers, and of what stands in an address, that let somebody in."""

@@ -236,7 +236,8 @@ class OpenRuns(RunDoors[RunRequest]):
             async with self._closing_what_fails(request.out, session):
                 finished = await session.end()
         self._forget(request.out, session)
-        board = session.board = await session.aside(_rated, session)
+        # In a thread, so that an interrupt is heard however long it takes.
+        board = session.board = await asyncio.to_thread(_rated, session)
         return {
             "slots": finished.total,
             "settled": finished.settled,

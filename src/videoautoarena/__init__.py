@@ -19,7 +19,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from videoautoarena.memory.records.errors import ArenaError, BadInput
+    from videoautoarena.memory.records.errors import ArenaError, BadInput, ForeignRun
     from videoautoarena.runs.api.bench import Bench, DialogueScores, Scores, TaskScores, open_bench
     from videoautoarena.runs.api.play import add, asimulate, freeze, simulate
     from videoautoarena.runs.api.results import (
@@ -52,6 +52,7 @@ __all__ = [
     "Categories",
     "Costs",
     "DialogueScores",
+    "ForeignRun",
     "Frames",
     "Labels",
     "Leaderboard",
@@ -79,7 +80,7 @@ __all__ = [
     "simulate",
 ]
 _MODULES = {
-    "memory.records.errors": ("ArenaError", "BadInput"),
+    "memory.records.errors": ("ArenaError", "BadInput", "ForeignRun"),
     "runs.api.bench": ("Bench", "DialogueScores", "Scores", "TaskScores", "open_bench"),
     "runs.api.results": (
         *("Categories", "Costs", "Labels", "Profile", "Profiles", "Realism", "Setup"),

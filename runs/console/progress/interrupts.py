@@ -237,14 +237,14 @@ def worked(work: Coroutine[Any, Any, T]) -> T:
                     raise
 
 
-class _Heard(NamedTuple):
+class _SignalListeners(NamedTuple):
     """What one piece of work does at signals."""
 
     handlers: Mapping[signal.Signals, Callable[[], None]]
     is_waited_for: Callable[[], bool]
 
 
-_hearing: list[_Heard] = []
+_hearing: list[_SignalListeners] = []
 """What hears signals in the main thread: one event loop may play several runs at once."""
 _before: dict[signal.Signals, _Handler] = {}
 """The handlers that were there before any of it."""
@@ -279,7 +279,7 @@ def heard(
             if not _elsewhere[place]:
                 del _elsewhere[place]
         return
-    one = _Heard(handlers, is_waited_for)
+    one = _SignalListeners(handlers, is_waited_for)
     _hearing.append(one)
     try:
         for number in handlers:
