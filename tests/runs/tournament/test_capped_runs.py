@@ -78,7 +78,7 @@ def test_a_cap_buys_about_its_share_of_the_battles(
         stage = Stage(tmp_path, server, videos=4)
         whole = stage.play(tmp_path / "whole", concurrency=16)
         kept = {battle.id: battle for battle in battles_of(tmp_path / "whole")}
-        for places, share in ((1, 0.5), (16, 0.1)):
+        for places, share in ((1, 0.5), (16, 0.25)):
             out = tmp_path / f"of-{share}-{places}"
             cap = share * whole.spent.usd
             found = stage.play(out, concurrency=places, max_usd=cap)
