@@ -142,7 +142,9 @@ def ending(finished: Finished, out: Path) -> int:
     if finished.board is not None and finished.board.leads:
         from videoautoarena.runs.views.results.leaderboard import leaderboard_report
 
-        say(leaderboard_report(finished.board).lines()[-1])
+        headline = leaderboard_report(finished.board).headline
+        if headline is not None:
+            say(headline.text)
     say(f"done: {finished.settled}{of} battles settled{voids}; see: arena leaderboard {shown}")
     if finished.bench is not None:
         say_made(finished.bench)

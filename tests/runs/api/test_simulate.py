@@ -72,6 +72,9 @@ def test_the_same_command_again_pays_nothing_and_changes_nothing(
     again = terminal.simulate("--videos", clips, *SMALL)
     assert again.code == 0
     assert "0 of 6 battles left" in again.err
+    # Who leads, in the words of the leaderboard.
+    leads = again.err.splitlines()[-2]
+    assert leads in terminal.arena("leaderboard", "arena-out").out.replace("\n", " ")
     assert terminal.arena("battles", "arena-out", "--jsonl").out == before
 
 
