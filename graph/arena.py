@@ -53,7 +53,7 @@ async def take(state: LaneState, runtime: Runtime[Lane]) -> Update:
     return {"block": runtime.context.game.take()}
 
 
-def after_take(state: LaneState, runtime: Runtime[Lane]) -> list[Send] | Literal["__end__"]:
+async def after_take(state: LaneState, runtime: Runtime[Lane]) -> list[Send] | Literal["__end__"]:
     """Send every visit of the block to be played, side by side."""
     block = state["block"]
     if block is None:

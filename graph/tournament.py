@@ -130,12 +130,12 @@ async def abandon(state: VideoState, runtime: Runtime[Arena]) -> Update:
     return {"settled": settled}
 
 
-def after_examiner(state: VideoState) -> Literal["persona", "abandon"]:
+async def after_examiner(state: VideoState) -> Literal["persona", "abandon"]:
     """Go on to the personas, unless the video could not be examined."""
     return "abandon" if state.get("failure") else "persona"
 
 
-def after_persona(state: VideoState) -> list[Send] | Literal["abandon"]:
+async def after_persona(state: VideoState) -> list[Send] | Literal["abandon"]:
     """Send each user down a lineage of its own."""
     if state.get("failure"):
         return "abandon"
