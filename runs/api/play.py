@@ -184,6 +184,7 @@ def _listeners(*, quiet: bool) -> Listeners:
         BattleSettled,
         Listeners,
         RunBegun,
+        RunEnded,
         RunEvent,
         nobody,
     )
@@ -191,6 +192,7 @@ def _listeners(*, quiet: bool) -> Listeners:
     if quiet:
         return Listeners(lambda _line: None, nobody)
     done = total = 0
+    is_line_open = False
 
     def write(text: str) -> None:
         # Python may have no stderr, as under pythonw.
@@ -198,8 +200,18 @@ def _listeners(*, quiet: bool) -> Listeners:
             sys.stderr.write(text)
             sys.stderr.flush()
 
+    def close_line() -> None:
+        nonlocal is_line_open
+        if is_line_open:
+            write("\n")
+        is_line_open = False
+
+    def say(line: str) -> None:
+        close_line()
+        write(f"{line}\n")
+
     def hear(event: RunEvent) -> None:
-        nonlocal done, total
+        nonlocal done, total, is_line_open
         match event:
             case RunBegun():
                 total = len(event.slots)
@@ -207,9 +219,12 @@ def _listeners(*, quiet: bool) -> Listeners:
             case BattleSettled():
                 done += 1
                 # A notebook and a terminal both write over the line.
-                write(f"\r{done} of {total} battles" + ("\n" if done == total else ""))
+                write(f"\r{done} of {total} battles")
+                is_line_open = True
+            case RunEnded():
+                close_line()
 
-    return Listeners(lambda line: write(f"{line}\n"), hear)
+    return Listeners(say, hear)
 
 
 def _played(open_run: Callable[[Listeners], RunSession], out: Path, *, quiet: bool) -> Run:

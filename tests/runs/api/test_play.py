@@ -284,3 +284,14 @@ def test_a_graph_of_ones_own_may_play_a_run_in_a_node(ground: Path, tmp_path: Pa
     assert asyncio.run(whole.ainvoke({"settled": 0}, config)) == {"settled": 6}
     # Of its own three steps alone, and nothing of the run within.
     assert len(list(saver.list(config))) == 4
+
+
+def test_the_count_of_battles_leaves_each_line_to_itself(
+    ground: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    va.simulate(ground / "clips", out=tmp_path / "out", models=CAST, rounds=1)
+    lines = capsys.readouterr().err.split("\n")
+    (counted,) = [line for line in lines if "\r" in line]
+    assert counted.split("\r")[-1] == "6 of 6 battles"
+    assert counted.startswith("\r")
+    assert lines[-1] == ""
