@@ -65,10 +65,13 @@ def test_a_run_that_its_thread_has_left_is_taken_over(
     async def play() -> None:
         runs = OpenRuns()
         await runs.open(request_, "a", nobody)
-        await runs.open(request_, "b", nobody)
-        await runs.rate(request_, "b", nobody)
+        counts = await runs.open(request_, "b", nobody)
+        assert (counts["slots"], counts["left"]) == (6, 6)
+        assert (await runs.rate(request_, "b", nobody))["settled"] == 0
 
     asyncio.run(play())
+    # Closed by whoever took it over, so that it can be opened again.
+    assert va.simulate(out=request_.out, quiet=True).status().settled == 6
 
 
 def test_a_graph_alone_does_not_join_the_game_of_another(request_: RunRequest) -> None:
