@@ -80,10 +80,7 @@ async def until_drained(asker: InFlight, work: Awaitable[object]) -> bool:
         if not main.done():
             main.cancel()
             await asyncio.wait({main})
-    if main.cancelled():
-        return True
-    main.result()
-    return False
+    return _was_cancelled(main)
 
 
 async def interruptible(
@@ -98,9 +95,14 @@ async def interruptible(
         if not main.done():
             main.cancel()
             await asyncio.wait({main})
-    if main.cancelled():
+    return _was_cancelled(main)
+
+
+def _was_cancelled(ended: asyncio.Future[Any]) -> bool:
+    """Return whether work was cut off; raise the error that it ended with."""
+    if ended.cancelled():
         return True
-    main.result()
+    ended.result()
     return False
 
 
