@@ -50,7 +50,7 @@ class VisitState(TypedDict):
 
 async def take(state: LaneState, runtime: Runtime[Lane]) -> Update:
     """Take the next block that nobody has begun."""
-    return {"block": runtime.context.game.take()}
+    return {"block": runtime.context.game.queue.take()}
 
 
 async def after_take(state: LaneState, runtime: Runtime[Lane]) -> list[Send] | Literal["__end__"]:
@@ -58,7 +58,7 @@ async def after_take(state: LaneState, runtime: Runtime[Lane]) -> list[Send] | L
     block = state["block"]
     if block is None:
         return "__end__"
-    visits = runtime.context.game.blocks[block]
+    visits = runtime.context.game.queue.blocks[block]
     return [Send("visit", VisitState(video=v.video, generation=v.generation)) for v in visits]
 
 
@@ -120,7 +120,7 @@ def arena_graph(context: type[R], doors: RunDoors[R]) -> ArenaGraph[R]:
         request = request_of(runtime)
         async with doors.playing(request, _owner(runtime), runtime.stream_writer) as game:
             # Two steps a block, and the way in and out.
-            limit = 2 * len(game.blocks) + 8
+            limit = 2 * len(game.queue.blocks) + 8
             blocks = lane.ainvoke({}, {"recursion_limit": limit}, context=Lane(game))
             # A run of its own, to which neither callbacks nor the checkpointer of a server come
             # down: it would keep at three times a battle's CPU what the run's file knows.

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 from abc import ABC, abstractmethod
 from collections.abc import Awaitable, Callable, Mapping, Sequence, Set
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
 from typing import Any, Generic, NamedTuple, Protocol, TypeVar
+from weakref import WeakValueDictionary
 
 from pydantic import BaseModel
 from typing_extensions import TypedDict
@@ -117,15 +119,34 @@ class Visit(NamedTuple):
     generation: int
 
 
+class BlockQueue:
+    """The blocks of a run that are left, each begun once and in stored order."""
+
+    def __init__(self, blocks: Sequence[Sequence[Visit]]) -> None:
+        self.blocks = blocks
+        """The visits of each block, in stored order."""
+        self._left = iter(range(len(blocks)))
+        # Weak, so that a lock lives only while somebody holds it or waits for it.
+        self._locks = WeakValueDictionary[str, asyncio.Lock]()
+
+    def take(self) -> int | None:
+        """Return the number of the next block; None where all have begun."""
+        return next(self._left, None)
+
+    def turn_of(self, video: str) -> asyncio.Lock:
+        """Return the lock that whoever plays a video holds.
+
+        Two visits of one video at once would both ask its examiner, under one and the same key.
+        """
+        return self._locks.setdefault(video, asyncio.Lock())
+
+
 class LiveRun(Protocol):
     """A run that is being played, in this process or on other machines."""
 
     @property
-    def blocks(self) -> Sequence[Sequence[Visit]]:
-        """The visits of each block that was left when the game began, in stored order."""
-
-    def take(self) -> int | None:
-        """Return the number of the next block that nobody has begun; None where none is left."""
+    def queue(self) -> BlockQueue:
+        """The blocks that were left when it began."""
 
     def visiting(self, visit: Visit) -> AbstractAsyncContextManager[Arena | None]:
         """Yield what a visit is played with; None where other machines have played it."""

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from videoautoarena.agents.limits.prices import NOTHING
-from videoautoarena.graph.context import Visit
+from videoautoarena.graph.context import BlockQueue, Visit
 from videoautoarena.memory.store.shares import Unit
 from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.bench.play.work import OnPlayed, Remaining
@@ -41,7 +41,7 @@ from videoautoarena.runs.run.rundir.opener import Opened
 from videoautoarena.runs.run.rundir.reader import run_file
 from videoautoarena.runs.run.rundir.slots import Lineup, newcomers_among
 from videoautoarena.runs.tournament.runner import Early, Limits
-from videoautoarena.runs.tournament.schedule import BlockQueue, blocks_of
+from videoautoarena.runs.tournament.schedule import blocks_of
 
 
 @dataclass(frozen=True)
@@ -216,15 +216,6 @@ class ClusterGame:
     def calls(self) -> Crew:
         """What makes its calls."""
         return self.crew
-
-    @property
-    def blocks(self) -> Sequence[Sequence[Visit]]:
-        """The visits of each block that was left when the game began, in stored order."""
-        return self.queue.blocks
-
-    def take(self) -> int | None:
-        """Return the number of the next block that nobody has begun; None where none is left."""
-        return self.queue.take()
 
     @asynccontextmanager
     async def visiting(self, visit: Visit) -> AsyncIterator[None]:

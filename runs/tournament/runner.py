@@ -6,7 +6,7 @@ import asyncio
 import os
 import time
 from collections import Counter
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator
 from contextlib import (
     AbstractAsyncContextManager,
     AsyncExitStack,
@@ -24,7 +24,7 @@ from videoautoarena.agents.limits.budget import CappedBudget
 from videoautoarena.agents.limits.caps import SpendCaps
 from videoautoarena.agents.limits.outages import PATIENCE_S, Outage
 from videoautoarena.agents.limits.prices import NOTHING, MoneyAndTokens
-from videoautoarena.graph.context import Arena, LiveRun, Visit, always
+from videoautoarena.graph.context import Arena, BlockQueue, LiveRun, Visit, always
 from videoautoarena.graph.slot_ids import PERSONAS, base_of
 from videoautoarena.memory.records.records import Battle, Draw, VideoFrames
 from videoautoarena.memory.records.slots import Slots
@@ -87,7 +87,6 @@ from videoautoarena.runs.tournament.draws import (
 from videoautoarena.runs.tournament.forecast import spend_order_of
 from videoautoarena.runs.tournament.schedule import (
     Ahead,
-    BlockQueue,
     blocks_of,
 )
 from videoautoarena.video.sampling.cache import FrameCache
@@ -253,7 +252,6 @@ class RunSession:
         self._game: PlayedGame | None = None
         self._undo = AsyncExitStack()
         self._is_draining = False
-        self._is_cut_off = False
 
     @property
     def under_way(self) -> int:
@@ -469,15 +467,6 @@ class RunInProgress:
         """What makes its calls."""
         return self.asker
 
-    @property
-    def blocks(self) -> Sequence[Sequence[Visit]]:
-        """The visits of each block that was left when the game began, in stored order."""
-        return self.queue.blocks
-
-    def take(self) -> int | None:
-        """Return the number of the next block that nobody has begun; None where none is left."""
-        return self.queue.take()
-
     @asynccontextmanager
     async def visiting(self, visit: Visit) -> AsyncIterator[Arena]:
         """Yield the arena in which a video is played as far as its visit goes."""
@@ -572,7 +561,7 @@ async def _played_here(
     async with playing(
         run, budget, limits=limits, hear=hear, newcomers_only=newcomers_only, aside=aside
     ) as game:
-        turns = dict.fromkeys(visit.video for block in game.blocks for visit in block)
+        turns = dict.fromkeys(visit.video for block in game.queue.blocks for visit in block)
         async with game.ahead.over(list(turns), game.is_over):
             yield game
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
 from contextlib import asynccontextmanager, suppress
-from weakref import WeakValueDictionary
 
 import numpy as np
 
@@ -13,27 +12,6 @@ from videoautoarena.graph.context import Visit
 from videoautoarena.memory.records.errors import ArenaError
 from videoautoarena.memory.records.records import Slot
 from videoautoarena.memory.records.slots import Longs, Slots
-
-
-class BlockQueue:
-    """The blocks of a run that are left, each begun once and in stored order."""
-
-    def __init__(self, blocks: Sequence[Sequence[Visit]]) -> None:
-        self.blocks = blocks
-        self._left = iter(range(len(blocks)))
-        # Weak, so that a lock lives only while somebody holds it or waits for it.
-        self._locks = WeakValueDictionary[str, asyncio.Lock]()
-
-    def take(self) -> int | None:
-        """Return the number of the next block; None where all have begun."""
-        return next(self._left, None)
-
-    def turn_of(self, video: str) -> asyncio.Lock:
-        """Return the lock that whoever plays a video holds.
-
-        Two visits of one video at once would both ask its examiner, under one and the same key.
-        """
-        return self._locks.setdefault(video, asyncio.Lock())
 
 
 def blocks_of(slots: Iterable[Slot]) -> list[list[Visit]]:

@@ -12,7 +12,7 @@ from typing import Any
 
 from tests.support.lanes import BlockGame
 from tests.support.one_loop import LEASE_S, asking, carried, end, hired
-from videoautoarena.graph.context import Visit
+from videoautoarena.graph.context import BlockQueue, Visit
 from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.cluster.fence import RemoteCall
 from videoautoarena.runs.cluster.jobs import Job, Unit, WorkerSetup
@@ -25,7 +25,7 @@ from videoautoarena.runs.run.rundir.opener import Opened
 from videoautoarena.runs.run.rundir.reader import run_file
 from videoautoarena.runs.run.rundir.slots import Lineup, newcomers_among
 from videoautoarena.runs.tournament.runner import Limits
-from videoautoarena.runs.tournament.schedule import BlockQueue, blocks_of
+from videoautoarena.runs.tournament.schedule import blocks_of
 
 
 class Ended(BaseException):

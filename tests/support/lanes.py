@@ -11,9 +11,8 @@ from typing import Any
 from pydantic import BaseModel
 
 from videoautoarena.graph.arena import arena_graph
-from videoautoarena.graph.context import RunDoors, Tell, Update, Visit
+from videoautoarena.graph.context import BlockQueue, RunDoors, Tell, Update, Visit
 from videoautoarena.runs.tournament.runner import Early
-from videoautoarena.runs.tournament.schedule import BlockQueue
 
 
 class Nothing(BaseModel):
@@ -51,13 +50,6 @@ class BlockGame:
     newcomers: Sequence[str] = ()
     meet: Callable[[str], Awaitable[None]] = nobody
 
-    @property
-    def blocks(self) -> Sequence[Sequence[Visit]]:
-        return self.queue.blocks
-
-    def take(self) -> int | None:
-        return self.queue.take()
-
     @asynccontextmanager
     async def visiting(self, visit: Visit) -> AsyncIterator[None]:
         async with self.queue.turn_of(visit.video):
@@ -86,7 +78,7 @@ class BlockDoors(RunDoors[Nothing]):
     game: BlockGame
 
     async def open(self, _request: Any, _owner: str, _tell: Tell) -> Update:
-        return {"left": len(self.game.blocks), "newcomers": 0}
+        return {"left": len(self.game.queue.blocks), "newcomers": 0}
 
     @asynccontextmanager
     async def playing(self, _request: Any, _owner: str, _tell: Tell) -> AsyncIterator[BlockGame]:
