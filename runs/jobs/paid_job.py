@@ -196,16 +196,6 @@ class JobPlan:
         return +most
 
     @property
-    def cost_usd(self) -> float | None:
-        """Expected cost; None without a price."""
-        return self.usd
-
-    @property
-    def cost_usd_at_most(self) -> float | None:
-        """Highest cost; None without a price."""
-        return self.most_usd
-
-    @property
     def usd(self) -> float | None:
         """Expected cost; None if a price is unknown."""
         return known_sum(line.usd for line in self.lines)

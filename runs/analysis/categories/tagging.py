@@ -98,6 +98,16 @@ class TagPlan(JobPlan):
         """One a question."""
         return self.most_calls
 
+    @property
+    def cost_usd(self) -> float | None:
+        """Expected cost; None without a price."""
+        return self.usd
+
+    @property
+    def cost_usd_at_most(self) -> float | None:
+        """Highest cost; None without a price."""
+        return self.most_usd
+
     def headlines(self) -> Iterator[str]:
         """Yield how many questions and calls there are."""
         yield (

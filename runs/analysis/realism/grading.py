@@ -109,6 +109,16 @@ class GradingPlan(JobPlan):
     elsewhere: int
     """Real questions about no video of the run, which cannot be graded."""
 
+    @property
+    def cost_usd(self) -> float | None:
+        """Expected cost; None without a price."""
+        return self.usd
+
+    @property
+    def cost_usd_at_most(self) -> float | None:
+        """Highest cost; None without a price."""
+        return self.most_usd
+
     def headlines(self) -> Iterator[str]:
         """Yield how many questions and calls there are."""
         yield (
