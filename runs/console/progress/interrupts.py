@@ -6,7 +6,7 @@ import asyncio
 import signal
 import threading
 from collections.abc import Awaitable, Callable, Coroutine, Iterator, Mapping
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import contextmanager, suppress
 from types import FrameType
 from typing import Any, NamedTuple, Protocol, TypeAlias, TypeVar
@@ -222,21 +222,48 @@ def worked(work: Coroutine[Any, Any, T]) -> T:
         with asyncio.Runner() as runner:
             return runner.run(cancellable())
 
+    def stop(_number: int, _frame: FrameType | None) -> None:
+        nonlocal is_off
+        if interrupt(thread):
+            return
+        # Else the pool would wait until all of it is done, and paid for.
+        is_off = True
+        for loop, task in begun:
+            # Its loop is closed where it has just ended.
+            with suppress(RuntimeError):
+                loop.call_soon_threadsafe(task.cancel)
+
     with ThreadPoolExecutor(1) as pool:
         thread = pool.submit(threading.get_ident).result()
-        working = pool.submit(whole)
-        while True:
+        # An error raised by a signal could come between any two lines, and leave the work alone.
+        with _sigint_calls(stop):
+            working = pool.submit(whole)
+            # A signal that comes just as a lock is waited for is told of once the wait has ended.
+            while not wait([working], timeout=0.1).done:
+                pass
             try:
-                return working.result()
-            except KeyboardInterrupt:
-                if not interrupt(thread):
-                    # Else the pool would wait until all of it is done, and paid for.
-                    is_off = True
-                    for loop, task in begun:
-                        # Its loop is closed where it has just ended.
-                        with suppress(RuntimeError):
-                            loop.call_soon_threadsafe(task.cancel)
+                result = working.result()
+            except asyncio.CancelledError:
+                if not is_off:
                     raise
+    if is_off:
+        raise KeyboardInterrupt
+    return result
+
+
+@contextmanager
+def _sigint_calls(handler: Callable[[int, FrameType | None], None]) -> Iterator[None]:
+    """Set what SIGINT calls, where this is the main thread and it is not ignored."""
+    before = signal.getsignal(signal.SIGINT)
+    is_main = threading.current_thread() is threading.main_thread()
+    if not is_main or before in (signal.SIG_IGN, None):
+        yield
+        return
+    signal.signal(signal.SIGINT, handler)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 class _SignalListeners(NamedTuple):
