@@ -7,8 +7,8 @@ more than a little. The answers, analyses and briefs are as long as those of rea
 frames, the file may hold 20 KB a battle.
 
 With `slots` a run of 5,000 videos and 50 rounds, which has 750,000 slots, is begun and played until
-an interrupt after some thousand battles; a second process continues it for a few more; a third is
-`arena status`. None of them may ever hold 500 MB, and the last may take 5 s of CPU. A process that
+an interrupt after some thousand battles; a second process continues it for a few more, a third does
+so as a program does that imports the arena, and a fourth is `arena status`. None of them may ever hold 500 MB, and the last may take 5 s of CPU. A process that
 begins a run of sixty videos says what there is without slots.
 """
 
@@ -43,6 +43,7 @@ from benchmarks.canned import (
 )
 from videoautoarena.runs.cli.program.ending import run_async
 from videoautoarena.runs.console.progress.events import BattleSettled, Hear, Listeners, all_of
+from videoautoarena.runs.console.progress.interrupts import worked
 from videoautoarena.runs.console.progress.live import LiveConsole, plain_lines
 from videoautoarena.runs.console.progress.trace import TraceFile
 from videoautoarena.runs.run.rundir.reader import RUN_FILE
@@ -142,16 +143,21 @@ class Until:
                 os.kill(os.getpid(), signal.SIGINT)
 
 
-def play_slots(folder: Path, shape: Shape, battles: int, *, is_new: bool) -> None:
-    """Begin or continue a run and play so many battles of it, as the commands do."""
+def play_slots(folder: Path, shape: Shape, battles: int, *, phase: str) -> None:
+    """Begin or continue a run and play so many battles of it, as a command or a program does."""
+    is_new = phase == "begin"
     run = (begun if is_new else continued)(folder, shape)
     introduce(run, folder / "out", say=_nobody, assumed_cast=False, exists=not is_new)
     until = Until(battles)
+    curve = Curve(every=max(1, battles // SAMPLES))
+    do = worked if phase == "python" else run_async
     with everybody(folder) as hear:
-        listeners = Listeners(say=_nobody, hear=all_of(hear, until.hear))
-        finished = run_async(played(run, folder, listeners=listeners))
+        listeners = Listeners(say=_nobody, hear=all_of(hear, curve.hear, until.hear))
+        finished = do(played(run, folder, listeners=listeners))
     if until.settled < battles or finished.voids:
         raise RuntimeError(f"{finished} after {until.settled} battles")
+    growth = curve.growth_mb(battles // 10)
+    print(f"{phase}: {growth:.1f} MB of growth after its first tenth", file=sys.stderr)
 
 
 def _nobody(_line: str) -> None:
@@ -186,6 +192,7 @@ def measure_slots(
         f"a run of {small.battles} slots": phase("begin", "small", small, small.battles),
         f"begun, {battles} battles played": phase("begin", "large", shape, battles),
         f"continued, {more} battles played": phase("continue", "large", shape, more),
+        f"from Python, {more} battles played": phase("python", "large", shape, more),
         "arena status": took(arena, "status", folder / "large" / "out"),
     }
 
@@ -199,7 +206,7 @@ def main_slots(arguments: Sequence[str]) -> int:
     shape = Shape(options.videos, options.rounds)
     if options.only:
         phase, folder = options.only
-        play_slots(Path(folder), shape, options.battles, is_new=phase == "begin")
+        play_slots(Path(folder), shape, options.battles, phase=phase)
         return 0
     with tempfile.TemporaryDirectory() as name:
         small = Shape(options.small, SMALL.rounds)
