@@ -8,8 +8,9 @@ frames, the file may hold 20 KB a battle.
 
 With `slots` a run of 5,000 videos and 50 rounds, which has 750,000 slots, is begun and played until
 an interrupt after some thousand battles; a second process continues it for a few more, a third does
-so as a program does that imports the arena, and a fourth is `arena status`. None of them may ever hold 500 MB, and the last may take 5 s of CPU. A process that
-begins a run of sixty videos says what there is without slots.
+so as a program does that imports the arena, and a fourth is `arena status`. None of them may ever
+hold 500 MB, and the last may take 5 s of CPU. A process that begins a run of sixty videos says what
+there is without slots.
 """
 
 from __future__ import annotations
