@@ -158,7 +158,8 @@ def play_slots(folder: Path, shape: Shape, battles: int, *, phase: str) -> None:
     if until.settled < battles or finished.voids:
         raise RuntimeError(f"{finished} after {until.settled} battles")
     growth = curve.growth_mb(battles // 10)
-    print(f"{phase}: {growth:.1f} MB of growth after its first tenth", file=sys.stderr)
+    at_first = f"{curve.points[0][1]:.0f} MB at first"
+    print(f"{phase}: {at_first}, {growth:.1f} MB more after its first tenth", file=sys.stderr)
 
 
 def _nobody(_line: str) -> None:

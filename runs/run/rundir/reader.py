@@ -448,11 +448,14 @@ def marks(manifest: dict[str, Any]) -> tuple[str, ...]:
 
 def damage(store: Store) -> list[str]:
     """Return a line for each video with frames that are damaged or approximate."""
-    paths = {video.id: safe(video.path) for video in store.videos()}
     kinds = {
         "damaged; a frame that cannot be decoded is replaced by its neighbour": store.damaged(),
         "may not match their times exactly": store.approximate(),
     }
+    if not any(kinds.values()):
+        # Few runs have any, and all videos of a large one are hundreds of megabytes.
+        return []
+    paths = {video.id: safe(video.path) for video in store.videos()}
     return [
         f"{paths.get(video, video)}: {counted(frames, 'frame')} {what}"
         for what, found in kinds.items()
