@@ -418,6 +418,9 @@ class _Call(Listener):
         if not self.is_funded(sent) and not await cap.enlarge(self.hold, self.model, sent):
             await self.asker._go_broke()
 
+    def set_down(self) -> None:
+        self.asker.spend_cap.set_down(self.hold)
+
     def learnt(self, line: str) -> None:
         self._emit("learnt", text=line)
 

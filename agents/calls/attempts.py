@@ -8,6 +8,7 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from functools import partial
 from itertools import count
 from typing import NamedTuple, Protocol
 from urllib.parse import urlsplit
@@ -16,6 +17,7 @@ from videoautoarena.agents.calls.clients import Client, Load, OutgoingCall, Rece
 from videoautoarena.agents.calls.retry import fault_of, gives_up, pause_s
 from videoautoarena.agents.limits.estimates import OUTPUT_LIMITS, Estimates, frame_tokens
 from videoautoarena.agents.limits.outages import ServerWait, ServerWaits
+from videoautoarena.agents.limits.prefixes import CachePrefix, CachePrefixes
 from videoautoarena.agents.limits.prices import cost_of
 from videoautoarena.agents.limits.scheduler import ModelQueue, Scheduler, SendTurn, giving_back
 from videoautoarena.agents.limits.server_limits import ShapedCall
@@ -88,6 +90,9 @@ class Listener(Protocol):
     async def funded(self, sent: Request) -> None:
         """Return once enough is set aside for a try."""
 
+    def set_down(self) -> None:
+        """Take note that the next try waits for another call, and needs no money until then."""
+
     def learnt(self, line: str) -> None:
         """Take a line about what its tries taught of the server."""
 
@@ -104,6 +109,7 @@ class Attempts:
     most_tries: int = sys.maxsize
     """However patient a fault would be met otherwise."""
     waits: ServerWaits = field(default_factory=ServerWaits)
+    prefixes: CachePrefixes = field(default_factory=CachePrefixes)
     _clients: dict[Model, Client] = field(default_factory=dict)
 
     async def aclose(self) -> None:
@@ -190,9 +196,11 @@ class Attempts:
     ) -> SendTurn:
         """Return a turn of a try that is well funded, and of a size that is taken, once it comes.
 
-        It waits for either without a place, and without keeping others from what they wait for:
-        they might be those who make room for it.
+        It waits for either, and for another call that leads its prefix, without a place, and
+        without keeping others from what they wait for: they might be those who make room for it.
         """
+        limits = self.estimates.limits
+        patience_s = shaped.model.timeout_s
         while True:
             if not listener.is_funded(request):
                 shaped.let_go()
@@ -200,7 +208,12 @@ class Attempts:
             await shaped.ready()
             fitted = shaped.fitted(request)
             tokens = tokens_of(shaped.model, fitted) if queue.pacer else 0.0
-            turn = await self.turns.take(queue, tokens, rank=listener.rank)
+            prefix = self.prefixes.of(shaped.model, fitted, limits)
+            turn = await self.turns.take(queue, tokens, rank=listener.rank, prefix=prefix)
+            if isinstance(turn, CachePrefix):
+                listener.set_down()
+                patience_s = await turn.opened(patience_s)
+                continue
             if listener.is_funded(fitted) and shaped.is_ready:
                 return turn
             turn.tokens = 0.0
@@ -213,7 +226,7 @@ class Attempts:
     ) -> tuple[ReceivedReply | CallFault, float]:
         loop = asyncio.get_running_loop()
         began_s = loop.time()
-        got = await self._send(key, request, shaped)
+        got = await self._send(turn, key, request, shaped)
         _note(turn, got)
         if isinstance(got, ReceivedReply):
             limit = self.estimates.limit_of(shaped.model, request.role)
@@ -221,7 +234,7 @@ class Attempts:
         return got, loop.time() - began_s
 
     async def _send(
-        self, key: str, request: Request, shaped: ShapedCall
+        self, turn: SendTurn, key: str, request: Request, shaped: ShapedCall
     ) -> ReceivedReply | CallFault:
         model = shaped.model
         if model not in self._clients:
@@ -236,6 +249,7 @@ class Attempts:
             system_role=form.system_role,
             is_streamed=form.is_streamed,
             reply_form=shaped.reply_form(request),
+            on_beginning=partial(_begin, turn),
         )
         try:
             # Not sent at all: a 413 that comes before the body is read reaches Gemini's client as a
@@ -350,6 +364,12 @@ def _with_address(fault: CallFault, model: Model) -> CallFault:
         return fault
     asked = redacted(model.base_url, key_env=model.key_env)[:LONGEST_ADDRESS]
     return replace(fault, reason=f"{fault.reason.rstrip('.')} (base_url {asked}{hint})")
+
+
+def _begin(turn: SendTurn) -> None:
+    """Take note that a reply has begun, which others of its prefix may wait for."""
+    if turn.prefix is not None:
+        turn.prefix.begin(asyncio.get_running_loop().time())
 
 
 def _note(turn: SendTurn, got: ReceivedReply | CallFault) -> None:

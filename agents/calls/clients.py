@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, cast
@@ -57,17 +57,28 @@ class PieceCount(NamedTuple):
     """Whether the piece brings words as well."""
 
 
-async def whole_of(pieces: AsyncIterator[AIMessage]) -> AIMessage:
+def _unheard() -> None:
+    """Tell nobody."""
+
+
+async def whole_of(
+    pieces: AsyncIterator[AIMessage], on_first: Callable[[], None] = _unheard
+) -> AIMessage:
     """Return the message that the pieces of a streamed reply make together.
 
-    Metadata, such as the ending and the model's name, are those stated last.
+    Metadata, such as the ending and the model's name, are those stated last. `on_first` is called
+    when the first piece has come.
 
     Raises:
         GarbledAnswer: no piece came.
     """
     from langchain_core.messages import AIMessageChunk
 
-    parts = [piece async for piece in pieces]
+    parts: list[AIMessage] = []
+    async for piece in pieces:
+        if not parts:
+            on_first()
+        parts.append(piece)
     chunks = [piece for piece in parts if isinstance(piece, AIMessageChunk)]
     if not chunks:
         if parts:
@@ -224,6 +235,8 @@ class OutgoingCall:
     """Whether the reply is asked for in pieces, whatever its model's parameters say."""
     reply_form: ReplyForm | None = None
     """Format that the server is asked to hold the reply to; None: none."""
+    on_beginning: Callable[[], None] = _unheard
+    """Called when the first piece of a reply has come that comes in pieces."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -305,8 +318,9 @@ class ChatClient:
         if sending.reply_form is not None:
             options = model.maker.held_to(model, options, sending.reply_form)
         is_streamed = sending.is_streamed or self._model.streams
+        on_first = sending.on_beginning if is_streamed else None
         with carrying(run), hearing() as heard:
-            message = await self._invoke(chat, laid_out, options, is_streamed=is_streamed)
+            message = await self._invoke(chat, laid_out, options, on_first)
         whole = received(message)
         if whole.cost_usd is None and heard.cost_usd is not None:
             whole = replace(whole, cost_usd=heard.cost_usd)
@@ -344,9 +358,9 @@ class ChatClient:
         chat: BaseChatModel,
         laid_out: list[BaseMessage],
         options: dict[str, Any],
-        *,
-        is_streamed: bool,
+        on_first: Callable[[], None] | None,
     ) -> BaseMessage:
+        """Return the reply, in pieces where there is an `on_first` that hears of the first."""
         if self._model.is_offline:
             return await chat.ainvoke(laid_out)
         ask_guard()
@@ -354,11 +368,11 @@ class ChatClient:
             # The clients' own limits would run out while the process is stopped.
             try:
                 async with deadline(self._model.timeout_s):
-                    if is_streamed:
+                    if on_first is not None:
                         # Without these, some clients do not ask how many tokens a streamed reply
                         # took.
                         options |= self._model.maker.stream_options() or {}
-                        message = await whole_of(chat.astream(laid_out, **options))
+                        message = await whole_of(chat.astream(laid_out, **options), on_first)
                     else:
                         message = await chat.ainvoke(laid_out, **options)
             except _UNREADABLE as error:
@@ -366,7 +380,8 @@ class ChatClient:
                 stated = error.args[0] if error.args and isinstance(error.args[0], dict) else None
                 body = error_in_text(answer.text) or stated
                 raise GarbledAnswer(f"{type(error).__name__}: {error}", body) from None
-            if _is_no_reply(message) or (is_streamed and self._lacks_ending(message)):
+            is_cut = on_first is not None and self._lacks_ending(message)
+            if is_cut or _is_no_reply(message):
                 body = error_in_text(answer.text)
                 if body is not None:
                     raise GarbledAnswer("the answer holds an error instead of a reply", body)

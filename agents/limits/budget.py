@@ -103,6 +103,8 @@ class CallReserve:
     place: int = 0
     """Place of the battle that the call is made for."""
     let_through: asyncio.Future[bool] | None = None
+    is_set_down: bool = False
+    """Nothing is set aside while the call waits for another one."""
 
 
 @dataclass
@@ -148,7 +150,11 @@ class CappedBudget(SpendCap):
 
     def is_enough(self, hold: SpendHold, model: Model, request: Request) -> bool:
         """Return whether enough is set aside for a call, by what is known of its server now."""
-        if not isinstance(hold, CallReserve) or not self.estimates.is_overrun(model, request):
+        if not isinstance(hold, CallReserve):
+            return True
+        if hold.is_set_down:
+            return False
+        if not self.estimates.is_overrun(model, request):
             return True
         size = self._most(model, request)
         return size.nano <= hold.size.nano and size.tokens <= hold.size.tokens
@@ -171,7 +177,15 @@ class CappedBudget(SpendCap):
         if not await self.take(again):
             return False
         hold.size = again.size
+        hold.is_set_down = False
         return True
+
+    def set_down(self, hold: SpendHold) -> None:
+        if isinstance(hold, CallReserve):
+            held = hold.size
+            hold.size = NOTHING
+            hold.is_set_down = True
+            self.free(held)
 
     def settle(self, hold: SpendHold, row: CallRow | None) -> None:
         """Count what a call did cost, or may have, and free what it held."""

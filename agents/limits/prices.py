@@ -281,6 +281,9 @@ class SpendCap:
         """Set aside what a call may cost by what is known now; waits and ends like `renew`."""
         return True
 
+    def set_down(self, hold: SpendHold) -> None:
+        """Free what is set aside while its call waits for another; `enlarge` sets it aside anew."""
+
     def settle(self, hold: SpendHold, row: CallRow | None) -> None:
         """Take what a call did cost and free the rest; None: it was never sent, or cut off."""
 

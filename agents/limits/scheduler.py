@@ -10,9 +10,10 @@ from collections.abc import Awaitable, Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import count
-from typing import NamedTuple
+from typing import NamedTuple, overload
 
 from videoautoarena.agents.limits.outages import Contact, EndpointWatch, Outage
+from videoautoarena.agents.limits.prefixes import CachePrefix
 from videoautoarena.agents.limits.rate_limit import (
     AdaptiveLimit,
     Outcome,
@@ -57,7 +58,9 @@ class WaitingCall:
     rank: int
     number: int
     tokens: float = field(compare=False)
-    admitted: asyncio.Future[SendTurn] = field(compare=False)
+    admitted: asyncio.Future[SendTurn | CachePrefix] = field(compare=False)
+    """Its turn, or its prefix, which another call leads."""
+    prefix: CachePrefix | None = field(default=None, compare=False)
 
 
 @dataclass(eq=False)
@@ -105,6 +108,8 @@ class SendTurn:
     reason: str = ""
     tokens: float | None = None
     """Tokens that it took, once they are known."""
+    prefix: CachePrefix | None = None
+    """What it shares with others, if a cache may hold that."""
     stood_still_s: float = 0.0
     """Seconds for which the loop had stood still before it, in all."""
     found_nobody: bool = False
@@ -200,10 +205,29 @@ class Scheduler:
         """Let nobody in any more; those who wait go on waiting until they are cancelled."""
         self.is_closed = True
 
-    async def take(self, queue: ModelQueue, tokens: float, *, rank: int = 0) -> SendTurn:
-        """Wait for a place and take it, before all of a higher rank; `give_back` must follow."""
+    @overload
+    async def take(self, queue: ModelQueue, tokens: float, *, rank: int = 0) -> SendTurn: ...
+    @overload
+    async def take(
+        self, queue: ModelQueue, tokens: float, *, rank: int = 0, prefix: CachePrefix | None
+    ) -> SendTurn | CachePrefix: ...
+    async def take(
+        self,
+        queue: ModelQueue,
+        tokens: float,
+        *,
+        rank: int = 0,
+        prefix: CachePrefix | None = None,
+    ) -> SendTurn | CachePrefix:
+        """Wait for a place and take it, before all of a higher rank; `give_back` must follow.
+
+        Where another call leads its `prefix`, or comes to do so, that is returned and no place is
+        taken.
+        """
+        if prefix is not None and prefix.is_led and not self.is_closed:
+            return prefix
         loop = asyncio.get_running_loop()
-        waiter = WaitingCall(rank, next(self._numbers), tokens, loop.create_future())
+        waiter = WaitingCall(rank, next(self._numbers), tokens, loop.create_future(), prefix)
         insort(queue.waiting, waiter)
         self._serve()
         if not waiter.admitted.done():
@@ -214,7 +238,9 @@ class Scheduler:
             # Its turn may have come in the very step in which it was cancelled; a turn must not be
             # lost.
             if waiter.admitted.done() and not waiter.admitted.cancelled():
-                self.give_back(waiter.admitted.result())
+                turn = waiter.admitted.result()
+                if isinstance(turn, SendTurn):
+                    self.give_back(turn)
             elif waiter in queue.waiting:
                 queue.waiting.remove(waiter)
             raise
@@ -230,6 +256,8 @@ class Scheduler:
             queue.gate.leave(turn.sent, turn.outcome, now_s)
         if turn.outcome == "taken":
             queue.last_taken = max(queue.last_taken, turn.number)
+        if turn.prefix is not None:
+            turn.prefix.leave(turn, now_s, is_taken=turn.outcome == "taken")
         if queue.pacer and turn.started and turn.tokens is not None:
             queue.pacer.correct(turn.started, turn.tokens)
         turn.found_nobody = queue.endpoint.leave(
@@ -279,9 +307,22 @@ class Scheduler:
             turn = SendTurn(self._last, queue, sent, started, queue.endpoint.enter())
             # Looked at anew, or a stop that no beat has seen yet would be put down to this turn.
             turn.stood_still_s = pulse().stood_still_s()
+            turn.prefix = waiter.prefix
             waiter.admitted.set_result(turn)
+            if turn.prefix is not None and turn.prefix.enter(turn, now_s):
+                self._send_away(queue, turn.prefix)
         self._wake(now_s)
         self._set_alarm(now_s)
+
+    def _send_away(self, queue: ModelQueue, prefix: CachePrefix) -> None:
+        """Have those wait outside the queue whose prefix another call leads from now on."""
+        led = [waiter for waiter in queue.waiting if waiter.prefix is prefix]
+        if led:
+            queue.waiting = deque(one for one in queue.waiting if one.prefix is not prefix)
+        for waiter in led:
+            # One that was cancelled a moment ago has not heard of it yet.
+            if not waiter.admitted.done():
+                waiter.admitted.set_result(prefix)
 
     def _next_queue(self, now_s: float) -> ModelQueue | None:
         found: ModelQueue | None = None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol
 
 from videoautoarena.memory.records.errors import BadInput
 from videoautoarena.memory.records.records import ReplyFormat, Role, TokenField, VideoFrames
@@ -132,6 +132,9 @@ class Provider:
     """Top-level packages whose exceptions are those of its client, and no bugs of ours."""
     price_list: str = ""
     """What genai-prices calls whoever serves its home; empty if it lists no prices of it."""
+    caching: Literal["implicit", "marks", "none"] = "none"
+    """Whether its servers cache the beginnings of prompts: by themselves, where one is marked, or
+    not that anybody knows."""
     frame_tokens: tuple[tuple[str, str | None, FrameTokens], ...] = ()
     """Beginning of a model's name, its `detail` or None for any, and what a frame counts as then;
     the first that fits holds."""

@@ -106,6 +106,7 @@ GOOGLE_GENAI = _GoogleGenAI(
     parameters=(*COMMON, "top_k", "thinking_budget", "thinking_level", "media_resolution"),
     details=tuple(_RESOLUTIONS),
     reply_formats=("json_schema", "json_object"),
+    caching="implicit",
     can_splice=True,
     packages=("google", "langchain_google_genai"),
     price_list="google",

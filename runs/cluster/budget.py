@@ -232,8 +232,8 @@ class CallHold:
     number: int
     nonce: Nonce
     size: MoneyAndTokens
-    boot: str
-    """The life of the lender that has set it aside."""
+    boot: str | None
+    """The life of the lender that has set it aside; None while nothing is."""
     step: int = 0
 
 
@@ -281,7 +281,7 @@ class WorkerBudget(SpendCap):
     def is_enough(self, hold: SpendHold, model: Model, request: Request) -> bool:
         """Return whether a call may be sent with what is set aside, as far as is known now."""
         lent = _lent(hold)
-        # It was set aside by an earlier life, of which the present one knows nothing.
+        # It was set down, or set aside by an earlier life, of which the present one knows nothing.
         if lent.boot != self.boot:
             return False
         if not self.estimates.is_overrun(model, request):
@@ -304,6 +304,10 @@ class WorkerBudget(SpendCap):
         lent.size = size
         paid: bool = await self.ask("pay", self.worker, lent.number, lent.step, cost, size)
         return paid
+
+    def set_down(self, hold: SpendHold) -> None:
+        self.settle(hold, None)
+        _lent(hold).boot = None
 
     def settle(self, hold: SpendHold, row: CallRow | None) -> None:
         """Take what a call did cost and free the rest; None: it was never sent, or cut off."""

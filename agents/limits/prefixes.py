@@ -1,0 +1,127 @@
+"""Which calls go alone, so that others read from a provider's cache what they have written.
+
+All calls about one set of frames begin alike. Providers that cache prompts keep that beginning from
+when the reply to its first call begins; calls that are sent together before it all miss, and each
+pays for all of it. So the first call of a cold prefix leads, and the others wait until its reply
+begins, or until that call has ended in whatever way: if it failed, the next one leads. Nobody waits
+longer than one try may take, and whoever waits holds neither a place nor money.
+
+What is known lives in one process. Workers of a cluster each lead for themselves.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import math
+from dataclasses import dataclass, field
+from weakref import WeakValueDictionary
+
+from videoautoarena.agents.limits.estimates import frame_tokens
+from videoautoarena.agents.limits.server_limits import ServerLimits
+from videoautoarena.agents.models.registry import Model
+from videoautoarena.agents.prompting.contracts import SYSTEM, Reply
+from videoautoarena.agents.prompting.layout import Request, fragment
+from videoautoarena.memory.records.digests import digest
+from videoautoarena.memory.records.records import SystemRole, VideoFrames
+
+LIFE_S = 300.0
+"""How long a prefix stays in a cache after its last use: five minutes at Anthropic, five to ten of
+inactivity at OpenAI before GPT-5.6 and 30 since (their guides to prompt caching)."""
+LEAST_TOKENS = 1024
+"""Tokens of the shortest prefix that any cache keeps: OpenAI's. Anthropic's and Gemini's minimum is
+1,024 to 4,096, by model."""
+PrefixKey = tuple[Model, SystemRole | None, type[Reply] | None, str]
+"""A model as it is set, who says the system text, a schema sent before it, and the frames."""
+
+
+@dataclass(eq=False)
+class CachePrefix:
+    """The beginning that calls of one model share, and whether its provider's cache holds it."""
+
+    _warm: dict[CachePrefix, None] = field(repr=False)
+    """All that may be in caches, the longest unused first; what is not, lives while it is used."""
+    _warm_until_s: float = -math.inf
+    _leader: object | None = None
+    _opened: asyncio.Event = field(default_factory=asyncio.Event, repr=False)
+
+    @property
+    def is_led(self) -> bool:
+        """Whether a call is under way that others have to wait for."""
+        return self._leader is not None
+
+    def enter(self, call: object, now_s: float) -> bool:
+        """Let a call go, and return whether it leads."""
+        if self.is_led or now_s < self._warm_until_s:
+            return False
+        self._leader = call
+        self._opened = asyncio.Event()
+        return True
+
+    def begin(self, now_s: float) -> None:
+        """Take note that a reply has begun: the cache holds the prefix, and everybody may go."""
+        self._warm_until_s = now_s + LIFE_S
+        self._warm.pop(self, None)
+        self._warm[self] = None
+        self._open()
+        while (oldest := next(iter(self._warm)))._warm_until_s <= now_s:
+            del self._warm[oldest]
+
+    def leave(self, call: object, now_s: float, *, is_taken: bool) -> None:
+        """Take note that a call has ended, and whether the server took it."""
+        if is_taken:
+            self.begin(now_s)
+        elif self._leader is call:
+            self._open()
+
+    async def opened(self, longest_s: float) -> float:
+        """Wait until nobody has to wait for the leader, and return how much of the time is left.
+
+        Once somebody has waited for `longest_s`, in all, everybody may go.
+        """
+        loop = asyncio.get_running_loop()
+        until_s = loop.time() + longest_s
+        try:
+            async with asyncio.timeout_at(until_s):
+                await self._opened.wait()
+        except TimeoutError:
+            # Tries that take so long and bring nothing would be made one by one for hours.
+            self.begin(loop.time())
+        return until_s - loop.time()
+
+    def _open(self) -> None:
+        self._leader = None
+        self._opened.set()
+
+
+@dataclass
+class CachePrefixes:
+    """The prefixes that calls of one process share."""
+
+    _known: WeakValueDictionary[PrefixKey, CachePrefix] = field(
+        default_factory=WeakValueDictionary, repr=False
+    )
+    _warm: dict[CachePrefix, None] = field(default_factory=dict, repr=False)
+
+    def of(self, model: Model, request: Request, limits: ServerLimits) -> CachePrefix | None:
+        """Return the prefix of a call; None if no cache would keep it."""
+        frames = request.frames
+        if frames is None or not is_cached(model, frames):
+            return None
+        # Providers put a schema before the system text; one JSON object of any shape has none.
+        has_schema = limits.reply_format(model) == "json_schema"
+        schema = request.schema if has_schema else None
+        key = (model, limits.form(model).system_role, schema, digest(fragment(frames)))
+        found = self._known.get(key)
+        if found is None:
+            found = self._known[key] = CachePrefix(self._warm)
+        return found
+
+
+def is_cached(model: Model, frames: VideoFrames) -> bool:
+    """Return whether a model's provider caches prompts, and calls about these frames are enough."""
+    # Behind another address stands any server, which may cache or not.
+    if model.maker.caching == "none" or model.url.rstrip("/") != model.maker.home:
+        return False
+    # Four characters a token is the usual rule for English.
+    tokens = len(SYSTEM) / 4 + len(frames.frames) * frame_tokens(model).expected
+    return tokens >= LEAST_TOKENS
