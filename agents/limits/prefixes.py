@@ -118,9 +118,12 @@ class CachePrefixes:
 
 
 def is_cached(model: Model, frames: VideoFrames) -> bool:
-    """Return whether a model's provider caches prompts, and calls about these frames are enough."""
+    """Return whether calls of a model about these frames can read what one of them has written."""
+    maker = model.maker
     # Behind another address stands any server, which may cache or not.
-    if model.maker.caching == "none" or model.url.rstrip("/") != model.maker.home:
+    if maker.caching == "none" or model.url.rstrip("/") != maker.home:
+        return False
+    if maker.needs_breakpoint(model) and not model.cache_breakpoint:
         return False
     # Four characters a token is the usual rule for English.
     tokens = len(SYSTEM) / 4 + len(frames.frames) * frame_tokens(model).expected

@@ -1,0 +1,437 @@
+"""One call of a cold prefix goes first; the others wait until its reply begins, and no longer."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.support.asking import Pages, Status, frames_of, load_bytes, request_of
+from tests.support.virtual import run_virtual
+from videoautoarena.agents.calls.ask import Asker
+from videoautoarena.agents.calls.clients import OutgoingCall, ReceivedReply
+from videoautoarena.agents.limits.budget import CappedBudget
+from videoautoarena.agents.limits.caps import SpendCaps
+from videoautoarena.agents.limits.estimates import Estimates
+from videoautoarena.agents.limits.prefixes import LEAST_TOKENS, LIFE_S, CachePrefixes, is_cached
+from videoautoarena.agents.models.registry import Model, parse_model
+from videoautoarena.agents.prompting.contracts import JudgeReply
+from videoautoarena.agents.prompting.layout import Request
+from videoautoarena.memory.records.errors import ProviderFailed
+from videoautoarena.memory.records.records import CallLimits, Price, Usage
+
+GPT = parse_model("openai:gpt-4o")
+GEMINI = parse_model("google_genai:gemini-2.5-pro")
+CALL_S = 10.0
+USAGE = Usage(input_tokens=2000, output_tokens=10)
+
+
+@dataclass(frozen=True)
+class Fate:
+    """How one try goes: an error or a reply, after so long, which may begin before."""
+
+    takes_s: float = CALL_S
+    error: Exception | None = None
+    begins_s: float | None = None
+
+
+@dataclass
+class CachingServer:
+    """Clients of a server whose cache holds a prefix from when a reply to it has begun.
+
+    `fate` says how the next try goes, by its number.
+    """
+
+    fate: Callable[[int], Fate] = lambda _number: Fate()
+    sent_s: list[float] = field(default_factory=list)
+    began: set[object] = field(default_factory=set)
+    cold: Counter[object] = field(default_factory=Counter)
+    """Tries under way of each prefix that were sent before a reply to it began."""
+    most_cold: int = 0
+    misses: int = 0
+
+    def __call__(self, model: Model, _load: object) -> _CachingClient:
+        return _CachingClient(self, model)
+
+
+@dataclass
+class _CachingClient:
+    server: CachingServer
+    model: Model
+
+    async def send(self, sending: OutgoingCall) -> ReceivedReply:
+        server = self.server
+        fate = server.fate(len(server.sent_s))
+        server.sent_s.append(asyncio.get_running_loop().time())
+        shown = sending.frames.frames if sending.frames else ()
+        prefix = (self.model.resolved, shown)
+        is_miss = prefix not in server.began
+        server.misses += is_miss
+        server.cold[prefix] += is_miss
+        server.most_cold = max(server.most_cold, server.cold[prefix])
+        try:
+            if fate.begins_s is not None:
+                await asyncio.sleep(fate.begins_s)
+                server.began.add(prefix)
+                server.cold[prefix] -= is_miss
+                is_miss = False
+                sending.on_beginning()
+            await asyncio.sleep(fate.takes_s)
+            if fate.error is not None:
+                raise fate.error
+            server.began.add(prefix)
+        finally:
+            server.cold[prefix] -= is_miss
+        return ReceivedReply("words", USAGE, "stop")
+
+    async def aclose(self) -> None:
+        """Have nothing to close."""
+
+
+def asked(number: int, *, video: str = "0123456789ab", frames: int = 8) -> Request:
+    return request_of(f"Look, {number}.", frames=frames_of(frames, video=video), ordinal=number)
+
+
+def asker_of(server: CachingServer, **settings: Any) -> Asker:
+    return Asker(Pages(), load_bytes, make_client=server, **{"concurrency": 64, **settings})
+
+
+async def ask_all(asker: Asker, count: int, model: Model = GPT, **asking: Any) -> None:
+    await asyncio.gather(*(asker.ask(model, asked(n, **asking)) for n in range(count)))
+
+
+@pytest.mark.parametrize("model", [GPT, GEMINI])
+def test_of_fifty_calls_at_once_one_goes_first_and_all_others_when_its_reply_is_there(
+    model: Model,
+) -> None:
+    server = CachingServer()
+    run_virtual(ask_all(asker_of(server), 50, model))
+    assert server.sent_s == [0.0] + [CALL_S] * 16 + sorted(server.sent_s[17:])
+    assert (server.misses, len(server.sent_s)) == (1, 50)
+
+
+def test_a_reply_that_comes_in_pieces_lets_the_others_go_with_its_first_piece() -> None:
+    server = CachingServer(lambda _n: Fate(begins_s=1.0))
+    run_virtual(ask_all(asker_of(server), 5))
+    assert server.sent_s == [0.0] + [1.0] * 4
+
+
+def test_calls_that_come_later_do_not_wait_and_a_prefix_grows_cold_unused() -> None:
+    server = CachingServer()
+
+    async def live() -> None:
+        asker = asker_of(server)
+        await ask_all(asker, 1)
+        # Each use keeps it warm for as long again.
+        for number in range(1, 4):
+            await asyncio.sleep(LIFE_S - 1)
+            await asyncio.gather(*(asker.ask(GPT, asked(10 * number + n)) for n in range(2)))
+        await asyncio.sleep(LIFE_S + 1)
+        await asyncio.gather(*(asker.ask(GPT, asked(50 + n)) for n in range(3)))
+
+    run_virtual(live())
+    *warm, first, second, third = server.sent_s
+    assert warm[1::2] == warm[2::2]
+    assert (second, third) == (first + CALL_S, first + CALL_S)
+
+
+def test_two_models_two_videos_and_two_forms_of_reply_have_prefixes_of_their_own() -> None:
+    server = CachingServer()
+
+    async def live() -> None:
+        asker = asker_of(server)
+        mini = parse_model("openai:gpt-4o-mini")
+        held = parse_model("openai:gpt-4o", {"structured": "auto"})
+        judged = Request("judge", "Well?", frames_of(8), asked(9).nonce, schema=JudgeReply)
+        await asyncio.gather(
+            asker.ask(GPT, asked(0)),
+            asker.ask(mini, asked(1)),
+            asker.ask(GPT, asked(2, video="another")),
+            asker.ask(held, asked(3)),
+            asker.ask(held, judged),
+        )
+
+    run_virtual(live())
+    assert server.sent_s == [0.0] * 5
+
+
+def test_who_reads_no_cache_waits_for_nobody() -> None:
+    own = {"base_url": "http://127.0.0.1:9/v1"}
+    frames = frames_of(8)
+    assert is_cached(GPT, frames)
+    assert is_cached(GEMINI, frames)
+    assert not is_cached(parse_model("openai:gpt-4o", own), frames)
+    assert not is_cached(parse_model("offline:hawk"), frames)
+    assert not is_cached(GPT, frames_of(LEAST_TOKENS // 255 // 2))
+    no_frames = request_of()
+    assert CachePrefixes().of(GPT, no_frames, Estimates().limits) is None
+    server = CachingServer()
+    run_virtual(ask_all(asker_of(server), 5, parse_model("openai:gpt-4o", own)))
+    assert server.sent_s == [0.0] * 5
+
+
+def test_another_address_in_the_environment_is_no_home(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_BASE_URL", "http://127.0.0.1:9/v1")
+    assert not is_cached(parse_model("openai:gpt-4o"), frames_of(8))
+
+
+FAILURES = {
+    "500": Status(500),
+    "429": Status(429, {"retry-after": "60"}),
+    "400": Status(400),
+    "time-out": TimeoutError("nothing came back"),
+    "connection": ConnectionResetError("gone"),
+}
+
+
+@pytest.mark.parametrize("error", FAILURES.values(), ids=FAILURES.keys())
+def test_a_leader_that_fails_hands_on_to_the_next_one_at_once(error: Exception) -> None:
+    server = CachingServer(lambda n: Fate(error=error) if n < 2 else Fate())
+    asker = asker_of(server)
+
+    async def live() -> None:
+        await asyncio.gather(*(asker.ask(GPT, asked(n)) for n in range(5)), return_exceptions=True)
+
+    run_virtual(live())
+    # A server that refuses is left alone for a moment, whoever is next.
+    told_s = [0.0, CALL_S, 2 * CALL_S, 3 * CALL_S, 3 * CALL_S]
+    assert server.sent_s[:5] == pytest.approx(told_s, abs=0.5)
+    assert server.most_cold == 1
+
+
+def test_a_leader_whose_reply_breaks_off_has_written_the_prefix_all_the_same() -> None:
+    broken = Fate(begins_s=1.0, error=ConnectionResetError("gone"))
+    server = CachingServer(lambda n: Fate() if n else broken)
+    run_virtual(ask_all(asker_of(server), 3))
+    assert server.sent_s[:3] == [0.0, 1.0, 1.0]
+
+
+def test_a_leader_that_is_cancelled_keeps_nobody_waiting() -> None:
+    server = CachingServer()
+
+    async def live() -> None:
+        asker = asker_of(server)
+        tasks = [asyncio.create_task(asker.ask(GPT, asked(n))) for n in range(4)]
+        await asyncio.sleep(3)
+        tasks[0].cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+    run_virtual(live())
+    assert server.sent_s == [0.0, 3.0, 3.0 + CALL_S, 3.0 + CALL_S]
+
+
+def test_a_waiter_that_is_cancelled_is_waited_for_by_nobody() -> None:
+    server = CachingServer()
+
+    async def live() -> Asker:
+        asker = asker_of(server)
+        tasks = [asyncio.create_task(asker.ask(GPT, asked(n))) for n in range(4)]
+        await asyncio.sleep(3)
+        tasks[1].cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        return asker
+
+    asker = run_virtual(live())
+    assert server.sent_s == [0.0, CALL_S, CALL_S]
+    assert asker.under_way == 0
+
+
+def test_in_a_drain_the_leader_is_finished_and_the_others_wait_until_cancelled() -> None:
+    server = CachingServer()
+
+    async def live() -> list[bool]:
+        asker = asker_of(server)
+        tasks = [asyncio.create_task(asker.ask(GPT, asked(n))) for n in range(4)]
+        await asyncio.sleep(3)
+        asker.drain()
+        await asker.drained.wait()
+        await asyncio.sleep(10 * LIFE_S)
+        done = [task.done() for task in tasks]
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        return done
+
+    assert run_virtual(live()) == [True, False, False, False]
+    assert server.sent_s == [0.0]
+
+
+def test_a_waiter_holds_no_place_and_no_turn_of_a_stated_rate() -> None:
+    server = CachingServer()
+    slow = parse_model("openai:gpt-4o", {"limits": CallLimits(requests_per_minute=60)})
+
+    async def live() -> None:
+        asker = asker_of(server, concurrency=2)
+        led = asyncio.gather(*(asker.ask(slow, asked(n)) for n in range(5)))
+        await asyncio.sleep(1)
+        await asker.ask(GEMINI, asked(9))
+        await led
+
+    run_virtual(live())
+    # The other model goes beside the leader, and nobody that waited was counted against the rate.
+    assert server.sent_s[:4] == [0.0, 1.0, CALL_S, pytest.approx(CALL_S + 1)]
+
+
+def test_a_waiter_holds_no_money_that_others_need() -> None:
+    server = CachingServer()
+    price = Price(input_usd=0, output_usd=1_000_000)
+    settings = {"price": price, "parameters": {"max_tokens": 10}}
+    dear = parse_model("openai:gpt-4o", settings)
+    estimates = Estimates()
+    cap = CappedBudget(SpendCaps(usd=60.0), estimates)
+
+    async def live() -> None:
+        asker = asker_of(server, spend_cap=cap, estimates=estimates)
+        led = asyncio.gather(*(asker.ask(dear, asked(n)) for n in range(2)))
+        await asyncio.sleep(1)
+        assert cap.held.nano == 10 * 10**9
+        # Ten dollars each: of sixty, two that lead leave room for what needs all the rest.
+        others = [asker.ask(dear, asked(n, video=f"video {n}")) for n in range(10, 14)]
+        await asyncio.gather(led, *others)
+
+    run_virtual(live())
+    assert server.sent_s == [0.0, 1.0, 1.0, 1.0, 1.0, CALL_S]
+    assert cap.held.nano == 0
+
+
+def test_where_a_cap_ends_the_run_nobody_but_the_unpaid_waits() -> None:
+    """Ten dollars a call, and thirty in all: three are answered, and the run drains."""
+    server = CachingServer()
+    price = Price(input_usd=0, output_usd=1_000_000)
+    dear = parse_model("openai:gpt-4o", {"price": price, "parameters": {"max_tokens": 10}})
+    estimates = Estimates()
+    asker = asker_of(
+        server, spend_cap=CappedBudget(SpendCaps(usd=30.0), estimates), estimates=estimates
+    )
+
+    async def live() -> int:
+        tasks = [asyncio.create_task(asker.ask(dear, asked(n))) for n in range(5)]
+        await asker.drained.wait()
+        answered = sum(task.done() for task in tasks)
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        return answered
+
+    assert run_virtual(live()) == 3
+    assert asker.is_broke
+
+
+def test_nobody_waits_longer_than_one_try_may_take() -> None:
+    """Every try runs into its time limit: one by one, fifty calls would take hours."""
+    most_s = 300.0
+    server = CachingServer(lambda _n: Fate(takes_s=most_s, error=TimeoutError("nothing")))
+    asker = asker_of(server, most_tries=1)
+
+    async def live() -> None:
+        asking = (asker.ask(GPT, asked(n)) for n in range(50))
+        found = await asyncio.gather(*asking, return_exceptions=True)
+        assert all(isinstance(one, ProviderFailed) for one in found)
+
+    run_virtual(live())
+    assert GPT.timeout_s == most_s
+    # One leads, at most one more comes to, and then all go.
+    assert sum(sent_s <= most_s for sent_s in server.sent_s) >= 1 + 16
+
+
+def test_intents_are_written_as_each_try_is_sent_and_none_while_a_call_waits() -> None:
+    pages = Pages()
+    server = CachingServer()
+
+    async def live() -> None:
+        asker = Asker(pages, load_bytes, make_client=server)
+        asking = asyncio.gather(*(asker.ask(GPT, asked(n)) for n in range(4)))
+        await asyncio.sleep(1)
+        assert [intent.nonce.ordinal for intent in pages.intents] == [0]
+        await asyncio.sleep(CALL_S)
+        assert [intent.nonce.ordinal for intent in pages.intents] == [1, 2, 3]
+        await asking
+
+    run_virtual(live())
+    assert (pages.intents, len(pages.rows)) == ([], 4)
+
+
+def test_a_prefix_is_forgotten_once_it_is_cold_and_unused() -> None:
+    server = CachingServer()
+
+    async def live() -> tuple[int, int]:
+        asker = asker_of(server)
+        known = asker._tries.prefixes._known
+        await asyncio.gather(*(asker.ask(GPT, asked(n, video=f"video {n}")) for n in range(20)))
+        warm = len(known)
+        await asyncio.sleep(LIFE_S + 1)
+        await asker.ask(GPT, asked(99))
+        return warm, len(known)
+
+    assert run_virtual(live()) == (20, 1)
+
+
+LINES = st.builds(
+    Fate,
+    takes_s=st.sampled_from([0.0, 1.0, 20.0]),
+    error=st.sampled_from([None, None, *FAILURES.values()]),
+    begins_s=st.sampled_from([None, None, 0.0, 2.0]),
+)
+CALLS = st.tuples(
+    st.sampled_from([0.0, 0.0, 0.5, 30.0, 400.0]),
+    st.sampled_from(["one", "two"]),
+    st.sampled_from([GPT, GEMINI]),
+    st.none() | st.sampled_from([0.0, 0.5, 5.0]),
+)
+
+
+@given(
+    calls=st.lists(CALLS, min_size=1, max_size=20),
+    lines=st.lists(LINES, max_size=40),
+    places=st.integers(1, 8),
+    usd=st.none() | st.sampled_from([15.0, 60.0]),
+    drain_s=st.none() | st.sampled_from([0.5, 15.0]),
+)
+def test_nobody_waits_for_ever_and_one_call_of_a_cold_prefix_is_under_way(
+    calls: list[tuple[float, str, Model, float | None]],
+    lines: list[Fate],
+    places: int,
+    usd: float | None,
+    drain_s: float | None,
+) -> None:
+    """Each call comes at some time, and may be cancelled some time later."""
+    server = CachingServer(lambda n: lines[n] if n < len(lines) else Fate())
+    estimates = Estimates()
+    dear = {"price": Price(input_usd=0, output_usd=1_000_000), "parameters": {"max_tokens": 10}}
+    # No try takes so long that the others stop waiting for it and those behind it.
+    set_ = dear | {"timeout_s": 1e6}
+    cap = CappedBudget(SpendCaps(usd=usd), estimates)
+    asker = asker_of(server, concurrency=places, spend_cap=cap, estimates=estimates)
+
+    async def one(number: int, call: tuple[float, str, Model, float | None]) -> None:
+        at_s, video, model, cancel_s = call
+        await asyncio.sleep(at_s)
+        asking = asker.ask(model.with_settings(**set_), asked(number, video=video))
+        with suppress(ProviderFailed, TimeoutError):
+            await (asking if cancel_s is None else asyncio.wait_for(asking, cancel_s))
+
+    async def live() -> None:
+        tasks = [asyncio.create_task(one(*numbered)) for numbered in enumerate(calls)]
+        if drain_s is not None:
+            await asyncio.sleep(drain_s)
+            asker.drain()
+        drained = asyncio.create_task(asker.drained.wait())
+        async with asyncio.timeout(1e5):
+            whole = asyncio.gather(*tasks)
+            await asyncio.wait({whole, drained}, return_when=asyncio.FIRST_COMPLETED)
+        for task in (*tasks, drained):
+            task.cancel()
+        await asyncio.gather(whole, drained, return_exceptions=True)
+
+    run_virtual(live())
+    assert server.most_cold <= 1
+    assert asker.under_way == 0
+    assert cap.held.nano == 0
+    assert not any(prefix.is_led for prefix in asker._tries.prefixes._known.values())
