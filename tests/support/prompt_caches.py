@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import sys
 import threading
 import time
 from collections import Counter
@@ -143,3 +144,16 @@ def _stated(usage: Usage) -> dict[str, Any]:
             "cache_write_tokens": usage.written_tokens,
         },
     }
+
+
+def main() -> None:
+    """Run `simulate` with what follows an address, which is OpenAI's own for it."""
+    from videoautoarena.runs.cli.program.main import simulate_main
+
+    url = sys.argv.pop(1)
+    with openai_at(url):
+        simulate_main()
+
+
+if __name__ == "__main__":
+    main()

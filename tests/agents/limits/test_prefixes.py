@@ -279,6 +279,19 @@ def test_a_waiter_holds_no_place_and_no_turn_of_a_stated_rate() -> None:
     assert server.sent_s[:4] == [0.0, 1.0, CALL_S, pytest.approx(CALL_S + 1)]
 
 
+def test_calls_that_wait_for_a_place_do_not_go_beside_the_first_of_them() -> None:
+    """Two places are taken by calls of another prefix, and come free together."""
+    server = CachingServer(lambda n: Fate(CALL_S if n < 2 else 1.0))
+
+    async def live() -> None:
+        asker = asker_of(server, concurrency=2)
+        others = [asker.ask(GEMINI, asked(n, frames=1)) for n in range(2)]
+        await asyncio.gather(*others, *(asker.ask(GPT, asked(n)) for n in range(10, 14)))
+
+    run_virtual(live())
+    assert server.sent_s == [0.0, 0.0, CALL_S, CALL_S + 1, CALL_S + 1, CALL_S + 2]
+
+
 def test_a_waiter_holds_no_money_that_others_need() -> None:
     server = CachingServer()
     price = Price(input_usd=0, output_usd=1_000_000)
