@@ -3,17 +3,24 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
+import threading
 from collections import Counter
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from langchain_core.messages import AIMessage
 
+from tests.support import wire
 from tests.support.asking import Pages, Status, frames_of, load_bytes, request_of
+from tests.support.loopback import serving
+from tests.support.prompt_caches import openai_at
 from tests.support.virtual import run_virtual
 from videoautoarena.agents.calls.ask import Asker
 from videoautoarena.agents.calls.clients import OutgoingCall, ReceivedReply
@@ -384,6 +391,42 @@ def test_a_prefix_is_forgotten_once_it_is_cold_and_unused() -> None:
         return warm, len(known)
 
     assert run_virtual(live()) == (20, 1)
+
+
+def test_over_http_the_first_piece_of_a_reply_lets_the_others_go(tmp_path: Path) -> None:
+    """The server ends its first reply only when all others have come."""
+    arrivals = itertools.count(1)
+    have_come = threading.Event()
+    were_there: list[bool] = []
+
+    def script(request: wire.Request, _ask: object) -> wire.Answer:
+        number = next(arrivals)
+        if number == 4:
+            have_come.set()
+        usage = {"input_tokens": 2000, "output_tokens": 10, "total_tokens": 2010}
+        said = AIMessage.model_validate({"content": "A heron.", "usage_metadata": usage})
+        body = wire.reply(request, said)
+        whole = wire.pieces(body)
+        first = wire.first_pieces(body) if number == 1 else whole
+        return wire.Answer(
+            200,
+            first,
+            "text/event-stream",
+            rest=whole[len(first) :],
+            until=lambda: were_there.append(have_come.wait(20)),
+        )
+
+    async def live() -> None:
+        model = parse_model("openai:gpt-4o", {"parameters": {"stream": True}})
+        asker = Asker(Pages(), load_bytes)
+        try:
+            await ask_all(asker, 4, model)
+        finally:
+            await asker.aclose()
+
+    with serving(tmp_path / "log", script=script) as server, openai_at(server.gemini_url):
+        asyncio.run(live())
+    assert were_there == [True]
 
 
 LINES = st.builds(
