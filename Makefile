@@ -19,7 +19,7 @@ PYTHONS := python3.13 python3.12 python3.11 python3 python
 VIDEOS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help install run-install demo test slow durations check front chromium bench-order bench-overhead bench-startup bench-gate bench-servers bench-bodies bench-console bench-rating bench-coverage bench-one-sided bench-leads bench-contra bench-labels bench-pairing bench-latency bench-memory bench-slots bench-attacks bench-kills bench-resume bench-million bench-freeze bench-playing bench-page bench-decode bench-damage bench-overlap bench-ladder bench-retrieval bench-watched bench-tasks bench-scenes bench-dialogues bench-realism bench-languages bench-categories bench-cluster bench-reading bench-real bench-house bench-mutants docs pictures clean
+.PHONY: help install run-install demo test slow durations check front chromium bench-order bench-overhead bench-startup bench-gate bench-servers bench-bodies bench-prefixes bench-console bench-rating bench-coverage bench-one-sided bench-leads bench-contra bench-labels bench-pairing bench-latency bench-memory bench-slots bench-attacks bench-kills bench-resume bench-million bench-freeze bench-playing bench-page bench-decode bench-damage bench-overlap bench-ladder bench-retrieval bench-watched bench-tasks bench-scenes bench-dialogues bench-realism bench-languages bench-categories bench-cluster bench-reading bench-real bench-house bench-mutants docs pictures clean
 
 help: ## say what can be made
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' Makefile
@@ -187,6 +187,9 @@ bench-servers: $(STAMP) ## does a run get all that servers as they are met let i
 
 bench-bodies: $(STAMP) ## CPU and memory of a call with 128 frames, against a text call and plain LangChain
 	$(BIN)/python -m benchmarks.bodies
+
+bench-prefixes: $(STAMP) ## what a prompt cache saves where one call of each prefix goes first
+	$(BIN)/python -m benchmarks.prefixes
 
 bench-console: $(STAMP) ## what share of a core the live console takes with 66 lineages in flight
 	$(BIN)/python -m benchmarks.console

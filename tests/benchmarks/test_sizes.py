@@ -46,6 +46,7 @@ SMALL: dict[str, Small] = {
         ("rating alone:",),
         is_apart=True,
     ),
+    "prefixes": Small(("--clips", "1", "--rounds", "1"), ("the longest call",)),
     "reading": Small(("--replies", "1000")),
     "realism": Small(("--seeds", "6", "--shifts", "1")),
     "scenes": Small(("--films", "2")),
