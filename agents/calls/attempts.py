@@ -202,7 +202,8 @@ class Attempts:
         limits = self.estimates.limits
         patience_s = shaped.model.timeout_s
         while True:
-            if not listener.is_funded(request):
+            # Once nothing more is sent, whoever set its money down goes without to where all wait.
+            if not self.turns.is_closed and not listener.is_funded(request):
                 shaped.let_go()
                 await listener.funded(request)
             await shaped.ready()

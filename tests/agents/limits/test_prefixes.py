@@ -38,6 +38,11 @@ GPT = parse_model("openai:gpt-4o")
 GEMINI = parse_model("google_genai:gemini-2.5-pro")
 CALL_S = 10.0
 USAGE = Usage(input_tokens=2000, output_tokens=10)
+DEAR: dict[str, Any] = {
+    "price": Price(input_usd=0, output_usd=1_000_000),
+    "parameters": {"max_tokens": 10},
+}
+"""A dollar a token, ten dollars a call."""
 
 
 @dataclass(frozen=True)
@@ -301,9 +306,7 @@ def test_calls_that_wait_for_a_place_do_not_go_beside_the_first_of_them() -> Non
 
 def test_a_waiter_holds_no_money_that_others_need() -> None:
     server = CachingServer()
-    price = Price(input_usd=0, output_usd=1_000_000)
-    settings = {"price": price, "parameters": {"max_tokens": 10}}
-    dear = parse_model("openai:gpt-4o", settings)
+    dear = parse_model("openai:gpt-4o", DEAR)
     estimates = Estimates()
     cap = CappedBudget(SpendCaps(usd=60.0), estimates)
 
@@ -324,8 +327,7 @@ def test_a_waiter_holds_no_money_that_others_need() -> None:
 def test_where_a_cap_ends_the_run_nobody_but_the_unpaid_waits() -> None:
     """Ten dollars a call, and thirty in all: three are answered, and the run drains."""
     server = CachingServer()
-    price = Price(input_usd=0, output_usd=1_000_000)
-    dear = parse_model("openai:gpt-4o", {"price": price, "parameters": {"max_tokens": 10}})
+    dear = parse_model("openai:gpt-4o", DEAR)
     estimates = Estimates()
     asker = asker_of(
         server, spend_cap=CappedBudget(SpendCaps(usd=30.0), estimates), estimates=estimates
@@ -342,6 +344,29 @@ def test_where_a_cap_ends_the_run_nobody_but_the_unpaid_waits() -> None:
 
     assert run_virtual(live()) == 3
     assert asker.is_broke
+
+
+def test_a_drain_is_no_end_of_the_money() -> None:
+    """The leader takes all that there is; whoever waits for it comes to know nothing of that."""
+    server = CachingServer()
+    dear = parse_model("openai:gpt-4o", DEAR)
+    estimates = Estimates()
+    cap = CappedBudget(SpendCaps(usd=29.0), estimates)
+    asker = asker_of(server, spend_cap=cap, estimates=estimates)
+
+    async def live() -> None:
+        tasks = [asyncio.create_task(asker.ask(dear, asked(n))) for n in range(2)]
+        await asyncio.sleep(1)
+        cap.spent = cap.spent.plus(cap.held)
+        asker.drain()
+        await asker.drained.wait()
+        await asyncio.sleep(1)
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+    run_virtual(live())
+    assert not asker.is_broke
 
 
 def test_nobody_waits_longer_than_one_try_may_take() -> None:
@@ -460,9 +485,8 @@ def test_nobody_waits_for_ever_and_one_call_of_a_cold_prefix_is_under_way(
     """Each call comes at some time, and may be cancelled some time later."""
     server = CachingServer(lambda n: lines[n] if n < len(lines) else Fate())
     estimates = Estimates()
-    dear = {"price": Price(input_usd=0, output_usd=1_000_000), "parameters": {"max_tokens": 10}}
     # No try takes so long that the others stop waiting for it and those behind it.
-    set_ = dear | {"timeout_s": 1e6}
+    set_ = DEAR | {"timeout_s": 1e6}
     cap = CappedBudget(SpendCaps(usd=usd), estimates)
     asker = asker_of(server, concurrency=places, spend_cap=cap, estimates=estimates)
 

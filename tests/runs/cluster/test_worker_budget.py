@@ -62,6 +62,31 @@ def test_what_a_dead_lender_had_set_aside_is_asked_for_again_and_once() -> None:
     asyncio.run(live())
 
 
+def test_what_a_call_sets_down_while_it_waits_is_free_and_asked_for_again_once() -> None:
+    async def live() -> None:
+        books = Books()
+        budget = WorkerBudget(books, "w", Estimates())
+        hold = await budget.hold(MODEL, REQUEST)
+        assert hold is not None
+        held = dict(books.held)
+        budget.set_down(hold)
+        assert not budget.is_enough(hold, MODEL, REQUEST)
+        await asyncio.sleep(0)
+        assert (books.held, books.settled) == ({}, [1])
+        # Cancelled now, it has nothing to give back.
+        budget.settle(hold, None)
+        await asyncio.sleep(0)
+        assert books.settled == [1]
+        assert await budget.enlarge(hold, MODEL, REQUEST)
+        assert budget.is_enough(hold, MODEL, REQUEST)
+        assert list(books.held.values()) == list(held.values())
+        budget.settle(hold, None)
+        await asyncio.sleep(0)
+        assert books.held == {}
+
+    asyncio.run(live())
+
+
 def test_what_a_successor_grants_before_it_is_heard_of_is_not_asked_for_twice() -> None:
     async def live() -> None:
         books = Books()
