@@ -418,8 +418,8 @@ class _Call(Listener):
         if not self.is_funded(sent) and not await cap.enlarge(self.hold, self.model, sent):
             await self.asker._go_broke()
 
-    def set_down(self) -> None:
-        self.asker.spend_cap.set_down(self.hold)
+    def suspended(self) -> None:
+        self.asker.spend_cap.suspend(self.hold)
 
     def learnt(self, line: str) -> None:
         self._emit("learnt", text=line)

@@ -90,7 +90,7 @@ class Listener(Protocol):
     async def funded(self, sent: Request) -> None:
         """Return once enough is set aside for a try."""
 
-    def set_down(self) -> None:
+    def suspended(self) -> None:
         """Take note that the next try waits for another call, and needs no money until then."""
 
     def learnt(self, line: str) -> None:
@@ -202,7 +202,7 @@ class Attempts:
         limits = self.estimates.limits
         patience_s = shaped.model.timeout_s
         while True:
-            # Once nothing more is sent, whoever set its money down goes without to where all wait.
+            # Once nothing more is sent, whoever freed its money goes without it to where all wait.
             if not self.turns.is_closed and not listener.is_funded(request):
                 shaped.let_go()
                 await listener.funded(request)
@@ -212,7 +212,7 @@ class Attempts:
             prefix = self.prefixes.of(shaped.model, fitted, limits)
             turn = await self.turns.take(queue, tokens, rank=listener.rank, prefix=prefix)
             if isinstance(turn, CachePrefix):
-                listener.set_down()
+                listener.suspended()
                 patience_s = await turn.opened(patience_s)
                 continue
             if listener.is_funded(fitted) and shaped.is_ready:

@@ -103,7 +103,7 @@ class CallReserve:
     place: int = 0
     """Place of the battle that the call is made for."""
     let_through: asyncio.Future[bool] | None = None
-    is_set_down: bool = False
+    is_suspended: bool = False
     """Nothing is set aside while the call waits for another one."""
 
 
@@ -152,7 +152,7 @@ class CappedBudget(SpendCap):
         """Return whether enough is set aside for a call, by what is known of its server now."""
         if not isinstance(hold, CallReserve):
             return True
-        if hold.is_set_down:
+        if hold.is_suspended:
             return False
         if not self.estimates.is_overrun(model, request):
             return True
@@ -177,14 +177,14 @@ class CappedBudget(SpendCap):
         if not await self.take(again):
             return False
         hold.size = again.size
-        hold.is_set_down = False
+        hold.is_suspended = False
         return True
 
-    def set_down(self, hold: SpendHold) -> None:
+    def suspend(self, hold: SpendHold) -> None:
         if isinstance(hold, CallReserve):
             held = hold.size
             hold.size = NOTHING
-            hold.is_set_down = True
+            hold.is_suspended = True
             self.free(held)
 
     def settle(self, hold: SpendHold, row: CallRow | None) -> None:

@@ -281,7 +281,7 @@ class SpendCap:
         """Set aside what a call may cost by what is known now; waits and ends like `renew`."""
         return True
 
-    def set_down(self, hold: SpendHold) -> None:
+    def suspend(self, hold: SpendHold) -> None:
         """Free what is set aside while its call waits for another; `enlarge` sets it aside anew."""
 
     def settle(self, hold: SpendHold, row: CallRow | None) -> None:

@@ -281,7 +281,7 @@ class WorkerBudget(SpendCap):
     def is_enough(self, hold: SpendHold, model: Model, request: Request) -> bool:
         """Return whether a call may be sent with what is set aside, as far as is known now."""
         lent = _lent(hold)
-        # It was set down, or set aside by an earlier life, of which the present one knows nothing.
+        # It was suspended, or set aside by an earlier life, of which the present one knows nothing.
         if lent.boot != self.boot:
             return False
         if not self.estimates.is_overrun(model, request):
@@ -305,7 +305,7 @@ class WorkerBudget(SpendCap):
         paid: bool = await self.ask("pay", self.worker, lent.number, lent.step, cost, size)
         return paid
 
-    def set_down(self, hold: SpendHold) -> None:
+    def suspend(self, hold: SpendHold) -> None:
         self.settle(hold, None)
         _lent(hold).boot = None
 

@@ -182,6 +182,9 @@ def test_who_reads_no_cache_waits_for_nobody() -> None:
     assert not is_cached(parse_model("openai:gpt-4o", own), frames)
     assert not is_cached(parse_model("offline:hawk"), frames)
     assert not is_cached(GPT, frames_of(LEAST_TOKENS // 255 // 2))
+    # It finds in its cache what ends at a mark alone.
+    assert is_cached(parse_model("openai:gpt-5.6"), frames)
+    assert not is_cached(parse_model("openai:gpt-5.6", {"cache_breakpoint": False}), frames)
     no_frames = request_of()
     assert CachePrefixes().of(GPT, no_frames, Estimates().limits) is None
     server = CachingServer()

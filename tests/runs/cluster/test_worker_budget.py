@@ -62,14 +62,14 @@ def test_what_a_dead_lender_had_set_aside_is_asked_for_again_and_once() -> None:
     asyncio.run(live())
 
 
-def test_what_a_call_sets_down_while_it_waits_is_free_and_asked_for_again_once() -> None:
+def test_what_a_call_frees_while_it_waits_for_another_is_asked_for_again_once() -> None:
     async def live() -> None:
         books = Books()
         budget = WorkerBudget(books, "w", Estimates())
         hold = await budget.hold(MODEL, REQUEST)
         assert hold is not None
         held = dict(books.held)
-        budget.set_down(hold)
+        budget.suspend(hold)
         assert not budget.is_enough(hold, MODEL, REQUEST)
         await asyncio.sleep(0)
         assert (books.held, books.settled) == ({}, [1])
