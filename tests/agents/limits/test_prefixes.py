@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import httpx
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -204,6 +205,7 @@ FAILURES = {
     "time-out": TimeoutError("nothing came back"),
     "connection": ConnectionResetError("gone"),
 }
+"""What a server may do to a call, and the call's error."""
 
 
 @pytest.mark.parametrize("error", FAILURES.values(), ids=FAILURES.keys())
@@ -218,6 +220,32 @@ def test_a_leader_that_fails_hands_on_to_the_next_one_at_once(error: Exception) 
     # A server that refuses is left alone for a moment, whoever is next.
     told_s = [0.0, CALL_S, 2 * CALL_S, 3 * CALL_S, 3 * CALL_S]
     assert server.sent_s[:5] == pytest.approx(told_s, abs=0.5)
+    assert server.most_cold == 1
+
+
+@pytest.mark.parametrize("gone", [4, 10**6])
+def test_an_endpoint_that_is_gone_is_looked_at_by_one_call_and_no_other_waits_for_that(
+    gone: int,
+) -> None:
+    """It comes back, or is given up and the run drains."""
+    nobody = Fate(0.0, httpx.ConnectError("nobody is there"))
+    server = CachingServer(lambda n: nobody if n < gone else Fate())
+    asker = asker_of(server, patience_s=60.0)
+
+    async def live() -> int:
+        tasks = [asyncio.create_task(asker.ask(GPT, asked(n))) for n in range(5)]
+        whole = asyncio.gather(*tasks)
+        drained = asyncio.create_task(asker.drained.wait())
+        async with asyncio.timeout(1000):
+            await asyncio.wait({whole, drained}, return_when=asyncio.FIRST_COMPLETED)
+        answered = sum(task.done() for task in tasks)
+        for task in (*tasks, drained):
+            task.cancel()
+        await asyncio.gather(whole, drained, return_exceptions=True)
+        return answered
+
+    assert run_virtual(live()) == (5 if gone == 4 else 0)
+    assert (asker.lost is None) == (gone == 4)
     assert server.most_cold == 1
 
 
@@ -460,7 +488,7 @@ def test_over_http_the_first_piece_of_a_reply_lets_the_others_go(tmp_path: Path)
 LINES = st.builds(
     Fate,
     takes_s=st.sampled_from([0.0, 1.0, 20.0]),
-    error=st.sampled_from([None, None, *FAILURES.values()]),
+    error=st.sampled_from([None, None, *FAILURES.values(), httpx.ConnectError("nobody")]),
     begins_s=st.sampled_from([None, None, 0.0, 2.0]),
 )
 CALLS = st.tuples(
@@ -477,6 +505,7 @@ CALLS = st.tuples(
     places=st.integers(1, 8),
     usd=st.none() | st.sampled_from([15.0, 60.0]),
     drain_s=st.none() | st.sampled_from([0.5, 15.0]),
+    patience_s=st.none() | st.sampled_from([5.0, 900.0]),
 )
 def test_nobody_waits_for_ever_and_one_call_of_a_cold_prefix_is_under_way(
     calls: list[tuple[float, str, Model, float | None]],
@@ -484,6 +513,7 @@ def test_nobody_waits_for_ever_and_one_call_of_a_cold_prefix_is_under_way(
     places: int,
     usd: float | None,
     drain_s: float | None,
+    patience_s: float | None,
 ) -> None:
     """Each call comes at some time, and may be cancelled some time later."""
     server = CachingServer(lambda n: lines[n] if n < len(lines) else Fate())
@@ -491,7 +521,8 @@ def test_nobody_waits_for_ever_and_one_call_of_a_cold_prefix_is_under_way(
     # No try takes so long that the others stop waiting for it and those behind it.
     set_ = DEAR | {"timeout_s": 1e6}
     cap = CappedBudget(SpendCaps(usd=usd), estimates)
-    asker = asker_of(server, concurrency=places, spend_cap=cap, estimates=estimates)
+    waiting: dict[str, Any] = {"concurrency": places, "patience_s": patience_s}
+    asker = asker_of(server, **waiting, spend_cap=cap, estimates=estimates)
 
     async def one(number: int, call: tuple[float, str, Model, float | None]) -> None:
         at_s, video, model, cancel_s = call
