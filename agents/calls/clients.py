@@ -307,6 +307,8 @@ class ChatClient:
             await self._model.maker.close(chat)
 
     async def _send(self, sending: OutgoingCall, chat: BaseChatModel) -> ReceivedReply:
+        from videoautoarena.agents.prompting.tracing import showing_digests
+
         laid_out, run = await self._laid_out(sending, chat)
         model = self._model
         if sending.token_field is not None and sending.token_field != model.token_field:
@@ -319,7 +321,9 @@ class ChatClient:
             options = model.maker.held_to(model, options, sending.reply_form)
         is_streamed = sending.is_streamed or self._model.streams
         on_first = sending.on_beginning if is_streamed else None
-        with carrying(run), hearing() as heard:
+        stand_in = None if run is None else run.key
+        showing = showing_digests(stand_in, sending.frames, beside_others=self._model.is_offline)
+        with carrying(run), hearing() as heard, showing:
             message = await self._invoke(chat, laid_out, options, on_first)
         whole = received(message)
         if whole.cost_usd is None and heard.cost_usd is not None:

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
-import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
 from tests.support.clips import draw_folder
+from tests.support.langsmith import Traced, listening
 
 PLAYED = """
 import json, os, sys
@@ -41,45 +39,15 @@ WAYS: dict[str, dict[str, str]] = {"off": {}, "on": {"LANGSMITH_TRACING": "true"
 
 
 @dataclass(frozen=True)
-class Traced:
-    """What a run said, and the paths that LangSmith was asked for."""
+class TracedRun:
+    """What a run said, and what LangSmith was sent."""
 
     said: str
-    heard: list[str]
-
-
-@contextmanager
-def listening() -> Iterator[tuple[str, list[str]]]:
-    """Give the address of a server that takes everything, and the paths that it was sent to."""
-    heard: list[str] = []
-
-    class Ear(BaseHTTPRequestHandler):
-        def do_POST(self) -> None:
-            self.rfile.read(int(self.headers.get("Content-Length", 0)))
-            heard.append(self.path)
-            self.send_response(202)
-            self.send_header("Content-Length", "2")
-            self.end_headers()
-            self.wfile.write(b"{}")
-
-        do_GET = do_PATCH = do_POST
-
-        def log_message(self, format: str, *args: object) -> None:
-            """Say nothing."""
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Ear)
-    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05})
-    thread.start()
-    try:
-        yield f"http://127.0.0.1:{server.server_address[1]}", heard
-    finally:
-        server.shutdown()
-        thread.join()
-        server.server_close()
+    heard: list[Traced]
 
 
 @pytest.fixture(scope="module")
-def runs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Traced]:
+def runs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, TracedRun]:
     """What came of a run in each environment, which is given LangSmith's address as well."""
     folder = tmp_path_factory.mktemp("traced")
     draw_folder(folder / "videos", 1, seconds=2)
@@ -94,22 +62,30 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Traced]:
     found = {}
     for name in WAYS:
         said = (folder / f"{name}.said").read_text()
-        found[name] = Traced(said, [path for path in heard if path.startswith(f"/{name}/")])
+        found[name] = TracedRun(said, [one for one in heard if one.path.startswith(f"/{name}/")])
     return found
 
 
 def test_a_key_and_an_address_alone_make_no_client_and_send_nothing(
-    runs: dict[str, Traced],
+    runs: dict[str, TracedRun],
 ) -> None:
     assert runs["off"].heard == []
     assert "LangSmith" not in runs["off"].said
 
 
-def test_who_turns_it_on_gets_traces_and_is_told_so_first(runs: dict[str, Traced]) -> None:
+def test_who_turns_it_on_gets_traces_and_is_told_so_first(runs: dict[str, TracedRun]) -> None:
     run = runs["on"]
-    assert any("/runs" in path for path in run.heard), run.said
+    assert any("/runs" in one.path for one in run.heard), run.said
     line = "LangSmith tracing is on: all requests and replies also go to 127.0.0.1"
     before, found, _ = run.said.partition(line)
     assert found
     assert "a LangSmith client was made" not in before
     assert "planted" not in run.said
+
+
+def test_it_is_sent_digests_of_frames_and_no_frames(runs: dict[str, TracedRun]) -> None:
+    sent = b"".join(one.body for one in runs["on"].heard)
+    assert len(set(re.findall(rb"sha256:[0-9a-f]{64}", sent))) > 1
+    # How a JPEG begins, in base64 and raw.
+    assert b"/9j/" not in sent
+    assert b"\xff\xd8\xff" not in sent

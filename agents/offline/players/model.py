@@ -45,6 +45,7 @@ from videoautoarena.agents.offline.players.viewers import answer, examine, first
 from videoautoarena.agents.offline.vision.frame_features import ModelInput, read
 from videoautoarena.agents.offline.vision.looks import vector_of
 from videoautoarena.agents.prompting.fences import open_fences
+from videoautoarena.agents.prompting.tracing import has_handlers
 
 PANEL = frozenset({"examiner", "judge"})
 """Kinds that play whichever role the contract names."""
@@ -118,7 +119,7 @@ class OfflineModel(BaseChatModel):
         """Return the reply, made in a thread so that a first look at frames holds nobody up."""
         # With nobody listening, LangChain still copies every image for tracing: 20 to 30 ms for
         # 128 frames, against 4 ms for the reply itself.
-        if _has_listeners(config):
+        if has_handlers(ensure_config(config).get("callbacks")):
             return await super().ainvoke(input, config, stop=stop, **kwargs)
         messages = self._convert_input(input).to_messages()
         return await asyncio.to_thread(self._speak, messages)
@@ -140,8 +141,3 @@ class OfflineModel(BaseChatModel):
         out = len(text.split())
         usage = UsageMetadata(input_tokens=into, output_tokens=out, total_tokens=into + out)
         return AIMessage(content=text, usage_metadata=usage)
-
-
-def _has_listeners(config: RunnableConfig | None) -> bool:
-    callbacks = ensure_config(config).get("callbacks")
-    return bool(callbacks if isinstance(callbacks, list) else getattr(callbacks, "handlers", None))
