@@ -106,9 +106,10 @@ def _media_in(value: object, name: str = "") -> Iterator[bytes]:
 
 
 def _decoded(text: str) -> bytes:
+    # Gemini's own alphabet is the URL-safe one.
+    decode = base64.urlsafe_b64decode if "-" in text or "_" in text else base64.b64decode
     try:
-        # Either alphabet: Gemini's own is the URL-safe one.
-        return base64.b64decode(text.replace("-", "+").replace("_", "/"))
+        return decode(text)
     except binascii.Error:
         return text.encode()
 
