@@ -136,6 +136,10 @@ class CallEvent:
     """The machine of a cluster that it was made on."""
     ending: str | None = None
     """Why the reply of a finished call ended, in the provider's word; None if it gave none."""
+    served_by: str | None = None
+    """What the server calls the model that answered; None where it did not say."""
+    key: str = ""
+    """The journal's key of a finished call."""
 
 
 class CallJournal(Protocol):
@@ -454,4 +458,5 @@ def _event_of(kind: Literal["finished", "recalled"], model: Model, row: CallRow)
     if kind == "finished":
         said |= {"usage": row.usage, "cost_usd": row.cost_usd, "attempts": row.attempts}
         said |= {"seconds": row.latency_s, "ending": row.ending}
+        said |= {"served_by": row.served_by, "key": row.key}
     return CallEvent(kind, model.alias, row.nonce, **said)

@@ -34,6 +34,7 @@ from videoautoarena.runs.console.progress.events import (
 )
 from videoautoarena.runs.console.progress.interrupts import until_done, until_drained
 from videoautoarena.runs.console.progress.local_state import Machines
+from videoautoarena.runs.console.progress.otlp import recorded
 from videoautoarena.runs.jobs.paid_job import AT_WORK
 from videoautoarena.runs.run.config.stopping_rule import RuleReading, kept_rule
 from videoautoarena.runs.run.rundir.context import CallPacing, EarlyEnd, all_done
@@ -98,7 +99,10 @@ class RayEngine:
         owner = HeadClient(self.cluster.on_head(CallsOwnerActor, str(path)), "the file of calls")
         hearing = DrainedOnce(ending, listeners)
         heard = Listeners(listeners.say, hearing.hear)
-        async with self.hired(owner, path, setup, pace, heard) as crew:
+        async with (
+            recorded(heard, left.work.cast.config, "bench") as recording,
+            self.hired(owner, path, setup, pace, recording) as crew,
+        ):
 
             async def play(job: Job) -> None:
                 await crew.play(job)

@@ -34,6 +34,7 @@ from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.console.progress.events import Listeners, Say, pass_on
 from videoautoarena.runs.console.progress.interrupts import until_done
 from videoautoarena.runs.console.progress.listeners import progress
+from videoautoarena.runs.console.progress.otlp import recorded
 from videoautoarena.runs.formats.record_json import record_json
 from videoautoarena.runs.formats.terminal import safe
 from videoautoarena.runs.formats.words import dollars
@@ -549,11 +550,12 @@ async def play_each(
 
     An interrupt, a cap and a server that is gone let calls under way finish; `tally` says of it.
     """
-    asker = draining_asker(calling, tally, pace=order, hear=partial(pass_on, listeners=listeners))
-    workers = min(len(items), at_work * order.concurrency)
-    try:
-        work = work_off(items, player(asker), workers=workers)
-        stopped = await until_done(asker, work, listeners)
-    finally:
-        await asker.aclose()
+    async with recorded(listeners, calling.config, tally.unit) as heard:
+        asker = draining_asker(calling, tally, pace=order, hear=partial(pass_on, listeners=heard))
+        workers = min(len(items), at_work * order.concurrency)
+        try:
+            work = work_off(items, player(asker), workers=workers)
+            stopped = await until_done(asker, work, heard)
+        finally:
+            await asker.aclose()
     tally.end(asker, stopped=stopped)

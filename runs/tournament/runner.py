@@ -49,6 +49,7 @@ from videoautoarena.runs.console.progress.interrupts import (
     until_drained,
 )
 from videoautoarena.runs.console.progress.local_state import KeptWaits
+from videoautoarena.runs.console.progress.otlp import SpanRecorder
 from videoautoarena.runs.rating.leaderboard import RatedLeaderboard
 from videoautoarena.runs.run.config.run_request import RunRequest
 from videoautoarena.runs.run.config.stopping_rule import (
@@ -246,7 +247,9 @@ class RunSession:
             accepted=limits.max_void,
             key_of=lambda alias: run.config.model_of(alias).key_source,
         )
-        self.listeners = Listeners(listeners.say, all_of(listeners.hear, self._alarm.hear))
+        self._spans = SpanRecorder(run.config, "tournament", listeners.say)
+        hear = all_of(listeners.hear, self._alarm.hear, self._spans.hear)
+        self.listeners = Listeners(listeners.say, hear)
         self._newcomers_only = newcomers_only
         self._opening = asyncio.Lock()
         self._game: PlayedGame | None = None
@@ -289,6 +292,8 @@ class RunSession:
         self.is_begun = True
         with self.held():
             counts, begun = await self.aside(self._look)
+            if counts["left"]:
+                await self.aside(self._spans.open)
         if counts["left"]:
             self.listeners.hear(begun)
         return counts
@@ -311,6 +316,7 @@ class RunSession:
         with self.held():
             async with self._opening:
                 if self._game is None:
+                    await self.aside(self._spans.open)
                     self._game = await self._undo.enter_async_context(self._begun_game())
                     announce(self._game.calls, self.listeners)
                     if self._is_draining:
@@ -405,6 +411,7 @@ class RunSession:
             await self._undo.aclose()
         finally:
             await self.aside(self._store.close)
+            await self._spans.close()
 
 
 def files_about(video: str) -> tuple[str, ...]:

@@ -409,6 +409,22 @@ THUMBNAILS = whole(
     most=64,
     default=0,
 )
+
+
+def _to_collector(context: click.Context, _param: click.Parameter, url: str | None) -> None:
+    if url is not None:
+        from videoautoarena.runs.console.progress.otlp import collector_at
+
+        context.with_resource(collector_at(url))
+
+
+OTLP = string(
+    "--otlp URL",
+    "Send spans of calls and battles to the OpenTelemetry collector at URL, such as "
+    "http://localhost:4318 (needs the extra `otel`).  [default: OTEL_EXPORTER_OTLP_ENDPOINT]",
+    expose_value=False,
+    callback=_to_collector,
+)
 CONCURRENCY = whole(
     "--concurrency", "Maximum number of concurrent model calls.", least=1, default=16
 )
@@ -518,7 +534,7 @@ LEAVE = gathered(
 def paid(retry: str, *beside: Option, plan: Option = PLAN) -> Option:
     """Return the options of every job that pays for calls: pace, repeating, a plan and caps."""
     again = flag("--retry-failed", retry)
-    return together(CONCURRENCY, PATIENCE, again, *beside, plan, NO_PROGRESS, CAPS)
+    return together(CONCURRENCY, PATIENCE, again, *beside, plan, NO_PROGRESS, OTLP, CAPS)
 
 
 OF_CALLS = frozenset(
@@ -528,6 +544,7 @@ OF_CALLS = frozenset(
         "patience_s",
         "retry_failed",
         "is_quiet",
+        "otlp",
         "max_usd",
         "max_tokens",
     }
@@ -583,6 +600,7 @@ DISPLAY = gathered(
         flag_value="-",
     ),
     flag("--quiet", "No live console and no line per battle.", "-q"),
+    OTLP,
 )
 SAMPLING = together(
     choice(
