@@ -7,6 +7,7 @@ INSPECT := .venv-inspect
 GRAPH := .venv-graph
 RAY := .venv-ray
 REAL := .venv-real
+OTEL := .venv-otel
 BROWSER := .venv-browser
 NODE := .venv-node
 FRONT := runs/views/page/front
@@ -91,6 +92,14 @@ $(INSPECT)/.installed:
 	@$(INSPECT)/bin/python -m pip install --quiet --disable-pip-version-check "inspect-ai>=0.3.285,<0.4"
 	@touch $@
 
+# A collector of others, which keeps the spans that it is sent. Without it its test is skipped, or fails
+# where CI is set.
+$(OTEL)/.installed:
+	@echo "making $(OTEL) with Phoenix, for the test that sends it spans: 850 MB on disk"
+	@$(BIN)/python -m venv $(OTEL)
+	@$(OTEL)/bin/python -m pip install --quiet --disable-pip-version-check "arize-phoenix>=20,<21" && touch $@ \
+	  || echo "PHOENIX CANNOT BE FETCHED: no spans will be sent to it" >&2
+
 # What the tests that install our wheel beside it install from here, offline.
 $(WHEELS)/.fetched:
 	@echo "fetching openai-agents, beside which the wheel must work"
@@ -154,7 +163,7 @@ chromium:
 	command -v chromium >/dev/null \
 	  || echo "NO CHROMIUM, AND NO apt-get WITH ROOT TO INSTALL IT: no page will be opened" >&2
 
-slow: $(STAMP) $(INSPECT)/.installed $(GRAPH)/.installed $(RAY)/.installed $(REAL)/.installed $(WHEELS)/.fetched $(BROWSER)/.installed $(NODE)/.installed chromium ## the checks that take minutes: kills, pages in a browser, small benchmarks
+slow: $(STAMP) $(INSPECT)/.installed $(GRAPH)/.installed $(RAY)/.installed $(REAL)/.installed $(OTEL)/.installed $(WHEELS)/.fetched $(BROWSER)/.installed $(NODE)/.installed chromium ## the checks that take minutes: kills, pages in a browser, small benchmarks
 	$(BIN)/python -m pytest $(BY_FILE) -m "(slow or hypothesis) and not live" --hypothesis-profile=thorough --durations=40 $(PYTEST_FLAGS)
 
 durations: ## write how long each test takes; tests begin with the longest files. Needs an idle machine
@@ -307,5 +316,5 @@ pictures: docs $(BROWSER)/.installed chromium ## draw console, leaderboard and p
 	PYTHONPATH=. $(BIN)/python docs/pages.py arena-out/pictures
 
 clean: ## remove .venv, caches and build products; runs in arena-out/ stay
-	rm -rf $(VENV) $(INSPECT) $(GRAPH) $(RAY) $(REAL) $(BROWSER) $(NODE) $(FRONT)/node_modules $(WHEELS) build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis
+	rm -rf $(VENV) $(INSPECT) $(GRAPH) $(RAY) $(REAL) $(OTEL) $(BROWSER) $(NODE) $(FRONT)/node_modules $(WHEELS) build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

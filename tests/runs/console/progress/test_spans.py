@@ -9,6 +9,7 @@ import sys
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
+from shutil import copytree
 from typing import Any
 
 import pytest
@@ -23,6 +24,7 @@ from videoautoarena.memory.records.errors import MissingExtra, WrongArgument
 from videoautoarena.memory.records.records import Attempt, CallRow, Nonce, Usage
 from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.cli.playing.simulate import simulate_command
+from videoautoarena.runs.cli.program.main import arena
 from videoautoarena.runs.console.progress import otlp, spans
 from videoautoarena.runs.console.progress.events import BattleSettled, RunBegun, RunEvent
 from videoautoarena.runs.console.progress.otlp import FOR_ALL, FOR_TRACES, collector_at
@@ -155,6 +157,22 @@ def test_a_run_that_has_nothing_left_to_play_sends_none(
     play(clips, run.out, models=PAIR, said=said)
     assert not collector.bodies
     assert not [line for line in said if "spans of" in line]
+
+
+def test_a_paid_job_is_one_span_above_those_of_its_calls(
+    run: Played, clips: Path, tmp_path: Path, collector: TakenSpans, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    out = tmp_path / "run"
+    copytree(run.out, out)
+    monkeypatch.setenv(FOR_ALL, collector.url)
+    typed = ["categories", "tag", str(out), "--videos", str(clips), "--quiet"]
+    for _ in range(2):
+        done = CliRunner().invoke(arena, typed, standalone_mode=False)
+        assert done.return_value == 0, done.output
+    # What is known already is asked nobody again.
+    (whole,) = [span for span in collector.spans if not span.parent]
+    assert collector.kinds == {"calls": len(run.battles), "whole": 1}
+    assert {span.parent for span in collector.spans} == {"", whole.id}
 
 
 WAYS = {
