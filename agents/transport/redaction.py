@@ -19,7 +19,7 @@ _HOME = "api.smith.langchain.com"
 
 
 def is_traced() -> bool:
-    """Return whether every prompt, frame and reply also goes to LangSmith."""
+    """Return whether every prompt and reply also goes to LangSmith, with digests of frames."""
     # LangSmith's client takes no other word for yes, such as `1`.
     return next(filter(str.strip, map(_value, NAMES)), "") == "true"
 

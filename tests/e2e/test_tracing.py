@@ -76,7 +76,8 @@ def test_a_key_and_an_address_alone_make_no_client_and_send_nothing(
 def test_who_turns_it_on_gets_traces_and_is_told_so_first(runs: dict[str, TracedRun]) -> None:
     run = runs["on"]
     assert any("/runs" in one.path for one in run.heard), run.said
-    line = "LangSmith tracing is on: all requests and replies also go to 127.0.0.1"
+    told = "all requests and replies also go to 127.0.0.1, with digests of frames"
+    line = f"LangSmith tracing is on: {told}"
     before, found, _ = run.said.partition(line)
     assert found
     assert "a LangSmith client was made" not in before

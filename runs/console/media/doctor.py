@@ -506,7 +506,8 @@ def _place(report: Checkup) -> Iterator[tuple[str, str]]:
     names = " and ".join(tracing.set)
     state = f"off; {names} set" if names else "off"
     if tracing.on:
-        state = f"ON ({names}): all requests and replies also go to {tracing.host}"
+        to = f"also go to {tracing.host}, with digests of frames"
+        state = f"ON ({names}): all requests and replies {to}"
     yield "LangSmith", state
     proxies = ", ".join(report.proxies)
     yield "proxies", f"{proxies} set" if proxies else "none"

@@ -122,7 +122,8 @@ def judges_notice(
 def tracing_lines() -> Iterable[str]:
     """Yield a line on where LangSmith sends all requests and replies; nothing if it is off."""
     if is_traced():
-        yield f"LangSmith tracing is on: all requests and replies also go to {trace_host()}"
+        to = f"also go to {trace_host()}, with digests of frames"
+        yield f"LangSmith tracing is on: all requests and replies {to}"
 
 
 def _host_lines(

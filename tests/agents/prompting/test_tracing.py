@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import base64
+import json
 from collections.abc import AsyncIterator, Iterator
 from typing import Any
 
@@ -20,8 +21,9 @@ from langchain_core.tracers.langchain import LangChainTracer, wait_for_all_trace
 from langsmith import Client
 
 from tests.agents.providers.test_declared import Parrot
-from tests.support.bodies import Book, keeping
-from tests.support.film import PROVIDERS, Film, images_of, model_at, send_once
+from tests.agents.providers.test_own_credentials import AWS, REPLY
+from tests.support.bodies import Book, HttpReply, keeping
+from tests.support.film import PROVIDERS, Film, images_of, model_at, send
 from tests.support.langsmith import listening
 from videoautoarena.agents.calls.clients import ChatClient, OutgoingCall, ReceivedReply
 from videoautoarena.agents.models.registry import Model, parse_model
@@ -109,7 +111,15 @@ def ask(model: Model, film: Film, *callbacks: BaseCallbackHandler, as_list: bool
         listening = list(callbacks) if as_list else manager
         var_child_runnable_config.set({"callbacks": listening} if callbacks else {})
         frames = film.frames.model_copy(update={"subtitles": SUBTITLES})
-        return await send_once(model, film, frames=frames)
+        client = ChatClient(model, film.load)
+        try:
+            return await send(client, frames)
+        finally:
+            # Anthropic's class keeps a client that nobody closes.
+            kept = getattr(client._chat, "_async_client", None)
+            if kept is not None:
+                await kept.close()
+            await client.aclose()
 
     return asyncio.run(once()).text
 
@@ -234,3 +244,43 @@ def test_langsmith_is_sent_digests_and_no_key(
     sent = "".join(one.body.decode() for one in heard)
     assert all(f"sha256:{one}" in sent for one in film.digests)
     assert leaks_in(sent, film) == []
+
+
+ANTHROPIC = {
+    "id": "m",
+    "type": "message",
+    "role": "assistant",
+    "model": "claude",
+    "content": [{"type": "text", "text": "A heron."}],
+    "stop_reason": "end_turn",
+    "usage": {"input_tokens": 9, "output_tokens": 2},
+}
+
+
+@pytest.mark.slow  # their packages take seconds to be imported
+@pytest.mark.parametrize(
+    ("chat_model", "reply"),
+    [
+        ("langchain_anthropic:ChatAnthropic", ANTHROPIC),
+        ("langchain_aws:ChatBedrockConverse", REPLY),
+    ],
+)
+def test_the_real_classes_show_no_more(
+    chat_model: str, reply: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    keys = {**AWS, "AWS_SECRET_ACCESS_KEY": KEY, "ANTHROPIC_API_KEY": KEY}
+    for name, value in keys.items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.delenv("AWS_BEARER_TOKEN_BEDROCK", raising=False)
+    film = Film()
+    ear = Ear(run_inline=False)
+    with keeping(script=lambda _request: HttpReply(json.dumps(reply).encode())) as book:
+        said = Declaration(chat_model=chat_model, auth="own")
+        name = "anthropic.claude-sonnet-4-20250514-v1:0"
+        model = parse_model(f"house:{name}", {"declared": said, "base_url": book.url})
+        assert ask(model, film, ear) == "A heron."
+    assert ear.texts == [shown_of(film)]
+    assert leaks_in("".join(ear.heard), film) == []
+    (request,) = book.requests
+    for jpeg in film.jpegs:
+        assert base64.b64encode(jpeg) in request.body
