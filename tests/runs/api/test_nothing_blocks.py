@@ -12,9 +12,11 @@ import pytest
 from blockbuster import BlockBuster, BlockingError
 
 from tests.support.clips import draw_folder
-from tests.support.whole_runs import battles
+from tests.support.collector import collecting
+from tests.support.whole_runs import battles, committed_keys
 from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.api.simulate import arena
+from videoautoarena.runs.console.progress.otlp import FOR_ALL
 from videoautoarena.runs.run.rundir.reader import run_file
 
 LET_BE = (
@@ -40,7 +42,9 @@ def detecting() -> Iterator[None]:
         detector.deactivate()
 
 
-def test_a_run_is_played_goes_on_and_is_frozen_without_stopping_the_loop(tmp_path: Path) -> None:
+def test_a_run_is_played_goes_on_and_is_frozen_without_stopping_the_loop(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     # More than a block, so that videos are decoded ahead of their turn.
     clips = draw_folder(tmp_path / "clips", 4, seconds=2)
     out = tmp_path / "out"
@@ -56,9 +60,13 @@ def test_a_run_is_played_goes_on_and_is_frozen_without_stopping_the_loop(tmp_pat
             again = await whole.ainvoke({}, context={**asked, "rounds": 2, "freeze": bench})
         return [first, again]
 
-    first, again = asyncio.run(play())
+    with collecting() as collector:
+        monkeypatch.setenv(FOR_ALL, collector.url)
+        first, again = asyncio.run(play())
     assert (first["settled"], again["settled"]) == (12, 24)
-    assert len(battles(out)) == 24
+    assert len(battles(out)) == collector.kinds["battles"] == 24
+    assert collector.kinds["calls"] == len(committed_keys(out))
+    assert collector.kinds["whole"] == 2
     assert (tmp_path / "bench" / "questions.jsonl").is_file()
 
 
