@@ -17,6 +17,7 @@ from typing import ClassVar
 import pytest
 
 from tests.support.clips import draw_folder
+from tests.support.collector import collecting
 from tests.support.typed import Terminal
 from videoautoarena.agents.calls import retry
 
@@ -177,12 +178,15 @@ def test_no_failure_brings_a_key_into_a_line_or_a_file(
     ground: Path, terminal: Terminal, home: Path
 ) -> None:
     out = ("--out", ground / "out", f"--trace={ground / 'trace.jsonl'}")
-    looks = [terminal.simulate(*words_of(ground), *out)]
+    with collecting() as collector:
+        looks = [terminal.simulate(*words_of(ground), *out, "--otlp", collector.url)]
     looks += [terminal.arena("doctor", *words_of(ground), "--live")]
     looks += [terminal.arena(*look) for look in looks_at(ground)]
     assert [look.code for look in looks] == [3, 1, *[0] * 8], looks
     said = "".join(one.out + one.err for one in looks)
     assert_no_key(said, ground, home)
+    assert [key for key in SECRETS.values() if key.encode() in collector.raw] == []
+    assert len({one.attributes["error.type"] for one in collector.spans if one.is_error}) > 4
     signs = ("[key]", "user-agent: google-genai", "an HTML page instead of a reply: Host")
     for sign in (*signs, "forfeits of house", "I would rather not: Host"):
         assert sign in said, sign
