@@ -14,14 +14,13 @@ from videoautoarena.memory.records.digests import digest
 from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.bench.format.reader import open_bench
 from videoautoarena.runs.cli.program.ending import job_ending, run_async
-from videoautoarena.runs.console.progress.events import Listeners, nobody
 from videoautoarena.runs.formats.terminal import say
 from videoautoarena.runs.jobs.paid_job import (
     ExpectedCalls,
     Generations,
+    JobAudience,
     JobOrder,
     PaidJob,
-    job_progress,
     settle_caps,
 )
 from videoautoarena.runs.making.tasks.watch import examining
@@ -75,8 +74,7 @@ async def translate(bench: Path, language: str, model: str, to: Path, order: Job
             asks.add(map(job.scope, known.failed))
             job.left += known.failed
         job.tally.known = len(job.said)
-        with job_progress(say) as on_done:
-            await job.run(Listeners(say, nobody), on_done)
+        await job.run(JobAudience(say))
     lines = (json.dumps([one, job.said[one]]) for one in questions if one in job.said)
     to.write_text("\n".join(lines))
     return job_ending(job.tally)

@@ -56,6 +56,18 @@ def install_command(extra: str) -> str:
     return f"pip install {editable}{shlex.quote(f'{place}[{extra}]')}"
 
 
+class Unfinished(ArenaError):
+    """Work that ended early, or of which more failed than is accepted; the same call goes on."""
+
+    def __init__(self, reason: str, *, kind: str) -> None:
+        """Say why, and as `kind` in a word.
+
+        `interrupted`, `cap`, `unreachable` (a server), `hopeless` (a model), or `failed`.
+        """
+        super().__init__(reason)
+        self.kind = kind
+
+
 class UnusableVideo(ArenaError):
     """A file gives no frames; the message is the reason alone, without the name."""
 

@@ -10,9 +10,10 @@ from typing import Any
 from videoautoarena.agents.limits.caps import SpendCaps
 from videoautoarena.agents.models.registry import check_keys
 from videoautoarena.graph.slot_ids import joining_of, place_of
-from videoautoarena.memory.records.errors import BadInput
+from videoautoarena.memory.records.errors import BadInput, WrongArgument
 from videoautoarena.memory.records.records import Slot
 from videoautoarena.memory.store.store import Store
+from videoautoarena.runs.api.jobs import PathLike
 from videoautoarena.runs.api.simulate import Play, play_run
 from videoautoarena.runs.console.progress.events import Listeners, Say
 from videoautoarena.runs.console.progress.listeners import gather
@@ -92,6 +93,35 @@ class Addition:
             yield f"{who} already has {counted(self.had, 'stored answer')} to meet{more}"
         else:
             yield f"{who} meets stored answers in {counted(len(self.slots), 'battle')}"
+
+
+def asked(
+    model: str,
+    *,
+    battles: int = BATTLES,
+    max_void: float = 0.05,
+    fsync: bool = False,
+    max_usd: float | None = None,
+    max_tokens: float | None = None,
+    config: PathLike | None = None,
+    videos: PathLike | None = None,
+    trust: str | None = None,
+    **pace: Any,
+) -> tuple[AddRequest, Limits]:
+    """Return what is asked for, and at what pace, by the names that commands and programs use."""
+    request = AddRequest(
+        model,
+        battles,
+        config=None if config is None else Path(config),
+        videos=None if videos is None else Path(videos),
+        caps=SpendCaps(max_usd, max_tokens),
+        fsync=fsync,
+        trust=trust,
+    )
+    try:
+        return request, Limits(max_void=max_void, **pace)
+    except TypeError as wrong:
+        raise WrongArgument(f"add: {wrong}") from None
 
 
 def add(out: Path, request: AddRequest, *, limits: Limits, listeners: Listeners) -> Play:

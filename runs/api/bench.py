@@ -7,18 +7,69 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from videoautoarena.memory.records.errors import BadInput, WrongArgument
+from typing_extensions import Unpack
+
+from videoautoarena.memory.records.errors import WrongArgument
+from videoautoarena.runs.api.jobs import (
+    JobOptions,
+    PathLike,
+    PlayedJob,
+    ReadyJob,
+    ended,
+    ordered,
+    paid,
+)
+from videoautoarena.runs.api.models import (
+    ModelLike,
+    judges_of,
+    named,
+    refuse_two_of_one_name,
+    several,
+)
 from videoautoarena.runs.api.results import Board, Json, Markup, Records
 
 if TYPE_CHECKING:
-    from videoautoarena.runs.api.models import ModelLike
     from videoautoarena.runs.bench.dialogues.score import DialogueSetScores
     from videoautoarena.runs.bench.format.reader import OpenBench
-    from videoautoarena.runs.bench.format.results import AnyResult
+    from videoautoarena.runs.bench.format.results import AnyResult, History, View
     from videoautoarena.runs.bench.format.schema import DialogueItem, Item, Manifest, TaskItem
+    from videoautoarena.runs.bench.play.cast import Swap
+    from videoautoarena.runs.bench.play.plan import BenchPlan
+    from videoautoarena.runs.bench.play.runner import Ran
+    from videoautoarena.runs.bench.play.work import BenchEngine
     from videoautoarena.runs.bench.score.anchor_score import AnchorScores
     from videoautoarena.runs.bench.score.task_score import TaskSetScores
+    from videoautoarena.runs.jobs.paid_job import JobAudience
 
+
+class BenchOptions(JobOptions, total=False):
+    """How a bench is played: the fields of `BenchOrder` and `CastRequest`, and of a job."""
+
+    anchor: str | None
+    """Hold every answer against this model's alone."""
+    swap: Swap
+    """Share of rulings judged again with swapped answers, or `all`: 0.1."""
+    seed: int
+    """Seed of the order of answers, and of the limit: 0."""
+    limit: int | None
+    """Ask so many of the questions, drawn by the seed."""
+    frames: Sequence[int]
+    """Of tasks and dialogues: play every model with each of these numbers of frames."""
+    history: History
+    """Of dialogues: send the reference answers of earlier rounds (`golden`), or the `own`."""
+    preset: Literal["paper"] | None
+    """Of dialogues: look at the videos as MT-Video-Bench does."""
+    views: Sequence[View]
+    """Of tasks: what each model is shown of a video, such as `blind`; the `whole`."""
+    allow_missing: bool
+    """Count questions of videos that are not there as void."""
+    prompts: PathLike | None
+    """Folder of prompt files that replace the built-in ones."""
+    engine: BenchEngine | None
+    """What plays; None: this process."""
+
+
+_OF_CAST = ("anchor", "swap", "seed", "frames", "history", "preset", "views")
 Of = Literal["judged", "decided", "all"]
 _LISTED = ("qid", "video_id", "question", "selected_answer", "rejected_answer")
 _LISTED_TASKS = ("qid", "video_id", "task", "question", "options", "answer")
@@ -100,70 +151,61 @@ class Bench:
         # Rulings on both references, then games against an anchor.
         return [*results.read_results(self._opened), *results.read_anchored(self._opened)]
 
+    @paid
     def run(
         self,
-        models: Sequence[ModelLike],
+        models: Sequence[ModelLike] = (),
         *,
         judge: ModelLike | Sequence[ModelLike] = (),
-        videos: str | os.PathLike[str] | None = None,
-        max_usd: float | None = None,
-        max_tokens: float | None = None,
-        limit: int | None = None,
-        concurrency: int = 16,
-        retry_failed: bool = False,
-        quiet: bool = False,
-    ) -> Scores | TaskScores | DialogueScores:
+        allow_offline_judge: bool = False,
+        allow_self_judging: bool = False,
+        allow_blind_referee: bool = False,
+        **how: Unpack[BenchOptions],
+    ) -> ReadyJob[BenchPlan, Ran, Scores | TaskScores | DialogueScores]:
         """Let models answer the bench and have the answers scored, as `arena bench run` does.
 
-        What was played before costs nothing again. An interrupt lets paid calls finish; the same
-        call goes on. Costs a call a question and model, and for each answer those of its judges.
+        What was played before costs nothing again. Costs a call a question and model, and for each
+        answer those of its judges.
 
         Args:
-            models: who answers: `provider:model`, names of arena.toml, or LangChain chat models.
+            models: who answers: `provider:model`, names of arena.toml, or LangChain chat models;
+                none: those of arena.toml, else the offline cast.
             judge: who judges free text, alike; none: as `arena bench run` chooses.
-            videos: folder of the videos; None where the bench holds copies or names it.
-            max_usd: cap on what playing this bench costs in all, in US dollars.
-            max_tokens: the same in tokens.
-            limit: ask so many of the questions, drawn by a seed.
-            concurrency: most calls at once.
-            retry_failed: ask again where a call failed.
-            quiet: show nothing on stderr.
+            allow_offline_judge: let the offline judge judge answers of real models.
+            allow_self_judging: let a judge answer, too.
+            allow_blind_referee: let a judge be sent no frames.
+            how: how it is played and how models are asked, by the names of `BenchOptions`.
 
         Raises:
-            BadInput: no such model or folder, or a play that was cut off by a cap or an interrupt.
+            BadInput: no such model or folder, or an option that cannot be.
+            Unfinished: it ended early, or more than 5 % is void, or of one model forfeits.
         """
-        from videoautoarena.agents.limits.caps import SpendCaps
-        from videoautoarena.runs.api.models import (
-            judges_of,
-            named,
-            refuse_two_of_one_name,
-            several,
-        )
+        from videoautoarena.runs.analysis.trials.trial import Leave
         from videoautoarena.runs.bench.kinds.scorings import scoring_of
         from videoautoarena.runs.bench.play.cast import CastRequest
         from videoautoarena.runs.bench.play.runner import BenchOrder
-        from videoautoarena.runs.console.progress.events import Listeners, nobody
-        from videoautoarena.runs.console.progress.interrupts import worked
-        from videoautoarena.runs.formats.terminal import say
-        from videoautoarena.runs.jobs.paid_job import job_progress
 
         refuse_two_of_one_name((*models, *several(judge)))
-        order = BenchOrder(
-            CastRequest(models=tuple(map(named, models)), judges=judges_of(judge)),
-            videos=None if videos is None else Path(videos),
-            caps=SpendCaps(max_usd, max_tokens),
-            limit=limit,
-            concurrency=concurrency,
-            retry_failed=retry_failed,
+        given: dict[str, Any] = {**how}
+        wanted = CastRequest(
+            models=tuple(map(named, models)),
+            judges=judges_of(judge),
+            config=None if (file := given.get("config")) is None else Path(file),
+            leave=Leave(allow_offline_judge, allow_self_judging, allow_blind_referee),
         )
-        listeners = Listeners((lambda _line: None) if quiet else say, nobody)
-        run = scoring_of(self._opened).run
-        with job_progress(listeners.say, is_quiet=quiet) as on_done:
-            ran = worked(run(self._opened, order, listeners=listeners, on_done=on_done))
-        if not ran.results:
-            tally = ran.tally
-            raise BadInput(f"{tally.in_words}, {tally.total - tally.done} left; call it again")
-        return self.score(judge=ran.judge or None)
+        drawn = {name: given.pop(name) for name in _OF_CAST if name in given}
+        order = ordered(BenchOrder, given, wanted=wanted._replace(**drawn))
+        way = scoring_of(self._opened)
+
+        async def play(audience: JobAudience) -> PlayedJob[Ran]:
+            ran = await way.run(self._opened, order, audience)
+            return ended(ran.tally, ran)
+
+        return ReadyJob(
+            lambda _: way.plan(self._opened, order),
+            play,
+            lambda ran: self.score(judge=ran.judge or None),
+        )
 
     def score(
         self,

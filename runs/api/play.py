@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any
 
 from pydantic import ValidationError
 
-from videoautoarena.memory.records.errors import BadInput, WrongArgument
+from videoautoarena.memory.records.errors import BadInput, Unfinished, WrongArgument
+from videoautoarena.runs.api.jobs import PathLike, folder_of
 from videoautoarena.runs.api.models import (
     ModelLike,
     judges_of,
@@ -22,11 +22,8 @@ from videoautoarena.runs.api.run import Run
 from videoautoarena.runs.run.config.run_request import RunRequest
 
 if TYPE_CHECKING:
-    from videoautoarena.runs.api.bench import Bench
     from videoautoarena.runs.console.progress.events import Listeners
     from videoautoarena.runs.tournament.runner import Finished, RunSession
-
-PathLike: TypeAlias = "str | os.PathLike[str]"
 
 
 def simulate(
@@ -43,8 +40,8 @@ def simulate(
     """Run a tournament over a folder of videos, or continue the one in `out`; return it.
 
     As `simulate` on the command line: the same battles, files and promises. Ctrl-C, or a notebook's
-    stop, lets calls under way finish and returns the run as far as it is; the same call goes on. A
-    second one stops at once. Costs what the command's `--plan` says.
+    stop, lets calls under way finish and returns the run as far as it is, and so does a cap; the
+    same call goes on. A second one stops at once. Costs what the command's `--plan` says.
 
     Args:
         videos: the folder; None goes on with the videos of the run in `out`.
@@ -61,6 +58,8 @@ def simulate(
         BadInput: a setting or value that cannot be, a folder or model that is not there, or a chat
             model that cannot be named by class and parameters.
         ForeignRun: `out` holds a run of other settings.
+        Unfinished: a server could not be reached, or more of the slots is void, or of one model
+            forfeits, than `max_void` allows. `open_run(out)` reads what there is.
     """
     request = _request(videos, out, models, examiner, judge, rounds, settings)
     return _played(lambda listeners: _session(request, listeners), request.out, quiet=quiet)
@@ -85,59 +84,73 @@ async def asimulate(
     request = _request(videos, out, models, examiner, judge, rounds, settings)
     listeners = _listeners(quiet=quiet)
     session = await opened(lambda: _session(request, listeners, shares_loop=True))
-    _refuse_unfrozen(await play_run(session))
+    _refuse_failed(await play_run(session), request.out)
     return Run(request.out)
 
 
-def _refuse_unfrozen(finished: Finished) -> None:
-    """Raise BadInput where a run was played and could not be frozen as it was asked to be."""
+def _refuse_failed(finished: Finished, out: Path) -> None:
+    """Raise for a run that ended otherwise than its caller had asked for.
+
+    An interrupt and a cap were asked for, and leave a run as far as it is.
+    """
+    if finished.gone is not None:
+        raise Unfinished(
+            f"{finished.gone.address} could not be reached, with {finished.settled} of "
+            f"{finished.total} battles settled; the same call goes on",
+            kind="unreachable",
+        )
     if finished.unfrozen is not None:
         raise BadInput(finished.unfrozen)
+    if finished.is_capped or finished.interrupted:
+        return
+    lines = [one.sentence(finished.max_void) for one in finished.faulty]
+    if finished.too_many_voids:
+        lines = [
+            f"{finished.void_share:.0%} of the slots are void, more than max_void="
+            f"{finished.max_void:g} allows"
+        ]
+    if lines:
+        raise Unfinished(
+            f"{'; '.join(lines)}; open_run({str(out)!a}) reads the run, retry_failed=True "
+            "plays them again",
+            kind="failed",
+        )
 
 
 def add(
-    out: PathLike, model: ModelLike, *, battles: int = 1500, quiet: bool = False, **limits: Any
+    run: Run | PathLike,
+    model: ModelLike,
+    *,
+    battles: int = 1500,
+    max_void: float = 0.05,
+    fsync: bool = False,
+    quiet: bool = False,
+    **how: Any,
 ) -> Run:
-    """Let a model meet stored answers of the run in `out`, as `arena add` does; return the run.
+    """Let a model meet stored answers of a run, as `arena add` does; return the run.
 
     Args:
-        out: folder of the run.
+        run: the run, or its folder.
         model: the newcomer.
         battles: how many stored answers it is to meet, earlier ones included.
+        max_void: share of the slots that may be void, 0 to 1.
+        fsync: wait with every commit until the disk has it.
         quiet: say nothing.
-        limits: `concurrency`, `max_void` (0 to 1), `patience_s` (seconds).
+        how: how models are asked, by the names of `JobOptions`, such as `max_usd=5`.
 
     Raises:
         BadInput: no such run or model, or a value that cannot be.
+        Unfinished: a server could not be reached, or more is void than `max_void`.
     """
-    from videoautoarena.runs.api.add import AddRequest, added
-    from videoautoarena.runs.tournament.runner import Limits
+    from videoautoarena.runs.api.add import added, asked
 
-    request = AddRequest(named(model), battles)
-    try:
-        pace = Limits(**limits)
-    except TypeError as wrong:
-        raise WrongArgument(f"add: {wrong}") from None
-    folder = Path(out)
+    folder = folder_of(run)
+    request, limits = asked(named(model), battles=battles, max_void=max_void, fsync=fsync, **how)
     return _played(
-        lambda listeners: added(folder, request, limits=pace, listeners=listeners),
+        lambda listeners: added(folder, request, limits=limits, listeners=listeners),
         folder,
         quiet=quiet,
     )
-
-
-def freeze(run: Run | PathLike, to: PathLike) -> Bench:
-    """Freeze the questions of a run into a set in the folder `to`; return it. Calls no model.
-
-    Raises:
-        BadInput: nothing was decided, or `to` holds something else.
-    """
-    from videoautoarena.runs.api.bench import open_bench
-    from videoautoarena.runs.bench.freeze.freeze import freeze as frozen
-
-    folder = run.folder if isinstance(run, Run) else Path(run)
-    frozen(folder, Path(to))
-    return open_bench(to)
 
 
 def _request(
@@ -233,5 +246,5 @@ def _played(open_run: Callable[[Listeners], RunSession], out: Path, *, quiet: bo
 
     # Here and not in the thread that plays, so that an interrupt is heard at once.
     session = open_run(_listeners(quiet=quiet))
-    _refuse_unfrozen(worked(play_run(session)))
+    _refuse_failed(worked(play_run(session)), out)
     return Run(out)

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
     from videoautoarena.memory.records.records import Frame, Video
     from videoautoarena.runs.analysis.audit.human_agreement import LabelReport
+    from videoautoarena.runs.analysis.audit.rejudge import RejudgeReport
     from videoautoarena.runs.analysis.categories.figures import CategoryReport
     from videoautoarena.runs.analysis.categories.topics import RunTopics
     from videoautoarena.runs.analysis.realism.report import RealismReport
@@ -236,6 +237,36 @@ class Audit(ReportedBoard):
         from videoautoarena.runs.views.results.audit import audit_sheet
 
         return marked_up(audit_sheet(self._found), form, notes=True)
+
+
+class Rejudgings(TabularResult):
+    """How far other judges agree with a run.
+
+    A row holds the `key` of a figure, its `value` with the bounds `low` and `high` of its 95 %
+    interval, `n` and `sentence`, and whose it is: `judge`.
+    """
+
+    _found: RejudgeReport
+
+    @property
+    def rows(self) -> list[Json]:
+        """A row a judge and figure."""
+        return [
+            {"judge": one.judge, **found.to_json()}
+            for one in self._found.judges
+            for found in one.findings
+        ]
+
+    def _reports(self) -> Iterator[Report]:
+        from videoautoarena.runs.views.results.audit import rejudged_reports
+
+        return rejudged_reports(self._found)
+
+    def to_text(self) -> str:
+        return "\n\n".join(map(as_text, self._reports()))
+
+    def _repr_html_(self) -> str:
+        return "\n".join(marked_up(one, "html") for one in self._reports())
 
 
 class Status(TabularResult):
@@ -598,6 +629,21 @@ class Profiles(Reported):
         from videoautoarena.runs.views.results.profiles import profiles_report
 
         return profiles_report(self._found)
+
+
+class TagCheck(ReportedBoard):
+    """How far the tags of a run agree with a stronger model's, or people's.
+
+    A row holds a `category`, the counts `truths`, `claims`, `both` and `unknown`, and `precision`
+    and `recall`, each with `value`, its 95 % interval and `n`.
+    """
+
+    _key = "rows"
+
+    def _report(self) -> Report:
+        from videoautoarena.runs.views.results.categories import check_report
+
+        return check_report(self._found)
 
 
 class Realism(ReportedBoard):

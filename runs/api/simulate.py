@@ -27,7 +27,7 @@ from videoautoarena.runs.console.progress.trace import as_json
 from videoautoarena.runs.formats.record_json import fields_json
 from videoautoarena.runs.formats.terminal import safe
 from videoautoarena.runs.run.config.run_request import RunRequest
-from videoautoarena.runs.run.rundir.opener import DEFAULT_OPEN_OPTIONS, OpenOptions, holds_run
+from videoautoarena.runs.run.rundir.opener import holds_run
 from videoautoarena.runs.tournament.opening import session_again, session_of
 from videoautoarena.runs.tournament.runner import Engine, Finished, Limits, RunSession
 from videoautoarena.video.folder.find import Findings
@@ -73,11 +73,15 @@ def session_asked(
     shares_loop: bool = False,
 ) -> RunSession:
     """Return the run that is asked for, open; BadInput also where its set could not be written."""
+    _refuse_no_place(request)
+    return session_of(request, listeners, found=found, engine=engine, shares_loop=shares_loop)
+
+
+def _refuse_no_place(request: RunRequest) -> None:
     if request.freeze is not None:
         from videoautoarena.runs.bench.format.writer import refuse_no_place
 
         refuse_no_place(request.freeze, out=request.out)
-    return session_of(request, listeners, found=found, engine=engine, shares_loop=shares_loop)
 
 
 async def play_run(session: RunSession) -> Finished:
@@ -116,19 +120,16 @@ async def play_run(session: RunSession) -> Finished:
 
 
 def resume(
-    out: Path,
-    *,
-    videos: Path | None,
-    limits: Limits,
-    listeners: Listeners,
-    open_options: OpenOptions = DEFAULT_OPEN_OPTIONS,
+    request: RunRequest, *, say: Say, hear: Hear | None = None, engine: Engine | None = None
 ) -> Play:
-    """Open the run in `out` with its own settings; return what plays it to the end."""
-    return play_run(
-        session_again(
-            out, videos=videos, limits=limits, listeners=listeners, open_options=open_options
-        )
-    )
+    """Open the run in `request.out` with its own settings; return what plays it to the end.
+
+    Of the request only what is no setting of the run counts, and where its videos are if they have
+    moved. The others are as for `simulate`.
+    """
+    listeners = Listeners(say, hear or plain_lines(say))
+    _refuse_no_place(request)
+    return play_run(session_again(request, listeners, engine=engine))
 
 
 class RunRefused(ValueError):

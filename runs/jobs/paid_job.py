@@ -13,7 +13,7 @@ import math
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from pathlib import Path
@@ -29,11 +29,12 @@ from videoautoarena.agents.models.registry import check_keys
 from videoautoarena.agents.prompting.prompts import PromptSet
 from videoautoarena.agents.roles.prompter import Prompter
 from videoautoarena.memory.records.errors import CallFailed, JournalMiss
-from videoautoarena.memory.records.records import Role, VideoFrames
+from videoautoarena.memory.records.records import Role, UnansweredTries, VideoFrames
+from videoautoarena.memory.store.journal import NO_TRIES
 from videoautoarena.memory.store.store import Store
-from videoautoarena.runs.console.progress.events import Listeners, Say, pass_on
+from videoautoarena.runs.console.progress.events import Listeners, Say, nobody, pass_on
 from videoautoarena.runs.console.progress.interrupts import until_done
-from videoautoarena.runs.console.progress.listeners import progress
+from videoautoarena.runs.console.progress.listeners import OnProgress, progress
 from videoautoarena.runs.console.progress.otlp import recorded
 from videoautoarena.runs.formats.record_json import record_json
 from videoautoarena.runs.formats.terminal import safe
@@ -62,6 +63,8 @@ from videoautoarena.runs.tournament.plan import (
 
 AT_WORK = 2
 """Items in hand for each call that may be under way: the next one is worded meanwhile."""
+MOST_FAILED = 0.05
+"""Share of calls that may fail before a job counts as failed, like voids in a run."""
 Item = TypeVar("Item")
 Outcome = TypeVar("Outcome")
 
@@ -96,6 +99,8 @@ class JobTally(EarlyEnd):
     done: int = 0
     asides: Counter[str] = field(default_factory=Counter)
     """What else came of items that are done, in a word: `unreadable`, `abstained`, `dropped`."""
+    lost: UnansweredTries = NO_TRIES
+    """What tries without a reply may have cost, of all processes."""
     failures: Counter[str] = field(default_factory=Counter)
     """Why calls failed for good; may hold a provider's words."""
 
@@ -126,6 +131,22 @@ class JobTally(EarlyEnd):
         """How many pieces came of it, as a person counts them."""
         return self.done
 
+    def reasons(self, what: str = "failed") -> Iterator[str]:
+        """Yield the most frequent reasons of failed calls as lines, safe to print."""
+        # They may be a provider's words, of any length.
+        for reason, count in self.failures.most_common(3):
+            yield safe(f"{what}, {count}: {reason[:300]}")
+
+    @property
+    def is_failing(self) -> bool:
+        """Whether more calls failed for good than are accepted."""
+        return self.failed > MOST_FAILED * max(1, self.done)
+
+    @property
+    def so_far(self) -> str:
+        """How it went and how many items are left, in a few words."""
+        return f"{self.in_words}, {self.total - self.done:,} left"
+
     @property
     def in_words(self) -> str:
         """How it went, in a few words."""
@@ -138,15 +159,31 @@ OnDone = Callable[[JobTally], None]
 """Hears after every item how all of them went so far."""
 
 
-@contextmanager
-def job_progress(say: Say, *, is_quiet: bool = False) -> Iterator[OnDone]:
-    """Yield what hears of every item and shows how far the job is."""
-    with progress(say, is_quiet=is_quiet) as on_progress:
-        yield lambda tally: on_progress(tally.done, tally.total, tally.in_words)
+@dataclass(frozen=True)
+class JobAudience:
+    """Who hears of a job."""
+
+    say: Say
+    is_quiet: bool = False
+    """Whether it is not shown how far the job is."""
+
+    @property
+    def listeners(self) -> Listeners:
+        """Those who hear its lines; of its calls nobody does."""
+        return Listeners(self.say, nobody)
+
+    def progress(self) -> AbstractContextManager[OnProgress]:
+        """Return a context that yields what shows how far something is."""
+        return progress(self.say, is_quiet=self.is_quiet)
+
+    @contextmanager
+    def job_progress(self) -> Iterator[OnDone]:
+        """Yield what hears of every item and shows how far the job is."""
+        with self.progress() as on_progress:
+            yield lambda tally: on_progress(tally.done, tally.total, tally.in_words)
 
 
-def unheard(_tally: JobTally) -> None:
-    """Show nothing of how far a job is."""
+NOBODY = JobAudience(lambda _line: None, is_quiet=True)
 
 
 class ExpectedCalls(NamedTuple):
@@ -494,13 +531,13 @@ class PaidJob(ABC, Generic[Item, Outcome]):
         """Return what items are played through."""
         return Prompter(asker, self.prompts, self.config.seed, generations=self.generations)
 
-    async def run(self, listeners: Listeners, on_done: OnDone = unheard) -> None:
+    async def run(self, audience: JobAudience) -> None:
         """Say what it takes, then play what is left; at an interrupt or a cap, as much as ended.
 
         BadInput for a model that lacks a key, or as `begin` does.
         """
         for line in self.plan().as_lines():
-            listeners.say(line)
+            audience.say(line)
         items = self.items()
         self.tally.total = len(items)
         if not items:
@@ -510,7 +547,12 @@ class PaidJob(ABC, Generic[Item, Outcome]):
         check_keys(map(self.config.model_of, names))
         await self.begin()
         calling = Calling(self.open_store, self.config, self.load)
+        with audience.job_progress() as on_done:
+            await self._play_all(items, calling, audience.listeners, on_done)
 
+    async def _play_all(
+        self, items: Sequence[Item], calling: Calling, listeners: Listeners, on_done: OnDone
+    ) -> None:
         def player(asker: Asker) -> Callable[[Item], Awaitable[None]]:
             prompter = self.prompter(asker)
 

@@ -98,15 +98,8 @@ def session_of(
     if videos is None and _says_what_to_play(request):
         videos = _own_folder(out, open_options.trust)
     if videos is None:
-        limits = replace(limits, caps=asked_caps)
-        return session_again(
-            out,
-            videos=None,
-            limits=limits,
-            listeners=listeners,
-            open_options=open_options,
-            request=request,
-            shares_loop=shares_loop,
+        return _gone_on_with(
+            request, limits, open_options, listeners=listeners, shares_loop=shares_loop
         )
     run = _open(videos, out, settings, listeners.say, open_options, engine=engine)
     return RunSession(
@@ -210,16 +203,40 @@ def _open(
 
 
 def session_again(
-    out: Path,
-    *,
-    videos: Path | None,
+    request: RunRequest, listeners: Listeners, *, engine: Engine | None = None
+) -> RunSession:
+    """Open the run that is there to go on with its own settings; return it, open.
+
+    No configuration file says how: of the request counts what is typed alone.
+    """
+    usual = Limits()
+    limits = Limits(
+        usual.concurrency if request.concurrency is None else request.concurrency,
+        usual.max_void if request.max_void is None else request.max_void,
+        patience_s=usual.patience_s if request.patience is None else 60 * request.patience,
+        engine=engine,
+    )
+    open_options = OpenOptions(
+        retry_failed=request.retry_failed,
+        fsync=request.fsync,
+        caps=SpendCaps(request.max_usd, request.max_tokens),
+        until=request.until,
+        trust=RunTrust(request.config, request.trust),
+    )
+    return _gone_on_with(request, limits, open_options, listeners=listeners)
+
+
+def _gone_on_with(
+    request: RunRequest,
     limits: Limits,
-    listeners: Listeners,
     open_options: OpenOptions,
-    request: RunRequest | None = None,
+    *,
+    listeners: Listeners,
     shares_loop: bool = False,
 ) -> RunSession:
-    """Open the run in `out` to go on with its own settings; return it, open."""
+    """Open the run that is there with its own settings; its videos may have moved."""
+    out = request.out
+    videos = request.videos
     with ExitStack() as undo:
         store = undo.enter_context(_reopened(out, open_options))
         refuse_merged(out, store.manifest())
@@ -230,9 +247,10 @@ def session_again(
         # Only now, since the name of the folder may be anybody's and nobody looks there unasked.
         if videos is None:
             _refuse_gone(folder, out)
-        open_options = replace(open_options, caps=merged_caps(kept_caps(store), limits.caps))
+        caps = merged_caps(kept_caps(store), open_options.caps or NO_CAPS)
+        open_options = replace(open_options, caps=caps)
         refuse_missing(config.sampling)
-        check_caps(config, open_options.caps or NO_CAPS)
+        check_caps(config, caps)
         found = gather_usable(folder, listeners.say)
         # A run of which nothing is left calls nobody, and needs no key to say so.
         if limits.engine is None and slots_left(config, store, found, open_options):

@@ -187,8 +187,6 @@ class Limits:
     """Model calls under way at once."""
     max_void: float = 0.05
     """Share of void slots that is accepted."""
-    caps: SpendCaps = NO_CAPS
-    """The caps that were requested; others stay as they stand in the run."""
     patience_s: float = PATIENCE_S
     """How long an endpoint is waited for that cannot be reached."""
     engine: Engine | None = None

@@ -7,10 +7,13 @@
     board.ratings               # {"hawk": 1083.2, "owl": 1011.7, ...}
     board.to_frame()            # a pandas DataFrame, where pandas is installed
 
-`simulate`, `asimulate` and `add` play, `freeze` writes a set. `open_run` reads a run, `open_bench`
-a frozen bench, and `rate` rates anybody's battles: none of these calls a model or writes a file,
-but for embeddings that you name. What a person can act on is an ArenaError of one line; what was
-given wrongly is a BadInput. Nothing of this is loaded before it is asked for.
+`simulate`, `asimulate` and `add` play, `freeze` writes a set. `audit`, `rejudge`, `tag`,
+`check_tags`, `realism`, `scenes`, `write_tasks`, `make_dialogues` and `Bench.run` ask models:
+`va.tag.plan(..)` says what `va.tag(..)` costs, `await va.tag.aio(..)` is for a loop of your own.
+`open_run` reads a run, `open_bench` a frozen bench, and `rate` rates anybody's battles: none of
+these calls a model or writes a file, but for embeddings that you name. What a person can act on is
+an ArenaError of one line; what was given wrongly is a BadInput, and what ended early Unfinished.
+Nothing of this is loaded before it is asked for.
 """
 
 from __future__ import annotations
@@ -19,9 +22,25 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from videoautoarena.memory.records.errors import ArenaError, BadInput, ForeignRun
-    from videoautoarena.runs.api.bench import Bench, DialogueScores, Scores, TaskScores, open_bench
-    from videoautoarena.runs.api.play import add, asimulate, freeze, simulate
+    from videoautoarena.memory.records.errors import (
+        ArenaError,
+        BadInput,
+        ForeignRun,
+        Unfinished,
+    )
+    from videoautoarena.runs.api.analyses import audit, check_tags, realism, rejudge, tag
+    from videoautoarena.runs.api.bench import (
+        Bench,
+        BenchOptions,
+        DialogueScores,
+        Scores,
+        TaskScores,
+        open_bench,
+    )
+    from videoautoarena.runs.api.freezing import FreezeOptions, freeze
+    from videoautoarena.runs.api.jobs import JobOptions
+    from videoautoarena.runs.api.making import cut_tasks, make_dialogues, scenes, write_tasks
+    from videoautoarena.runs.api.play import add, asimulate, simulate
     from videoautoarena.runs.api.results import (
         Audit,
         Categories,
@@ -34,9 +53,11 @@ if TYPE_CHECKING:
         Profiles,
         Realism,
         Records,
+        Rejudgings,
         Setup,
         Slices,
         Status,
+        TagCheck,
         Topics,
     )
     from videoautoarena.runs.api.run import RatingOptions, Run, open_run, rate
@@ -49,11 +70,14 @@ __all__ = [
     "Audit",
     "BadInput",
     "Bench",
+    "BenchOptions",
     "Categories",
     "Costs",
     "DialogueScores",
     "ForeignRun",
     "Frames",
+    "FreezeOptions",
+    "JobOptions",
     "Labels",
     "Leaderboard",
     "Pairs",
@@ -62,31 +86,50 @@ __all__ = [
     "RatingOptions",
     "Realism",
     "Records",
+    "Rejudgings",
     "Run",
     "RunRequest",
     "Scores",
     "Setup",
     "Slices",
     "Status",
+    "TagCheck",
     "TaskScores",
     "Topics",
+    "Unfinished",
     "__version__",
     "add",
     "asimulate",
+    "audit",
+    "check_tags",
+    "cut_tasks",
     "freeze",
+    "make_dialogues",
     "open_bench",
     "open_run",
     "rate",
+    "realism",
+    "rejudge",
+    "scenes",
     "simulate",
+    "tag",
+    "write_tasks",
 ]
 _MODULES = {
-    "memory.records.errors": ("ArenaError", "BadInput", "ForeignRun"),
-    "runs.api.bench": ("Bench", "DialogueScores", "Scores", "TaskScores", "open_bench"),
-    "runs.api.results": (
-        *("Categories", "Costs", "Labels", "Profile", "Profiles", "Realism", "Setup"),
-        *("Audit", "Frames", "Leaderboard", "Pairs", "Records", "Slices", "Status", "Topics"),
+    "memory.records.errors": ("ArenaError", "BadInput", "ForeignRun", "Unfinished"),
+    "runs.api.analyses": ("audit", "check_tags", "realism", "rejudge", "tag"),
+    "runs.api.bench": (
+        *("Bench", "BenchOptions", "DialogueScores", "Scores", "TaskScores", "open_bench"),
     ),
-    "runs.api.play": ("add", "asimulate", "freeze", "simulate"),
+    "runs.api.freezing": ("FreezeOptions", "freeze"),
+    "runs.api.jobs": ("JobOptions",),
+    "runs.api.making": ("cut_tasks", "make_dialogues", "scenes", "write_tasks"),
+    "runs.api.results": (
+        *("Categories", "Costs", "Labels", "Profile", "Profiles", "Realism", "Setup", "TagCheck"),
+        *("Audit", "Frames", "Leaderboard", "Pairs", "Records", "Rejudgings", "Slices", "Status"),
+        "Topics",
+    ),
+    "runs.api.play": ("add", "asimulate", "simulate"),
     "runs.api.run": ("RatingOptions", "Run", "open_run", "rate"),
     "runs.run.config.run_request": ("RunRequest",),
 }

@@ -23,7 +23,8 @@ from videoautoarena.runs.api.add import AddRequest, add
 from videoautoarena.runs.api.simulate import Finished, Limits, resume
 from videoautoarena.runs.cli.program.ending import ending, run_async
 from videoautoarena.runs.console.progress.events import Listeners, nobody
-from videoautoarena.runs.run.rundir.opener import OpenOptions
+from videoautoarena.runs.run.config.run_request import RunRequest
+from videoautoarena.runs.run.config.stopping_rule import NO_CAPS
 
 ALWAYS = 10**6
 NEW = "terse"
@@ -65,21 +66,15 @@ class Ground:
         mole = text[text.index("[models.mole]") : text.index("[models.examiner]")]
         self.config.write_text(text + mole.replace("mole", NEW))
 
-    def add(self, **limits: Any) -> Finished:
+    def add(self, caps: SpendCaps = NO_CAPS, **limits: Any) -> Finished:
         told = Listeners(self.said.append, nobody)
-        request = AddRequest(
-            NEW, config=self.config, caps=limits.get("caps", SpendCaps(None, None))
-        )
+        request = AddRequest(NEW, config=self.config, caps=caps)
         return run_async(add(self.out, request, limits=Limits(**limits), listeners=told))
 
     def resume(self, *, retry_failed: bool = False) -> Finished:
         told = Listeners(self.said.append, nobody)
-        open_options = OpenOptions(retry_failed=retry_failed)
-        return run_async(
-            resume(
-                self.out, videos=None, limits=Limits(), listeners=told, open_options=open_options
-            )
-        )
+        request = RunRequest(out=self.out, retry_failed=retry_failed)
+        return run_async(resume(request, say=told.say, hear=told.hear))
 
     def guests(self) -> list[Battle]:
         return [battle for battle in battles_of(self.out) if is_newcomer(battle.id)]

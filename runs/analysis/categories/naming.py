@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -14,10 +14,16 @@ from videoautoarena.agents.roles.prompter import Prompter
 from videoautoarena.memory.records.digests import canonical_json, digest
 from videoautoarena.memory.store.evidence import TAG_SCOPE
 from videoautoarena.runs.analysis.categories.tagging import TagOrder, classifying, prompts_with
-from videoautoarena.runs.console.progress.events import Listeners, nobody
 from videoautoarena.runs.formats.terminal import safe
 from videoautoarena.runs.jobs.job_run import RunJob, known_of, open_job_run
-from videoautoarena.runs.jobs.paid_job import ExpectedCalls, Generations, JobOrder, JobTally
+from videoautoarena.runs.jobs.paid_job import (
+    NOBODY,
+    ExpectedCalls,
+    Generations,
+    JobAudience,
+    JobOrder,
+    JobTally,
+)
 from videoautoarena.runs.run.config.disclosure import REPAIR
 from videoautoarena.runs.tournament.plan import REPAIRED
 
@@ -62,7 +68,7 @@ async def name_topics(
     namer: str,
     *,
     order: JobOrder,
-    say: Callable[[str], None],
+    audience: JobAudience = NOBODY,
 ) -> tuple[dict[str, str], JobTally]:
     """Return a name for each topic, by the words that stand for it, and how the calls went.
 
@@ -91,11 +97,11 @@ async def name_topics(
         # fails again and costs nothing.
         job.left = [*known.failed, *known.left]
         if job.left:
-            await job.run(Listeners(say, nobody))
+            await job.run(audience)
     if not job.tally.is_whole:
         return {}, job.tally
     for reason, count in job.tally.failures.items():
-        say(safe(f"not named, {count}: {reason[:200]}"))
+        audience.say(safe(f"not named, {count}: {reason[:200]}"))
     names = distinct({words: job.said[words] for words in topics if words in job.said})
     return names, job.tally
 

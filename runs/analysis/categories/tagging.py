@@ -25,15 +25,15 @@ from videoautoarena.memory.store.evidence import TAG_SCOPE, QuestionTag, generat
 from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.analysis.categories.tags import TaggedQuestion, questions_of
 from videoautoarena.runs.analysis.trials.trial import entry_in
-from videoautoarena.runs.console.progress.events import Listeners
 from videoautoarena.runs.formats.terminal import safe
 from videoautoarena.runs.jobs.job_run import RunJob, open_job_run
 from videoautoarena.runs.jobs.paid_job import (
+    NOBODY,
     ExpectedCalls,
+    JobAudience,
     JobOrder,
     JobPlan,
     JobTally,
-    OnDone,
     at_generation,
     plan_lines,
 )
@@ -200,16 +200,14 @@ async def plan_tagging(out: Path, order: TagOrder) -> TagPlan:
         return job.plan()
 
 
-async def tag_questions(
-    out: Path, order: TagOrder, *, listeners: Listeners, on_done: OnDone
-) -> TagTally:
+async def tag_questions(out: Path, order: TagOrder, audience: JobAudience = NOBODY) -> TagTally:
     """Tag the questions that were asked for and that the run in `out` has no tag of.
 
     One model call each. BadInput for a classifier that cannot be, or frames that are gone;
     RunLocked where another process is at the run.
     """
     async with _ready(out, order, write=True) as job:
-        await job.run(listeners, on_done)
+        await job.run(audience)
         return job.tally
 
 

@@ -30,9 +30,8 @@ from videoautoarena.runs.analysis.categories.tagging import (
 from videoautoarena.runs.analysis.categories.tags import SHOWN, tags_of
 from videoautoarena.runs.analysis.realism.question_file import read_questions
 from videoautoarena.runs.analysis.realism.question_traits import Categories, Classified
-from videoautoarena.runs.console.progress.events import Listeners
 from videoautoarena.runs.jobs.job_run import RunJob, known_of, open_job_run
-from videoautoarena.runs.jobs.paid_job import ExpectedCalls, Generations, OnDone
+from videoautoarena.runs.jobs.paid_job import NOBODY, ExpectedCalls, Generations, JobAudience
 from videoautoarena.runs.run.config.disclosure import tracing_lines
 from videoautoarena.runs.run.rundir.reader import RunReader, counted
 from videoautoarena.runs.tournament.plan import WORDS, Line, Mean, filled
@@ -102,7 +101,7 @@ async def plan_classifying(out: Path, file: Path, order: TagOrder) -> TagPlan:
 
 
 async def classify_questions(
-    out: Path, file: Path, order: TagOrder, *, listeners: Listeners, on_done: OnDone
+    out: Path, file: Path, order: TagOrder, audience: JobAudience = NOBODY
 ) -> tuple[Classified, TagTally]:
     """Return what the classifier says of the questions of a file, equal ones asked once.
 
@@ -111,7 +110,7 @@ async def classify_questions(
     process is at the run.
     """
     async with _ready(out, file, order, write=True) as job:
-        await job.run(listeners, on_done)
+        await job.run(audience)
         # What failed is unknown.
         said = dict.fromkeys(job.left) | job.said
         return Classified(job.model.alias, said), job.tally

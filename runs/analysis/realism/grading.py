@@ -24,16 +24,16 @@ from videoautoarena.memory.store.evidence import TRIAL_SCOPE
 from videoautoarena.runs.analysis.categories.tagging import asking, draw
 from videoautoarena.runs.analysis.categories.tags import TaggedQuestion, asked_of
 from videoautoarena.runs.analysis.realism.question_file import RealQuestion, read_questions
-from videoautoarena.runs.console.progress.events import Listeners
 from videoautoarena.runs.formats.terminal import safe
 from videoautoarena.runs.jobs.job_run import RunJob, known_of, open_job_run
 from videoautoarena.runs.jobs.paid_job import (
+    NOBODY,
     ExpectedCalls,
     Generations,
+    JobAudience,
     JobOrder,
     JobPlan,
     JobTally,
-    OnDone,
 )
 from videoautoarena.runs.run.config.disclosure import REPAIR
 from videoautoarena.runs.run.config.run_config import RunConfig
@@ -201,7 +201,7 @@ async def plan_grading(out: Path, file: Path, order: GradingOrder) -> GradingPla
 
 
 async def grade_questions(
-    out: Path, file: Path, order: GradingOrder, *, listeners: Listeners, on_done: OnDone
+    out: Path, file: Path, order: GradingOrder, audience: JobAudience = NOBODY
 ) -> tuple[GradedQuestions, JobTally]:
     """Return the grades of the questions of a file, each beside one of the run's.
 
@@ -211,7 +211,7 @@ async def grade_questions(
     run.
     """
     async with _ready(out, file, order, write=True) as job:
-        await job.run(listeners, on_done)
+        await job.run(audience)
         # Kept as they were answered, so shown in an order that does not depend on speed.
         pairs = sorted(job.graded, key=lambda one: (one.pair.real.id, one.pair.simulated.id))
         author = job.config.model_of(job.config.examiner).resolved

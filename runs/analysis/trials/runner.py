@@ -31,18 +31,17 @@ from videoautoarena.runs.analysis.trials.trial import (
     with_judges,
 )
 from videoautoarena.runs.analysis.trials.truth_cases import truth_cases
-from videoautoarena.runs.console.progress.events import Listeners
 from videoautoarena.runs.formats.record_json import keyed
 from videoautoarena.runs.formats.terminal import safe
 from videoautoarena.runs.jobs.job_run import RunJob, open_job_run
 from videoautoarena.runs.jobs.paid_job import (
+    NOBODY,
     ExpectedCalls,
+    JobAudience,
     JobOrder,
     JobPlan,
     JobTally,
-    OnDone,
     at_generation,
-    unheard,
 )
 from videoautoarena.runs.run.config.arena_file import arena_file
 from videoautoarena.runs.run.config.disclosure import REPAIR
@@ -149,20 +148,18 @@ class TrialJob(RunJob[PendingTrial, Trial]):
 
 async def plan_trials(out: Path, order: TrialOrder) -> TrialPlan:
     """Return what these trials would take; calls no model and writes nothing."""
-    async with _ready(out, order, listeners=None) as job:
+    async with _ready(out, order, audience=None) as job:
         return job.plan()
 
 
-async def hold_trials(
-    out: Path, order: TrialOrder, *, listeners: Listeners, on_done: OnDone = unheard
-) -> JobTally:
+async def hold_trials(out: Path, order: TrialOrder, audience: JobAudience = NOBODY) -> JobTally:
     """Hold the trials that were asked for and that the run in `out` lacks.
 
     One model call each, two where a reply is mended. BadInput for a judge that cannot be, or frames
     that are gone; RunLocked where another process is at the run.
     """
-    async with _ready(out, order, listeners=listeners) as job:
-        await job.run(listeners, on_done)
+    async with _ready(out, order, audience=audience) as job:
+        await job.run(audience)
         return job.tally
 
 
@@ -179,11 +176,11 @@ def on_trial(config: RunConfig, order: TrialOrder) -> tuple[RunConfig, Sequence[
 
 @asynccontextmanager
 async def _ready(
-    out: Path, order: TrialOrder, *, listeners: Listeners | None
+    out: Path, order: TrialOrder, *, audience: JobAudience | None
 ) -> AsyncIterator[TrialJob]:
-    """Yield trials that can be held; without listeners such as can only be planned."""
+    """Yield trials that can be held; without an audience such as can only be planned."""
     recast = partial(on_trial, order=order)
-    write = listeners is not None
+    write = audience is not None
     async with open_job_run(out, order, recast, write=write, looks=True) as found:
         material = Material(
             run=found.run,
@@ -194,8 +191,8 @@ async def _ready(
             judges=tuple(map(found.config.model_of, found.config.judges)),
             count=order.cases,
         )
-        if listeners is not None:
-            material = replace(material, say=listeners.say)
+        if audience is not None:
+            material = replace(material, say=audience.say)
         cases = [case for kind in order.kinds for case in await MAKERS[kind](material)]
         # The control of an attack may be the repeat of the same battle: it is asked once.
         seatings = list({one.id: one for one in seatings_of(cases, material.judges)}.values())

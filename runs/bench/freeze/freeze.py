@@ -231,13 +231,13 @@ def freeze(
     )
 
 
-def playing_command(folder: Path, to: Path, extras: BenchExtras) -> str:
+def playing_command(folder: Path, to: Path, videos: Path | None, with_videos: bool) -> str:
     """Return what is typed to play the bench `to` of the run in `folder`, safe to print."""
     with open_run(folder) as run:
-        films = videos_folder(run.store, extras.videos)
+        films = videos_folder(run.store, videos)
         plays_offline = bool(run.manifest.get("offline"))
     typed = ["arena", "bench", "run", str(to)]
-    if not extras.with_videos:
+    if not with_videos:
         typed += ["--videos", "VIDEOS" if films is None else str(films)]
     # Without a name the offline cast plays, as in the run.
     typed += [] if plays_offline else ["--model", "MODEL"]

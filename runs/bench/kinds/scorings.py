@@ -23,8 +23,7 @@ if TYPE_CHECKING:
     from videoautoarena.runs.bench.play.rules import Rules
     from videoautoarena.runs.bench.play.runner import BenchOrder, Ran
     from videoautoarena.runs.bench.score.anchor_score import WantedScores
-    from videoautoarena.runs.console.progress.events import Listeners
-    from videoautoarena.runs.jobs.paid_job import OnDone
+    from videoautoarena.runs.jobs.paid_job import JobAudience
 
 
 class PrintedReport(Protocol):
@@ -46,14 +45,11 @@ class SetScoring(ABC):
 
         return await plan_bench(bench, asked, rules=self.rules())
 
-    async def run(
-        self, bench: OpenBench[Any], asked: BenchOrder, *, listeners: Listeners, on_done: OnDone
-    ) -> Ran:
+    async def run(self, bench: OpenBench[Any], asked: BenchOrder, audience: JobAudience) -> Ran:
         """Play one, or what of it is not played yet, and write the results when all of it is."""
         from videoautoarena.runs.bench.play.runner import run_bench
 
-        rules = self.rules()
-        return await run_bench(bench, asked, rules=rules, listeners=listeners, on_done=on_done)
+        return await run_bench(bench, asked, rules=self.rules(), audience=audience)
 
     @abstractmethod
     def rules(self) -> Rules:

@@ -53,7 +53,14 @@ from videoautoarena.runs.bench.play.work import (
 )
 from videoautoarena.runs.console.progress.events import Listeners
 from videoautoarena.runs.formats.battle_table import quoted
-from videoautoarena.runs.jobs.paid_job import Generations, JobOrder, OnDone, play_each, settle_caps
+from videoautoarena.runs.jobs.paid_job import (
+    Generations,
+    JobAudience,
+    JobOrder,
+    OnDone,
+    play_each,
+    settle_caps,
+)
 from videoautoarena.runs.run.rundir.context import Calling
 from videoautoarena.runs.run.rundir.failures import pardon
 from videoautoarena.video.sampling.cache import FrameCache
@@ -130,8 +137,7 @@ async def run_bench(
     asked: BenchOrder,
     *,
     rules: Rules,
-    listeners: Listeners,
-    on_done: OnDone,
+    audience: JobAudience,
 ) -> Ran:
     """Play what of a bench is not played yet, and write the results when all of it is.
 
@@ -140,7 +146,7 @@ async def run_bench(
     """
     async with _ready(bench, asked, rules, write=True) as ready:
         for line in ready.plan.as_lines():
-            listeners.say(line)
+            audience.say(line)
         work = ready.work
         cast = work.cast
         items = work.items
@@ -153,7 +159,9 @@ async def run_bench(
         check_keys(cast.config.model_of(name) for name, n in ready.left.calls.items() if n)
         unit = "dialogue" if isinstance(items[0], DialogueItem) else "answer"
         tally = BenchTally(total=len(items) * len(cast.players), unit=unit)
-        outcomes = await _play(ready, asked, tally=tally, listeners=listeners, on_done=on_done)
+        with audience.job_progress() as on_done:
+            settled = _Settled(tally, on_done)
+            outcomes = await _play(ready, asked, settled=settled, listeners=audience.listeners)
         results = list[AnyResult]()
         if tally.done == tally.total:
             results = rules.results(bench, cast, items, outcomes, prompts=work.prompts)
@@ -246,16 +254,15 @@ async def _play(
     ready: _Ready,
     asked: BenchOrder,
     *,
-    tally: BenchTally,
+    settled: _Settled,
     listeners: Listeners,
-    on_done: OnDone,
 ) -> Outcomes:
     """Play every question for every player; at an interrupt or a cap, as many as came to an end."""
     store = ready.store
     work = ready.work
     if store is None:
         raise RuntimeError("a bench was to be played without a file for its calls")
-    settled = _Settled(tally, on_done)
+    tally = settled.tally
     # Where no call is left no worker is asked: all of it is repeated here.
     if asked.engine is not None and ready.left.calls.total():
         store = await _play_elsewhere(ready, store, asked, settled=settled, listeners=listeners)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -14,7 +14,6 @@ from pydantic import JsonValue
 from videoautoarena.agents.prompting.prompts import PromptSet
 from videoautoarena.agents.providers.catalogue import EMBEDDINGS
 from videoautoarena.memory.records.records import UnansweredTries
-from videoautoarena.memory.store.journal import NO_TRIES
 from videoautoarena.runs.bench.format.points import decided
 from videoautoarena.runs.bench.format.reader import OpenBench
 from videoautoarena.runs.bench.format.results import (
@@ -59,8 +58,6 @@ class BenchTally(JobTally):
     of_players: Forfeits = field(default_factory=Forfeits)
     complete: int = 0
     """How many questions, counted from the first in the drawn order, everybody has played."""
-    lost: UnansweredTries = NO_TRIES
-    """What tries without a reply may have cost, of all processes that played the bench."""
 
     def settle(self, outcome: Outcome, player: str) -> None:
         """Count one more."""
@@ -78,14 +75,15 @@ class BenchTally(JobTally):
         return sum(n for reason, n in self.failures.items() if reason.startswith(NO_VIDEO))
 
     @property
-    def told_reasons(self) -> Counter[str]:
-        """The reasons as a person reads them."""
-        return Counter(
-            {
-                reason.replace(f"{NO_VIDEO}: ", "the video ", 1): n
-                for reason, n in self.failures.items()
-            }
-        )
+    def is_failing(self) -> bool:
+        """Whether more is void, or of one model forfeits, than is accepted."""
+        voids = self.voids > MOST_VOID * max(1, self.done)
+        return voids or bool(self.of_players.faulty(MOST_VOID))
+
+    def reasons(self, what: str = "lost") -> Iterator[str]:
+        """Yield the most frequent reasons as a person reads them."""
+        for line in super().reasons(what):
+            yield line.replace(f"{NO_VIDEO}: ", "the video ", 1)
 
     @property
     def in_words(self) -> str:

@@ -21,7 +21,6 @@ from videoautoarena.runs.bench.selecting.hard import (
     questions_of,
     try_model,
 )
-from videoautoarena.runs.console.progress.events import Listeners
 from videoautoarena.runs.formats.terminal import safe
 from videoautoarena.runs.formats.words import dollars
 from videoautoarena.runs.jobs.job_run import (
@@ -33,12 +32,13 @@ from videoautoarena.runs.jobs.job_run import (
     to_go_on,
 )
 from videoautoarena.runs.jobs.paid_job import (
+    NOBODY,
     ExpectedCalls,
     Generations,
+    JobAudience,
     JobOrder,
     JobPlan,
     JobTally,
-    OnDone,
 )
 from videoautoarena.runs.run.config.disclosure import REPAIR, clip_calls, embedders
 from videoautoarena.runs.run.rundir.opener import stored_prompts
@@ -187,8 +187,7 @@ async def ask_hard(
     order: JobOrder,
     wanted: Wanted = all_wanted,
     *,
-    listeners: Listeners,
-    on_done: OnDone,
+    audience: JobAudience = NOBODY,
     check: Callable[[], None] = lambda: None,
 ) -> tuple[HardFound, JobTally]:
     """Ask what is missing, and return all that is known of the run's hard questions.
@@ -204,13 +203,13 @@ async def ask_hard(
         job = await _job(found, order, wanted)
         if not job.left:
             # Nobody is called: it only says what is known.
-            await job.run(listeners, on_done)
+            await job.run(audience)
     if job.left:
         check()
         # Only now opened to write: what is known takes no lock, no videos and no keys.
         names = dict.fromkeys([*(one.model for one in job.left), *job.config.judges])
         async with open_job_run(out, order, to_go_on(names), write=True) as found:
-            await replace(job, **found.parts).run(listeners, on_done)
+            await replace(job, **found.parts).run(audience)
     if not job.tally.is_whole:
         return HardFound(()), job.tally
     # Opened anew: the file that the job worked on is closed by now.

@@ -19,7 +19,6 @@ from videoautoarena.memory.records.errors import BadInput
 from videoautoarena.memory.records.records import CallRow, Frame, Nonce, VideoFrames
 from videoautoarena.memory.store.evidence import TRIAL_SCOPE
 from videoautoarena.memory.store.store import Store
-from videoautoarena.runs.console.progress.events import Listeners
 from videoautoarena.runs.formats.record_json import keyed
 from videoautoarena.runs.formats.terminal import safe
 from videoautoarena.runs.jobs.job_run import (
@@ -30,12 +29,13 @@ from videoautoarena.runs.jobs.job_run import (
     to_go_on,
 )
 from videoautoarena.runs.jobs.paid_job import (
+    NOBODY,
     ExpectedCalls,
     Generations,
+    JobAudience,
     JobOrder,
     JobPlan,
     JobTally,
-    OnDone,
 )
 from videoautoarena.runs.run.config.arena_file import ArenaFile
 from videoautoarena.runs.run.config.cast import CastEntry, embedder_of
@@ -220,8 +220,7 @@ async def embed_documents(
     embedder: Embedder,
     wanted: Sequence[EmbeddedQuestion],
     *,
-    listeners: Listeners,
-    on_done: OnDone,
+    audience: JobAudience = NOBODY,
     check: Callable[[], None] = lambda: None,
 ) -> tuple[Documents, JobTally]:
     """Return the documents of questions; what the journal lacks is asked for.
@@ -235,11 +234,11 @@ async def embed_documents(
     async with open_job_run(out, order, recast, write=False) as found:
         job = await _job(found, order, wanted)
         if not job.left:
-            await job.run(listeners, on_done)
+            await job.run(audience)
     if job.left:
         check()
         async with open_job_run(out, order, recast, write=True) as found:
-            await replace(job, **found.parts).run(listeners, on_done)
+            await replace(job, **found.parts).run(audience)
     if job.tally.failed or not job.tally.is_whole:
         return Documents({}), job.tally
     with Store.open(run_file(out), write=False) as store:

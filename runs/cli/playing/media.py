@@ -147,19 +147,20 @@ def scenes_command(
 
     Its replies are kept in the cache (XDG_CACHE_HOME): a second time nothing is paid.
     """
+    from videoautoarena.runs.api.making import scenes
     from videoautoarena.runs.console.media.frames import sheet_file
-    from videoautoarena.runs.making.scenes.show import ScenesOrder, plan_show, show
 
-    order = ScenesOrder(video, is_quiet=options.is_quiet(), **typed)
     # Before the examiner is asked, whose calls may cost money.
     file = sheet_file(str(video), sheet, force=force) if sheet else None
+    job = scenes.job(video, pictures=file is not None, **typed)
     if plan:
-        planned = ending.run_async(plan_show(order))
+        planned = ending.run_async(job.plan(ending.audience()))
         shots = f"{safe(str(video))} is cut into {planned.shots} shots"
         lines = [shots, *(planned.plan.as_lines() if planned.plan else ())]
         options.print_report(planned.as_json(None), lines)
         return 0
-    return _shown(*ending.run_async(show(order, say, pictures=file is not None)), file)
+    tally, found, _ = ending.played(job)
+    return _shown(found, tally, file) if found is not None else 0
 
 
 def _shown(found: SceneReport, end: EarlyEnd, sheet: Path | None) -> int:

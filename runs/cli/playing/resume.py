@@ -13,22 +13,24 @@ from videoautoarena.runs.cli.program import ending, options
 from videoautoarena.runs.cli.program.ending import STAGE, RunStage
 from videoautoarena.runs.formats.terminal import safe, say
 
-_CONTINUING = options.together(options.MOVED, options.TRUST, options.CONCURRENCY, options.PATIENCE)
-
 
 @options.command(
     "arena resume arena-out",
     "arena resume arena-out --retry-failed --max-usd 40",
-    "arena resume arena-out --until rounds",
+    "arena resume arena-out --until rounds --freeze my-bench",
     codes=ending.EXIT_CODES,
 )
 @options.OUT
 @options.config_option(": where the run's models are served")
-@_CONTINUING
+@options.MOVED
+@options.TRUST
+@options.CONCURRENCY
+@options.PATIENCE_AS_TYPED
 @options.max_void("slots")
 @options.CAPS
 @options.UNTIL
 @options.CARE
+@options.FREEZE
 @STAGE
 def resume_command(out: Path, *, stage: RunStage, **typed: Any) -> int:
     """Continue the run in OUT with the settings it began with.
@@ -36,21 +38,14 @@ def resume_command(out: Path, *, stage: RunStage, **typed: Any) -> int:
     A run that was begun elsewhere is not believed where it leads: --videos and arena.toml say so,
     or --trust-run agrees to what the refusal lists.
     """
-    from videoautoarena.runs.api.simulate import Limits, resume
-    from videoautoarena.runs.run.config.agreement import RunTrust
-    from videoautoarena.runs.run.rundir.opener import OpenOptions
+    from videoautoarena.runs.api.simulate import resume
+    from videoautoarena.runs.run.config.run_request import RunRequest
 
-    trust = RunTrust(typed.pop("config"), typed.pop("trust"))
-    limits = options.take(Limits, typed)
-    open_options = options.take(OpenOptions, typed, trust=trust)
+    request = RunRequest(out=out, **typed)
     return stage.play(
         out,
         lambda listeners, engine: resume(
-            out,
-            limits=replace(limits, engine=engine),
-            listeners=listeners,
-            open_options=open_options,
-            **typed,
+            request, say=listeners.say, hear=listeners.hear, engine=engine
         ),
     )
 
@@ -72,7 +67,10 @@ def resume_command(out: Path, *, stage: RunStage, **typed: Any) -> int:
     default=1500,
 )
 @options.config_option(" with the model's table")
-@_CONTINUING
+@options.MOVED
+@options.TRUST
+@options.CONCURRENCY
+@options.PATIENCE
 @options.max_void("the whole run's slots")
 @options.PLAN
 @options.FSYNC
@@ -85,12 +83,9 @@ def add_command(out: Path, *, plan: bool, stage: RunStage, **typed: Any) -> int:
     side keeps its stored answer. The run's judges judge, and every leaderboard counts the new
     battles. The same command continues where it stopped.
     """
-    from videoautoarena.runs.api.add import AddRequest, add, plan_addition, plan_as_json
-    from videoautoarena.runs.api.simulate import Limits
+    from videoautoarena.runs.api.add import add, asked, plan_addition, plan_as_json
 
-    # Kept aside, since `take` takes them out and the limits need them, too.
-    caps = typed["caps"]
-    request = options.take(AddRequest, typed)
+    request, limits = asked(**typed)
     if plan:
         from videoautoarena.runs.tournament.plan import as_lines
 
@@ -98,7 +93,6 @@ def add_command(out: Path, *, plan: bool, stage: RunStage, **typed: Any) -> int:
         lines = [*about, *as_lines(found, shutil.get_terminal_size().columns)]
         options.print_text(plan_as_json(found, about), lambda: "\n".join(lines))
         return 0
-    limits = Limits(caps=caps, **typed)
     return stage.play(
         out,
         lambda listeners, engine: add(

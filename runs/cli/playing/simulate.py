@@ -29,6 +29,7 @@ from videoautoarena.runs.formats.terminal import (
     say,
 )
 from videoautoarena.runs.run.config.preset import left_by_preset
+from videoautoarena.runs.run.config.setting_texts import SETTINGS
 
 if TYPE_CHECKING:
     from videoautoarena.runs.run.config.run_request import RunRequest
@@ -49,28 +50,25 @@ PAIRINGS = ("mix", "uniform", "round-robin", "keep-pair")
 )
 @options.section(
     "What is played",
-    options.path("--videos", "Folder of videos, searched recursively.", required=True),
-    options.whole("--rounds", "Number of battles in each lineage.  [default: 3, or the run's]"),
-    options.path(
-        "--out", "Folder of the run; an existing run is continued.", default=Path("arena-out")
-    ),
-    options.whole("--limit K", "Use K of the videos, sampled with the seed. A run keeps its K."),
-    options.whole("--seed", "Random seed.  [default: 0]"),
+    options.path("--videos", SETTINGS["videos"], required=True),
+    options.whole("--rounds", SETTINGS["rounds"]),
+    options.path("--out", SETTINGS["out"], default=Path("arena-out")),
+    options.whole("--limit K", SETTINGS["limit"]),
+    options.whole("--seed", SETTINGS["seed"]),
 )
 @options.section(
     "Who plays",
     options.listed(
         "--models A,B,..",
-        "Contestants, separated by commas.  [default: arena.toml, else the offline cast]",
+        SETTINGS["models"],
     ),
     options.string(
         "--examiner M",
-        "Model that watches the videos, invents personas, and asks, evolves and grades "
-        "questions. It never competes.",
+        SETTINGS["examiner"],
     ),
     options.listed(
         "--judge M[,M2..]",
-        "One or more judges; a panel decides by plurality.  [default: the examiner]",
+        SETTINGS["judge"],
     ),
     options.WHOLE_CONFIG,
 )
@@ -81,14 +79,14 @@ PAIRINGS = ("mix", "uniform", "round-robin", "keep-pair")
         "Estimate calls, tokens and cost; send nothing. On a terminal, ask whether to continue.",
     ),
     options.flag("--yes", "With --plan: continue without asking; not with --json.", "-y"),
-    options.CAPS_AS_TYPED,
+    options.CAPS,
     options.UNTIL,
     options.string(
         "--max-void",
-        "Exit with code 3 if a larger share of slots is void.  [default: 0.05]",
+        SETTINGS["max_void"],
         type=float,
     ),
-    options.whole("--concurrency", "Maximum number of concurrent model calls.  [default: 16]"),
+    options.whole("--concurrency", SETTINGS["concurrency"]),
     options.PATIENCE_AS_TYPED,
 )
 @options.section(
@@ -96,7 +94,7 @@ PAIRINGS = ("mix", "uniform", "round-robin", "keep-pair")
     options.SAMPLING,
     options.switch(
         "--subtitles/--no-subtitles",
-        "Send the .srt or .vtt file beside a video together with its frames.  [default: send]",
+        SETTINGS["subtitles"],
     ),
 )
 @options.section(
@@ -104,65 +102,50 @@ PAIRINGS = ("mix", "uniform", "round-robin", "keep-pair")
     options.choice(
         "--preset",
         ["paper"],
-        "Play by the VideoAutoArena paper wherever the defaults differ. It leaves: "
-        f"{', '.join(left_by_preset())}.",
+        f"{SETTINGS['preset']} It leaves: {', '.join(left_by_preset())}.",
         is_open=True,
     ),
     options.choice(
         "--pairing",
         PAIRINGS,
-        "How pairs of contestants are drawn.  [default: mix, or the run's]",
+        SETTINGS["pairing"],
         is_open=True,
     ),
     options.string(
         "--swap SHARE|ALL",
-        "Share of battles judged again with the answers in swapped order, as an audit. With "
-        "'all', both orders count.  [default: 0.1]",
+        SETTINGS["swap"],
         reads=options.read_share,
     ),
-    options.path(
-        "--prompts", "Folder of prompt files, such as judge.txt, that replace the built-in ones."
-    ),
+    options.path("--prompts", SETTINGS["prompts"]),
     options.listed(
         "--languages L,L2..",
-        "Languages that the simulated users ask in, as codes such as en,de,zh; each is drawn for "
-        "equally many lineages.  [default: none is named]",
+        SETTINGS["languages"],
     ),
     options.path(
         "--personas FILE",
-        "JSON lines of users of your own: text and, where you like, video, language, index, name. "
-        "They take the place of invented ones.",
+        SETTINGS["personas"],
     ),
     options.switch(
         "--diverse/--no-diverse",
-        "Invent the users of a video anew, twice at most, where they are near-duplicates.  "
-        "[default: no]",
+        SETTINGS["diverse"],
     ),
     options.string(
         "--facts FILE|none",
-        "CSV file with a row for each video: path, title, category, language, licence and own "
-        "columns.  [default: videos.csv beside the videos]",
+        SETTINGS["facts"],
     ),
-    options.flag(
-        "--allow-self-judging", "Allow a judge or the examiner to compete; the run is marked."
-    ),
-    options.flag(
-        "--allow-offline-judge", "Allow the offline judge to judge real models; the run is marked."
-    ),
+    options.flag("--allow-self-judging", SETTINGS["allow_self_judging"]),
+    options.flag("--allow-offline-judge", SETTINGS["allow_offline_judge"]),
     options.flag(
         "--allow-blind-referee",
-        "Allow an examiner or judge that is sent no frames (max_frames = 0); the run is marked.",
+        SETTINGS["allow_blind_referee"],
     ),
 )
 @options.section(
     "An existing run, and how it is kept",
     options.CARE,
     options.TRUST,
-    options.path(
-        "--freeze",
-        "Freeze the questions into a set in this folder once all is played, as arena freeze does.",
-    ),
-    options.whole("--block", "Approximate number of videos started together.  [default: 21]"),
+    options.FREEZE,
+    options.whole("--block", SETTINGS["block"]),
 )
 @STAGE
 @click.version_option(package_name="videoautoarena", prog_name="simulate")
@@ -183,7 +166,7 @@ def simulate_command(
     from videoautoarena.runs.api.simulate import simulate
     from videoautoarena.runs.run.config.run_request import RunRequest
 
-    request = options.take(RunRequest, typed, videos=videos, out=out)
+    request = options.taken(RunRequest, typed, videos=videos, out=out)
     found = None
     if plan:
         found = _planned(request, yes=yes)

@@ -7,13 +7,12 @@ import gc
 import json
 import math
 import shlex
-from collections import Counter
 from collections.abc import Callable, Coroutine, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from types import FrameType
-from typing import TYPE_CHECKING, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 import click
 
@@ -29,9 +28,10 @@ from videoautoarena.runs.formats.terminal import (
 
 if TYPE_CHECKING:
     from videoautoarena.agents.limits.outages import Outage
+    from videoautoarena.runs.api.jobs import PlayedJob, ReadyJob
     from videoautoarena.runs.cluster.engine import RayEngine
     from videoautoarena.runs.console.progress.events import Listeners
-    from videoautoarena.runs.jobs.paid_job import JobTally, OnDone
+    from videoautoarena.runs.jobs.paid_job import JobAudience, JobTally
     from videoautoarena.runs.rating.leaderboard import RatedLeaderboard
     from videoautoarena.runs.run.config.stopping_rule import RuleReading
     from videoautoarena.runs.run.rundir.context import EarlyEnd
@@ -42,8 +42,7 @@ if TYPE_CHECKING:
 
 
 T = TypeVar("T")
-MOST_FAILED = 0.05
-"""Share of calls that may fail before the exit code says so, like voids in a run."""
+Found = TypeVar("Found")
 
 
 def exit_codes(three: str, *, zero: str = "done") -> str:
@@ -217,54 +216,54 @@ def early_end(tally: EarlyEnd, so_far: str) -> int | None:
 
     None if they did not. `so_far` says how many were done and how many are left.
     """
-    # First: a higher cap or the same command again helps no model that can do no more.
-    if tally.hopeless:
-        # A provider's words may be pages long.
-        say(safe(f"stopped, because {tally.hopeless[:300]}"))
-        say(f"{so_far}; fix this, then repeat the command with --retry-failed")
-        return main.EXIT_VOIDS
-    if tally.is_capped:
-        say(f"budget cap reached: {so_far}; nothing is lost")
-        say("to continue: repeat the command with a higher --max-usd or --max-tokens")
-        return main.EXIT_CAP
-    if tally.gone is not None:
-        say(f"{gone_words(tally.gone)}: {so_far}; nothing is lost")
-        say("to continue, repeat the command")
-        return main.EXIT_GONE
-    if tally.is_interrupted:
-        say(f"interrupted: {so_far}; to continue, repeat the command")
-        return main.EXIT_INTERRUPTED
-    return None
+    match tally.why_early:
+        case "hopeless":
+            # A provider's words may be pages long.
+            say(safe(f"stopped, because {tally.hopeless[:300]}"))
+            say(f"{so_far}; fix this, then repeat the command with --retry-failed")
+            return main.EXIT_VOIDS
+        case "cap":
+            say(f"budget cap reached: {so_far}; nothing is lost")
+            say("to continue: repeat the command with a higher --max-usd or --max-tokens")
+            return main.EXIT_CAP
+        case "unreachable":
+            assert tally.gone is not None
+            say(f"{gone_words(tally.gone)}: {so_far}; nothing is lost")
+            say("to continue, repeat the command")
+            return main.EXIT_GONE
+        case "interrupted":
+            say(f"interrupted: {so_far}; to continue, repeat the command")
+            return main.EXIT_INTERRUPTED
+        case None:
+            return None
 
 
-def print_plan(planning: Coroutine[object, object, options.CommandResult]) -> int:
-    """Print the plan of a job; return the exit code."""
-    options.print_found(run_async(planning))
+def audience() -> JobAudience:
+    """Return who hears of the jobs of the running command."""
+    from videoautoarena.runs.jobs.paid_job import JobAudience
+
+    return JobAudience(say, options.is_quiet())
+
+
+def print_plan(job: ReadyJob[options.CommandResult, Any, Any]) -> int:
+    """Print what a job will take; return the exit code."""
+    options.print_found(run_async(job.plan(audience())))
     return 0
 
 
-def followed(job: Callable[[Listeners, OnDone], Coroutine[object, object, T]]) -> T:
-    """Return the result of a paid job, and show its progress."""
-    from videoautoarena.runs.console.progress.events import Listeners, nobody
-    from videoautoarena.runs.jobs.paid_job import job_progress
-
-    with job_progress(say, is_quiet=options.is_quiet()) as on_done:
-        return run_async(job(Listeners(say, nobody), on_done))
-
-
-def say_reasons(failures: Counter[str], what: str = "failed") -> None:
-    """Say the most frequent reasons of failed calls, which may be a provider's words."""
-    for reason, count in failures.most_common(3):
-        say(safe(f"{what}, {count}: {reason[:300]}"))
+def played(job: ReadyJob[Any, Found, Any]) -> PlayedJob[Found]:
+    """Return how a job was played, whose progress is shown."""
+    return run_async(job.play(audience()))
 
 
 def job_ending(tally: JobTally) -> int:
     """Say what failed, and why a paid job ended early if it did; return the exit code."""
-    say_reasons(tally.failures)
-    code = early_end(tally, f"{tally.in_words}, {tally.total - tally.done:,} left")
+    for line in tally.reasons():
+        say(line)
+    code = early_end(tally, tally.so_far)
     if code is not None:
         return code
-    if tally.failed > MOST_FAILED * max(1, tally.done):
+    if tally.is_failing:
         say("to repeat what failed: add --retry-failed")
         return main.EXIT_VOIDS
     return 0

@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, fields
 from functools import wraps
-from inspect import signature
 from pathlib import Path
 from typing import (
     TYPE_CHECKING,
@@ -27,13 +26,13 @@ import click
 from click.core import ParameterSource
 
 from videoautoarena.memory.records.frame_policies import FRAME_POLICIES
+from videoautoarena.runs.api.jobs import taken as taken
 from videoautoarena.runs.formats.terminal import print_result, print_results
+from videoautoarena.runs.run.config.setting_texts import SETTINGS
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
 
-    from videoautoarena.agents.limits.caps import SpendCaps
-    from videoautoarena.runs.analysis.trials.trial import Leave
     from videoautoarena.runs.bench.format.reader import OpenBench
     from videoautoarena.runs.console.progress.events import Listeners
     from videoautoarena.runs.views.results.report import Report
@@ -222,21 +221,12 @@ def gathered(name: str, make: Callable[..., object], *options: Option) -> Option
         @wraps(command)
         def given(*args: Any, **typed: Any) -> Any:
             # Made when the command runs and not while it is parsed: --help opens no file.
-            typed[name] = take(make, typed)
+            typed[name] = taken(make, typed)
             return command(*args, **typed)
 
         return together(*options)(cast("Command", given))
 
     return add
-
-
-def take(make: Callable[..., T], typed: dict[str, Any], **more: Any) -> T:
-    """Call `make` with the options in `typed` that it has parameters for, and return its result.
-
-    They are taken out of `typed`; missing ones are left to the defaults.
-    """
-    taken = {key: typed.pop(key) for key in signature(make).parameters if key in typed}
-    return make(**taken, **more)
 
 
 def _declare(
@@ -401,7 +391,7 @@ PLAN = flag("--plan", "Estimate calls and cost; send nothing.")
 NO_PROGRESS = flag(
     "--quiet", "Show no progress.", "-q", "is_quiet", expose_value=False, callback=_remember
 )
-FSYNC = flag("--fsync", "Flush every commit to disk, so that it survives a power failure; slower.")
+FSYNC = flag("--fsync", SETTINGS["fsync"])
 THUMBNAILS = whole(
     "--frames N",
     "With inspect: number of frame thumbnails in each sample.",
@@ -433,8 +423,7 @@ CONCURRENCY = whole(
 def _patience(*names: str, **how: Any) -> Option:
     return string(
         "--patience MINUTES",
-        "Minutes to wait for a server that has become unreachable; at most half a minute for "
-        "one that never answered.  [default: 15]",
+        SETTINGS["patience"],
         *names,
         type=FloatRange(min=0, max=1e6),
         **how,
@@ -452,8 +441,7 @@ PATIENCE_AS_TYPED = _patience()
 """The option in minutes as typed; None leaves it to arena.toml."""
 UNTIL = string(
     "--until separated|ci=POINTS|battles=N|rounds",
-    "Stop early: when all models are separated, when confidence intervals average POINTS "
-    "wide, or after N decided battles. Stays in force until changed; 'rounds' removes it.",
+    SETTINGS["until"],
     reads=read_rule,
 )
 
@@ -463,7 +451,7 @@ def config_option(holds: str) -> Option:
     return path("--config", f"Configuration file{holds}.  [default: ./arena.toml if it exists]")
 
 
-WHOLE_CONFIG = config_option(": models, roles and settings")
+WHOLE_CONFIG = path("--config", SETTINGS["config"])
 
 
 def max_void(whose: str) -> Option:
@@ -483,52 +471,32 @@ def seed(text: str = "Random seed.") -> Option:
 
 TRUST = string(
     "--trust-run DIGEST",
-    "Agree to where a run that was begun elsewhere leads. The refusal lists it, with its DIGEST.",
+    SETTINGS["trust"],
     "trust",
 )
 MOVED = path("--videos", "Folder of the videos, if they have moved.")
-CAPS_AS_TYPED = together(
+CAPS = together(
     string(
         "--max-usd X|none",
-        "Stop before the whole run costs more than X dollars. Stays in force until changed.",
+        SETTINGS["max_usd"],
         reads=read_cap,
     ),
     string(
         "--max-tokens N|none",
-        "Stop before the whole run uses more than N tokens, input and output. Stays in "
-        "force until changed.",
+        SETTINGS["max_tokens"],
         reads=read_cap,
     ),
 )
 
 
-def _caps(max_usd: float | None, max_tokens: float | None) -> SpendCaps:
-    from videoautoarena.agents.limits.caps import SpendCaps
-
-    return SpendCaps(max_usd, max_tokens)
-
-
-CAPS = gathered("caps", _caps, CAPS_AS_TYPED)
-
-
-def _leave(
-    allow_offline_judge: bool, allow_blind_referee: bool, allow_self_judging: bool = True
-) -> Leave:
-    from videoautoarena.runs.analysis.trials.trial import Leave
-
-    return Leave(allow_offline_judge, allow_self_judging, allow_blind_referee)
-
-
-LEAVE = gathered(
-    "leave",
-    _leave,
+LEAVE = together(
     flag("--allow-offline-judge", "Allow the offline judge to judge answers of real models."),
     flag(
         "--allow-blind-referee",
         "Allow a judge that is sent no frames (max_frames = 0); what it judges is marked.",
     ),
 )
-"""What a judge is allowed to do; self-judging is allowed where a command has no option for it."""
+"""What a judge is allowed to do."""
 
 
 def paid(retry: str, *beside: Option, plan: Option = PLAN) -> Option:
@@ -558,15 +526,16 @@ def making(examiner: str, at_most: str, plan: str) -> Option:
         string("--examiner M", f"{examiner}.  [default: arena.toml, else the offline one]"),
         config_option(" that declares the examiner"),
         figure("--seed", 0, "Seed of all draws."),
-        flag("--at-most", at_most, "is_upper_bound"),
+        flag("--at-most", at_most),
         string("--licence", "Licence of the set, for its card."),
         paid("Repeat the examiner's failed calls.", plan=flag("--plan", plan)),
         AS_JSON,
     )
 
 
+FREEZE = path("--freeze", SETTINGS["freeze"])
 CARE = together(
-    flag("--retry-failed", "Play battles again that ended void or forfeit because a call failed."),
+    flag("--retry-failed", SETTINGS["retry_failed"]),
     FSYNC,
 )
 
@@ -606,20 +575,20 @@ SAMPLING = together(
     choice(
         "--policy",
         list(FRAME_POLICIES),
-        "How frames are sampled from a video.  [default: uniform]",
+        SETTINGS["policy"],
         is_open=True,
     ),
-    string("--fps", "Frames per second, with --policy fps.  [default: 1]", type=float),
-    whole("--frames", "Maximum number of frames per video.  [default: 128]"),
+    string("--fps", SETTINGS["fps"], type=float),
+    whole("--frames", SETTINGS["frames"]),
     choice(
         "--fit",
         ["keep", "stretch", "pad"],
-        "Keep the aspect ratio, stretch to a square, or pad to a square.  [default: keep]",
+        SETTINGS["fit"],
         is_open=True,
     ),
-    whole("--size", "Longer side of a frame, in pixels.  [default: 512]", "size_px"),
-    whole("--quality", "JPEG quality, 1 to 95.  [default: 85]"),
-    choice("--decoder", ["av", "decord"], "Video decoder.  [default: av]", is_open=True),
+    whole("--size", SETTINGS["size_px"], "size_px"),
+    whole("--quality", SETTINGS["quality"]),
+    choice("--decoder", ["av", "decord"], SETTINGS["decoder"], is_open=True),
 )
 
 

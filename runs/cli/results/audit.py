@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
@@ -12,10 +13,8 @@ from videoautoarena.runs.formats.terminal import safe, say
 
 if TYPE_CHECKING:
     from videoautoarena.memory.store.evidence import TrialKind
-    from videoautoarena.runs.analysis.trials.runner import TrialOrder
 
 EXIT_CODES = ending.exit_codes("more than 5 % of the judgings failed, or a judge became unusable")
-KINDS: tuple[TrialKind, ...] = ("repeat", "attack", "constant", "truth")
 
 
 def read_cases(text: str) -> int | None:
@@ -29,16 +28,6 @@ def read_cases(text: str) -> int | None:
     if count < 1:
         raise click.BadParameter(f"{text!r} is neither a number from 1 nor 'all'")
     return count
-
-
-def read_kinds(text: str) -> tuple[TrialKind, ...]:
-    """Return kinds of trials, each once, in the order in which they are run."""
-    named = {kind.strip() for kind in text.split(",")}
-    if strange := sorted(named.difference(KINDS)):
-        raise click.BadParameter(
-            f"{strange[0]!r} is not a kind of trial; choose from {', '.join(KINDS)}"
-        )
-    return tuple(kind for kind in KINDS if kind in named)
 
 
 def judging_options(cases: str) -> options.Option:
@@ -69,18 +58,18 @@ def judging_options(cases: str) -> options.Option:
     "Run trials first, which call the judge: repeat (the same case again), attack (answers "
     "that address the judge), constant (answers without content), truth (clips with a "
     "known right answer).  [all four if none is named]",
-    reads=read_kinds,
+    reads=lambda text: "all" if text == "all" else [kind.strip() for kind in text.split(",")],
     # With flag_value, this lets click take the option with and without a value.
     is_flag=False,
-    flag_value=",".join(KINDS),
+    flag_value="all",
 )
-@options.listed("--judge M[,M2..]", "Judges to examine.  [default: the run's judges]", "judges")
+@options.listed("--judge M[,M2..]", "Judges to examine.  [default: the run's judges]")
 @judging_options("100")
 @options.AS_JSON
 def audit_command(
     out: Path,
     *,
-    trials: tuple[TrialKind, ...] | None,
+    trials: Sequence[TrialKind] | Literal["all"] | None,
     plan: bool,
     **typed: Any,
 ) -> int:
@@ -89,21 +78,22 @@ def audit_command(
     Without --trials, the report uses only what the run has stored, and no model is called. Trials
     change no battle. Their results are stored in the run and appear in every later audit.
     """
-    from videoautoarena.runs.analysis.audit.report import audit
-    from videoautoarena.runs.analysis.trials.runner import TrialOrder, plan_trials
+    from videoautoarena.runs.analysis.audit.report import audit as audited
+    from videoautoarena.runs.api.analyses import audit
     from videoautoarena.runs.views.results.audit import audit_report
 
-    code = 0
     if trials is None:
         options.refuse_typed("needs --trials", lambda name: name not in ("out", "as_json"))
-    else:
-        order = TrialOrder(trials, **typed)
-        if plan:
-            return ending.print_plan(plan_trials(out, order))
-        code = _hold(out, order)
-    # Also where trials ended early: those that were held are in it.
-    report = audit(out)
-    options.print_viewed(report.to_json(), lambda: audit_report(report))
+        report = audited(out)
+        options.print_viewed(report.to_json(), lambda: audit_report(report))
+        return 0
+    job = audit.job(out, trials=trials, **typed)
+    if plan:
+        return ending.print_plan(job)
+    tally, found, _ = ending.played(job)
+    code = ending.job_ending(tally)
+    if found is not None:
+        options.print_viewed(found.to_json(), lambda: audit_report(found))
     return code
 
 
@@ -116,7 +106,6 @@ def audit_command(
 @options.listed(
     "--judge M[,M2..]",
     "Judges to use: provider:model, or a name from arena.toml or the run.",
-    "judges",
     required=True,
 )
 @judging_options("all")
@@ -127,30 +116,19 @@ def rejudge_command(out: Path, *, plan: bool, **typed: Any) -> int:
 
     No battle of the run changes. Each judge is compared with the run separately.
     """
-    from videoautoarena.runs.analysis.audit.rejudge import rejudged
-    from videoautoarena.runs.analysis.trials.runner import TrialOrder, plan_trials
+    from videoautoarena.runs.api.analyses import rejudge
     from videoautoarena.runs.views.results.audit import rejudged_reports
 
-    order = TrialOrder(("rejudge",), **typed)
+    job = rejudge.job(out, **typed)
     if plan:
-        return ending.print_plan(plan_trials(out, order))
-    code = _hold(out, order)
-    report = rejudged(out, order.judges)
-    if options.is_json():
-        options.print_json(report.to_json())
-    else:
-        options.print_views(rejudged_reports(report))
+        return ending.print_plan(job)
+    tally, found, _ = ending.played(job)
+    code = ending.job_ending(tally)
+    if found is not None and options.is_json():
+        options.print_json(found.to_json())
+    elif found is not None:
+        options.print_views(rejudged_reports(found))
     return code
-
-
-def _hold(out: Path, order: TrialOrder) -> int:
-    """Run trials and say how they went; return the exit code."""
-    from videoautoarena.runs.analysis.trials.runner import hold_trials
-
-    tally = ending.followed(
-        lambda listeners, on_done: hold_trials(out, order, listeners=listeners, on_done=on_done),
-    )
-    return ending.job_ending(tally)
 
 
 @options.group("arena labels sample arena-out --n 200 --to labels.csv")

@@ -2,19 +2,13 @@
 
 from __future__ import annotations
 
-from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
 from videoautoarena.runs.cli.program import ending, options
 from videoautoarena.runs.formats.terminal import safe, say
-
-if TYPE_CHECKING:
-    from videoautoarena.runs.analysis.categories.tagging import TagOrder, TagTally
-    from videoautoarena.runs.analysis.realism.grading import GradingOrder
-
 
 EXIT_CODES = ending.exit_codes(
     "more than 5 % of the calls failed, or the classifier became unusable"
@@ -43,34 +37,26 @@ def categories_command() -> None:
 @options.TRUST
 @options.paid("Tag questions again whose call failed.")
 @options.AS_JSON
-def tag(out: Path, *, plan: bool, **typed: Any) -> int:
+def tag_command(out: Path, *, plan: bool, **typed: Any) -> int:
     """Ask a model of which categories each question of the run in OUT is, in one call each.
 
     Categories do not exclude one another. Equal questions about one video are tagged once, and 8
     frames go with each. Tags are kept beside the battles, which do not change. A reply that cannot
     be read is unknown, never a no. The same command continues after an interruption.
     """
-    from videoautoarena.runs.analysis.categories.tagging import TagOrder, plan_tagging
+    from videoautoarena.runs.api.analyses import tag
 
-    order = TagOrder(**typed)
+    job = tag.job(out, **typed)
     if plan:
-        return ending.print_plan(plan_tagging(out, order))
-    code, tally = _tag(out, order)
+        return ending.print_plan(job)
+    tally, found, _ = ending.played(job)
+    code = ending.job_ending(tally)
     if code == 0:
         say(f"to rate by them: arena leaderboard {safe(str(out))} --by question-category")
-    lines = [f"{tally.in_words}; {tally.known:,} known before"]
-    options.print_report(tally.as_json(), lines)
+    if found is not None:
+        lines = [f"{found.in_words}; {found.known:,} known before"]
+        options.print_report(found.as_json(), lines)
     return code
-
-
-def _tag(out: Path, order: TagOrder) -> tuple[int, TagTally]:
-    """Tag and say how it went; return the exit code and the tally."""
-    from videoautoarena.runs.analysis.categories.tagging import tag_questions
-
-    tally = ending.followed(
-        lambda listeners, on_done: tag_questions(out, order, listeners=listeners, on_done=on_done),
-    )
-    return ending.job_ending(tally), tally
 
 
 @categories_command.member("arena categories show arena-out --json | jq '.counts'")
@@ -126,7 +112,8 @@ def check(
     Reports precision and recall of each category, with intervals. With --to, write a sheet of
     random questions for people to fill in with yes and no, and compare with --against later.
     """
-    from videoautoarena.runs.analysis.categories.tagging import TagOrder, plan_tagging
+    from videoautoarena.runs.api.analyses import check_tags
+    from videoautoarena.runs.views.results.categories import check_report
 
     if typed["sample"] < 1:
         raise click.UsageError("--sample is a number from 1")
@@ -135,20 +122,14 @@ def check(
         return 0
     if against is None or to is not None:
         raise click.UsageError("give either --against or --to")
-    # By its ending alone: a sheet that is missing must not be taken for a model to ask.
-    is_file = against.lower().endswith((".csv", ".tsv", ".jsonl", ".parquet"))
-    classifier = None
-    if not is_file:
-        # Before anything is asked and paid for.
-        classifier = _comparable(out, against, typed["sample"], typed["seed"])
-        order = TagOrder(classifier=against, **typed)
-        if plan:
-            return ending.print_plan(plan_tagging(out, order))
-        code, _ = _tag(out, order)
-        if code:
-            return code
-    _compare(out, against, classifier)
-    return 0
+    job = check_tags.job(out, against, **typed)
+    if plan:
+        return ending.print_plan(job)
+    tally, found, _ = ending.played(job)
+    code = ending.job_ending(tally)
+    if found is not None:
+        options.print_viewed(found.to_json(), lambda: check_report(found))
+    return code
 
 
 def _write(out: Path, to: Path, size: int, seed: int, *, force: bool) -> None:
@@ -164,31 +145,6 @@ def _write(out: Path, to: Path, size: int, seed: int, *, force: bool) -> None:
     say(f"then: arena categories check {safe(str(out))} --against {safe(str(to))}")
     line = f"{counted(written, 'question')} written to {safe(str(to))}"
     options.print_report({"schema": SCHEMA, "written": written}, [line])
-
-
-def _comparable(out: Path, against: str, sample: int, seed: int) -> str:
-    """Return whose tags a model will be held against; BadInput if nothing can be compared."""
-    from videoautoarena.runs.analysis.categories.check import check_comparable
-    from videoautoarena.runs.run.rundir.reader import open_run
-
-    with open_run(out) as run:
-        return check_comparable(run, against, sample=sample, seed=seed)
-
-
-def _compare(out: Path, against: str, classifier: str | None) -> None:
-    """Print how tags agree with a model that is held against a classifier, or with a sheet."""
-    from videoautoarena.runs.analysis.categories.check import check_against, read_labels
-    from videoautoarena.runs.analysis.categories.tags import tags_of
-    from videoautoarena.runs.run.rundir.reader import open_run
-    from videoautoarena.runs.views.results.categories import check_report
-
-    with open_run(out) as run:
-        if classifier is None:
-            truth = read_labels(Path(against))
-        else:
-            truth = {id_: tag.categories for id_, tag in tags_of(run, against).items()}
-        checked = check_against(run, against, truth, classifier)
-    options.print_viewed(checked.to_json(), lambda: check_report(checked))
 
 
 @options.command(
@@ -269,69 +225,19 @@ def realism_command(out: Path, against: Path, *, difficulty: bool, plan: bool, *
     category and form. No model is called but with --classifier or --difficulty; what it says stays
     in the run, and the same command continues after an interruption.
     """
-    from videoautoarena.runs.analysis.categories.tagging import TagOrder
-    from videoautoarena.runs.analysis.realism.classifying import classify_questions
-    from videoautoarena.runs.analysis.realism.grading import GradingOrder, grade_questions
-    from videoautoarena.runs.analysis.realism.report import RealismOptions, check_wish, realism_of
+    from videoautoarena.runs.api.analyses import realism
     from videoautoarena.runs.views.results.categories import realism_report
 
-    wish = options.take(RealismOptions, typed)
-    check_wish(wish)
-    classifying = grading = None
-    if typed["classifier"] is not None:
-        # The sample is one of questions to grade; all are classified.
-        classifying = options.take(TagOrder, {**typed, "sample": None})
-    if difficulty:
-        grading = options.take(GradingOrder, dict(typed), seed=wish.seed)
-    if grading is None:
+    if not difficulty:
         options.refuse_typed("is for --difficulty", {"grader", "sample", "videos"}.__contains__)
-    if classifying is None and grading is None:
-        idle = options.OF_CALLS.union({"plan", "trust"}) - {"concurrency", "is_quiet"}
-        options.refuse_typed("is for --classifier M and --difficulty", idle.__contains__)
-    if classifying is not None and wish.categories != "auto":
-        raise click.UsageError(
-            f"--classifier and --categories {wish.categories} exclude each other"
-        )
+        if typed["classifier"] is None:
+            idle = options.OF_CALLS.union({"plan", "trust"}) - {"concurrency", "is_quiet"}
+            options.refuse_typed("is for --classifier M and --difficulty", idle.__contains__)
+    job = realism.job(out, against, difficulty=difficulty, **typed)
     if plan:
-        return _print_plans(out, against, classifying, grading)
-    classified = graded = None
-    if classifying is not None:
-        ask = partial(classify_questions, out, against, classifying)
-        classified, told = ending.followed(
-            lambda listeners, on_done: ask(listeners=listeners, on_done=on_done)
-        )
-        if code := ending.job_ending(told):
-            return code
-    if grading is not None:
-        put = partial(grade_questions, out, against, grading)
-        graded, tally = ending.followed(
-            lambda listeners, on_done: put(listeners=listeners, on_done=on_done)
-        )
-        if code := ending.job_ending(tally):
-            return code
-    found = realism_of(out, against, wish, classified, graded)
-    options.print_viewed(found.to_json(), lambda: realism_report(found), notes=True)
-    return 0
-
-
-def _print_plans(
-    out: Path, against: Path, classifying: TagOrder | None, grading: GradingOrder | None
-) -> int:
-    """Print what is asked of the one model or the other, or of both; return the exit code."""
-    from videoautoarena.runs.analysis.realism.classifying import plan_classifying
-    from videoautoarena.runs.analysis.realism.grading import plan_grading
-
-    if grading is None and classifying is not None:
-        return ending.print_plan(plan_classifying(out, against, classifying))
-    if classifying is None and grading is not None:
-        return ending.print_plan(plan_grading(out, against, grading))
-    assert classifying is not None
-    assert grading is not None
-    plans = {
-        "classifier": ending.run_async(plan_classifying(out, against, classifying)),
-        "grader": ending.run_async(plan_grading(out, against, grading)),
-    }
-    lines = [line for one in plans.values() for line in one.as_lines()]
-    found = {name: one.as_json() for name, one in plans.items()}
-    options.print_report({"schema": 1, **found}, lines)
-    return 0
+        return ending.print_plan(job)
+    tally, found, _ = ending.played(job)
+    code = ending.job_ending(tally)
+    if found is not None:
+        options.print_viewed(found.to_json(), lambda: realism_report(found), notes=True)
+    return code

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import shutil
 from contextlib import AbstractContextManager
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias
 
@@ -23,9 +22,11 @@ from videoautoarena.runs.exchange.interop.exports import (
 from videoautoarena.runs.formats.terminal import print_result, safe, say, say_before_publishing
 
 if TYPE_CHECKING:
+    from videoautoarena.runs.api.jobs import ReadyJob
     from videoautoarena.runs.bench.format.reader import OpenBench
     from videoautoarena.runs.bench.kinds.scorings import PrintedReport
-    from videoautoarena.runs.bench.play.runner import BenchOrder, Ran
+    from videoautoarena.runs.bench.play.plan import BenchPlan
+    from videoautoarena.runs.bench.play.runner import Ran
     from videoautoarena.runs.cluster.engine import RayEngine
 
     Engine: TypeAlias = AbstractContextManager[RayEngine | None]
@@ -87,7 +88,6 @@ _AGAIN = "Repeat failed answers and judgings."
     "--judge J[,J2..]",
     "One or more judges; a panel decides by plurality.  [default: arena.toml, or its examiner, "
     "else the offline judge]",
-    "judges",
 )
 @options.string(
     "--anchor NAME",
@@ -151,10 +151,9 @@ def run_command(
     from videoautoarena.runs.bench.kinds.scorings import scoring_of
     from videoautoarena.runs.views.results.comparisons import set_reports
 
-    asked = _asked(typed)
-    if plan:
-        return _plan(bench, asked)
-    ran = _run(bench, asked, engine)
+    job, ran = _played(bench, typed, engine, is_plan=plan)
+    if ran is None:
+        return _print_plan(job)
     scores = scoring_of(bench).played(bench, ran) if ran.results else None
     if options.is_json():
         _print_json(ran, scores, folder=bench.folder)
@@ -200,47 +199,40 @@ def probe(
     found = probe_all(bench)
     code = 0
     if typed["models"]:
-        asked = _asked(typed, swap=0.0, views=("blind", "one", "shuffled", "other"))
-        if plan:
-            return _plan(bench, asked)
-        code = _ending(_run(bench, asked, engine))
+        views = ("blind", "one", "shuffled", "other")
+        job, ran = _played(bench, {**typed, "swap": 0.0, "views": views}, engine, is_plan=plan)
+        if ran is None:
+            return _print_plan(job)
+        code = _ending(ran)
         # Anew: the answers of the models are among the results by now.
         found = probe_all(bench)
     options.print_viewed(found.to_json(), lambda: probes_report(found))
     return code
 
 
-def _asked(typed: dict[str, Any], **beside: Any) -> BenchOrder:
-    from videoautoarena.runs.bench.play.cast import CastRequest
-    from videoautoarena.runs.bench.play.runner import BenchOrder
+def _played(
+    opened: OpenBench[Any], typed: dict[str, Any], engine: Engine, *, is_plan: bool
+) -> tuple[ReadyJob[BenchPlan, Ran, Any], Ran | None]:
+    """Return a job and how it was played, in this process or elsewhere; None: only planned."""
+    from videoautoarena.runs.api.bench import Bench
 
     # click gives None where no sweep was typed, and `probe` has no such option.
     typed["frames"] = typed.get("frames") or ()
-    wanted = options.take(CastRequest, typed, **beside)
-    return BenchOrder(wanted, **typed)
+    job_of = Bench(opened).run.job
+    if is_plan:
+        return job_of(**typed), None
+    with engine as plays:
+        job = job_of(**typed, engine=plays)
+        return job, ending.played(job).found
 
 
-def _plan(opened: OpenBench[Any], asked: BenchOrder) -> int:
+def _print_plan(job: ReadyJob[BenchPlan, Ran, Any]) -> int:
     """Print the plan; return the exit code."""
-    from videoautoarena.runs.bench.kinds.scorings import scoring_of
-
-    found = ending.run_async(scoring_of(opened).plan(opened, asked))
+    found = ending.run_async(job.plan(ending.audience()))
     columns = shutil.get_terminal_size().columns
     lines = () if options.is_json() else (*found.as_lines(), *found.as_table(columns))
     options.print_report(found.as_json(), lines)
     return 0
-
-
-def _run(opened: OpenBench[Any], asked: BenchOrder, engine: Engine) -> Ran:
-    """Play a bench in this process, or on the `engine` that was chosen."""
-    from videoautoarena.runs.bench.kinds.scorings import scoring_of
-
-    run = scoring_of(opened).run
-    with engine as plays:
-        how = replace(asked, engine=plays)
-        return ending.followed(
-            lambda listeners, on_done: run(opened, how, listeners=listeners, on_done=on_done),
-        )
 
 
 def _print_json(ran: Ran, scores: PrintedReport | None, *, folder: Path) -> None:
@@ -277,10 +269,9 @@ def _ending(ran: Ran) -> int:
     from videoautoarena.runs.console.progress.costs import possibly_paid_lines
 
     tally = ran.tally
-    ending.say_reasons(tally.told_reasons, "lost")
-    for line in (*possibly_paid_lines(tally.lost, ()), *map(safe, ran.kept)):
+    for line in (*tally.reasons(), *possibly_paid_lines(tally.lost, ()), *map(safe, ran.kept)):
         say(line)
-    code = ending.early_end(tally, f"{tally.in_words}, {tally.total - tally.done} left")
+    code = ending.early_end(tally, tally.so_far)
     if code == EXIT_CAP and tally.complete:
         say(f"to score what all models have answered: repeat it with --limit {tally.complete}")
     if code is not None:
@@ -405,7 +396,7 @@ def export(bench: OpenBench[Any], to: Path, form: str | None, **given: Any) -> N
     """
     from videoautoarena.runs.cli.results.inspect import on_terminal
 
-    asked = options.take(SetExportOptions, given, on_progress=on_terminal)
+    asked = options.taken(SetExportOptions, given, on_progress=on_terminal)
     form, written = export_set(bench, to, form, asked, refuse=_refuse)
     for line in written.lines[1:]:
         say(line)
@@ -474,7 +465,7 @@ def score(bench: OpenBench[Any], *, form: str, **typed: Any) -> None:
     )
     from videoautoarena.runs.views.results.comparisons import pasted, set_reports
 
-    way = options.take(AnchorScoring, typed)
+    way = options.taken(AnchorScoring, typed)
     scores = scoring_of(bench).score(bench, WantedScores(**typed, way=way))
     if form == "json":
         options.print_json(scores.to_json())

@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Callable, Coroutine
-from dataclasses import dataclass, replace
-from functools import cached_property, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -17,16 +14,9 @@ from videoautoarena.runs.formats.terminal import safe, say, say_before_publishin
 
 if TYPE_CHECKING:
     from videoautoarena.runs.bench.format.reader import OpenBench
-    from videoautoarena.runs.bench.freeze.freeze import BenchExtras, FreezeInputs
-    from videoautoarena.runs.bench.freeze.selection import BenchSelection
-    from videoautoarena.runs.bench.selecting.pictures import Embedder
-    from videoautoarena.runs.console.progress.events import Listeners
     from videoautoarena.runs.exchange.interop.task_sets import TaskSetImport
-    from videoautoarena.runs.jobs.paid_job import JobOrder, JobTally, OnDone
 
 
-T = TypeVar("T")
-_Ask: TypeAlias = "Callable[[Listeners, OnDone], Coroutine[Any, Any, tuple[T, JobTally]]]"
 AGAIN = "to ask again where a call failed: add --retry-failed"
 ASKING = options.together(
     options.config_option(", for models that are asked"),
@@ -35,141 +25,6 @@ ASKING = options.together(
     ),
 )
 """Options that only matter if models are asked."""
-
-
-@dataclass(frozen=True)
-class AskingBeforeFreeze:
-    """The calls that models are asked before a freeze."""
-
-    out: Path
-    selection: BenchSelection
-    asking: JobOrder
-    max_void: float
-    check: Callable[[], None]
-    """Raises if no bench could be written in the end; called before anything is asked."""
-
-    @cached_property
-    def embedder(self) -> Embedder | None:
-        """The model that embeds frames for topics, or None."""
-        name = self.selection.embeddings
-        if name is None:
-            return None
-        from videoautoarena.runs.bench.selecting.pictures import picture_embedder
-        from videoautoarena.runs.run.config.arena_file import arena_file
-
-        return picture_embedder(name, arena_file(self.asking.config))
-
-    @property
-    def is_needed(self) -> bool:
-        """Whether any model is asked."""
-        return self.selection.hard or self.embedder is not None
-
-    def print_plan(self) -> int:
-        """Print the plan of what is asked; return the exit code."""
-        from videoautoarena.runs.bench.freeze.freeze import FreezeInputs, documents_wanted
-        from videoautoarena.runs.bench.freeze.items import unasked
-        from videoautoarena.runs.bench.selecting.asking import plan_hard
-        from videoautoarena.runs.bench.selecting.pictures import plan_documents
-
-        hard = topics = None
-        if self.selection.hard:
-            hard = ending.run_async(plan_hard(self.out, self.asking, unasked(self.selection)))
-        # Which questions are drawn from shows once all are asked.
-        if self.embedder is not None and (hard is None or hard.known == hard.answers):
-            told = FreezeInputs() if hard is None else self._ask_hard()
-            if isinstance(told, FreezeInputs):
-                wanted = documents_wanted(self.out, self.selection, told)
-                planning = plan_documents(self.out, self.asking, self.embedder, wanted)
-                topics = ending.run_async(planning)
-        parts = {"hard": hard, "topics": topics}
-        lines = [line for part in parts.values() if part for line in part.as_lines()]
-        if self.embedder is not None and topics is None:
-            lines.append("topics: what is embedded shows once the hard questions are asked")
-        found = {name: part and part.as_json() for name, part in parts.items()}
-        options.print_report({"schema": 1, **found}, lines)
-        return 0
-
-    def ask(self) -> FreezeInputs | int:
-        """Ask models and say how it went; return the replies, or the exit code to end with."""
-        from videoautoarena.runs.bench.freeze.freeze import FreezeInputs
-
-        told = self._ask_hard() if self.selection.hard else FreezeInputs()
-        if isinstance(told, int) or self.embedder is None:
-            return told
-        return self._embed(self.embedder, told)
-
-    def named(
-        self, namer: str, to: Path, extras: BenchExtras, told: FreezeInputs | None
-    ) -> BenchExtras | int:
-        """Return the extras with a name for each topic, or the exit code to end with.
-
-        Names are asked for once, and kept in the run.
-        """
-        from videoautoarena.runs.analysis.categories.naming import name_topics
-        from videoautoarena.runs.bench.format.schema import MANIFEST
-        from videoautoarena.runs.bench.freeze.freeze import FreezeInputs, topics_in
-
-        if not (to / MANIFEST).is_file():
-            # What is there may be this bench, whose names are known.
-            self.check()
-        topics = topics_in(self.out, self.selection, told or FreezeInputs())
-        naming = name_topics(self.out, topics, namer, order=self.asking, say=say)
-        names, ended = ending.run_async(naming)
-        if not ended.is_whole:
-            return _cut_off(ended)
-        return replace(extras, topic_names=names, topics_named_by=namer if names else None)
-
-    def _ask_hard(self) -> FreezeInputs | int:
-        from videoautoarena.runs.bench.freeze.freeze import FreezeInputs
-        from videoautoarena.runs.bench.freeze.items import unasked
-        from videoautoarena.runs.bench.selecting.asking import ask_hard
-
-        wanted = unasked(self.selection)
-        ask = partial(ask_hard, self.out, self.asking, wanted, check=self.check)
-        found, ended = self._run(
-            lambda listeners, on_done: ask(listeners=listeners, on_done=on_done)
-        )
-        if not ended.is_whole:
-            return _cut_off(ended)
-        if found.lost_share > self.max_void:
-            say(
-                f"{found.lost_share:.0%} of the answers asked for have no verdict, since a call "
-                f"failed; more than --max-void allows ({self.max_void:.0%}): no bench is written"
-            )
-            say(AGAIN)
-            return EXIT_VOIDS
-        return FreezeInputs(hard=found)
-
-    def _embed(self, embedder: Embedder, told: FreezeInputs) -> FreezeInputs | int:
-        from videoautoarena.runs.bench.freeze.freeze import documents_wanted
-        from videoautoarena.runs.bench.selecting.pictures import Documents, embed_documents
-
-        wanted = documents_wanted(self.out, self.selection, told)
-        if not wanted:
-            say("topics: too few questions; nothing is embedded")
-            return replace(told, documents=Documents({}))
-        ask = partial(embed_documents, self.out, self.asking, embedder, wanted, check=self.check)
-        found, ended = self._run(
-            lambda listeners, on_done: ask(listeners=listeners, on_done=on_done)
-        )
-        if not ended.is_whole:
-            return _cut_off(ended)
-        if ended.failed:
-            say(f"{ended.in_words}: no bench is written")
-            say(AGAIN)
-            return EXIT_VOIDS
-        return replace(told, documents=found)
-
-    def _run(self, ask: _Ask[T]) -> tuple[T, JobTally]:
-        """Return the result of asking and its tally, and show the progress."""
-        found, ended = ending.followed(ask)
-        ending.say_reasons(ended.failures)
-        return found, ended
-
-
-def _cut_off(ended: JobTally) -> int:
-    left = f"{ended.in_words}, {ended.total - ended.done} left, no bench is written"
-    return ending.early_end(ended, left) or EXIT_VOIDS
 
 
 def _names(typed: str) -> tuple[str, ...]:
@@ -244,9 +99,7 @@ def _names(typed: str) -> tuple[str, ...]:
 @options.flag("--parquet", "Also write Parquet and a README for Hugging Face datasets.")
 @ASKING
 @options.AS_JSON
-def freeze_command(
-    out: Path, to: Path, *, name_topics: str | None, plan: bool, **typed: Any
-) -> int:
+def freeze_command(out: Path, to: Path, *, plan: bool, **typed: Any) -> int:
     """Turn the run in OUT into a bench folder: questions, selected and rejected answers.
 
     All battles with a winner are taken, unless options ask for fewer. Where people labelled a
@@ -254,49 +107,32 @@ def freeze_command(
     --name-topics, and --embeddings that take pictures, ask models, through the run's journal:
     nothing is paid twice.
     """
-    from videoautoarena.runs.bench.freeze.freeze import (
-        BenchExtras,
-        freeze,
-        playing_command,
-        refuse_vain,
-    )
-    from videoautoarena.runs.bench.freeze.selection import BenchSelection
-    from videoautoarena.runs.jobs.paid_job import JobOrder
+    from videoautoarena.runs.api.freezing import freeze
 
-    extras = options.take(BenchExtras, typed)
-    asking = options.take(JobOrder, typed, videos=extras.videos)
-    selection = options.take(BenchSelection, typed)
-    selection.check()
-    check = partial(refuse_vain, out, to, selection, extras)
-    before = AskingBeforeFreeze(out, selection, asking, check=check, **typed)
-    # Before anything is asked and paid for.
-    if name_topics is not None and not (selection.draws and "topic" in selection.by):
-        raise click.UsageError(
-            "--name-topics needs topics, which only a draw over them makes: pass --size or "
-            "--length-matched, and topic in --by"
-        )
-    if not before.is_needed:
+    job = freeze.job(out, to, **typed)
+    if not job.is_planned:
         asks = "or --embeddings that take pictures"
         options.refuse_typed(f"needs --hard, {asks}", {"max_void", "plan"}.__contains__)
-        if name_topics is None:
+        if typed["name_topics"] is None:
             needs = f"needs --hard, --name-topics, {asks}"
             options.refuse_typed(needs, options.OF_CALLS.__contains__)
-    elif plan:
-        return before.print_plan()
-    told = before.ask() if before.is_needed else None
-    if isinstance(told, int):
-        return told
-    if name_topics is not None:
-        named = before.named(name_topics, to, extras, told)
-        if isinstance(named, int):
-            return named
-        extras = named
-    frozen = freeze(out, to, selection, extras, told)
-    if extras.with_videos:
+    if plan:
+        return ending.print_plan(job)
+    tally, frozen, lack = ending.played(job)
+    if frozen is None:
+        left = f"{tally.so_far}, no bench is written"
+        code = ending.early_end(tally, left)
+        if code is None:
+            say(lack)
+            say(AGAIN)
+        return code or EXIT_VOIDS
+    if typed["with_videos"]:
         say_before_publishing(f"copies of videos are in {safe(str(to))}")
     options.print_found(frozen)
     if not options.is_json():
-        say(f"to play it: {playing_command(out, to, extras)}")
+        from videoautoarena.runs.bench.freeze.freeze import playing_command
+
+        say(f"to play it: {playing_command(out, to, typed['videos'], typed['with_videos'])}")
     return 0
 
 

@@ -12,22 +12,18 @@ from videoautoarena.runs.formats.words import in_series
 from videoautoarena.runs.making.tasks.kinds import CUT_KINDS
 
 if TYPE_CHECKING:
-    from videoautoarena.runs.bench.format.schema import Ability
-    from videoautoarena.runs.making.dialogues.dialogue_set import DialogueOrder, MadeDialogues
-    from videoautoarena.runs.making.dialogues.video_dialogues import DialogueTally
-    from videoautoarena.runs.making.tasks.watched_set import Watched, WatchOrder
-    from videoautoarena.runs.making.tasks.watching import WatchTally
+    from videoautoarena.runs.jobs.paid_job import JobTally
+    from videoautoarena.runs.making.dialogues.dialogue_set import MadeDialogues
+    from videoautoarena.runs.making.tasks.watched_set import Watched
 
 
 WATCHED = ("topic", "plot", "scene", "summary")
-CUT = ("seconds", "is_ladder", "probes", "longest_px")
+CUT = ("seconds", "ladder", "probes", "longest_px")
 """Options of items that are cut; `WRITTEN` are of those that an examiner writes."""
 WRITTEN = options.OF_CALLS | {"examiner"}
 LONGEST_QUOTE = 40
 """The most characters of a wrong number that are shown."""
 RUNGS = "60,180,360,600,1200,3600"
-OUTSIDE = ("anomaly", "ego")
-"""Kinds of items whose videos cannot be made by splicing."""
 
 
 @options.group("arena tasks make clips --to my-set")
@@ -61,9 +57,7 @@ def tasks_command() -> None:
     "--seconds S[,..]",
     f"Lengths of the ground, separated by commas.  [default: 60; of a ladder {RUNGS}]",
 )
-@options.flag(
-    "--ladder", "Make each item at every length: all but the length is the same.", "is_ladder"
-)
+@options.flag("--ladder", "Make each item at every length: all but the length is the same.")
 @options.string(
     "--probes FROM-TO", "Number of stretches that an item of order is about.", default="3-5"
 )
@@ -94,43 +88,53 @@ def make_tasks_command(
 
     Encoded videos and paid calls are kept if the command is interrupted; repeat it to continue.
     """
-    from videoautoarena.runs.making.tasks.items import PROBES, ItemRequest
-    from videoautoarena.runs.making.tasks.make import Order, make
-    from videoautoarena.runs.making.tasks.watch import plan_watch, watch
-    from videoautoarena.runs.making.tasks.watched_set import WatchOrder
-    from videoautoarena.runs.making.tasks.watching import WatchWish
+    from videoautoarena.memory.records.errors import WrongArgument
+    from videoautoarena.runs.api.making import cut_tasks, write_tasks
+    from videoautoarena.runs.making.tasks.items import PROBES
 
-    kinds = _kinds(kind)
-    # The first tells of all, since `_kinds` lets no set mix both sorts.
-    if kinds[0] in WATCHED:
+    if not kind:
+        raise WrongArgument(f"--kind is empty; give some of {', '.join((*CUT_KINDS, *WATCHED))}")
+    written = [name for name in kind if name in WATCHED]
+    if written and any(name in CUT_KINDS for name in kind):
+        raise WrongArgument(
+            f"--kind mixes {', '.join(CUT_KINDS)}, which are cut, with {', '.join(WATCHED)}, which "
+            "are written; make two sets"
+        )
+    if written:
         options.refuse_typed(f"is for {', '.join(CUT_KINDS)}; leave it out", CUT.__contains__)
-        written = options.take(WatchWish, typed, kinds=kinds)
-        said = {"folder": folder, "to": to, "wish": written, "is_quiet": options.is_quiet()}
-        order = options.take(WatchOrder, typed, **said)
+        for name in CUT:
+            del typed[name]
+        writing = write_tasks.job(folder, to, kinds=kind, **typed)
         if plan:
-            return ending.print_plan(plan_watch(order, say))
-        watched, tally = ending.run_async(watch(order, say))
-        # Where there is no set, a person is told why below.
-        if options.is_json() or watched.bench is not None:
-            options.print_found(watched)
-        return _watched_ending(order, watched, tally)
+            return ending.print_plan(writing)
+        tally, watched, _ = ending.played(writing)
+        return 0 if watched is None else _watched_ending(to, watched, tally)
     options.refuse_typed(f"is for {', '.join(WATCHED)}; leave it out", WRITTEN.__contains__)
-    # The option has no default of its own, since that depends on the kind.
-    typed["n"] = typed["n"] or 60
-    typed["seconds"] = _seconds(typed["seconds"], is_ladder=typed["is_ladder"])
-    typed["probes"] = options.span("--probes", typed["probes"], PROBES)
-    cut = options.take(ItemRequest, typed, kinds=kinds)
-    made = ending.run_async(
-        make(options.take(Order, typed, folder=folder, to=to, wish=cut), say, is_plan=plan)
+    cut = {name: typed[name] for name in ("ladder", "longest_px", "seed", "at_most", "licence")}
+    cutting = cut_tasks.job(
+        folder,
+        to,
+        kinds=kind,
+        # The option has no default of its own, since that depends on the kind.
+        n=typed["n"] or 60,
+        seconds=_seconds(typed["seconds"]),
+        probes=options.span("--probes", typed["probes"], PROBES),
+        **cut,
     )
-    options.print_found(made)
-    if made.bench is not None:
+    if plan:
+        return ending.print_plan(cutting)
+    _, made, _ = ending.played(cutting)
+    if made is not None:
+        options.print_found(made)
         ending.say_made(to, "videos cut from yours")
     return 0
 
 
-def _watched_ending(order: WatchOrder, watched: Watched, tally: WatchTally) -> int:
-    """Say how writing ended and what to type next; return the exit code."""
+def _watched_ending(to: Path, watched: Watched, tally: JobTally) -> int:
+    """Print what was written and say how that ended; return the exit code."""
+    # Where there is no set, a person is told why below.
+    if options.is_json() or watched.bench is not None:
+        options.print_found(watched)
     for kind, path, why in watched.failures[:3]:
         say(safe(f"failed, {kind} of {path}: {why[:300]}"))
     left = tally.total - tally.done
@@ -143,38 +147,15 @@ def _watched_ending(order: WatchOrder, watched: Watched, tally: WatchTally) -> i
             "--retry-failed; to take what there is, --at-most"
         )
         return EXIT_VOIDS
-    ending.say_made(order.to, "copies of videos")
+    ending.say_made(to, "copies of videos")
     return 0
 
 
-def _kinds(names: tuple[str, ...]) -> tuple[str, ...]:
-    from videoautoarena.memory.records.errors import WrongArgument
-
-    every = (*CUT_KINDS, *WATCHED)
-    for name in names:
-        if name in OUTSIDE:
-            raise WrongArgument(
-                f"--kind {name} cannot be made from any videos: it needs data from outside; "
-                f"make {', '.join(every)}"
-            )
-        if name not in every:
-            raise WrongArgument(f"--kind {name!r} is none of {', '.join(every)}")
-    if not names:
-        raise WrongArgument(f"--kind is empty; give some of {', '.join(every)}")
-    if len({name in WATCHED for name in names}) > 1:
-        raise WrongArgument(
-            f"--kind mixes {', '.join(CUT_KINDS)}, which are cut, with {', '.join(WATCHED)}, which "
-            "are written; make two sets"
-        )
-    return tuple(dict.fromkeys(names))
-
-
-def _seconds(texts: tuple[str, ...], *, is_ladder: bool) -> tuple[int, ...]:
+def _seconds(texts: tuple[str, ...]) -> tuple[int, ...]:
     from videoautoarena.memory.records.errors import WrongArgument
     from videoautoarena.runs.making.tasks.items import SECONDS
 
     shortest, longest = SECONDS
-    texts = texts or tuple((RUNGS if is_ladder else "60").split(","))
     found: dict[int, None] = {}
     for text in texts:
         number = options.read_whole(text, least=shortest, most=longest)
@@ -184,20 +165,7 @@ def _seconds(texts: tuple[str, ...], *, is_ladder: bool) -> tuple[int, ...]:
                 f"--seconds is {shown!r}; give numbers from {shortest} to {longest}"
             )
         found[number] = None
-    if is_ladder and len(found) < 2:
-        raise WrongArgument("--ladder needs two lengths at least; give them as --seconds")
     return tuple(found)
-
-
-def _abilities(names: tuple[str, ...]) -> tuple[Ability, ...]:
-    from videoautoarena.memory.records.errors import WrongArgument
-    from videoautoarena.runs.bench.format.schema import ABILITIES
-
-    known = {str(one): one for one in ABILITIES}
-    for name in names:
-        if name not in known:
-            raise WrongArgument(f"--abilities {name!r} is none of {', '.join(known)}")
-    return tuple(dict.fromkeys(known[name] for name in names)) or ABILITIES
 
 
 @options.group("arena dialogues make clips --to my-set --plan")
@@ -219,7 +187,6 @@ def dialogues_command() -> None:
     "--abilities ABILITY[,..]",
     "Abilities, separated by commas: object_reference, memory_recall, content_summary, "
     "answer_refusal, topic_shifting, proactive_interaction.  [default: all]",
-    reads=_abilities,
 )
 @options.whole(
     "--per-video",
@@ -253,29 +220,26 @@ def make_dialogues_command(folder: Path, to: Path, *, plan: bool, **typed: Any) 
     Paid calls are kept if the command is interrupted; repeat it to continue.
     """
     from videoautoarena.graph.dialogue_checks import TURNS
-    from videoautoarena.runs.making.dialogues.dialogue_set import DialogueOrder
-    from videoautoarena.runs.making.dialogues.make import make_dialogues, plan_dialogues
-    from videoautoarena.runs.making.dialogues.video_dialogues import DialogueWish
+    from videoautoarena.runs.api.making import make_dialogues
 
     typed["turns"] = options.span("--turns", typed["turns"], TURNS)
-    wish = options.take(DialogueWish, typed)
-    order = DialogueOrder(folder, to, wish=wish, is_quiet=options.is_quiet(), **typed)
+    job = make_dialogues.job(folder, to, **typed)
     if plan:
-        planned = ending.run_async(plan_dialogues(order, say))
+        planned = ending.run_async(job.plan(ending.audience()))
         options.print_found(planned)
         _say_failures(planned)
         return 0
-    made, tally = ending.run_async(make_dialogues(order, say))
+    tally, made, _ = ending.played(job)
+    return 0 if made is None else _dialogues_ending(to, made, tally)
+
+
+def _dialogues_ending(to: Path, made: MadeDialogues, tally: JobTally) -> int:
+    """Print what was made and say how that ended; return the exit code."""
+    from videoautoarena.runs.console.progress.costs import possibly_paid_lines
+
     # Where there is no set, a person is told why below.
     if options.is_json() or made.bench is not None:
         options.print_found(made)
-    return _dialogues_ending(order, made, tally)
-
-
-def _dialogues_ending(order: DialogueOrder, made: MadeDialogues, tally: DialogueTally) -> int:
-    """Say how making ended and what to type next; return the exit code."""
-    from videoautoarena.runs.console.progress.costs import possibly_paid_lines
-
     for path, why in made.unusable:
         say(safe(f"not used: {path} {why[:300]}"))
     _say_failures(made)
@@ -291,7 +255,7 @@ def _dialogues_ending(order: DialogueOrder, made: MadeDialogues, tally: Dialogue
             "--at-most"
         )
         return EXIT_VOIDS
-    ending.say_made(order.to, "copies of videos")
+    ending.say_made(to, "copies of videos")
     return 0
 
 

@@ -30,15 +30,16 @@ from videoautoarena.runs.bench.format.schema import (
     Ability,
     digest_of,
 )
-from videoautoarena.runs.console.progress.events import Listeners, Say, nobody
-from videoautoarena.runs.console.progress.listeners import gather, progress
+from videoautoarena.runs.console.progress.events import Say
+from videoautoarena.runs.console.progress.listeners import gather
 from videoautoarena.runs.formats.terminal import safe
 from videoautoarena.runs.jobs.paid_job import (
+    NOBODY,
     ExpectedCalls,
     FailedScopes,
     Generations,
+    JobAudience,
     JobPlan,
-    job_progress,
 )
 from videoautoarena.runs.making.dialogues.dialogue_set import (
     DialogueOrder,
@@ -101,34 +102,35 @@ SELDOM = 0.25
 MOST_SCORED = 8
 
 
-async def plan_dialogues(order: DialogueOrder, say: Say) -> MadeDialogues:
+async def plan_dialogues(order: DialogueOrder, audience: JobAudience = NOBODY) -> MadeDialogues:
     """Return what making a set would take; calls nobody and writes nothing."""
-    found = await _gathered(order, say)
+    found = await _gathered(order, audience.say)
     if (there := _there(order, found)) is not None:
         return there
-    async with _ready(order, found, say, write=False) as job:
+    async with _ready(order, found, audience, write=False) as job:
         for note in job.notes:
-            say(note)
+            audience.say(note)
         return job.made(plan=job.plan(), failures=_failures(job.known.values()))
 
 
-async def make_dialogues(order: DialogueOrder, say: Say) -> tuple[MadeDialogues, DialogueTally]:
+async def make_dialogues(
+    order: DialogueOrder, audience: JobAudience = NOBODY
+) -> tuple[MadeDialogues, DialogueTally]:
     """Return the set that was made of a folder, and how it went; equal replies give equal bytes.
 
     If it ended early, or calls failed, there is no set yet: the same order goes on.
     Raises BadInput: the videos give no dialogue, or something cannot be read or written.
     """
-    found = await _gathered(order, say)
+    found = await _gathered(order, audience.say)
     if (there := _there(order, found)) is not None:
         # A process that was killed between putting the set and moving its calls left them in the
         # draft.
         keep_calls(order)
         return there, DialogueTally()
-    async with _ready(order, found, say, write=True) as job:
+    async with _ready(order, found, audience, write=True) as job:
         for note in job.notes:
-            say(note)
-        with job_progress(say, is_quiet=order.is_quiet) as on_done:
-            await job.run(Listeners(say, nobody), on_done)
+            audience.say(note)
+        await job.run(audience)
         tally = job.tally
         tally.lost = job.open_store.journal.lost(besides="offline:*")
         # By content, so that neither speed nor names of files change the set.
@@ -381,7 +383,7 @@ def _calls(wish: DialogueWish, kind: Ability | None) -> dict[Role, tuple[float, 
 
 @asynccontextmanager
 async def _ready(
-    order: DialogueOrder, found: Findings, say: Say, *, write: bool
+    order: DialogueOrder, found: Findings, audience: JobAudience, *, write: bool
 ) -> AsyncIterator[DialogueJob]:
     """Yield a set that can be made, or planned, with what of it is known."""
     config = examining(order.examiner, order.config, order.wish.seed)
@@ -398,7 +400,7 @@ async def _ready(
         more,
     ):
         async with Decoders(FrameCache()) as decoders:
-            shots, lost = await _cut(order, found, decoders, say)
+            shots, lost = await _cut(order, found, decoders, audience)
             job = DialogueJob(
                 store=store,
                 config=config,
@@ -418,12 +420,12 @@ async def _ready(
 
 
 async def _cut(
-    order: DialogueOrder, found: Findings, decoders: Decoders, say: Say
+    order: DialogueOrder, found: Findings, decoders: Decoders, audience: JobAudience
 ) -> tuple[dict[str, Sequence[Span]], dict[str, str]]:
     """Return where videos are cut, and why some cannot be decoded."""
     shots = dict[str, Sequence[Span]]()
     lost = dict[str, str]()
-    with progress(say, is_quiet=order.is_quiet) as on_progress:
+    with audience.progress() as on_progress:
 
         async def cut(video: Video) -> None:
             try:

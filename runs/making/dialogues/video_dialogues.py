@@ -23,9 +23,8 @@ from videoautoarena.graph.dialogue import DialogueContext, MadeDialogue, make_di
 from videoautoarena.graph.dialogue_checks import TURNS, Fall, denials
 from videoautoarena.memory.records.digests import derive, unit_interval
 from videoautoarena.memory.records.errors import CallFailed, JournalMiss, UnusableVideo
-from videoautoarena.memory.records.records import UnansweredTries, Video, VideoFrames
+from videoautoarena.memory.records.records import Video, VideoFrames
 from videoautoarena.memory.records.scenes import Clip, SceneMemory, Span, clips_of
-from videoautoarena.memory.store.journal import NO_TRIES
 from videoautoarena.runs.bench.format.schema import (
     ABILITIES,
     TWIN,
@@ -210,8 +209,6 @@ class DialogueTally(JobTally):
 
     unit: str = "dialogue"
     outcomes: list[VideoOutcome] = field(default_factory=list)
-    lost: UnansweredTries = NO_TRIES
-    """Tries without a reply, by this process and those before it."""
 
     @property
     def items(self) -> list[DialogueItem]:

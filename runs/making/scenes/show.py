@@ -37,16 +37,18 @@ from videoautoarena.memory.records.scenes import (
 )
 from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.console.media.frames import read_one
-from videoautoarena.runs.console.progress.events import Listeners, Say, nobody
-from videoautoarena.runs.console.progress.listeners import OnProgress, progress, unheard
+from videoautoarena.runs.console.progress.listeners import OnProgress, unheard
 from videoautoarena.runs.formats.record_json import record_json
 from videoautoarena.runs.formats.terminal import safe
 from videoautoarena.runs.jobs.paid_job import (
+    NOBODY,
     ExpectedCalls,
     FailedScopes,
     Generations,
+    JobAudience,
     JobOrder,
     JobPlan,
+    JobTally,
     PaidJob,
     settle_caps,
 )
@@ -59,7 +61,6 @@ from videoautoarena.runs.making.scenes.bank import (
 )
 from videoautoarena.runs.making.tasks.watch import examining
 from videoautoarena.runs.run.rundir.budget import check_caps
-from videoautoarena.runs.run.rundir.context import EarlyEnd
 from videoautoarena.runs.run.rundir.frames import RunFrames
 from videoautoarena.runs.tournament.plan import CONCURRENCY
 from videoautoarena.video.sampling.cache import FrameCache, default_folder
@@ -73,7 +74,6 @@ class ScenesOrder(JobOrder):
     path: Path
     examiner: str | None = None
     """None for the one of the configuration file, else the stand-in."""
-    is_quiet: bool = False
 
 
 class ScenePictures(NamedTuple):
@@ -155,7 +155,9 @@ async def plan_show(order: ScenesOrder) -> SceneReport:
         return replace(job.shown(), plan=job.plan())
 
 
-async def show(order: ScenesOrder, say: Say, *, pictures: bool) -> tuple[SceneReport, EarlyEnd]:
+async def show(
+    order: ScenesOrder, audience: JobAudience = NOBODY, *, pictures: bool = False
+) -> tuple[SceneReport, JobTally]:
     """Return what is remembered of a video, and whether that ended early; then repeat it.
 
     Raises BadInput if there is no such video, or no frames of it can be had.
@@ -163,13 +165,14 @@ async def show(order: ScenesOrder, say: Say, *, pictures: bool) -> tuple[SceneRe
     async with _ready(order, write=True) as job:
         if job.memory is None:
             if job.config.offline:
-                say(
+                audience.say(
                     "the offline stand-in watches: it writes of light, colours and motion, and "
                     "takes coloured areas for objects"
                 )
-            with progress(say, is_quiet=order.is_quiet) as on_progress:
+            with audience.progress() as on_progress:
                 job.on_progress = on_progress
-                await job.run(Listeners(say, nobody))
+                # Its stages are shown, and not that one video is left.
+                await job.run(replace(audience, is_quiet=True))
         found = replace(job.shown(), memory=job.memory)
         if pictures and job.memory is not None:
             found = replace(found, pictures=tuple([p async for p in job.pictures(job.memory)]))

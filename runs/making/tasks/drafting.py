@@ -64,7 +64,6 @@ class WritingOrder(JobOrder):
     licence: str | None = None
     is_upper_bound: bool = False
     """Whether fewer items will do if the examiner gives no more."""
-    is_quiet: bool = False
 
     @property
     def draft(self) -> Path:

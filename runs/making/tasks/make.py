@@ -32,11 +32,11 @@ from videoautoarena.runs.bench.format.schema import (
 )
 from videoautoarena.runs.bench.format.writer import Copy, put, seal
 from videoautoarena.runs.bench.score.shortcuts import Shortcuts, need_probes, probe_bench
-from videoautoarena.runs.console.progress.events import Say
-from videoautoarena.runs.console.progress.listeners import OnProgress, gather, progress
+from videoautoarena.runs.console.progress.listeners import OnProgress, gather
 from videoautoarena.runs.formats.files import write_whole
 from videoautoarena.runs.formats.terminal import safe
 from videoautoarena.runs.formats.words import roughly, spent
+from videoautoarena.runs.jobs.paid_job import NOBODY, JobAudience
 from videoautoarena.runs.making.tasks.card import card_text
 from videoautoarena.runs.making.tasks.items import (
     ID_LENGTH,
@@ -147,7 +147,7 @@ class Order:
         return real.with_name(f".{real.name}.making")
 
 
-async def make(order: Order, say: Say, *, is_plan: bool = False) -> Made:
+async def make(order: Order, audience: JobAudience = NOBODY, *, is_plan: bool = False) -> Made:
     """Return the set that was made of a folder, or would be; the same order gives the same bytes.
 
     What is encoded is kept beside the set until all of it is: the same order goes on from there.
@@ -163,7 +163,7 @@ async def make(order: Order, say: Say, *, is_plan: bool = False) -> Made:
     # A plan, and a set that is there, write nothing and need no lock.
     is_read_only = is_plan or not is_free(order.to)
     with nullcontext() if is_read_only else _alone(order):
-        return await _make(order, say, is_plan=is_plan)
+        return await _make(order, audience, is_plan=is_plan)
 
 
 def refuse_inside(folder: Path, to: Path) -> None:
@@ -189,14 +189,14 @@ def _alone(order: Order) -> Iterator[None]:
         lock.release(remove=True)
 
 
-async def _make(order: Order, say: Say, *, is_plan: bool) -> Made:
-    found = await asyncio.to_thread(gather, order.folder, say)
+async def _make(order: Order, audience: JobAudience, *, is_plan: bool) -> Made:
+    found = await asyncio.to_thread(gather, order.folder, audience.say)
     origin = _origin(order, found.videos)
     bench = set_in(order.to, origin, order.licence)
-    with progress(say) as on_progress:
+    with audience.progress() as on_progress:
         looked = await look(order.folder, found.videos, on_progress=on_progress)
     for path, why in looked.unusable:
-        say(f"not used: {safe(path)} {safe(why)}")
+        audience.say(f"not used: {safe(path)} {safe(why)}")
     drawn = await asyncio.to_thread(draw_items, Bank(looked.footage), order.wish)
     if not drawn.items or (len(drawn.items) < drawn.wanted and not order.is_upper_bound):
         raise BadInput(_shortfall(order, looked, drawn))
@@ -217,7 +217,7 @@ async def _make(order: Order, say: Say, *, is_plan: bool) -> Made:
         return await asyncio.to_thread(_probed, made)
     if is_plan:
         return made
-    with progress(say) as on_progress:
+    with audience.progress() as on_progress:
         encoded = await _encode(order, looked, drawn.items, on_progress)
     bench = await asyncio.to_thread(_put, order, drawn.items, encoded=encoded, origin=origin)
     shutil.rmtree(order.draft, ignore_errors=True)

@@ -22,14 +22,14 @@ from videoautoarena.memory.records.records import Sampling, Video
 from videoautoarena.runs.bench.format.reader import open_bench
 from videoautoarena.runs.bench.format.schema import digest_of
 from videoautoarena.runs.bench.score.shortcuts import need_probes, probe_bench
-from videoautoarena.runs.console.progress.events import Listeners, Say, nobody
 from videoautoarena.runs.console.progress.listeners import gather
 from videoautoarena.runs.formats.terminal import safe
 from videoautoarena.runs.jobs.paid_job import (
+    NOBODY,
     ExpectedCalls,
     Generations,
+    JobAudience,
     KnownFrames,
-    job_progress,
 )
 from videoautoarena.runs.making.tasks.card import watched_card
 from videoautoarena.runs.making.tasks.drafting import WritingJob, drafted, keep_calls
@@ -168,19 +168,19 @@ class WatchJob(WritingJob[TaskPart, PartOutcome]):
         return self.put_set(entries, kind, selection, card=watched_card, origin=origin)
 
 
-async def plan_watch(order: WatchOrder, say: Say) -> Watched:
+async def plan_watch(order: WatchOrder, audience: JobAudience = NOBODY) -> Watched:
     """Return what writing a set would take; calls and writes nothing."""
     refuse_inside(order.folder, order.to)
-    found = await asyncio.to_thread(gather, order.folder, say)
+    found = await asyncio.to_thread(gather, order.folder, audience.say)
     if (there := _there(order, found)) is not None:
         return there
     async with _ready(order, found, write=False) as job:
         for note in job.notes:
-            say(note)
+            audience.say(note)
         return job.watched(plan=job.plan())
 
 
-async def watch(order: WatchOrder, say: Say) -> tuple[Watched, WatchTally]:
+async def watch(order: WatchOrder, audience: JobAudience = NOBODY) -> tuple[Watched, WatchTally]:
     """Return the set that was written of a folder, and how it went; equal replies give equal bytes.
 
     If it ended early, or calls failed, there is no set yet: the same order goes on.
@@ -191,15 +191,14 @@ async def watch(order: WatchOrder, say: Say) -> tuple[Watched, WatchTally]:
         # The set ends with its probes, for which an extra has to be installed: before anything is
         # paid.
         need_probes()
-    found = await asyncio.to_thread(gather, order.folder, say)
+    found = await asyncio.to_thread(gather, order.folder, audience.say)
     if (there := _there(order, found)) is not None:
         keep_calls(order)
         return there, WatchTally()
     async with _ready(order, found, write=True) as job:
         for note in job.notes:
-            say(note)
-        with job_progress(say, is_quiet=order.is_quiet) as on_done:
-            await job.run(Listeners(say, nobody), on_done)
+            audience.say(note)
+        await job.run(audience)
         tally = job.tally
         # Outcomes came in as parts ended; a set has the order in which they were dealt.
         place = {part: number for number, part in enumerate(job.parts)}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import partial
-from typing import NamedTuple, Protocol, TypeVar
+from typing import Literal, NamedTuple, Protocol, TypeVar
 
 from videoautoarena.agents.calls.ask import Asker, CallEvent
 from videoautoarena.agents.calls.clients import Load
@@ -47,6 +47,10 @@ class Endable(Protocol):
         """The endpoint that was waited for in vain, if any."""
 
 
+WhyEarly = Literal["hopeless", "cap", "unreachable", "interrupted"]
+"""Why a process stopped: a model can do no more, a cap, a server that is gone, or somebody."""
+
+
 @dataclass(kw_only=True)
 class EarlyEnd:
     """Why a process stopped before everything was asked, if it did."""
@@ -59,9 +63,21 @@ class EarlyEnd:
     """Why a model can do no more, if so; may hold a provider's words."""
 
     @property
+    def why_early(self) -> WhyEarly | None:
+        """Why the process stopped early; None if it did not."""
+        # First: a higher cap or the same call again helps no model that can do no more.
+        if self.hopeless:
+            return "hopeless"
+        if self.is_capped:
+            return "cap"
+        if self.gone is not None:
+            return "unreachable"
+        return "interrupted" if self.is_interrupted else None
+
+    @property
     def is_early(self) -> bool:
         """Whether the process stopped early."""
-        return bool(self.is_interrupted or self.is_capped or self.gone or self.hopeless)
+        return self.why_early is not None
 
     def note(self, event: object, why: str | None) -> bool:
         """Note why a model can do no more, if so; return whether this is the first such reason."""

@@ -23,6 +23,7 @@ from videoautoarena.runs.cli.program.ending import run_async
 from videoautoarena.runs.console.progress.events import Listeners, nobody
 from videoautoarena.runs.rating.method import weigh_battles
 from videoautoarena.runs.run.config.run_config import RunConfig
+from videoautoarena.runs.run.config.run_request import RunRequest
 from videoautoarena.runs.run.rundir.reader import RUN_FILE
 
 NEW = "offline:trickster"
@@ -158,9 +159,7 @@ def test_what_was_stopped_goes_on_with_resume_and_ends_the_same(met: Met, tmp_pa
     for battle in lost:
         alter(other, "DELETE FROM battles WHERE id = :id", id=battle.id)
     alter(other, "DELETE FROM draws WHERE slot = :id", id=lost[-1].id)
-    finished = run_async(
-        resume(other, videos=None, limits=Limits(), listeners=Listeners(_silent, nobody))
-    )
+    finished = run_async(resume(RunRequest(out=other), say=_silent, hear=nobody))
     assert (finished.settled, finished.total) == (12, 12)
     assert [b.model_dump_json() for b in guests(met.out)] == [
         b.model_dump_json() for b in guests(other)

@@ -26,10 +26,9 @@ from videoautoarena.runs.bench.kinds.scorings import scoring_of
 from videoautoarena.runs.bench.play.calls import CALLS
 from videoautoarena.runs.bench.play.cast import CastRequest
 from videoautoarena.runs.bench.play.runner import BenchOrder, Ran
-from videoautoarena.runs.console.progress.events import Listeners, nobody
+from videoautoarena.runs.jobs.paid_job import NOBODY
 from videoautoarena.video.folder.find import find_videos
 
-QUIET = Listeners(lambda _line: None, nobody)
 PAIR = ("offline:hawk", "offline:parrot")
 VIEWS = ("whole", "blind", "one", "shuffled", "other")
 TOML = """
@@ -71,7 +70,7 @@ def asked(ground: Path, bench: str, wanted: CastRequest, **typed: object) -> Ben
 def play(bench: Path, how: BenchOrder) -> Ran:
     opened = open_bench(bench)
     run = scoring_of(opened).run
-    return asyncio.run(run(opened, how, listeners=QUIET, on_done=lambda _tally: None))
+    return asyncio.run(run(opened, how, NOBODY))
 
 
 def results_of(bench: Path) -> dict[str, bytes]:

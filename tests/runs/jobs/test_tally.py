@@ -6,8 +6,7 @@ import click
 import pytest
 
 from videoautoarena.runs.cli.program import ending, options
-from videoautoarena.runs.console.progress.events import Listeners
-from videoautoarena.runs.jobs.paid_job import JobTally, OnDone
+from videoautoarena.runs.jobs.paid_job import JobTally
 
 
 def heard(
@@ -16,13 +15,14 @@ def heard(
     """Return the lines that a job of so many judgings shows on its way."""
     tally = JobTally(unit="judging", total=count, known=3)
 
-    async def work(_listeners: Listeners, on_done: OnDone) -> None:
-        for number in range(count):
-            tally.count("status 500" if number < failing else None)
-            on_done(tally)
+    def work() -> None:
+        with ending.audience().job_progress() as on_done:
+            for number in range(count):
+                tally.count("status 500" if number < failing else None)
+                on_done(tally)
 
     typed = ["--quiet"] if is_quiet else []
-    command = click.command()(options.NO_PROGRESS(lambda: ending.followed(work)))
+    command = click.command()(options.NO_PROGRESS(work))
     command.main(typed, standalone_mode=False)
     return capsys.readouterr().err.splitlines()
 

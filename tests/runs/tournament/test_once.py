@@ -12,8 +12,7 @@ from tests.support.clips import draw_folder
 from tests.support.typed import Terminal
 from videoautoarena.memory.store.connection import RunLock
 from videoautoarena.memory.store.store import Store
-from videoautoarena.runs.api.simulate import Limits, resume, simulate
-from videoautoarena.runs.console.progress.events import Listeners
+from videoautoarena.runs.api.simulate import resume, simulate
 from videoautoarena.runs.run.config.run_request import RunRequest
 from videoautoarena.runs.run.rundir.reader import lock_file
 from videoautoarena.video.folder import find
@@ -96,7 +95,6 @@ def test_a_run_that_could_not_go_on_is_free_for_the_next_command(
 
 def test_a_run_that_cannot_be_told_of_is_closed(tmp_path: Path, clips: Path) -> None:
     out = tmp_path / "out"
-    limits = Limits(1, 0.05)
 
     def say(line: str) -> None:
         if line.startswith(("starting", "continuing")):
@@ -108,9 +106,7 @@ def test_a_run_that_cannot_be_told_of_is_closed(tmp_path: Path, clips: Path) -> 
         )
 
     def go_on() -> object:
-        return resume(
-            out, videos=clips, limits=limits, listeners=Listeners(say, lambda _event: None)
-        )
+        return resume(RunRequest(out=out, videos=clips), say=say)
 
     for command in (begin, begin, go_on):
         # What was raised holds the frames, and with them whatever was left open.

@@ -17,7 +17,6 @@ from tests.support.runfiles import battle, video
 from tests.support.small_runs import TRIO
 from tests.support.witness import kept_from_writing, stored
 from videoautoarena.agents.calls.ask import Asker, CallEvent, journal_key
-from videoautoarena.agents.limits.caps import SpendCaps
 from videoautoarena.agents.prompting.prompts import PromptSet
 from videoautoarena.memory.records.digests import write_body
 from videoautoarena.memory.records.records import Slot
@@ -272,4 +271,4 @@ def test_whoever_plays_a_video_beside_another_waits_until_it_is_in_memory(run: O
 
 
 def test_what_nobody_says_is_sixteen_calls_at_once_and_five_voids_in_a_hundred() -> None:
-    assert Limits() == Limits(concurrency=16, max_void=0.05, caps=SpendCaps())
+    assert Limits() == Limits(concurrency=16, max_void=0.05)

@@ -21,6 +21,7 @@ from tests.support.manners import Manners, Mishap
 from tests.support.played import battle, invoke, play, slot, video
 from tests.support.typed import Terminal
 from tests.support.whole_runs import command, committed_keys
+from videoautoarena.memory.records.errors import WrongArgument
 from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.analysis.categories.naming import LONGEST, distinct
 from videoautoarena.runs.bench.format.reader import open_bench
@@ -201,5 +202,5 @@ def test_names_have_no_plan_and_no_share_of_voids(
 
 def test_names_need_topics(out: Path, tmp_path: Path) -> None:
     told = invoke("freeze", out, "--to", tmp_path / "b", "--name-topics", "offline:examiner")
-    assert told.exit_code == 2
-    assert "--name-topics needs topics" in told.output
+    assert isinstance(told.exception, WrongArgument)
+    assert "--name-topics needs topics" in str(told.exception)

@@ -26,7 +26,6 @@ from videoautoarena.runs.analysis.trials.runner import TrialOrder, hold_trials
 from videoautoarena.runs.analysis.trials.trial import Material, TrialCase
 from videoautoarena.runs.analysis.trials.truth_cases import truth_cases
 from videoautoarena.runs.cli.program.ending import run_async
-from videoautoarena.runs.console.progress.events import Listeners, nobody
 from videoautoarena.runs.rating.finding import Finding
 from videoautoarena.runs.run.config.run_config import RunConfig, resolve
 from videoautoarena.runs.run.config.run_request import RunRequest
@@ -169,7 +168,7 @@ def trials(out: Path, cases: list[TrialCase]) -> Iterator[list[Trial]]:
         order = TrialOrder(
             ("truth",), judges=(*names, "offline:judge"), cases=CASES, config=arena, concurrency=8
         )
-        run_async(hold_trials(out, order, listeners=Listeners(lambda _line: None, nobody)))
+        run_async(hold_trials(out, order))
     with Store.open(out / RUN_FILE, write=False) as store:
         yield store.evidence.trials()
 

@@ -38,7 +38,7 @@ from videoautoarena.runs.bench.play import runner
 from videoautoarena.runs.bench.play.cast import BenchCast, CastRequest
 from videoautoarena.runs.bench.play.runner import BenchOrder
 from videoautoarena.runs.bench.play.videos import BenchVideos
-from videoautoarena.runs.console.progress.events import Listeners, nobody
+from videoautoarena.runs.jobs.paid_job import NOBODY
 from videoautoarena.runs.run.rundir.frames import RunFrames
 from videoautoarena.video.folder.find import find_videos
 
@@ -256,14 +256,8 @@ class _DarkRules(DialogueRules):
 def test_what_no_model_was_shown_is_no_fault_of_a_round_before(place: Path) -> None:
     wanted = CastRequest(models=("able",), config=place / "arena.toml", history="own")
     asked = BenchOrder(wanted, videos=place / "videos")
-    quiet = Listeners(lambda _line: None, nobody)
-    playing = runner.run_bench(
-        open_bench(place / "set"),
-        asked,
-        rules=_DarkRules(),
-        listeners=quiet,
-        on_done=lambda _tally: None,
-    )
+    opened = open_bench(place / "set")
+    playing = runner.run_bench(opened, asked, rules=_DarkRules(), audience=NOBODY)
     tally = asyncio.run(playing).tally
     assert (tally.forfeits, tally.voids) == (0, 2)
     assert {line.end for line in results_in(place)["able (own history)"].lines} == {"void"}

@@ -25,12 +25,13 @@ from tests.support.whole_runs import command
 from videoautoarena.memory.records.records import Battle, CallRow
 from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.api.add import AddRequest, add
-from videoautoarena.runs.api.simulate import Limits, OpenOptions, resume
+from videoautoarena.runs.api.simulate import Limits, resume
 from videoautoarena.runs.bench.format.reader import open_bench
 from videoautoarena.runs.bench.format.results import read_tasks
 from videoautoarena.runs.bench.play.calls import CALLS
 from videoautoarena.runs.cli.program.ending import run_async
 from videoautoarena.runs.console.progress.events import Listeners, nobody
+from videoautoarena.runs.run.config.run_request import RunRequest
 from videoautoarena.runs.run.rundir.reader import RUN_FILE
 from videoautoarena.video.folder.find import find_videos
 
@@ -215,16 +216,8 @@ def test_battles_without_a_vector_are_forfeits_until_they_are_played_again(
     assert calls["pictures", "embedder"] == 2 * CLIPS + 6
     assert play_again(tmp_path / "out").others == 0
     monkeypatch.setattr(Pictures, "is_broken", False)
-    open_options = OpenOptions(retry_failed=True)
-    run_async(
-        resume(
-            tmp_path / "out",
-            videos=None,
-            limits=Limits(),
-            listeners=QUIET,
-            open_options=open_options,
-        )
-    )
+    again = RunRequest(out=tmp_path / "out", retry_failed=True)
+    run_async(resume(again, say=QUIET.say, hear=QUIET.hear))
     calls, battles = frames_and_battles(tmp_path / "out")
     # The questions had vectors; each clip is asked for once more, whoever wants it first.
     assert calls["pictures", "embedder"] == 2 * 2 * CLIPS + 6

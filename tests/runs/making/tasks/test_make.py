@@ -47,15 +47,11 @@ STRANGE = (
 )
 
 
-def silent(_text: str) -> None:
-    """Say nothing."""
-
-
 @pytest.fixture(scope="session")
 def made(videos: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A set of three items, one of each kind; read it only."""
     to = tmp_path_factory.mktemp("made") / "set"
-    asyncio.run(make(Order(videos, to, WISH), silent))
+    asyncio.run(make(Order(videos, to, WISH)))
     return to
 
 
@@ -153,7 +149,7 @@ def test_what_was_encoded_before_an_interruption_is_used_if_it_is_whole(
     order = Order(videos, tmp_path / "set", WISH)
 
     async def interrupt() -> None:
-        work = asyncio.create_task(make(order, silent))
+        work = asyncio.create_task(make(order))
         while not list(order.draft.glob("*.json")):
             await asyncio.sleep(0.01)
         work.cancel()
@@ -176,7 +172,7 @@ def test_what_was_encoded_before_an_interruption_is_used_if_it_is_whole(
         other.write(b"damaged")
     about = json.loads(note.read_text())
     note.write_text(json.dumps({**about, "sha256": sha256_of(film)}))
-    asyncio.run(make(order, silent))
+    asyncio.run(make(order))
 
     was, now = (set(contents(folder / "videos").values()) for folder in (made, order.to))
     assert [film.endswith(b"marked") for film in now - was] == [True]
@@ -307,7 +303,7 @@ def test_a_set_that_was_killed_again_and_again_comes_out_the_same(
         kept = now
     last = subprocess.run(command, capture_output=True, text=True)
     assert last.returncode == 0, last.stderr[-3000:]
-    asyncio.run(make(Order(videos, tmp_path / "whole", wish), silent))
+    asyncio.run(make(Order(videos, tmp_path / "whole", wish)))
     assert contents(order.to) == contents(tmp_path / "whole")
 
 
@@ -320,7 +316,7 @@ def test_two_do_not_make_one_set_at_once(
     typed = ["tasks", "make", str(videos), "--to", str(tmp_path / "set"), *map(str, TYPED)]
 
     async def meet() -> int:
-        first = asyncio.create_task(make(order, silent))
+        first = asyncio.create_task(make(order))
         while not list(tmp_path.glob(".set.making.lock")) and not first.done():
             await asyncio.sleep(0)
         code = await asyncio.to_thread(guarded, lambda: arena.main(typed, standalone_mode=False))
