@@ -144,13 +144,14 @@ class Model(ResolvedSpec):
     def endpoint(self) -> str:
         """The host its frames go to, without credentials; "in-process" for an offline model.
 
-        Where only the chat model knows its address, the provider's name stands for it.
+        Where only the chat model knows its address, its provider says what stands for it.
         """
         if self.is_offline:
             return "in-process"
         parts = urlsplit(self.url)
         is_embedder = self.provider == EMBEDDINGS
-        host = parts.hostname or (self.name.partition(":")[0] if is_embedder else self.provider)
+        whose = self.name.partition(":")[0] if is_embedder else self.maker.place(self)
+        host = parts.hostname or whose
         return f"{host}:{parts.port}" if parts.port else host
 
     def frame_limit(self, role: Role) -> int:

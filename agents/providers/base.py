@@ -151,6 +151,10 @@ class Provider:
         """Return a chat model without retries of its own; ValueError if it refuses a setting."""
         raise BadInput(f"{model.alias!a}: the provider {self.name!a} has no build(); give it one")
 
+    def place(self, model: ModelSettings) -> str:  # noqa: ARG002 - of those that know one each
+        """Return what stands for the host of a model whose address only its chat model knows."""
+        return self.name
+
     def check(self, model: ModelSettings) -> None:
         """Return if `model` could be built here; BadInput names what stands in its way."""
 

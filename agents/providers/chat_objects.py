@@ -12,10 +12,11 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from inspect import isawaitable
 from typing import TYPE_CHECKING, Any, TypeAlias
+from urllib.parse import urlsplit
 
 from videoautoarena.agents.providers.base import ModelSettings, Provider
 from videoautoarena.agents.transport.redaction import know_values
-from videoautoarena.memory.records.digests import canonical_json
+from videoautoarena.memory.records.digests import canonical_json, digest
 from videoautoarena.memory.records.errors import BadInput
 from videoautoarena.memory.records.records import Role
 
@@ -35,6 +36,7 @@ _NO_PART = re.compile(
     r"profile|time_?out|retries|client|callback|cache$|verbose|tags|metadata|organization|project|"
     r"streaming|limiter|query|stream_usage|disabled_params|api_type"
 )
+_ADDRESS = re.compile(r"(?i)url|base$|endpoint")
 _PASS = re.compile(r"(?i)key|secret|token|passw|credential|auth|cookie|sig")
 """Names of headers, and of what stands in an address, that let somebody in."""
 _HELD: dict[str, BaseChatModel] = {}
@@ -173,6 +175,12 @@ class _HeldObjects(Provider):
         chat = _HELD.get(f"{OBJECT}:{model.name}")
         return {} if chat is None else dict(dumpd(chat)["kwargs"])
 
+    def place(self, model: ModelSettings) -> str:
+        """Return what tells the server of an object from others, and does not name it."""
+        # Whoever only looks at a run does without the object.
+        chat = _HELD.get(f"{OBJECT}:{model.name}")
+        return OBJECT if chat is None else f"{OBJECT}-{digest(canonical_json(_server(chat)))[:8]}"
+
     async def close(self, chat: Any) -> None:
         """Close what is known to hold connections."""
         for path in _CLOSERS:
@@ -203,6 +211,18 @@ def _arguments(chat: BaseChatModel) -> dict[str, Any]:
         said["http_client"] = DefaultHttpxClient()
         said["http_async_client"] = DefaultAsyncHttpxClient()
     return said
+
+
+def _server(chat: BaseChatModel) -> list[str]:
+    """Return host and port that a chat model is told to call; else its class, which knows them."""
+    told = [getattr(chat, name) for name in type(chat).model_fields if _ADDRESS.search(name)]
+    hosts = []
+    for address in told:
+        parts = urlsplit(address) if isinstance(address, str) else None
+        if parts is not None and parts.hostname:
+            # Without what may let somebody in, before the host or behind it.
+            hosts.append(parts.netloc.rpartition("@")[2])
+    return sorted(hosts) or [f"{type(chat).__module__.partition('.')[0]}.{type(chat).__name__}"]
 
 
 def _is_secret(value: object) -> bool:

@@ -19,6 +19,7 @@ from videoautoarena.runs.api.jobs import (
     paid,
 )
 from videoautoarena.runs.api.models import ModelLike, named
+from videoautoarena.runs.api.results import Scenes
 
 if TYPE_CHECKING:
     from videoautoarena.runs.api.bench import Bench
@@ -223,8 +224,8 @@ def scenes(
     examiner: ModelLike | None = None,
     pictures: bool = False,
     **how: Unpack[JobOptions],
-) -> ReadyJob[SceneReport, SceneReport, SceneReport]:
-    """Return the scenes of a video, the objects in them, and where each comes back.
+) -> ReadyJob[SceneReport, SceneReport, Scenes]:
+    """Return the `Scenes` of a video, the objects in them, and where each comes back.
 
     As `arena scenes` does. Replies are kept in the cache (XDG_CACHE_HOME): a second time nothing is
     paid.
@@ -233,7 +234,7 @@ def scenes(
         video: the file.
         examiner: what writes captions and names objects; None: that of arena.toml, else the
             offline one.
-        pictures: also return the frames in which objects were found, as JPEG.
+        pictures: also keep the frames in which objects were found, for a sheet of the command.
         how: how models are asked, by the names of `JobOptions`.
 
     Raises:
@@ -251,7 +252,7 @@ def scenes(
         lack = f"{len(failures)} calls failed" if failures else ""
         return PlayedJob(tally, found, lack)
 
-    return ReadyJob(lambda _: plan_show(order), play, lambda found: found)
+    return ReadyJob(lambda _: plan_show(order), play, Scenes)
 
 
 Written = TypeVar("Written", bound="WritingOrder")

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from videoautoarena.runs.analysis.realism.report import RealismReport
     from videoautoarena.runs.console.media.frames import FramesView
     from videoautoarena.runs.console.progress.status import RunStatus
+    from videoautoarena.runs.making.scenes.show import SceneReport
     from videoautoarena.runs.rating.profile import ModelProfile, ModelProfiles
     from videoautoarena.runs.run.rundir.account import RunSetup
     from videoautoarena.runs.run.rundir.spending import RunCosts, Spending, Took
@@ -439,6 +440,34 @@ def _picture(frame: Frame, jpeg: bytes) -> str:
     small = b64encode(thumbnail(jpeg, longer_px=THUMBNAIL_PX)).decode("ascii")
     when = f"{frame.time_s:.2f} s"
     return f'<img src="data:image/jpeg;base64,{small}" alt="{when}" title="{when}">'
+
+
+class Scenes(Reported):
+    """What a video shows: its scenes, and the objects in them that come back.
+
+    A row is a scene: `number`, `start_s`, `end_s`, `caption`, `theme`, its `shots` and `frames_s`.
+    """
+
+    def __init__(self, found: SceneReport) -> None:
+        self._found = found
+        # Lists throughout, as in what the command prints.
+        self._json = json.loads(json.dumps(found.as_json(None)))
+
+    @property
+    def rows(self) -> list[Json]:
+        """A row a scene."""
+        return list(self.to_json()["scenes"])
+
+    @property
+    def objects(self) -> list[Json]:
+        """The objects: `id`, `name`, and `appearances` with scene, time and place."""
+        return list(self.to_json()["objects"])
+
+    def _report(self) -> Report:
+        from videoautoarena.runs.views.results.scenes import scenes_report
+
+        assert self._found.memory is not None
+        return scenes_report(self._found, self._found.memory)
 
 
 class Setup(TabularResult):

@@ -75,3 +75,17 @@ def test_its_own_limit_of_output_is_what_a_cap_reckons_with() -> None:
     assert limit_of(large, "contestant") == (100_000, True)
     plain = Model.model_construct(alias="some", model=hold(openai()))
     assert limit_of(plain, "contestant") == (OUTPUT_AT_MOST, False)
+
+
+def test_two_servers_of_objects_have_two_endpoints_that_name_neither() -> None:
+    def endpoint(**settings: Any) -> str:
+        model = Model.model_construct(alias="some", model=hold(openai(**settings)))
+        return model.endpoint
+
+    mine = endpoint(base_url="http://user:pass@a.test/v1")
+    assert mine == endpoint(base_url="http://a.test/v1", temperature=0.5)
+    assert mine != endpoint(base_url="http://b.test/v1", temperature=0.7)
+    assert mine != endpoint(base_url="http://a.test:81/v1", temperature=0.9)
+    assert not {"a.test", "pass"} & set(mine.split("-"))
+    gone = Model.model_construct(alias="some", model="object:an.Other()")
+    assert gone.endpoint == "object"
