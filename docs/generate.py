@@ -2,10 +2,10 @@
 
 `commands` writes the index in commands.md, and in commands/ the tables of options as `--help` has
 them and those of the paper's preset; `rooms` the map of the rooms in design.md from the import
-contracts, `graph` the drawings in graph.md, `fields` the tables of records.md from the classes that
-declare the fields, `schemas` the JSON Schemas; `pictures OUT` plays the demo into OUT, a new
-folder, and draws console and leaderboard as SVG. Without a word it does the first five. Tests hold
-the pages against the same functions.
+contracts, `graph` the drawings in graph.md, `calls` the paid ones in python.md, `fields` the
+tables of records.md from the classes that declare the fields, `schemas` the JSON Schemas;
+`pictures OUT` plays the demo into OUT, a new folder, and draws console and leaderboard as SVG.
+Without a word it does the first six. Tests hold the pages against the same functions.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import fields, is_dataclass, replace
 from functools import cache
+from inspect import signature
 from itertools import chain, pairwise
 from pathlib import Path
 from types import ModuleType, NoneType
@@ -35,10 +36,12 @@ from rich.console import Console, Group
 from rich.terminal_theme import MONOKAI
 from rich.text import Text
 
+import videoautoarena as va
 from videoautoarena.agents.providers.declared import Declaration
 from videoautoarena.graph.dialogue import dialogue
 from videoautoarena.memory.records.records import CallLimits, Price
 from videoautoarena.runs.analysis.leaderboard.board import board_of
+from videoautoarena.runs.api.jobs import PaidCall
 from videoautoarena.runs.api.simulate import arena, simulate
 from videoautoarena.runs.bench.format.schema import write_schemas
 from videoautoarena.runs.cli.program.ending import run_async
@@ -399,6 +402,20 @@ def graphs_page(page: str) -> str:
     return with_part(page, "dialogue", drawing(dialogue))
 
 
+def calls() -> str:
+    """Return the calls of `import videoautoarena` that ask models, each with what it does."""
+    paid = {f"va.{name}": getattr(va, name) for name in va.__all__} | {"bench.run": va.Bench.run}
+    lines = ["| call | what it does |", "|---|---|"]
+    for name, call in paid.items():
+        if isinstance(call, PaidCall):
+            arguments = signature(call).parameters.values()
+            needed = [one.name for one in arguments if one.kind is one.POSITIONAL_OR_KEYWORD]
+            shown = ", ".join(one for one in needed if one != "self")
+            text = inspect.getdoc(call) or ""
+            lines.append(f"| `{name}({shown})` | {text.splitlines()[0].rstrip('.')} |")
+    return "\n".join(lines) + "\n"
+
+
 def pages() -> dict[Path, str]:
     """Return every page that holds something generated, as it should be."""
     commands = DOCS / "commands.md"
@@ -406,6 +423,7 @@ def pages() -> dict[Path, str]:
     made = {
         "design.md": lambda page: with_part(page, "rooms", rooms()),
         "graph.md": graphs_page,
+        "python.md": lambda page: with_part(page, "calls", calls()),
         "records.md": records_page,
     }
     return {
@@ -476,8 +494,13 @@ def main(arguments: list[str]) -> None:
         (DOCS / "console.svg").write_text(console(out), encoding="utf-8")
         (DOCS / "leaderboard.svg").write_text(leaderboard(out), encoding="utf-8")
         return
-    wanted = set(arguments) or {"commands", "rooms", "graph", "fields", "schemas"}
-    names = {"design.md": "rooms", "graph.md": "graph", "records.md": "fields"}
+    wanted = set(arguments) or {"commands", "rooms", "graph", "calls", "fields", "schemas"}
+    names = {
+        "design.md": "rooms",
+        "graph.md": "graph",
+        "records.md": "fields",
+        "python.md": "calls",
+    }
     for page, text in pages().items():
         if names.get(page.name, "commands") in wanted:
             page.write_text(text, encoding="utf-8")

@@ -15,8 +15,10 @@ ModelLike: TypeAlias = "str | ChatModel"
 
 
 def judges_of(judge: ModelLike | Sequence[ModelLike]) -> tuple[str, ...]:
-    """Return the names of one judge or several."""
-    return tuple(map(named, several(judge)))
+    """Return the names of one judge or several; BadInput for two servers of one name."""
+    judges = several(judge)
+    refuse_two_of_one_name(judges)
+    return tuple(map(named, judges))
 
 
 def several(judge: ModelLike | Sequence[ModelLike]) -> Sequence[ModelLike]:

@@ -141,6 +141,10 @@ def test_a_newcomer_meets_stored_answers_and_a_run_is_frozen(ground: Path, tmp_p
     assert len(va.freeze(played, tmp_path / "bench")) > 0
     with pytest.raises(va.BadInput, match="add: "):
         va.add(out, "offline:owl", speed=3)
+    again = va.add(grown, "offline:owl", battles=4, max_usd=1.0, max_tokens=1e6, quiet=True)
+    assert again.status().settled == 10
+    status = again.status().to_json()
+    assert (status["max_usd"], status["max_tokens"]) == (1.0, 1e6)
 
 
 def objects(server: Loopback, **more: Any) -> dict[str, Any]:

@@ -28,7 +28,7 @@ def test_the_examples_of_the_page_run_as_they_stand(
     monkeypatch.chdir(tmp_path)
     draw_folder(tmp_path / "arena-samples", 4, seconds=2)
     blocks = re.findall(r"^```python\n(.*?)^```$", PAGE.read_text(), re.M | re.S)
-    assert len(blocks) == 5
+    assert len(blocks) == 6
     exec("".join(blocks), {})
     said = capsys.readouterr().out
     assert "offline:hawk" in said

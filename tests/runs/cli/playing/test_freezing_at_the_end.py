@@ -39,6 +39,18 @@ def test_a_folder_that_holds_something_else_is_refused_before_the_run(
         va.simulate(clips, out=out, rounds=1, freeze=taken, quiet=True)
 
 
+def test_a_run_that_goes_on_is_frozen_too(clips: Path, tmp_path: Path, terminal: Terminal) -> None:
+    out = tmp_path / "out"
+    words = ("--videos", clips, "--rounds", "1", "--out", out, "--models", CAST)
+    assert terminal.simulate(*words).code == 0
+    taken = terminal.arena("resume", out, "--freeze", out)
+    assert (taken.code, "is the folder of the run" in taken.err) == (1, True)
+    done = terminal.arena("resume", out, "--freeze", tmp_path / "bench", "--json")
+    assert done.code == 0
+    assert json.loads(done.out)["bench"] == str(tmp_path / "bench")
+    assert len(va.open_bench(tmp_path / "bench")) > 0
+
+
 def test_how_a_run_ended_is_told_though_its_set_is_another_one(
     clips: Path, tmp_path: Path, terminal: Terminal
 ) -> None:
