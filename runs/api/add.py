@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
-from pathlib import Path
+from dataclasses import dataclass
 from typing import Any
+
+from pydantic import Field
 
 from videoautoarena.agents.limits.caps import SpendCaps
 from videoautoarena.agents.models.registry import check_keys
@@ -13,10 +14,10 @@ from videoautoarena.graph.slot_ids import joining_of, place_of
 from videoautoarena.memory.records.errors import BadInput, WrongArgument
 from videoautoarena.memory.records.records import Slot
 from videoautoarena.memory.store.store import Store
-from videoautoarena.runs.api.jobs import PathLike
 from videoautoarena.runs.api.simulate import Play, play_run
-from videoautoarena.runs.console.progress.events import Listeners, Say
+from videoautoarena.runs.console.progress.events import Hear, Listeners, Say
 from videoautoarena.runs.console.progress.listeners import gather
+from videoautoarena.runs.console.progress.live import plain_lines
 from videoautoarena.runs.formats.terminal import safe
 from videoautoarena.runs.formats.words import in_full, written_as
 from videoautoarena.runs.run.config.agreement import RunTrust, agreed, remember
@@ -31,8 +32,8 @@ from videoautoarena.runs.run.config.cast import (
 )
 from videoautoarena.runs.run.config.disclosure import REPAIR, judges_notice
 from videoautoarena.runs.run.config.run_config import RunConfig
+from videoautoarena.runs.run.config.run_request import RunRequest
 from videoautoarena.runs.run.config.stopping_rule import (
-    NO_CAPS,
     describe_caps,
     keep_caps,
     kept_caps,
@@ -44,26 +45,27 @@ from videoautoarena.runs.run.rundir.reader import counted, has_subtitles, run_fi
 from videoautoarena.runs.run.rundir.slots import Lineup, newcomers_among, next_generation
 from videoautoarena.runs.tournament.draws import newcomer_slots, past_battles
 from videoautoarena.runs.tournament.forecast import newcomers_left
+from videoautoarena.runs.tournament.opening import says_what_to_play, typed_limits
 from videoautoarena.runs.tournament.plan import Plan, plan_of
-from videoautoarena.runs.tournament.runner import Limits, RunSession
+from videoautoarena.runs.tournament.runner import Engine, RunSession
 
 BATTLES = 1500
 """How many battles a newcomer gets against stored answers by default."""
 
 
-@dataclass(frozen=True)
-class AddRequest:
-    """What was typed for `arena add`."""
+class AddRequest(RunRequest):
+    """A model to add to the run in `out`, or to go on adding.
 
-    model: str
-    battles: int = BATTLES
-    config: Path | None = None
-    videos: Path | None = None
-    """Where the videos are, if they moved."""
-    caps: SpendCaps = NO_CAPS
-    fsync: bool = False
-    trust: str | None = None
-    """The digest of what the user agrees to of a run from somebody else."""
+    Only those settings of a request count that are no run's own.
+    """
+
+    model: str = Field(description="New model: provider:model, or a name of the file or the run.")
+    battles: int = Field(
+        BATTLES,
+        ge=1,
+        description="Number of stored answers to meet, earlier ones included; at most as many as "
+        "there are.",
+    )
 
 
 @dataclass(frozen=True)
@@ -95,52 +97,31 @@ class Addition:
             yield f"{who} meets stored answers in {counted(len(self.slots), 'battle')}"
 
 
-def asked(
-    model: str,
-    *,
-    battles: int = BATTLES,
-    max_void: float = 0.05,
-    fsync: bool = False,
-    max_usd: float | None = None,
-    max_tokens: float | None = None,
-    config: PathLike | None = None,
-    videos: PathLike | None = None,
-    trust: str | None = None,
-    **pace: Any,
-) -> tuple[AddRequest, Limits]:
-    """Return what is asked for, and at what pace, by the names that commands and programs use."""
-    request = AddRequest(
-        model,
-        battles,
-        config=None if config is None else Path(config),
-        videos=None if videos is None else Path(videos),
-        caps=SpendCaps(max_usd, max_tokens),
-        fsync=fsync,
-        trust=trust,
-    )
-    try:
-        return request, Limits(max_void=max_void, **pace)
-    except TypeError as wrong:
-        raise WrongArgument(f"add: {wrong}") from None
-
-
-def add(out: Path, request: AddRequest, *, limits: Limits, listeners: Listeners) -> Play:
+def add(
+    request: AddRequest, *, say: Say, hear: Hear | None = None, engine: Engine | None = None
+) -> Play:
     """Add a model to a run, or battles that it still lacks; return what plays them, or BadInput."""
-    return play_run(added(out, request, limits=limits, listeners=listeners))
+    listeners = Listeners(say, hear or plain_lines(say))
+    return play_run(added(request, listeners, engine=engine))
 
 
-def added(out: Path, request: AddRequest, *, limits: Limits, listeners: Listeners) -> RunSession:
+def added(request: AddRequest, listeners: Listeners, *, engine: Engine | None = None) -> RunSession:
     """Add a model to a run, or battles that it still lacks; return it, open, or BadInput."""
-    opened = _open(out, request, listeners.say, has_engine=limits.engine is not None)
-    return RunSession(opened, out, limits=limits, listeners=listeners, newcomers_only=True)
+    if says_what_to_play(request) or request.until is not None or request.retry_failed:
+        raise WrongArgument(
+            "a model is added by the settings of its run; leave out those that say how to play"
+        )
+    opened = _open(request, listeners.say, has_engine=engine is not None)
+    limits = typed_limits(request, engine)
+    return RunSession(opened, request.out, limits=limits, listeners=listeners, newcomers_only=True)
 
 
-def plan_addition(out: Path, request: AddRequest) -> tuple[Plan, list[str]]:
+def plan_addition(request: AddRequest) -> tuple[Plan, list[str]]:
     """Return the plan for adding a model, and lines about it; nothing is written."""
-    with Store.open(run_file(out), write=False) as store:
+    with Store.open(run_file(request.out), write=False) as store:
         request = _named_in_full(store, request)
         found = _addition(store, request)
-        check_caps(found.config, merged_caps(kept_caps(store), request.caps))
+        check_caps(found.config, merged_caps(kept_caps(store), _caps(request)))
         config = priced(found.config)
         plan = plan_of(config, newcomers_left(config, store, found.slots))
         return plan, list(found.as_lines(request))
@@ -151,7 +132,12 @@ def plan_as_json(plan: Plan, notes: list[str]) -> dict[str, Any]:
     return {**plan.to_json(), "told": notes}
 
 
-def _open(out: Path, request: AddRequest, say: Say, *, has_engine: bool) -> Opened:
+def _caps(request: AddRequest) -> SpendCaps:
+    return SpendCaps(request.max_usd, request.max_tokens)
+
+
+def _open(request: AddRequest, say: Say, *, has_engine: bool) -> Opened:
+    out = request.out
     # Opened for writing, which brings a run of an older layout up to date.
     store = Store.open(run_file(out), write=True, fsync=request.fsync)
     try:
@@ -168,7 +154,7 @@ def _open(out: Path, request: AddRequest, say: Say, *, has_engine: bool) -> Open
         if folder is None or not folder.is_dir():
             where = "does not say where its videos are" if folder is None else "has lost its videos"
             raise BadInput(f"{safe(str(out))} {where}; pass --videos")
-        caps = merged_caps(kept_caps(store), request.caps)
+        caps = merged_caps(kept_caps(store), _caps(request))
         check_caps(allowed, caps)
         config = priced(allowed)
         # On a cluster the workers need the keys, and not this machine.
@@ -263,7 +249,7 @@ def _named_in_full(store: Store, request: AddRequest) -> AddRequest:
     """Return the request with a short name of a model of the file or the run written in full."""
     cast = list(RunConfig.of_manifest(store.manifest()).cast)
     whole = in_full(request.model, [*arena_file(request.config).models, *cast])
-    return replace(request, model=written_as(whole, cast))
+    return request.model_copy(update={"model": written_as(whole, cast)})
 
 
 def _introduce(

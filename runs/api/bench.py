@@ -194,6 +194,8 @@ class Bench:
             leave=Leave(allow_offline_judge, allow_self_judging, allow_blind_referee),
         )
         drawn = {name: given.pop(name) for name in _OF_CAST if name in given}
+        # Lists are as good as what the command gives.
+        drawn |= {name: tuple(drawn[name]) for name in ("frames", "views") if name in drawn}
         order = ordered(BenchOrder, given, wanted=wanted._replace(**drawn))
         way = scoring_of(self._opened)
 

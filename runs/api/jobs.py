@@ -193,7 +193,7 @@ def ordered(kind: Callable[..., Order], how: Mapping[str, Any], **own: Any) -> O
     caps = SpendCaps(given.pop("max_usd", None), given.pop("max_tokens", None))
     if any(cap is not None and not cap > 0 for cap in caps):
         raise WrongArgument("a cap is a number above 0; infinity lifts one")
-    for name in ("config", "videos"):
+    for name in ("config", "videos", "prompts"):
         if given.get(name) is not None:
             given[name] = Path(given[name])
     if strange := sorted(given.keys() - signature(kind).parameters):

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from pydantic import ValidationError
 
@@ -24,6 +24,8 @@ from videoautoarena.runs.run.config.run_request import RunRequest
 if TYPE_CHECKING:
     from videoautoarena.runs.console.progress.events import Listeners
     from videoautoarena.runs.tournament.runner import Finished, RunSession
+
+Request = TypeVar("Request", bound=RunRequest)
 
 
 def simulate(
@@ -122,10 +124,8 @@ def add(
     model: ModelLike,
     *,
     battles: int = 1500,
-    max_void: float = 0.05,
-    fsync: bool = False,
     quiet: bool = False,
-    **how: Any,
+    **settings: Any,
 ) -> Run:
     """Let a model meet stored answers of a run, as `arena add` does; return the run.
 
@@ -133,21 +133,21 @@ def add(
         run: the run, or its folder.
         model: the newcomer.
         battles: how many stored answers it is to meet, earlier ones included.
-        max_void: share of the slots that may be void, 0 to 1.
-        fsync: wait with every commit until the disk has it.
         quiet: say nothing.
-        how: how models are asked, by the names of `JobOptions`, such as `max_usd=5`.
+        settings: further fields of `RunRequest`, such as `max_usd=5` or `concurrency=4`; none that
+            says how the run is played.
 
     Raises:
         BadInput: no such run or model, or a value that cannot be.
-        Unfinished: a server could not be reached, or more is void than `max_void`.
+        Unfinished: a server could not be reached, or more is void than `max_void` allows.
     """
-    from videoautoarena.runs.api.add import added, asked
+    from videoautoarena.runs.api.add import AddRequest, added
 
     folder = folder_of(run)
-    request, limits = asked(named(model), battles=battles, max_void=max_void, fsync=fsync, **how)
+    asked = {"out": folder, "model": named(model), "battles": battles, **settings}
+    request = checked(AddRequest, asked)
     return _played(
-        lambda listeners: added(folder, request, limits=limits, listeners=listeners),
+        lambda listeners: added(request, listeners),
         folder,
         quiet=quiet,
     )
@@ -166,16 +166,21 @@ def _request(
         raise WrongArgument("models is a list of models; write models=[..]")
     watching = () if examiner is None else (examiner,)
     refuse_two_of_one_name((*models, *watching, *several(judge)))
+    asked = {
+        "videos": None if videos is None else Path(videos),
+        "out": Path(out),
+        "models": tuple(map(named, models)),
+        "examiner": None if examiner is None else named(examiner),
+        "judge": judges_of(judge),
+        "rounds": rounds,
+    }
+    return checked(RunRequest, {**asked, **settings})
+
+
+def checked(kind: type[Request], asked: Mapping[str, Any]) -> Request:
+    """Return what is asked for; WrongArgument, in one line, for what cannot be."""
     try:
-        return RunRequest(
-            videos=None if videos is None else Path(videos),
-            out=Path(out),
-            models=tuple(map(named, models)),
-            examiner=None if examiner is None else named(examiner),
-            judge=judges_of(judge),
-            rounds=rounds,
-            **settings,
-        )
+        return kind(**asked)
     except ValidationError as wrong:
         mistake = wrong.errors()[0]
         place = ".".join(map(str, mistake["loc"]))

@@ -95,7 +95,7 @@ def session_of(
     )
     videos = request.videos
     # Whoever asks for other rounds or models is answered as with the folder: not by silence.
-    if videos is None and _says_what_to_play(request):
+    if videos is None and says_what_to_play(request):
         videos = _own_folder(out, open_options.trust)
     if videos is None:
         return _gone_on_with(
@@ -114,7 +114,7 @@ _OF_A_PROCESS = {
 """Settings of a request that a run takes whenever it is gone on with."""
 
 
-def _says_what_to_play(request: RunRequest) -> bool:
+def says_what_to_play(request: RunRequest) -> bool:
     """Return whether a request gives a setting that is a run's own."""
     fields = RunRequest.model_fields.items()
     given = (name for name, field in fields if getattr(request, name) != field.default)
@@ -202,6 +202,17 @@ def _open(
     return ready
 
 
+def typed_limits(request: RunRequest, engine: Engine | None) -> Limits:
+    """Return the limits of a process as they are asked for, whatever a configuration file says."""
+    usual = Limits()
+    return Limits(
+        usual.concurrency if request.concurrency is None else request.concurrency,
+        usual.max_void if request.max_void is None else request.max_void,
+        patience_s=usual.patience_s if request.patience is None else 60 * request.patience,
+        engine=engine,
+    )
+
+
 def session_again(
     request: RunRequest, listeners: Listeners, *, engine: Engine | None = None
 ) -> RunSession:
@@ -209,13 +220,6 @@ def session_again(
 
     No configuration file says how: of the request counts what is typed alone.
     """
-    usual = Limits()
-    limits = Limits(
-        usual.concurrency if request.concurrency is None else request.concurrency,
-        usual.max_void if request.max_void is None else request.max_void,
-        patience_s=usual.patience_s if request.patience is None else 60 * request.patience,
-        engine=engine,
-    )
     open_options = OpenOptions(
         retry_failed=request.retry_failed,
         fsync=request.fsync,
@@ -223,6 +227,7 @@ def session_again(
         until=request.until,
         trust=RunTrust(request.config, request.trust),
     )
+    limits = typed_limits(request, engine)
     return _gone_on_with(request, limits, open_options, listeners=listeners)
 
 

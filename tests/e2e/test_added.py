@@ -20,7 +20,7 @@ from videoautoarena.agents.limits.caps import SpendCaps
 from videoautoarena.graph.slot_ids import is_newcomer
 from videoautoarena.memory.records.records import Battle
 from videoautoarena.runs.api.add import AddRequest, add
-from videoautoarena.runs.api.simulate import Finished, Limits, resume
+from videoautoarena.runs.api.simulate import Finished, resume
 from videoautoarena.runs.cli.program.ending import ending, run_async
 from videoautoarena.runs.console.progress.events import Listeners, nobody
 from videoautoarena.runs.run.config.run_request import RunRequest
@@ -68,8 +68,15 @@ class Ground:
 
     def add(self, caps: SpendCaps = NO_CAPS, **limits: Any) -> Finished:
         told = Listeners(self.said.append, nobody)
-        request = AddRequest(NEW, config=self.config, caps=caps)
-        return run_async(add(self.out, request, limits=Limits(**limits), listeners=told))
+        request = AddRequest(
+            out=self.out,
+            model=NEW,
+            config=self.config,
+            max_usd=caps.usd,
+            max_tokens=caps.tokens,
+            **limits,
+        )
+        return run_async(add(request, say=told.say, hear=told.hear))
 
     def resume(self, *, retry_failed: bool = False) -> Finished:
         told = Listeners(self.said.append, nobody)

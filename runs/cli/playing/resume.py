@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shutil
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -70,7 +69,7 @@ def resume_command(out: Path, *, stage: RunStage, **typed: Any) -> int:
 @options.MOVED
 @options.TRUST
 @options.CONCURRENCY
-@options.PATIENCE
+@options.PATIENCE_AS_TYPED
 @options.max_void("the whole run's slots")
 @options.PLAN
 @options.FSYNC
@@ -83,20 +82,20 @@ def add_command(out: Path, *, plan: bool, stage: RunStage, **typed: Any) -> int:
     side keeps its stored answer. The run's judges judge, and every leaderboard counts the new
     battles. The same command continues where it stopped.
     """
-    from videoautoarena.runs.api.add import add, asked, plan_addition, plan_as_json
+    from videoautoarena.runs.api.add import AddRequest, add, plan_addition, plan_as_json
 
-    request, limits = asked(**typed)
+    request = AddRequest(out=out, **typed)
     if plan:
         from videoautoarena.runs.tournament.plan import as_lines
 
-        found, about = plan_addition(out, request)
+        found, about = plan_addition(request)
         lines = [*about, *as_lines(found, shutil.get_terminal_size().columns)]
         options.print_text(plan_as_json(found, about), lambda: "\n".join(lines))
         return 0
     return stage.play(
         out,
         lambda listeners, engine: add(
-            out, request, limits=replace(limits, engine=engine), listeners=listeners
+            request, say=listeners.say, hear=listeners.hear, engine=engine
         ),
     )
 

@@ -17,10 +17,10 @@ from videoautoarena.memory.records.errors import BadInput
 from videoautoarena.memory.records.records import Battle
 from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.api.add import AddRequest, add, plan_addition
-from videoautoarena.runs.api.simulate import Finished, Limits, resume
+from videoautoarena.runs.api.simulate import Finished, resume
 from videoautoarena.runs.bench.freeze.freeze import freeze
 from videoautoarena.runs.cli.program.ending import run_async
-from videoautoarena.runs.console.progress.events import Listeners, nobody
+from videoautoarena.runs.console.progress.events import nobody
 from videoautoarena.runs.rating.method import weigh_battles
 from videoautoarena.runs.run.config.run_config import RunConfig
 from videoautoarena.runs.run.config.run_request import RunRequest
@@ -60,10 +60,8 @@ def met(template: Path, tmp_path_factory: pytest.TempPathFactory) -> Met:
 
 
 def added(out: Path, *, said: list[str] | None = None, **request: Any) -> Finished:
-    told = Listeners((said if said is not None else []).append, nobody)
-    return run_async(
-        add(out, AddRequest(**{"model": NEW, **request}), limits=Limits(), listeners=told)
-    )
+    say = (said if said is not None else []).append
+    return run_async(add(AddRequest(out=out, **{"model": NEW, **request}), say=say, hear=nobody))
 
 
 def _silent(_line: str) -> None:
@@ -146,8 +144,7 @@ def test_another_newcomer_gets_the_next_generation(run: Path) -> None:
 
 @pytest.mark.slow
 def test_the_same_seed_draws_the_same_battles_at_any_concurrency(run: Path, met: Met) -> None:
-    told = Listeners(_silent, nobody)
-    run_async(add(run, AddRequest(NEW, 6), limits=Limits(concurrency=1), listeners=told))
+    added(run, battles=6, concurrency=1)
     assert [b.model_dump_json() for b in guests(run)] == [
         b.model_dump_json() for b in guests(met.out)
     ]
@@ -241,7 +238,7 @@ def test_who_may_not_be_added_is_told_in_one_line(run: Path, model: str, why: st
 
 def test_a_plan_writes_nothing_and_counts_answers_and_judgings(run: Path) -> None:
     bytes_before = (run / RUN_FILE).read_bytes()
-    plan, told = plan_addition(run, AddRequest(NEW, 5))
+    plan, told = plan_addition(AddRequest(out=run, model=NEW, battles=5))
     assert (run / RUN_FILE).read_bytes() == bytes_before
     calls = {(line.alias, line.role): line.most_calls for line in plan.lines}
     assert calls == {(NEW, "contestant"): 5, ("offline:judge", "judge"): 20}

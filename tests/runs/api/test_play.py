@@ -139,8 +139,10 @@ def test_a_newcomer_meets_stored_answers_and_a_run_is_frozen(ground: Path, tmp_p
     assert grown.models.keys() - set(CAST) == {"offline:owl"}
     assert grown.status().settled == 9
     assert len(va.freeze(played, tmp_path / "bench")) > 0
-    with pytest.raises(va.BadInput, match="add: "):
+    with pytest.raises(va.BadInput, match="there is no setting 'speed'"):
         va.add(out, "offline:owl", speed=3)
+    with pytest.raises(va.BadInput, match="by the settings of its run"):
+        va.add(out, "offline:owl", rounds=3)
     again = va.add(grown, "offline:owl", battles=4, max_usd=1.0, max_tokens=1e6, quiet=True)
     assert again.status().settled == 10
     status = again.status().to_json()

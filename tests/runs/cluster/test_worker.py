@@ -34,11 +34,9 @@ from videoautoarena.runs.cli.program.ending import run_async
 from videoautoarena.runs.cluster.fence import Fence
 from videoautoarena.runs.cluster.jobs import Lease, WorkerSetup
 from videoautoarena.runs.cluster.worker import Worker, elsewhere
-from videoautoarena.runs.console.progress.events import Listeners
 from videoautoarena.runs.run.config.run_config import RunConfig
 from videoautoarena.runs.run.config.run_request import RunRequest
 from videoautoarena.runs.run.rundir.reader import RUN_FILE
-from videoautoarena.runs.tournament.runner import Limits
 
 CLIPS = 3
 CLAIMED = UnitClaim("0123456789ab", 1)
@@ -126,11 +124,10 @@ def test_a_full_disk_on_the_head_is_one_line_and_the_same_command_goes_on(
 def test_newcomers_meet_stored_answers_on_workers_too(
     clips: Path, alone: Path, tmp_path: Path
 ) -> None:
-    request = AddRequest("offline:owl", 5, config=None, videos=clips)
-    listeners = Listeners(lambda _line: None, lambda _event: None)
     for name, engine in (("here", None), ("there", InOneLoop())):
         shutil.copytree(alone, tmp_path / name)
-        run_async(add(tmp_path / name, request, limits=Limits(engine=engine), listeners=listeners))
+        request = AddRequest(out=tmp_path / name, model="offline:owl", battles=5, videos=clips)
+        run_async(add(request, say=lambda _line: None, hear=lambda _event: None, engine=engine))
     assert battles(tmp_path / "there") == battles(tmp_path / "here")
     assert len(battles_of(tmp_path / "there")) == CLIPS * 3 + 5
 

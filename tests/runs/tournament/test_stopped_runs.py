@@ -21,7 +21,6 @@ from videoautoarena.runs.console.progress.follow import Follower
 from videoautoarena.runs.run.config.stopping_rule import UNTIL_FILE
 from videoautoarena.runs.run.rundir.reader import RUN_FILE
 from videoautoarena.runs.run.rundir.waves import look_ahead
-from videoautoarena.runs.tournament.runner import Limits
 
 pytestmark = pytest.mark.xdist_group("mixed runs")
 RULE = "battles=4"
@@ -44,8 +43,8 @@ def out(template: Path, tmp_path: Path) -> Path:
 def added(out: Path, *, number: int, crash: int | None = None) -> Finished:
     hear = nobody if crash is None else crash_after(crash)
     told = Listeners(lambda _line: None, hear)
-    one_by_one = Limits(concurrency=1)
-    return run_async(add(out, AddRequest(NEWCOMER, number), limits=one_by_one, listeners=told))
+    request = AddRequest(out=out, model=NEWCOMER, battles=number, concurrency=1)
+    return run_async(add(request, say=told.say, hear=told.hear))
 
 
 def test_a_leaderboard_says_which_rule_ended_the_run_and_what_that_means(

@@ -25,7 +25,7 @@ from tests.support.whole_runs import command
 from videoautoarena.memory.records.records import Battle, CallRow
 from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.api.add import AddRequest, add
-from videoautoarena.runs.api.simulate import Limits, resume
+from videoautoarena.runs.api.simulate import resume
 from videoautoarena.runs.bench.format.reader import open_bench
 from videoautoarena.runs.bench.format.results import read_tasks
 from videoautoarena.runs.bench.play.calls import CALLS
@@ -229,8 +229,9 @@ def test_battles_without_a_vector_are_forfeits_until_they_are_played_again(
 def test_a_newcomer_may_be_sent_the_best_clips(place: Place, tmp_path: Path) -> None:
     folder, videos, _ = place
     play(videos, tmp_path / "out", models=("offline:hawk", "offline:mole"), rounds=1)
-    request = AddRequest(model="finder", config=folder / "arena.toml", battles=4)
-    run_async(add(tmp_path / "out", request, limits=Limits(), listeners=QUIET))
+    config = folder / "arena.toml"
+    request = AddRequest(out=tmp_path / "out", model="finder", config=config, battles=4)
+    run_async(add(request, say=QUIET.say, hear=QUIET.hear))
     calls, battles = frames_and_battles(tmp_path / "out")
     assert len([battle for battle in battles if "finder" in (battle.model_a, battle.model_b)]) == 4
     assert calls["offline:colours", "embedder"] == 2 * CLIPS + 4

@@ -236,5 +236,5 @@ def test_a_newcomer_to_a_run_by_the_paper_is_sent_no_more_either(
     path = tmp_path / "arena.toml"
     path.write_text("[models.new]\nmodel = 'offline:owl'\nmax_frames = 100\n")
     run = resolve(RunRequest(config=path, preset=preset)).config
-    joined = _with_newcomer(run, AddRequest("new", 3, config=path), generation=1)
+    joined = _with_newcomer(run, AddRequest(model="new", battles=3, config=path), generation=1)
     assert joined.cast["new"].max_frames == gets

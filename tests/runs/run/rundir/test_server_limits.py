@@ -30,7 +30,6 @@ from videoautoarena.runs.run.rundir.call_facts import (
     limit_lines,
 )
 from videoautoarena.runs.run.rundir.reader import RUN_FILE
-from videoautoarena.runs.tournament.runner import Limits as RunLimits
 
 WANTED = {"hawk": 18, "owl": 16, "mole": 4}
 """The clip has 18 frames."""
@@ -164,10 +163,8 @@ def test_a_newcomer_does_not_pay_for_what_the_judge_has_learnt(
     monkeypatch.setenv("LOOPBACK_KEY", "loopback-key")
     out = Path(shutil.copytree(template.out, tmp_path / "out"))
     said: list[str] = []
-    told = Listeners(said.append, nobody)
-    run_async(
-        add(out, AddRequest("offline:terse", 2), limits=RunLimits(concurrency=1), listeners=told)
-    )
+    request = AddRequest(out=out, model="offline:terse", battles=2, concurrency=1)
+    run_async(add(request, say=said.append, hear=nobody))
     assert not any("from now on" in line for line in said)
 
 
