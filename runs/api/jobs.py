@@ -87,6 +87,8 @@ class ReadyJob(Generic[Plan, Found, Value]):
 
     def result(self, played: PlayedJob[Found]) -> Value:
         """Return what a program gets; Unfinished where not all was done."""
+        from videoautoarena.runs.formats.terminal import safe
+
         tally = played.tally
         why = tally.why_early
         if why is not None:
@@ -98,9 +100,10 @@ class ReadyJob(Generic[Plan, Found, Value]):
                 "reached; call again",
                 "interrupted": "interrupted; call again",
             }
-            raise Unfinished(f"{words[why]} ({tally.so_far})", kind=why)
+            # Among it may be a provider's words.
+            raise Unfinished(safe(f"{words[why]} ({tally.so_far})"), kind=why)
         if played.lack or played.found is None:
-            raise Unfinished(f"{played.lack}; to ask again: retry_failed=True", kind="failed")
+            raise Unfinished(safe(f"{played.lack}; to ask again: retry_failed=True"), kind="failed")
         return self.value(played.found)
 
 

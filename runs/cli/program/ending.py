@@ -256,6 +256,20 @@ def played(job: ReadyJob[Any, Found, Any]) -> PlayedJob[Found]:
     return run_async(job.play(audience()))
 
 
+def finished(
+    job: ReadyJob[options.CommandResult, Found, Any], show: Callable[[Found], None], *, plan: bool
+) -> int:
+    """Play a job and show what it found, or print its plan; return the exit code."""
+    if plan:
+        return print_plan(job)
+    tally, found, _ = played(job)
+    code = job_ending(tally)
+    # Also where it ended early, if the job shows what there is by then.
+    if found is not None:
+        show(found)
+    return code
+
+
 def job_ending(tally: JobTally) -> int:
     """Say what failed, and why a paid job ended early if it did; return the exit code."""
     for line in tally.reasons():

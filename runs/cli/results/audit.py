@@ -13,6 +13,8 @@ from videoautoarena.runs.formats.terminal import safe, say
 
 if TYPE_CHECKING:
     from videoautoarena.memory.store.evidence import TrialKind
+    from videoautoarena.runs.analysis.audit.rejudge import RejudgeReport
+    from videoautoarena.runs.analysis.audit.report import AuditReport
 
 EXIT_CODES = ending.exit_codes("more than 5 % of the judgings failed, or a judge became unusable")
 
@@ -82,19 +84,14 @@ def audit_command(
     from videoautoarena.runs.api.analyses import audit
     from videoautoarena.runs.views.results.audit import audit_report
 
-    if trials is None:
-        options.refuse_typed("needs --trials", lambda name: name not in ("out", "as_json"))
-        report = audited(out)
-        options.print_viewed(report.to_json(), lambda: audit_report(report))
-        return 0
-    job = audit.job(out, trials=trials, **typed)
-    if plan:
-        return ending.print_plan(job)
-    tally, found, _ = ending.played(job)
-    code = ending.job_ending(tally)
-    if found is not None:
+    def show(found: AuditReport) -> None:
         options.print_viewed(found.to_json(), lambda: audit_report(found))
-    return code
+
+    if trials is not None:
+        return ending.finished(audit.job(out, trials=trials, **typed), show, plan=plan)
+    options.refuse_typed("needs --trials", lambda name: name not in ("out", "as_json"))
+    show(audited(out))
+    return 0
 
 
 @options.command(
@@ -119,16 +116,13 @@ def rejudge_command(out: Path, *, plan: bool, **typed: Any) -> int:
     from videoautoarena.runs.api.analyses import rejudge
     from videoautoarena.runs.views.results.audit import rejudged_reports
 
-    job = rejudge.job(out, **typed)
-    if plan:
-        return ending.print_plan(job)
-    tally, found, _ = ending.played(job)
-    code = ending.job_ending(tally)
-    if found is not None and options.is_json():
-        options.print_json(found.to_json())
-    elif found is not None:
-        options.print_views(rejudged_reports(found))
-    return code
+    def show(found: RejudgeReport) -> None:
+        if options.is_json():
+            options.print_json(found.to_json())
+        else:
+            options.print_views(rejudged_reports(found))
+
+    return ending.finished(rejudge.job(out, **typed), show, plan=plan)
 
 
 @options.group("arena labels sample arena-out --n 200 --to labels.csv")

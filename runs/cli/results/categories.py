@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from videoautoarena.runs.cli.program import ending, options
 from videoautoarena.runs.formats.terminal import safe, say
+
+if TYPE_CHECKING:
+    from videoautoarena.runs.analysis.categories.check import CategoryCheck
+    from videoautoarena.runs.analysis.categories.tagging import TagTally
+    from videoautoarena.runs.analysis.realism.report import RealismReport
 
 EXIT_CODES = ending.exit_codes(
     "more than 5 % of the calls failed, or the classifier became unusable"
@@ -46,16 +51,13 @@ def tag_command(out: Path, *, plan: bool, **typed: Any) -> int:
     """
     from videoautoarena.runs.api.analyses import tag
 
-    job = tag.job(out, **typed)
-    if plan:
-        return ending.print_plan(job)
-    tally, found, _ = ending.played(job)
-    code = ending.job_ending(tally)
-    if code == 0:
-        say(f"to rate by them: arena leaderboard {safe(str(out))} --by question-category")
-    if found is not None:
+    def show(found: TagTally) -> None:
         lines = [f"{found.in_words}; {found.known:,} known before"]
         options.print_report(found.as_json(), lines)
+
+    code = ending.finished(tag.job(out, **typed), show, plan=plan)
+    if code == 0 and not plan:
+        say(f"to rate by them: arena leaderboard {safe(str(out))} --by question-category")
     return code
 
 
@@ -122,14 +124,11 @@ def check(
         return 0
     if against is None or to is not None:
         raise click.UsageError("give either --against or --to")
-    job = check_tags.job(out, against, **typed)
-    if plan:
-        return ending.print_plan(job)
-    tally, found, _ = ending.played(job)
-    code = ending.job_ending(tally)
-    if found is not None:
+
+    def show(found: CategoryCheck) -> None:
         options.print_viewed(found.to_json(), lambda: check_report(found))
-    return code
+
+    return ending.finished(check_tags.job(out, against, **typed), show, plan=plan)
 
 
 def _write(out: Path, to: Path, size: int, seed: int, *, force: bool) -> None:
@@ -233,11 +232,9 @@ def realism_command(out: Path, against: Path, *, difficulty: bool, plan: bool, *
         if typed["classifier"] is None:
             idle = options.OF_CALLS.union({"plan", "trust"}) - {"concurrency", "is_quiet"}
             options.refuse_typed("is for --classifier M and --difficulty", idle.__contains__)
-    job = realism.job(out, against, difficulty=difficulty, **typed)
-    if plan:
-        return ending.print_plan(job)
-    tally, found, _ = ending.played(job)
-    code = ending.job_ending(tally)
-    if found is not None:
+
+    def show(found: RealismReport) -> None:
         options.print_viewed(found.to_json(), lambda: realism_report(found), notes=True)
-    return code
+
+    job = realism.job(out, against, difficulty=difficulty, **typed)
+    return ending.finished(job, show, plan=plan)

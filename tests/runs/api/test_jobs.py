@@ -7,6 +7,10 @@ import csv
 import inspect
 import json
 import shutil
+import signal
+import subprocess
+import sys
+import time
 from dataclasses import fields
 from pathlib import Path
 from typing import Any
@@ -16,7 +20,7 @@ from langchain_openai import ChatOpenAI
 
 import videoautoarena as va
 from tests.support.clips import draw_folder
-from tests.support.loopback import Manners, Mishap, serving
+from tests.support.loopback import Manners, Mishap, serving, serving_apart
 from tests.support.played import invoke
 from tests.support.small_runs import play
 from tests.support.typed import Terminal
@@ -142,6 +146,42 @@ def test_a_chat_model_classifies_as_an_object_until_a_cap_and_the_same_call_goes
         assert questions == va.tag.plan(out, whole).known
         assert len(server.events("arrived")) == questions
     assert KEY.encode() not in (out / "run.sqlite").read_bytes()
+
+
+PROGRAM = """
+import sys, videoautoarena as va
+from langchain_openai import ChatOpenAI
+model = ChatOpenAI(model="examiner", base_url=sys.argv[2], api_key="k", max_retries=0)
+try:
+    tags = va.tag(sys.argv[1], model, concurrency=2)
+except va.Unfinished as why:
+    print(why.kind)
+else:
+    print(tags.to_json()["questions"], "tagged")
+"""
+
+
+@pytest.mark.slow
+def test_ctrl_c_lets_paid_calls_of_a_job_finish_and_the_same_call_goes_on(
+    out: Path, tmp_path: Path
+) -> None:
+    with serving_apart(tmp_path / "log", "--latency-s", "0.3", "0.5") as server:
+        line = [sys.executable, "-c", PROGRAM, str(out), server.openai_url]
+        before = committed_keys(out)
+        with subprocess.Popen(
+            line, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        ) as program:
+            until = time.monotonic() + 60
+            while len(committed_keys(out) - before) < 3 and time.monotonic() < until:
+                time.sleep(0.1)
+            program.send_signal(signal.SIGINT)
+            told, said = program.communicate(timeout=60)
+        assert told == "interrupted\n", said
+        assert "finishing" in said
+        assert len(committed_keys(out) - before) == len(server.events("arrived"))
+        again = subprocess.run(line, capture_output=True, text=True)
+        sent = len(server.events("arrived"))
+        assert again.stdout == f"{sent} tagged\n", again.stderr
 
 
 def test_calls_that_fail_too_often_are_told_and_asked_again_on_demand(
