@@ -43,6 +43,7 @@ from videoautoarena.runs.run.rundir.reader import counted, has_subtitles, run_fi
 from videoautoarena.runs.run.rundir.slots import Lineup, newcomers_among, next_generation
 from videoautoarena.runs.tournament.draws import newcomer_slots, past_battles
 from videoautoarena.runs.tournament.forecast import newcomers_left
+from videoautoarena.runs.tournament.past_calls import PastCalls
 from videoautoarena.runs.tournament.plan import Plan, plan_of
 from videoautoarena.runs.tournament.runner import Limits, RunSession
 
@@ -110,9 +111,11 @@ def plan_addition(out: Path, request: AddRequest) -> tuple[Plan, list[str]]:
     with Store.open(run_file(out), write=False) as store:
         request = _named_in_full(store, request)
         found = _addition(store, request)
-        check_caps(found.config, merged_caps(kept_caps(store), request.caps))
+        caps = merged_caps(kept_caps(store), request.caps)
+        check_caps(found.config, caps)
         config = priced(found.config)
-        plan = plan_of(config, newcomers_left(config, store, found.slots))
+        plan = plan_of(config, newcomers_left(config, store, found.slots), PastCalls.read())
+        plan = replace(plan, caps=caps)
         return plan, list(found.as_lines(request))
 
 

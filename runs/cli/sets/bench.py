@@ -20,7 +20,13 @@ from videoautoarena.runs.exchange.interop.exports import (
     export_set,
     formats_with,
 )
-from videoautoarena.runs.formats.terminal import print_result, safe, say, say_before_publishing
+from videoautoarena.runs.formats.terminal import (
+    print_result,
+    print_results,
+    safe,
+    say,
+    say_before_publishing,
+)
 
 if TYPE_CHECKING:
     from videoautoarena.runs.bench.format.reader import OpenBench
@@ -225,9 +231,11 @@ def _plan(opened: OpenBench[Any], asked: BenchOrder) -> int:
     from videoautoarena.runs.bench.kinds.scorings import scoring_of
 
     found = ending.run_async(scoring_of(opened).plan(opened, asked))
-    columns = shutil.get_terminal_size().columns
-    lines = () if options.is_json() else (*found.as_lines(), *found.as_table(columns))
-    options.print_report(found.as_json(), lines)
+    if options.is_json():
+        options.print_json(found.as_json())
+        return 0
+    print_results(found.as_lines())
+    options.print_rendered(found.as_view())
     return 0
 
 
