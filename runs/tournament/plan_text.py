@@ -46,8 +46,12 @@ BASIS_WORDS: Mapping[Basis, str] = {
     "guess": "a guess: no such calls were measured here yet",
 }
 """The same beside a bound."""
-_LEAST_NAME = 12
-_HEADS = ("role", "calls", "tokens in", "out", "expected", "90 % bound")
+_LEAST_NAME = 20
+"""Characters of a longer name that are shown in any case, where there is room for that."""
+_HEADS = ("role", "calls", "tokens in", "out", "expected", "90 % bound", "by")
+_WORDS = frozenset({"role", "by"})
+_DETAILS = frozenset({"tokens in", "out"})
+"""Columns that a narrow terminal does without."""
 
 
 def plan_view(plan: Plan, today: date | None = None) -> RenderableType:
@@ -147,28 +151,36 @@ class LinesView:
 
     def __init__(self, lines: Sequence[Line]) -> None:
         self._lines = lines
-        bases = {line.basis for line in lines if not line.is_offline}
-        # Where all rests on the same, that stands beside the bound.
-        self._heads = [*_HEADS, "by"] if len(bases) > 1 else [*_HEADS]
 
     def __rich_console__(
         self, console: Console, options: ConsoleOptions
     ) -> Iterator[RenderableType]:
-        """Yield a table whose longest names are cut, and no figure."""
+        """Yield a table; on a narrow terminal without tokens, and the longest names are cut."""
         del console
-        rows = [[*_cells(line)][: len(self._heads)] for line in self._lines]
-        foot = [*_totals(self._lines), ""][: len(self._heads)]
-        every = [self._heads, *rows, foot]
-        others = [max(map(len, column)) + 2 for column in zip(*every, strict=True)]
-        room = max(options.max_width - sum(others) - 2, _LEAST_NAME)
-        grid = Table(box=SIMPLE_HEAD, show_footer=True, pad_edge=False, padding=(0, 1, 0, 0))
+        columns = list(zip(_HEADS, *map(_cells, self._lines), _totals(self._lines), strict=True))
+        bases = {line.basis for line in self._lines if not line.is_offline}
+        # Where all rests on the same, that stands beside the bound.
+        if len(bases) < 2:
+            columns.pop()
+        names = [safe(line.alias) for line in self._lines]
+        room = _room(columns, options.max_width)
+        if room < min(_LEAST_NAME, max(map(len, names))):
+            columns = [one for one in columns if one[0] not in _DETAILS]
+            room = max(_room(columns, options.max_width), 1)
+        grid = Table(box=SIMPLE_HEAD, show_footer=True, pad_edge=False, padding=0)
         grid.add_column("model", "all", no_wrap=True)
-        for place, (head, last) in enumerate(zip(self._heads, foot, strict=True)):
-            is_figure = 0 < place < len(_HEADS)
-            grid.add_column(head, last, justify="right" if is_figure else "left", no_wrap=True)
-        for line, row in zip(self._lines, rows, strict=True):
-            grid.add_row(Text(one_line(safe(line.alias), room)), *row)
+        for head, *_, foot in columns:
+            side = "left" if head in _WORDS else "right"
+            grid.add_column(head, foot, justify=side, no_wrap=True)  # type: ignore[arg-type]
+        cells = zip(*(column[1:-1] for column in columns), strict=True)
+        for name, row in zip(names, cells, strict=True):
+            grid.add_row(Text(one_line(name, room)), *row)
         yield grid
+
+
+def _room(columns: Iterable[Sequence[str]], width: int) -> int:
+    """Return how many characters are left for names beside these columns."""
+    return width - 2 - sum(max(map(len, column)) + 1 for column in columns)
 
 
 def _cells(line: Line) -> Iterator[str]:
@@ -185,7 +197,7 @@ def _totals(lines: Sequence[Line]) -> Iterator[str]:
     yield ""
     yield f"{sum(line.calls for line in lines):,.0f}"
     yield from map(_tokens, billed_tokens(lines))
-    yield from (dollars(whole.expected_usd), dollars(whole.bound90_usd))
+    yield from (dollars(whole.expected_usd), dollars(whole.bound90_usd), "")
 
 
 class LineTotal(LineCosts):

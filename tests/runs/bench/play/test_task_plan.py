@@ -68,7 +68,7 @@ def said(plan: Any, name: str) -> float:
 
 def at_most(plan: Any, name: str) -> float:
     """Return the most that a plan says; of tokens it says none."""
-    return {"calls": sum(plan["calls_at_most"].values()), "cost_usd": plan["cost_usd_at_most"]}.get(
+    return {"calls": sum(plan["calls_at_most"].values()), "cost_usd": plan["bound90_usd"]}.get(
         name, math.inf
     )
 
