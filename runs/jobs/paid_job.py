@@ -257,16 +257,19 @@ class JobPlan(LineCosts):
 
 def plan_lines(
     config: RunConfig,
-    calls: Sequence[ExpectedCalls],
+    calls: Iterable[ExpectedCalls],
     store: Store | None,
     *,
     at_once: int = 1,
     price_factor: float = 1.0,
+    shares_frames: bool = False,
 ) -> tuple[Line, ...]:
     """Return what calls will take beyond those that are known, a line for each model and role.
 
-    `price_factor` is what is paid of a price, such as half of it for batches.
+    `price_factor` is what is paid of a price, such as half of it for batches. With `shares_frames`
+    all calls about a video show the same frames of it, which caches may have then.
     """
+    calls = list(calls)
     seen = KnownCalls.of(store.journal.latest(SAMPLE) if store else [], PastCalls.read())
     shown = {video for one in calls for video in one.videos}
     videos = len(shown) or len(calls)
@@ -312,6 +315,8 @@ def plan_lines(
         return found
 
     bare = sized({}).values()
+    if not shares_frames:
+        return tuple(bare)
     busy_s = sum(line.seconds for line in bare) / at_once
     return tuple(sized(prefix_reads(config, bare, videos=max(videos, 1), busy_s=busy_s)).values())
 
@@ -415,6 +420,8 @@ class PaidJob(ABC, Generic[Item, Outcome]):
     """Asks models about items through one journal."""
 
     AT_WORK: ClassVar = AT_WORK
+    SHARES_FRAMES: ClassVar = False
+    """Whether all its calls about a video show the same frames of it."""
     ROLE: ClassVar[Role | None] = None
     """The role of all calls, if they share one; it decides how many frames a call carries."""
     store: Store | None
@@ -464,7 +471,12 @@ class PaidJob(ABC, Generic[Item, Outcome]):
         open_ = sum(any(True for _ in self.forecast(item)) for item in self.items())
         at_once = max(1, min(self.order.concurrency, open_))
         lines = plan_lines(
-            self.config, calls, self.store, at_once=at_once, price_factor=self.price_factor
+            self.config,
+            calls,
+            self.store,
+            at_once=at_once,
+            price_factor=self.price_factor,
+            shares_frames=self.SHARES_FRAMES,
         )
         kept = NO_CAPS if self.store is None else kept_caps(self.store)
         caps = merged_caps(kept, self.order.caps)
