@@ -579,8 +579,11 @@ async def play_each(
     tally: JobTally,
     listeners: Listeners,
     at_work: int = AT_WORK,
+    as_sent: bool = False,
 ) -> None:
     """Play items in their order, several at once; `player` turns an asker into what plays one item.
+
+    What the calls took is kept for plans to come, `as_sent` as `measured_kinds` has it.
 
     An interrupt, a cap and a server that is gone let calls under way finish; `tally` says of it.
     """
@@ -594,5 +597,5 @@ async def play_each(
     finally:
         await asker.aclose()
     tally.end(asker, stopped=stopped)
-    if lost := remember_calls(journal, calling.config, after=before):
+    if lost := remember_calls(journal, calling.config, after=before, as_sent=as_sent):
         listeners.say(lost)

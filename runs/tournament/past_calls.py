@@ -21,6 +21,7 @@ from videoautoarena.memory.records.digests import digest
 from videoautoarena.memory.records.records import CallRow, Role
 from videoautoarena.memory.store.journal import Journal
 from videoautoarena.runs.formats.terminal import safe
+from videoautoarena.runs.run.config.disclosure import frames_of
 from videoautoarena.runs.run.config.run_config import RunConfig
 from videoautoarena.runs.run.config.state_files import read_state, rewriting, state_file
 from videoautoarena.runs.tournament.measures import (
@@ -38,6 +39,8 @@ MOST_CALLS = 4_000.0
 """Calls of a kind that count; older ones weigh less the more of newer ones there are."""
 MOST_KINDS = 500
 """Kinds that are kept: those that were measured last."""
+LATEST = 20_000
+"""The most calls of one process that are measured."""
 _DRAWS = frozenset(
     {"temperature", "top_p", "seed", "stop", "presence_penalty", "frequency_penalty", "stream"}
 )
@@ -56,7 +59,7 @@ class CallKind(NamedTuple):
     """Where it is served: servers count tokens by rules of their own."""
     role: Role
     frames: int
-    """About how many frames a call carries."""
+    """About how many frames a call carries at most; fewer of a video that has no more."""
     settings: str
     """Digest of what else decides how many tokens it takes: size of frames, limits, thinking."""
 
@@ -99,9 +102,18 @@ class PastCalls:
         return cls({one.kind: one.measure for one in held.kinds})
 
 
-def remember_calls(journal: Journal, config: RunConfig, *, after: int) -> str:
-    """Add what calls behind a place of a journal took; return why it could not be kept, or ""."""
-    found = measured_kinds(_behind(journal, after), config)
+def remember_calls(
+    journal: Journal, config: RunConfig, *, after: int, as_sent: bool = False
+) -> str:
+    """Add what calls behind a place of a journal took; return why it could not be kept, or "".
+
+    `as_sent` as `measured_kinds` has it.
+    """
+    if all(entry.is_offline for entry in config.cast.values()):
+        return ""
+    # The latest alone: a run may have millions, and reading each takes some time.
+    first = max(after, journal.last_place() - LATEST)
+    found = measured_kinds(_behind(journal, first), config, as_sent=as_sent)
     return keep_kinds(found) if found else ""
 
 
@@ -123,8 +135,14 @@ def keep_kinds(found: Mapping[CallKind, CallMeasure]) -> str:
     return ""
 
 
-def measured_kinds(rows: Iterable[CallRow], config: RunConfig) -> dict[CallKind, CallMeasure]:
-    """Return what calls took, by kind; those of stand-ins are left out."""
+def measured_kinds(
+    rows: Iterable[CallRow], config: RunConfig, *, as_sent: bool = False
+) -> dict[CallKind, CallMeasure]:
+    """Return what calls took, by kind; those of stand-ins are left out.
+
+    A call belongs to the most frames that the settings allow it, or, with `as_sent`, to those that
+    it was sent: on a bench, calls of one model may be allowed different ones.
+    """
     vectors: dict[CallKind, list[tuple[str, CallVector]]] = defaultdict(list)
     for row in rows:
         if row.alias not in config.cast or row.model.startswith("offline:"):
@@ -134,7 +152,9 @@ def measured_kinds(rows: Iterable[CallRow], config: RunConfig) -> dict[CallKind,
         # The name may have stood for another model, or another place, when the call was made.
         if taken is None or (model.resolved, model.endpoint) != (row.model, row.endpoint):
             continue
-        kind = kind_of(config, model, row.nonce.role, row.frames or 0)
+        role = row.nonce.role
+        frames = (row.frames or 0) if as_sent else frames_of(config, row.alias, role)
+        kind = kind_of(config, model, role, frames)
         vectors[kind].append((video_of(row.nonce.scope), taken))
     return {kind: CallMeasure.of(found) for kind, found in vectors.items()}
 

@@ -206,10 +206,11 @@ class Line:
 def basis_of(lines: Iterable[Line]) -> Basis | None:
     """Return what the expectation of lines rests on; None where nobody would bill a call."""
     billed = [line for line in lines if not line.is_offline and line.calls]
-    is_priced = all(line.usd is not None for line in billed)
+    is_priced = bool(known_sum(line.usd for line in billed))
     weights: dict[Basis, float] = {}
     for line in billed:
-        weight = (line.usd if is_priced else None) or line.input_tokens + line.output_tokens
+        tokens = line.input_tokens + line.output_tokens
+        weight = line.usd if is_priced and line.usd is not None else tokens
         weights[line.basis] = weights.get(line.basis, 0.0) + weight
     return weakest(weights)
 
@@ -726,7 +727,7 @@ def estimated(
     shown = min(frames, most)
     longest = words.most_text + most * (each.most + LABEL_TOKENS)
     count = CallCount(line.calls, line.calls_variance, videos)
-    known = seen.of_kind(config, model, line.role, frames=shown)
+    known = seen.of_kind(config, model, line.role, frames=most)
     if known is not None:
         return filled(model, line, count, *known, longest=longest, price_factor=price_factor)
     pictures = shown * (each.expected + LABEL_TOKENS / 2)

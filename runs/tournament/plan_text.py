@@ -259,7 +259,7 @@ def plan_cost_words(costs: LineCosts) -> str:
     if costs.expected_usd is not None and costs.basis is not None:
         basis = BASIS_WORDS[costs.basis]
         words += f", 90 % bound {dollars(costs.bound90_usd)} ({basis})"
-    return words + (f", cap {describe_caps(costs.caps)}" if costs.caps else "")
+    return words + (f", cap {describe_caps(costs.caps)}: calls stop below it" if costs.caps else "")
 
 
 def money_notice(plan: Plan) -> Iterator[str]:

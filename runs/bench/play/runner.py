@@ -323,6 +323,7 @@ async def _play_here(
             order=asked,
             tally=settled.tally,
             listeners=listeners,
+            as_sent=True,
         )
 
 
@@ -356,7 +357,7 @@ async def _play_elsewhere(
         )
     # The stack closes the first one again at its end, too, which is harmless.
     store = ready.held.enter_context(Store.open(file, write=True))
-    if lost := remember_calls(store.journal, work.cast.config, after=before):
+    if lost := remember_calls(store.journal, work.cast.config, after=before, as_sent=True):
         listeners.say(lost)
     await settled.add_known(work.pairs, Repetition(work, store))
     return store

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import multiprocessing
 import os
@@ -9,11 +10,16 @@ from pathlib import Path
 
 import pytest
 
+from tests.e2e.test_cap import ROSTER, brain
+from tests.runs.tournament.test_capped_runs import Stage
 from tests.support.ledger import FRAMES, Ledger
-from videoautoarena.memory.records.records import Usage
+from tests.support.loopback import serving
+from videoautoarena.memory.records.records import CallRow, Usage
+from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.run.config.run_config import RunConfig, resolve
 from videoautoarena.runs.run.config.run_request import RunRequest
 from videoautoarena.runs.tournament import past_calls
+from videoautoarena.runs.tournament.forecast import plan_ahead
 from videoautoarena.runs.tournament.past_calls import (
     MOST_CALLS,
     KnownCalls,
@@ -21,9 +27,10 @@ from videoautoarena.runs.tournament.past_calls import (
     keep_kinds,
     kind_of,
     measured_kinds,
+    remember_calls,
     weakest,
 )
-from videoautoarena.runs.tournament.plan import RemainingWork, plan_of
+from videoautoarena.runs.tournament.plan import Plan, RemainingWork, plan_of
 from videoautoarena.runs.tournament.plan_text import as_lines
 
 PRICE = "price = { input_usd = 1.0, output_usd = 4.0 }"
@@ -226,3 +233,57 @@ def test_a_whole_is_a_guess_where_a_tenth_of_it_is_one() -> None:
     assert weakest({"machine": 0.5, "run": 0.5}) == "machine"
     assert weakest({"guess": 0.0}) == "guess"
     assert weakest({}) is None
+
+
+@pytest.mark.slow
+def test_what_a_run_took_is_expected_of_the_next_one(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("LOOPBACK_KEY", "loopback-key")
+    with serving(home / "log", brain=brain) as server:
+        stage = Stage(home, server)
+        cast = {"models": ROSTER, "examiner": "examiner", "judge": ("judge",)}
+        asked = RunRequest(videos=stage.videos, config=stage.config, rounds=1, **cast)
+
+        def planned(name: str) -> Plan:
+            return plan_ahead(asked.model_copy(update={"out": home / name}), say=print)[0]
+
+        assert planned("a").basis == "guess"
+        first = stage.play(home / "a", rounds=1)
+        # What is left of a run that a cap ended goes by its own calls, where it has any.
+        stage.play(home / "b", rounds=1, max_usd=0.7 * first.spent.usd)
+        assert {line.basis for line in planned("b").lines} - {"machine"} == {"run"}
+        next_one = planned("c")
+    assert next_one.basis == "machine"
+    assert next_one.expected_usd == pytest.approx(first.spent.usd, rel=0.2)
+    assert first.spent.usd < (next_one.bound90_usd or 0.0)
+
+
+def test_no_more_than_the_latest_calls_of_a_process_are_read(
+    config: RunConfig, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(past_calls, "LATEST", 5)
+    rows = ledger(config).run(1, 1, name=1)
+    with Store.create(home / "calls.sqlite", {}) as store:
+        journal = store.journal
+
+        async def record(some: list[CallRow]) -> None:
+            for row in some:
+                await journal.record(row)
+
+        assert journal.last_place() == 0
+        asyncio.run(record(rows[:2]))
+        before = journal.last_place()
+        assert before == 2
+        assert not remember_calls(journal, config, after=before)
+        assert not PastCalls.read().kinds
+        asyncio.run(record(rows[2:]))
+        assert not remember_calls(journal, config, after=before)
+    assert sum(one.calls for one in PastCalls.read().kinds.values()) == 5
+
+
+def test_on_a_bench_a_call_belongs_to_the_frames_that_it_was_sent(config: RunConfig) -> None:
+    rows = ledger(config).run(1, 1, name=1)
+    fewer = [row.model_copy(update={"frames": 2}) for row in rows]
+    assert {kind.frames for kind in measured_kinds(fewer, config)} == {FRAMES}
+    assert {kind.frames for kind in measured_kinds(fewer, config, as_sent=True)} == {2}
