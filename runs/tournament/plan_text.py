@@ -46,6 +46,8 @@ BASIS_WORDS: Mapping[Basis, str] = {
     "guess": "a guess: no such calls were measured here yet",
 }
 """The same beside a bound."""
+_LEAST_CALLS = 0.05
+"""Expected calls of a line that is shown."""
 _LEAST_NAME = 20
 """Characters of a longer name that are shown in any case, where there is room for that."""
 _HEADS = ("role", "calls", "tokens in", "out", "expected", "90 % bound", "by")
@@ -69,11 +71,15 @@ def plan_view(plan: Plan, today: date | None = None) -> RenderableType:
         parts += [LinesView(plan.lines)]
     if plan.sizes:
         parts += [Text("What an answer takes with these models:"), sizes_view(plan.sizes)]
-    prices = prices_of(plan.prices, today)
-    sampled = about_sampling(plan.sampling)
-    for note in (*_worth(plan), sampled, *prices, *plan.notes, *lacks_of(plan.lacking)):
-        parts.append(NoteView(note))
-    return Group(*parts)
+    notes = [
+        *cap_notice(plan, SpendCaps(usd=plan.caps.usd), SpendCaps(usd=plan.spent_usd)),
+        *_worth(plan),
+        about_sampling(plan.sampling),
+        *prices_of(plan.prices, today),
+        *plan.notes,
+        *lacks_of(plan.lacking),
+    ]
+    return Group(*parts, *map(NoteView, notes))
 
 
 def as_lines(plan: Plan, columns: int, today: date | None = None) -> list[str]:
@@ -121,6 +127,8 @@ def figures_view(
     sure = "" if costs.basis is None else BASIS_WORDS[costs.basis]
     if costs.basis != "guess":
         sure = f"nine of ten stay below, {sure}"
+    elif len(_bases(costs.lines)) > 1:
+        sure = "partly a guess, as the table says"
     grid.add_row("90 % bound", dollars(costs.bound90_usd), took_most, Text(sure))
     cap = dollars(costs.caps.usd) if costs.caps.usd is not None else ""
     grid.add_row(
@@ -150,17 +158,18 @@ class LinesView:
     """What each model needs in each role, and the total."""
 
     def __init__(self, lines: Sequence[Line]) -> None:
-        self._lines = lines
+        self._every = lines
+        # What only a repair would call is in the figures, and would be noise here.
+        self._lines = [line for line in lines if line.calls >= _LEAST_CALLS] or lines
 
     def __rich_console__(
         self, console: Console, options: ConsoleOptions
     ) -> Iterator[RenderableType]:
         """Yield a table; on a narrow terminal without tokens, and the longest names are cut."""
         del console
-        columns = list(zip(_HEADS, *map(_cells, self._lines), _totals(self._lines), strict=True))
-        bases = {line.basis for line in self._lines if not line.is_offline}
+        columns = list(zip(_HEADS, *map(_cells, self._lines), _totals(self._every), strict=True))
         # Where all rests on the same, that stands beside the bound.
-        if len(bases) < 2:
+        if len(_bases(self._lines)) < 2:
             columns.pop()
         names = [safe(line.alias) for line in self._lines]
         room = _room(columns, options.max_width)
@@ -176,6 +185,11 @@ class LinesView:
         for name, row in zip(names, cells, strict=True):
             grid.add_row(Text(one_line(name, room)), *row)
         yield grid
+
+
+def _bases(lines: Iterable[Line]) -> set[Basis]:
+    """Return on what lines rest that somebody bills."""
+    return {line.basis for line in lines if not line.is_offline and line.calls >= _LEAST_CALLS}
 
 
 def _room(columns: Iterable[Sequence[str]], width: int) -> int:
