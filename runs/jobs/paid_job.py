@@ -212,7 +212,7 @@ class JobPlan(LineCosts):
             "lines": [line.to_json() for line in self.lines],
             "calls": round(self.calls, 1),
             "calls_at_most": self.most_calls,
-            "cost_usd": self.expected_usd,
+            "cost_usd": self.cost_usd,
             "expected_usd": self.expected_usd,
             "bound90_usd": self.bound90_usd,
             "cap_usd": self.cap_usd,

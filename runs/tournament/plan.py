@@ -250,6 +250,11 @@ class LineCosts:
         return rounded(known_sum(line.usd for line in self.lines))
 
     @property
+    def cost_usd(self) -> float | None:
+        """The same as `expected_usd`."""
+        return self.expected_usd
+
+    @property
     def bound90_usd(self) -> float | None:
         """Dollars that nine of ten such plans stay below; None if any price is unknown."""
         return rounded(bound90_of(self.lines))
@@ -304,11 +309,6 @@ class Costing(LineCosts):
     def output_tokens(self) -> int | None:
         """Expected tokens out, stand-ins left out; None if only those play."""
         return _whole(billed_tokens(self.lines)[1])
-
-    @property
-    def cost_usd(self) -> float | None:
-        """The same as `expected_usd`."""
-        return self.expected_usd
 
 
 @dataclass(frozen=True)

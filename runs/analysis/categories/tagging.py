@@ -99,11 +99,6 @@ class TagPlan(JobPlan):
         """One a question."""
         return self.most_calls
 
-    @property
-    def cost_usd(self) -> float | None:
-        """The same as `expected_usd`."""
-        return self.expected_usd
-
     def headlines(self) -> Iterator[str]:
         """Yield how many questions and calls there are."""
         yield (

@@ -109,11 +109,6 @@ class GradingPlan(JobPlan):
     elsewhere: int
     """Real questions about no video of the run, which cannot be graded."""
 
-    @property
-    def cost_usd(self) -> float | None:
-        """The same as `expected_usd`."""
-        return self.expected_usd
-
     def headlines(self) -> Iterator[str]:
         """Yield how many questions and calls there are."""
         yield (
