@@ -129,6 +129,7 @@ def test_expectations_are_measured_as_soon_as_there_is_something(config: RunConf
     assert judge.is_measured
     assert judge.input_tokens == pytest.approx(judge.calls * 500)
     assert (judge.basis, plan.basis) == ("run", "guess")
+    assert "partly a guess, as the table says" in "".join(as_lines(plan, 200))
     (shown,) = (line for line in as_lines(plan, 200) if " judge " in line)
     assert shown.split()[-2:] == ["this", "run"]
 
