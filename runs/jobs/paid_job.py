@@ -261,13 +261,11 @@ def plan_lines(
     store: Store | None,
     *,
     at_once: int = 1,
-    price_factor: float = 1.0,
     shares_frames: bool = False,
 ) -> tuple[Line, ...]:
     """Return what calls will take beyond those that are known, a line for each model and role.
 
-    `price_factor` is what is paid of a price, such as half of it for batches. With `shares_frames`
-    all calls about a video show the same frames of it, which caches may have then.
+    With `shares_frames` all calls about a video show the same frames of it, which caches may have.
     """
     calls = list(calls)
     seen = KnownCalls.of(store.journal.latest(SAMPLE) if store else [], PastCalls.read())
@@ -308,7 +306,6 @@ def plan_lines(
                 videos=videos,
                 frames=one.frames,
                 reads=reads,
-                price_factor=price_factor,
             )
             before = found.get((one.alias, one.role))
             found[one.alias, one.role] = line if before is None else before.plus(line)
@@ -437,8 +434,6 @@ class PaidJob(ABC, Generic[Item, Outcome]):
     tally: JobTally = field(default_factory=JobTally)
     left: Sequence[Item] = ()
     """Items of which something is left."""
-    price_factor: float = 1.0
-    """What is paid of a price, as its plan reckons: half of it for batches."""
 
     def items(self) -> Sequence[Item]:
         """Return what is to be played; what is known may be among it, and calls nobody."""
@@ -475,7 +470,6 @@ class PaidJob(ABC, Generic[Item, Outcome]):
             calls,
             self.store,
             at_once=at_once,
-            price_factor=self.price_factor,
             shares_frames=self.SHARES_FRAMES,
         )
         kept = NO_CAPS if self.store is None else kept_caps(self.store)

@@ -169,6 +169,15 @@ class Line:
         """Whether its tokens are those that calls of this run took so far."""
         return self.basis == "run"
 
+    def at_share(self, share: float) -> Line:
+        """Return it where so much is paid of every price, such as half of it in batches."""
+        return replace(
+            self,
+            usd=None if self.usd is None else self.usd * share,
+            spread=self.spread.times(share),
+            most_call_usd=self.most_call_usd * share,
+        )
+
     def plus(self, other: Line) -> Line:
         """Return it with the calls of another one of its model and role."""
         return replace(
@@ -713,12 +722,10 @@ def estimated(
     videos: float,
     frames: float = math.inf,
     reads: PrefixReads = MappingProxyType({}),
-    price_factor: float = 1.0,
 ) -> Line:
     """Return a line with its tokens and dollars, measured if such calls were made before.
 
-    `frames` is how many a call is expected to carry, if fewer than the most; `price_factor` is what
-    is paid of a price, such as half of it for batches.
+    `frames` is how many a call is expected to carry, if fewer than the most.
     """
     model = config.model_of(line.alias)
     words = WORDS[line.role]
@@ -729,7 +736,7 @@ def estimated(
     count = CallCount(line.calls, line.calls_variance, videos)
     known = seen.of_kind(config, model, line.role, frames=most)
     if known is not None:
-        return filled(model, line, count, *known, longest=longest, price_factor=price_factor)
+        return filled(model, line, count, *known, longest=longest)
     pictures = shown * (each.expected + LABEL_TOKENS / 2)
     said = words.reply * (THOUGHT if thinks(model, line.role) else 1)
     usage = stated_usage(
@@ -738,7 +745,7 @@ def estimated(
         beginning=_SYSTEM_TOKENS + pictures,
         reads=reads.get((line.alias, most)),
     )
-    return filled(model, line, count, usage, longest=longest, price_factor=price_factor)
+    return filled(model, line, count, usage, longest=longest)
 
 
 _THINKING = frozenset(
@@ -781,7 +788,6 @@ def filled(
     basis: Basis = "guess",
     *,
     longest: float,
-    price_factor: float = 1.0,
 ) -> Line:
     """Return a line with its tokens and dollars, by calls that were measured or a stated one.
 
@@ -808,7 +814,7 @@ def filled(
     rates = rates_of(model, once)
     usd, spread = (None, NO_SPREAD)
     if rates is not None:
-        usd, spread = sum_of(np.array([*rates, 0.0]) * price_factor)
+        usd, spread = sum_of(np.array([*rates, 0.0]))
     seconds, seconds_spread = sum_of(_SECONDS)
     most = most_usd(model, input_tokens=round(longest), output_tokens=limit)
     return replace(
@@ -819,7 +825,7 @@ def filled(
         spread=spread,
         seconds=seconds,
         seconds_spread=seconds_spread,
-        most_call_usd=(most or 0.0) * price_factor,
+        most_call_usd=most or 0.0,
         longest_tokens=round(longest) + limit,
         basis=basis,
         is_offline=model.is_offline,

@@ -125,8 +125,6 @@ class Forecast:
     """What calls took in past runs on this machine."""
     concurrency: int = 1
     """Calls under way at once."""
-    price_factor: float = 1.0
-    """What is paid of a price: half of it for batches."""
     _counts: dict[str, int] = field(default_factory=dict, init=False, repr=False)
 
     def lines(self, asks: Sequence[PlannedCall], items: Sequence[Any]) -> list[Line]:
@@ -200,7 +198,6 @@ class Forecast:
             CallCount(calls, variance, videos),
             *known,
             longest=max(one.size.most_read for one in asked),
-            price_factor=self.price_factor,
         )
 
     def _means(self, one: _ExpectedCall) -> tuple[float, float, float, float]:

@@ -106,7 +106,9 @@ def bills_after_past_runs(config: RunConfig, kind: str, home: Path, *, past: int
                     for alias, role, repaired in (("ant", "contestant", 0), ("owl", "judge", 0.02))
                     for _ in range(8)
                 ]
-                plan = JobPlan(plan_lines(config, calls, None, price_factor=0.5), 0, ())
+                plan = JobPlan(
+                    tuple(line.at_share(0.5) for line in plan_lines(config, calls, None)), 0, ()
+                )
                 rows = server.answers(12, 8, name=2)
             else:
                 assert not keep_kinds(measured_kinds(server.run(past, ROUNDS, name=1), config))
