@@ -482,8 +482,8 @@ def plan_of(
     notes = tuple(_notes(config, lines, _rates(config, work.rows), past))
     sizes: tuple[AnswerSize, ...] = ()
     if sized and not config.offline:
-        rates = work.rows
-        sizes = tuple(_size(config, count, rates, seen, concurrency) for count in ANSWER_VIDEOS)
+        rows = work.rows
+        sizes = tuple(_size(config, count, rows, seen, concurrency) for count in ANSWER_VIDEOS)
     return Plan(
         lines=lines,
         prices=sources,
@@ -700,8 +700,9 @@ def prefix_reads(
     found = {}
     for (alias, frames), count in calls.items():
         caching = config.model_of(alias).maker.caching
-        if frames and (one := prefix_read(caching, count / videos, busy_s=busy_s)):
-            found[alias, frames] = one
+        read = prefix_read(caching, count / videos, busy_s=busy_s) if frames else None
+        if read is not None:
+            found[alias, frames] = read
     return found
 
 
@@ -812,7 +813,8 @@ def filled(
         written_tokens=round(written),
     )
     rates = rates_of(model, once)
-    usd, spread = (None, NO_SPREAD)
+    usd: float | None = None
+    spread = NO_SPREAD
     if rates is not None:
         usd, spread = sum_of(np.array([*rates, 0.0]))
     seconds, seconds_spread = sum_of(_SECONDS)
