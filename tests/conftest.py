@@ -112,6 +112,12 @@ def sealed_environment(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Pat
         yield home
 
 
+@pytest.fixture(autouse=True)
+def _no_past_calls() -> None:
+    """Let no plan go by what calls of earlier tests took, which is kept for the whole machine."""
+    (Path(os.environ["XDG_STATE_HOME"]) / "videoautoarena" / "calls.json").unlink(missing_ok=True)
+
+
 @pytest.fixture(scope="session", autouse=True)
 def heard_interrupts() -> Iterator[None]:
     """Let commands and their children hear Ctrl-C, also where a shell's `&` has ignored it."""

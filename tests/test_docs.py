@@ -232,12 +232,12 @@ def test_what_the_readme_says_an_answer_takes_is_what_a_plan_says() -> None:
     two = ("openai:gpt-4o", "google_genai:gemini-2.5-flash")
     more = ("openai:gpt-4.1-mini", "openai:gpt-4o-mini", "google_genai:gemini-2.5-pro")
     rows = re.findall(
-        r"^\| ([^|]+) \| (\d) \| (\d+) \| (\d) \| (\d+) \| ([\d.]+) \| ([^|]+) \|$",
+        r"^\| ([^|]+) \| (\d) \| (\d+) \| (\d) \| (\d+) \| ([\d.]+) \| ([\d.]+) \| ([^|]+) \|$",
         README.read_text(),
         re.MULTILINE,
     )
     assert len(rows) == 5
-    for asked, *counts, dollars, time in rows:
+    for asked, *counts, dollars, bound, time in rows:
         models, videos, rounds, battles = map(int, counts)
         first = 3 * videos
         assert battles == first * rounds
@@ -248,7 +248,8 @@ def test_what_the_readme_says_an_answer_takes_is_what_a_plan_says() -> None:
         ).config
         plan = plan_of(config, RemainingWork(first, battles - first, videos, rounds=rounds))
         # Prices change with their table, and a reader plans anyway.
-        assert 0.5 < (plan.cost_usd or 0.0) / float(dollars) < 2.0
+        assert 0.5 < (plan.expected_usd or 0.0) / float(dollars) < 2.0
+        assert 0.5 < (plan.bound90_usd or 0.0) / float(bound) < 2.0
         assert roughly(plan.duration_s or 0.0) == time
 
 

@@ -81,6 +81,34 @@ def cost_of(model: Model, usage: Usage, reported: float | None = None) -> CallCo
     return _priced(model, price_of(model), usage)
 
 
+class TokenRates(NamedTuple):
+    """Dollars a token, by how a call took it."""
+
+    fresh_usd: float
+    """Input that came from no cache and went into none."""
+    cached_usd: float
+    written_usd: float
+    output_usd: float
+
+
+def rates_of(model: Model, usage: Usage) -> TokenRates | None:
+    """Return what each token of a call of this size costs; None if no price is known.
+
+    Where prices rise with a call's length, all rates are so much higher than the lowest as the call
+    costs more by them.
+    """
+    price = price_of(model)
+    if price is None:
+        return None
+    cached_usd = price.input_usd if price.cached_usd is None else price.cached_usd
+    written_usd = price.input_usd if price.written_usd is None else price.written_usd
+    rates = (price.input_usd, cached_usd, written_usd, price.output_usd)
+    least = _by(price, usage)
+    costs = _priced(model, price, usage).usd
+    above = costs / least if costs is not None and least else 1.0
+    return TokenRates(*(rate * above / _MILLION for rate in rates))
+
+
 def _priced(model: Model, price: Price | None, usage: Usage) -> CallCost:
     """Return what a call of these tokens costs at a model's price."""
     if usage.input_tokens is None or usage.output_tokens is None or price is None:

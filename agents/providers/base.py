@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, TypeAlias
 
 from videoautoarena.memory.records.errors import BadInput
 from videoautoarena.memory.records.records import ReplyFormat, Role, TokenField, VideoFrames
@@ -22,6 +22,8 @@ COMMON = (
     *("presence_penalty", "frequency_penalty"),
 )
 """Sampling parameters that most providers take, by LangChain's names."""
+Caching: TypeAlias = Literal["implicit", "marks", "none"]
+"""How servers come to keep the beginning of a call: by themselves, up to a mark, or not at all."""
 
 
 class ModelSettings(Protocol):
@@ -132,12 +134,14 @@ class Provider:
     """Top-level packages whose exceptions are those of its client, and no bugs of ours."""
     price_list: str = ""
     """What genai-prices calls whoever serves its home; empty if it lists no prices of it."""
-    caching: Literal["implicit", "marks", "none"] = "none"
-    """Whether its servers cache the beginnings of prompts: by themselves, where one is marked, or
-    not that anybody knows."""
     frame_tokens: tuple[tuple[str, str | None, FrameTokens], ...] = ()
     """Beginning of a model's name, its `detail` or None for any, and what a frame counts as then;
     the first that fits holds."""
+    caching: Caching = "none"
+    """How its servers keep the beginning of a call for those that begin alike."""
+    batches: str = ""
+    """Protocol of its batches, at half the price: `openai`, `gemini` or `anthropic`; empty if it
+    has none that is known here."""
     embeddings: str = ""
     """Path of its LangChain class of embeddings; empty if it has none."""
     embedding_settings: Mapping[str, Any] = field(default_factory=dict)

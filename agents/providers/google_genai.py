@@ -106,10 +106,11 @@ GOOGLE_GENAI = _GoogleGenAI(
     parameters=(*COMMON, "top_k", "thinking_budget", "thinking_level", "media_resolution"),
     details=tuple(_RESOLUTIONS),
     reply_formats=("json_schema", "json_object"),
-    caching="implicit",
     can_splice=True,
     packages=("google", "langchain_google_genai"),
     price_list="google",
+    caching="implicit",
+    batches="gemini",
     frame_tokens=(
         ("gemini-2", None, FrameTokens(258, 1_120)),
         ("", None, FrameTokens(1_120, 1_120)),

@@ -171,6 +171,7 @@ OPENAI = OpenAIProtocol(
     base_names=("OPENAI_BASE_URL", "OPENAI_API_BASE"),
     price_list="openai",
     caching="implicit",
+    batches="openai",
     frame_tokens=(
         ("gpt-4o-mini", "low", FrameTokens(2_833, 2_833)),
         ("", "low", FrameTokens(85, 85)),

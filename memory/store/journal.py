@@ -381,6 +381,10 @@ class Journal(RunTables):
             for alias, role, reply, ending, failure, late, blind, calls in found
         ]
 
+    def last_place(self) -> int:
+        """Return the place of the call that was recorded last; 0 before any."""
+        return int((self._reader.row("SELECT max(place) FROM calls") or (None,))[0] or 0)
+
     def after(self, place: int, *, most: int = -1) -> tuple[int, list[CallRow]]:
         """Return calls behind a place, 0 for the first, and the place of the last of them."""
         sql = f"SELECT place, {_COLUMNS} FROM calls WHERE place > ? ORDER BY place LIMIT ?"

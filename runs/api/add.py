@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from pydantic import Field
@@ -46,6 +46,7 @@ from videoautoarena.runs.run.rundir.slots import Lineup, newcomers_among, next_g
 from videoautoarena.runs.tournament.draws import newcomer_slots, past_battles
 from videoautoarena.runs.tournament.forecast import newcomers_left
 from videoautoarena.runs.tournament.opening import says_what_to_play, typed_limits
+from videoautoarena.runs.tournament.past_calls import PastCalls
 from videoautoarena.runs.tournament.plan import Plan, plan_of
 from videoautoarena.runs.tournament.runner import Engine, RunSession
 
@@ -121,9 +122,11 @@ def plan_addition(request: AddRequest) -> tuple[Plan, list[str]]:
     with Store.open(run_file(request.out), write=False) as store:
         request = _named_in_full(store, request)
         found = _addition(store, request)
-        check_caps(found.config, merged_caps(kept_caps(store), _caps(request)))
+        caps = merged_caps(kept_caps(store), _caps(request))
+        check_caps(found.config, caps)
         config = priced(found.config)
-        plan = plan_of(config, newcomers_left(config, store, found.slots))
+        plan = plan_of(config, newcomers_left(config, store, found.slots), PastCalls.read())
+        plan = replace(plan, caps=caps)
         return plan, list(found.as_lines(request))
 
 

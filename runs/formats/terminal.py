@@ -23,7 +23,7 @@ import click
 from typing_extensions import Buffer
 
 if TYPE_CHECKING:
-    from rich.console import Console
+    from rich.console import Console, RenderableType
 
 
 _WIDE = 10_000
@@ -78,6 +78,18 @@ def whole_lines() -> Console:
     if not console.is_terminal:
         console.width = _WIDE
     return console
+
+
+def rendered(view: RenderableType, columns: int) -> list[str]:
+    """Return what is shown on a terminal of so many columns as plain lines, without colours."""
+    from rich.console import Console
+
+    text = io.StringIO()
+    console = Console(
+        file=text, width=columns, color_system=None, highlight=False, emoji=False, markup=False
+    )
+    console.print(view)
+    return [line.rstrip() for line in text.getvalue().splitlines()]
 
 
 def say(text: str) -> None:

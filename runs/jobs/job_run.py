@@ -70,6 +70,7 @@ class JobRun:
 class RunJob(PaidJob[Item, Outcome]):
     """A paid job about a run, whose calls stand in the run's own journal."""
 
+    SHARES_FRAMES = True
     job_run: JobRun
 
 

@@ -38,7 +38,6 @@ from videoautoarena.runs.console.progress.listeners import OnProgress, progress
 from videoautoarena.runs.console.progress.otlp import recorded
 from videoautoarena.runs.formats.record_json import record_json
 from videoautoarena.runs.formats.terminal import safe
-from videoautoarena.runs.formats.words import dollars
 from videoautoarena.runs.run.config.disclosure import judges_notice
 from videoautoarena.runs.run.config.run_config import RunConfig
 from videoautoarena.runs.run.config.stopping_rule import NO_CAPS, keep_caps, kept_caps, merged_caps
@@ -52,14 +51,18 @@ from videoautoarena.runs.run.rundir.context import (
 )
 from videoautoarena.runs.run.rundir.frames import WHOLE, RunFrames, Spans
 from videoautoarena.runs.run.rundir.reader import counted, has_subtitles
+from videoautoarena.runs.tournament.past_calls import KnownCalls, PastCalls, remember_calls
 from videoautoarena.runs.tournament.plan import (
     SAMPLE,
     Line,
+    LineCosts,
+    PrefixReads,
+    chance_variance,
     estimated,
-    known_sum,
-    measured,
-    takes_words,
+    prefix_reads,
+    slower,
 )
+from videoautoarena.runs.tournament.plan_text import plan_cost_words, takes_words
 
 AT_WORK = 2
 """Items in hand for each call that may be under way: the next one is worded meanwhile."""
@@ -203,7 +206,7 @@ class ExpectedCalls(NamedTuple):
 
 
 @dataclass(frozen=True)
-class JobPlan:
+class JobPlan(LineCosts):
     """What a job will take, before anything is sent."""
 
     lines: tuple[Line, ...]
@@ -213,6 +216,8 @@ class JobPlan:
     """What leaves the machine."""
     at_once: int = 1
     """Calls under way at once."""
+    caps: SpendCaps = NO_CAPS
+    """The caps that would hold."""
 
     @property
     def calls(self) -> float:
@@ -234,16 +239,6 @@ class JobPlan:
         return +most
 
     @property
-    def usd(self) -> float | None:
-        """Expected cost; None if a price is unknown."""
-        return known_sum(line.usd for line in self.lines)
-
-    @property
-    def most_usd(self) -> float | None:
-        """The most that it can cost; None if a price is unknown."""
-        return known_sum(line.most_usd for line in self.lines)
-
-    @property
     def duration_s(self) -> float | None:
         """How long it is expected to take; None if only stand-ins are called, or nobody."""
         lines = [line for line in self.lines if not line.is_offline]
@@ -255,9 +250,15 @@ class JobPlan:
             "lines": [line.to_json() for line in self.lines],
             "calls": round(self.calls, 1),
             "calls_at_most": self.most_calls,
-            "cost_usd": self.usd,
-            "cost_usd_at_most": self.most_usd,
+            "cost_usd": self.cost_usd,
+            "expected_usd": self.expected_usd,
+            "bound90_usd": self.bound90_usd,
+            "cap_usd": self.cap_usd,
+            "basis": self.basis,
             "duration_s": None if self.duration_s is None else round(self.duration_s),
+            "duration_bound90_s": None
+            if self.duration_s is None
+            else round(self.duration_s * slower(self.lines)),
             "known": self.known,
             "notices": list(self.notices),
         }
@@ -266,7 +267,7 @@ class JobPlan:
         """Return what follows the number of calls: their cost, where somebody bills them."""
         if not self.most_calls or all(line.is_offline for line in self.lines):
             return ""
-        return f"; expected cost {dollars(self.usd)}, at most {dollars(self.most_usd)}"
+        return f"; {plan_cost_words(self)}"
 
     @property
     def known_words(self) -> str:
@@ -282,10 +283,7 @@ class JobPlan:
         if not self.lines:
             yield "nothing is left to be called"
             return
-        yield (
-            f"about {self.calls:,.0f} calls of {safe(self.lines[0].alias)}, at most "
-            f"{self.most_calls:,}{self.cost_words()}"
-        )
+        yield (f"about {self.calls:,.0f} calls of {safe(self.lines[0].alias)}{self.cost_words()}")
         if self.duration_s is not None:
             yield takes_words(self.duration_s, self.at_once)
 
@@ -296,11 +294,23 @@ class JobPlan:
 
 
 def plan_lines(
-    config: RunConfig, calls: Iterable[ExpectedCalls], store: Store | None
+    config: RunConfig,
+    calls: Iterable[ExpectedCalls],
+    store: Store | None,
+    *,
+    at_once: int = 1,
+    shares_frames: bool = False,
 ) -> tuple[Line, ...]:
-    """Return what calls will take beyond those that are known, a line for each model and role."""
-    seen = measured(store.journal.latest(SAMPLE) if store else [])
+    """Return what calls will take beyond those that are known, a line for each model and role.
+
+    With `shares_frames` all calls about a video show the same frames of it, which caches may have.
+    """
+    calls = list(calls)
+    seen = KnownCalls.of(store.journal.latest(SAMPLE) if store else [], PastCalls.read())
+    shown = {video for one in calls for video in one.videos}
+    videos = len(shown) or len(calls)
     alike: dict[tuple[str, Role, float], ExpectedCalls] = {}
+    chances = Counter[tuple[str, Role, float]]()
     for one in calls:
         # What a call takes follows from model, role and frames, so calls alike in these are sized
         # once.
@@ -311,30 +321,39 @@ def plan_lines(
             at_most=was.at_most + one.at_most,
             known=was.known + one.known,
         )
-    found: dict[tuple[str, Role], Line] = {}
-    for one in alike.values():
-        # Repairs make the journal know more calls than were expected; that makes no other call
-        # cheaper.
-        expected = max(one.expected - one.known, 0.0)
-        line = Line(one.alias, one.role, expected, max(one.at_most - one.known, 0))
-        line = estimated(config, line, seen, frames=one.frames)
-        before = found.get((one.alias, one.role))
-        found[one.alias, one.role] = line if before is None else _sum(before, line)
-    return tuple(found.values())
+        # What stands behind whole calls, such as .02 of a repair, comes by chance.
+        chances[kind] += one.expected % 1  # type: ignore[assignment]
 
+    def sized(reads: PrefixReads) -> dict[tuple[str, Role], Line]:
+        found: dict[tuple[str, Role], Line] = {}
+        for kind, one in alike.items():
+            # Repairs make the journal know more calls than were expected; that makes no other call
+            # cheaper.
+            expected = max(one.expected - one.known, 0.0)
+            line = Line(
+                one.alias,
+                one.role,
+                expected,
+                max(one.at_most - one.known, 0),
+                calls_variance=chance_variance(min(chances[kind], expected)),
+            )
+            line = estimated(
+                config,
+                line,
+                seen,
+                videos=videos,
+                frames=one.frames,
+                reads=reads,
+            )
+            before = found.get((one.alias, one.role))
+            found[one.alias, one.role] = line if before is None else before.plus(line)
+        return found
 
-def _sum(one: Line, other: Line) -> Line:
-    return replace(
-        one,
-        calls=one.calls + other.calls,
-        most_calls=one.most_calls + other.most_calls,
-        input_tokens=one.input_tokens + other.input_tokens,
-        output_tokens=one.output_tokens + other.output_tokens,
-        usd=known_sum((one.usd, other.usd)),
-        most_usd=known_sum((one.most_usd, other.most_usd)),
-        seconds=one.seconds + other.seconds,
-        longest_tokens=max(one.longest_tokens, other.longest_tokens),
-    )
+    bare = sized({}).values()
+    if not shares_frames:
+        return tuple(bare)
+    busy_s = sum(line.seconds for line in bare) / at_once
+    return tuple(sized(prefix_reads(config, bare, videos=max(videos, 1), busy_s=busy_s)).values())
 
 
 def answered_in(store: Store | None) -> Counter[tuple[str, str]]:
@@ -436,6 +455,8 @@ class PaidJob(ABC, Generic[Item, Outcome]):
     """Asks models about items through one journal."""
 
     AT_WORK: ClassVar = AT_WORK
+    SHARES_FRAMES: ClassVar = False
+    """Whether all its calls about a video show the same frames of it."""
     ROLE: ClassVar[Role | None] = None
     """The role of all calls, if they share one; it decides how many frames a call carries."""
     store: Store | None
@@ -482,8 +503,16 @@ class PaidJob(ABC, Generic[Item, Outcome]):
         # estimate.
         open_ = sum(any(True for _ in self.forecast(item)) for item in self.items())
         at_once = max(1, min(self.order.concurrency, open_))
-        lines = plan_lines(self.config, calls, self.store)
-        plan = JobPlan(lines, self.tally.known, (), at_once)
+        lines = plan_lines(
+            self.config,
+            calls,
+            self.store,
+            at_once=at_once,
+            shares_frames=self.SHARES_FRAMES,
+        )
+        kept = NO_CAPS if self.store is None else kept_caps(self.store)
+        caps = merged_caps(kept, self.order.caps)
+        plan = JobPlan(lines, self.tally.known, (), at_once, caps)
         most = plan.calls_at_most
         notices = judges_notice(
             self.config,
@@ -587,11 +616,16 @@ async def play_each(
     tally: JobTally,
     listeners: Listeners,
     at_work: int = AT_WORK,
+    as_sent: bool = False,
 ) -> None:
     """Play items in their order, several at once; `player` turns an asker into what plays one item.
 
+    What the calls took is kept for plans to come, `as_sent` as `measured_kinds` has it.
+
     An interrupt, a cap and a server that is gone let calls under way finish; `tally` says of it.
     """
+    journal = calling.store.journal
+    before = journal.last_place()
     async with recorded(listeners, calling.config, tally.unit) as heard:
         asker = draining_asker(calling, tally, pace=order, hear=partial(pass_on, listeners=heard))
         workers = min(len(items), at_work * order.concurrency)
@@ -601,3 +635,5 @@ async def play_each(
         finally:
             await asker.aclose()
     tally.end(asker, stopped=stopped)
+    if lost := remember_calls(journal, calling.config, after=before, as_sent=as_sent):
+        listeners.say(lost)

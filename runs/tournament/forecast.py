@@ -10,6 +10,7 @@ from typing import cast
 import numpy as np
 
 from videoautoarena.agents.limits.budget import SpendOrder
+from videoautoarena.agents.limits.caps import SpendCaps
 from videoautoarena.agents.limits.prices import summed
 from videoautoarena.agents.models.registry import lacks_of_keys
 from videoautoarena.graph.slot_ids import base_of, generation_of, is_newcomer, joining_of
@@ -22,6 +23,7 @@ from videoautoarena.runs.console.progress.events import Say
 from videoautoarena.runs.console.progress.listeners import gather_usable
 from videoautoarena.runs.run.config.run_config import RunConfig, resolve
 from videoautoarena.runs.run.config.run_request import RunRequest
+from videoautoarena.runs.run.config.stopping_rule import NO_CAPS, kept_caps, merged_caps
 from videoautoarena.runs.run.inputs.facts import read_facts
 from videoautoarena.runs.run.inputs.users import kept_file, seats, seats_of, with_users
 from videoautoarena.runs.run.rundir.budget import priced
@@ -44,6 +46,7 @@ from videoautoarena.runs.run.rundir.slots import (
     numbered,
     superseding_slots,
 )
+from videoautoarena.runs.tournament.past_calls import PastCalls
 from videoautoarena.runs.tournament.plan import SAMPLE, Plan, RemainingWork, Whole, plan_of
 from videoautoarena.runs.tournament.schedule import numbers_of_visits
 from videoautoarena.video.folder.find import Findings
@@ -60,6 +63,9 @@ def plan_ahead(request: RunRequest, *, say: Say) -> tuple[Plan, Findings]:
     if folder is None:
         raise BadInput("a plan needs the folder of the videos; pass --videos")
     settings = resolve(allowed_as_begun(out, named_in_full(out, request)))
+    past = PastCalls.read()
+    concurrency = settings.concurrency
+    typed = SpendCaps(settings.max_usd, settings.max_tokens)
     # A plan needs no key, and says which ones its run would lack.
     lacking = lacks_of_keys(settings.config.model_of(alias) for alias in settings.config.cast)
     found = gather_usable(folder, say)
@@ -73,16 +79,20 @@ def plan_ahead(request: RunRequest, *, say: Say) -> tuple[Plan, Findings]:
         slots = _slots(config, added, NO_SLOTS)
         work = replace(_work(slots, None, ()), whole=_whole(config, slots))
         full = sum(one.is_full for _, one in seats(users, added, seed=config.seed))
-        plan = plan_of(config, replace(work, peopled=full))
-        return replace(plan, concurrency=settings.concurrency, lacking=lacking), found
+        work = replace(work, peopled=full)
+        plan = plan_of(config, work, past, concurrency=concurrency, sized=True)
+        caps = merged_caps(NO_CAPS, typed)
+        return replace(plan, lacking=lacking, caps=caps), found
     with Store.open(run_file(out), write=False) as store:
         kept = RunConfig.to_go_on(store.manifest())
         newest = next_generation(store.slots())
         config = priced(configured(out, kept, settings, generation=newest))
         at_hand = {video.id for video in found.videos}
         failed = failed_slots(store, at_hand=at_hand) if request.retry_failed else set()
-        plan = plan_of(config, work_left(config, store, found, failed=failed))
-        return replace(plan, concurrency=settings.concurrency, lacking=lacking), found
+        work = work_left(config, store, found, failed=failed)
+        plan = plan_of(config, work, past, concurrency=concurrency, sized=True)
+        caps = merged_caps(kept_caps(store), typed)
+        return replace(plan, lacking=lacking, caps=caps), found
 
 
 def slots_left(config: RunConfig, store: Store, found: Findings, open_options: OpenOptions) -> int:
@@ -218,7 +228,8 @@ def spend_order_of(
     is_left = ~lineup.slots.among(store.settled_ids())
     if newcomers_only:
         is_left &= newcomers_among(lineup.slots)
-    plan = plan_of(config, (newcomers_left if newcomers_only else work_left)(config, store))
+    work = (newcomers_left if newcomers_only else work_left)(config, store)
+    plan = plan_of(config, work, PastCalls.read())
     tokens = sum(line.input_tokens + line.output_tokens for line in plan.lines)
     count = max(1, int(is_left.sum()))
     return SpendOrder(

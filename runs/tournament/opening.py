@@ -59,7 +59,9 @@ from videoautoarena.runs.run.rundir.reader import (
 )
 from videoautoarena.runs.run.rundir.slots import Lineup
 from videoautoarena.runs.tournament.forecast import slots_left, work_left
-from videoautoarena.runs.tournament.plan import Plan, cap_notice, money_notice, most_calls, plan_of
+from videoautoarena.runs.tournament.past_calls import PastCalls
+from videoautoarena.runs.tournament.plan import Plan, most_calls, plan_of
+from videoautoarena.runs.tournament.plan_text import cap_notice, money_notice
 from videoautoarena.runs.tournament.runner import (
     Engine,
     Limits,
@@ -329,7 +331,7 @@ def introduce(run: Opened, out: Path, *, say: Say, assumed_cast: bool, exists: b
         say(f"may stop early: --until {rule}; it stays in force until changed")
     for line in (*declared_lines(config), *limit_lines(kept_limits(run.store))):
         say(line)
-    plan = plan_of(config, work_left(config, run.store))
+    plan = plan_of(config, work_left(config, run.store), PastCalls.read())
     for line in remote_notice(
         config,
         partial(most_calls, plan),

@@ -1,33 +1,57 @@
-"""What the rest of a run will take, before anything is sent: calls, tokens and dollars.
+"""What the rest of a run will take, before anything is sent: calls, tokens, dollars and time.
 
-Two figures for each model and role: what is expected, and the most that can be. Expectations rest
-on rates that are stated here, and on what this run's own calls came to as soon as there are some.
+What is expected, and what nine of ten such runs stay below. Both rest on what this run's own calls
+took, else on what such calls took in past runs on this machine, else on figures that are stated
+here, which is a guess and is called one.
 """
 
 from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import UTC, date, datetime
-from math import inf
-from textwrap import wrap
+from functools import reduce
+from types import MappingProxyType
 from typing import Any, ClassVar, NamedTuple
 
+import numpy as np
+
 from videoautoarena.agents.limits.caps import SpendCaps
-from videoautoarena.agents.limits.estimates import LABEL_TOKENS, frame_tokens, output_limit
-from videoautoarena.agents.limits.prices import TABLE, cost_of, most_usd, price_of
+from videoautoarena.agents.limits.estimates import (
+    LABEL_TOKENS,
+    extra_body,
+    frame_tokens,
+    output_limit,
+)
+from videoautoarena.agents.limits.prices import most_usd, price_of, rates_of
 from videoautoarena.agents.models.registry import Model
-from videoautoarena.graph.slot_ids import DIVERSE_ASKS
-from videoautoarena.memory.records.records import SCOUTS, CallRow, Role, Sampling, Usage
+from videoautoarena.agents.prompting.contracts import SYSTEM
+from videoautoarena.agents.providers.base import Caching
+from videoautoarena.graph.slot_ids import DIVERSE_ASKS, PERSONAS
+from videoautoarena.memory.records.records import (
+    CHARACTERS,
+    SCOUTS,
+    CallRow,
+    Role,
+    Sampling,
+    Usage,
+)
 from videoautoarena.runs.formats.record_json import record_json
-from videoautoarena.runs.formats.terminal import safe
-from videoautoarena.runs.formats.words import dollars, roughly, short
 from videoautoarena.runs.rating.method import RANKABLE_VIDEOS
 from videoautoarena.runs.run.config.disclosure import REPAIR, clip_calls, embedders, frames_of
-from videoautoarena.runs.run.config.run_config import RunConfig, about_sampling
-from videoautoarena.runs.run.rundir.reader import counted, one_line
+from videoautoarena.runs.run.config.run_config import RunConfig
+from videoautoarena.runs.run.config.stopping_rule import NO_CAPS
+from videoautoarena.runs.tournament.measures import (
+    NO_SPREAD,
+    TRANSFER_CV,
+    CallCount,
+    CallMeasure,
+    CallVector,
+    Spread,
+    guessed_sum,
+)
+from videoautoarena.runs.tournament.past_calls import Basis, KnownCalls, PastCalls, weakest
 from videoautoarena.scoring.design.power import separable_gap
 from videoautoarena.scoring.fitting.bradley_terry import SCALE
 
@@ -37,17 +61,27 @@ REFUSED, ALIKE = 0.2, 0.1
 """Expected share of evolved questions that are refused; expected further asks for users."""
 FREE: frozenset[Role] = frozenset({"contestant", *SCOUTS})
 """Roles that reply in free text, which needs no second request."""
+RATE_CV = 0.5
+"""How far these shares may be off, as a standard deviation and a share of them."""
 ENOUGH = 20
 """Calls from which on the rates of the run itself are used."""
 SAMPLE = 2_000
 """How many of the latest calls are measured."""
-ROUND_TRIPS = "attempts charged without a reply come on top"
+THOUGHT = 5
+"""Times as many tokens as it says a model is expected to take that is asked to think."""
+CACHED_S = 300.0
+"""Seconds after which a cache has forgotten what no call has read."""
+LEAST_CACHED = 1_024
+"""Tokens that a beginning must have to be kept in a cache."""
+ANSWER_VIDEOS = (12, 30, 60, 200)
+"""Numbers of videos for which a plan says what a run over them takes."""
 CALL_S = 2.0
 """Seconds that a call is expected to take, besides reading and writing tokens."""
 READ_A_SECOND, WRITTEN_A_SECOND = 8_000, 50
 """Tokens that a model is expected to read and to write per second."""
 CONCURRENCY = 16
 """Calls under way at once by default."""
+NO_PAST = PastCalls()
 
 
 class RoleTokens(NamedTuple):
@@ -93,6 +127,9 @@ WORDS: Mapping[Role, RoleTokens] = {
     "embedder": RoleTokens(100, 4_000, 1),
 }
 """Typical and most tokens by role; the most of a reply is the model's own limit."""
+_SYSTEM_TOKENS = len(SYSTEM) / CHARACTERS
+_SECONDS = np.array([0.0, 0.0, 0.0, 0.0, 1.0])
+"""What picks the seconds of a call's vector."""
 
 
 @dataclass(frozen=True)
@@ -106,20 +143,58 @@ class Line:
     input_tokens: float = 0.0
     output_tokens: float = 0.0
     usd: float | None = None
-    most_usd: float | None = None
+    spread: Spread = NO_SPREAD
+    """How far its dollars may lie from what is expected."""
     seconds: float = 0.0
     """Expected seconds of its calls, one after another."""
+    seconds_spread: Spread = NO_SPREAD
+    most_call_usd: float = 0.0
+    """The most that one try can cost, in dollars; 0 without a known price."""
     longest_tokens: int = 0
     """The most tokens that one call can take, in and out."""
-    is_measured: bool = False
-    """Whether its tokens are those that calls of this run took so far."""
+    basis: Basis = "guess"
+    """Where its tokens and time are from."""
     is_offline: bool = False
     """Whether it is a stand-in's, whose tokens nobody bills and no plan shows."""
+    calls_variance: float = 0.0
+    """Variance of the number of its calls."""
 
     @property
-    def dearest_usd(self) -> float:
-        """The most that one call can cost, in dollars; 0 without a known price."""
-        return (self.most_usd or 0.0) / self.most_calls if self.most_calls else 0.0
+    def bound90_usd(self) -> float | None:
+        """What nine of ten such lines cost no more than, in dollars; None without a price."""
+        return None if self.usd is None else self.spread.bound90(self.usd)
+
+    @property
+    def is_measured(self) -> bool:
+        """Whether its tokens are those that calls of this run took so far."""
+        return self.basis == "run"
+
+    def at_share(self, share: float) -> Line:
+        """Return it where so much is paid of every price, such as half of it in batches."""
+        return replace(
+            self,
+            usd=None if self.usd is None else self.usd * share,
+            spread=self.spread.times(share),
+            most_call_usd=self.most_call_usd * share,
+        )
+
+    def plus(self, other: Line) -> Line:
+        """Return it with the calls of another one of its model and role."""
+        return replace(
+            self,
+            calls=self.calls + other.calls,
+            most_calls=self.most_calls + other.most_calls,
+            input_tokens=self.input_tokens + other.input_tokens,
+            output_tokens=self.output_tokens + other.output_tokens,
+            usd=known_sum((self.usd, other.usd)),
+            spread=self.spread.plus(other.spread),
+            seconds=self.seconds + other.seconds,
+            seconds_spread=self.seconds_spread.plus(other.seconds_spread),
+            most_call_usd=max(self.most_call_usd, other.most_call_usd),
+            longest_tokens=max(self.longest_tokens, other.longest_tokens),
+            basis=basis_of((self, other)) or self.basis,
+            calls_variance=self.calls_variance + other.calls_variance,
+        )
 
     def to_json(self) -> dict[str, Any]:
         """Return it in the shape of `simulate --plan --json`."""
@@ -131,30 +206,103 @@ class Line:
             "input_tokens": None if self.is_offline else round(self.input_tokens),
             "output_tokens": None if self.is_offline else round(self.output_tokens),
             "cost_usd": rounded(self.usd),
-            "cost_usd_at_most": rounded(self.most_usd),
+            "bound90_usd": rounded(self.bound90_usd),
             "measured": self.is_measured,
+            "basis": self.basis,
         }
 
 
+def basis_of(lines: Iterable[Line]) -> Basis | None:
+    """Return what the expectation of lines rests on; None where nobody would bill a call."""
+    billed = [line for line in lines if not line.is_offline and line.calls]
+    is_priced = bool(known_sum(line.usd for line in billed))
+    weights: dict[Basis, float] = {}
+    for line in billed:
+        tokens = line.input_tokens + line.output_tokens
+        weight = line.usd if is_priced and line.usd is not None else tokens
+        weights[line.basis] = weights.get(line.basis, 0.0) + weight
+    return weakest(weights)
+
+
+def spread_of(lines: Iterable[Line]) -> Spread:
+    """Return how far the dollars of lines may lie from what is expected."""
+    return reduce(Spread.plus, (line.spread for line in lines), NO_SPREAD)
+
+
+def bound90_of(lines: Sequence[Line]) -> float | None:
+    """Return what lines cost no more than in nine of ten cases; None if a price is unknown."""
+    usd = known_sum(line.usd for line in lines)
+    return None if usd is None else spread_of(lines).bound90(usd)
+
+
+def slower(lines: Iterable[Line]) -> float:
+    """Return by what factor nine of ten such sums of calls take no longer than expected."""
+    found = [line for line in lines if not line.is_offline]
+    seconds = sum(line.seconds for line in found)
+    spread = reduce(Spread.plus, (line.seconds_spread for line in found), NO_SPREAD)
+    return spread.bound90(seconds) / seconds if seconds else 1.0
+
+
+PLAN_FIGURES = ("expected_usd", "bound90_usd", "cap_usd", "basis")
+"""What each plan says of its dollars."""
+
+
+class LineCosts:
+    """What lines of calls cost in tokens and dollars, as every plan says it."""
+
+    lines: Sequence[Line]
+    caps: SpendCaps
+
+    @property
+    def expected_usd(self) -> float | None:
+        """Expected dollars; None if any price is unknown."""
+        return rounded(known_sum(line.usd for line in self.lines))
+
+    @property
+    def cost_usd(self) -> float | None:
+        """The same as `expected_usd`."""
+        return self.expected_usd
+
+    @property
+    def bound90_usd(self) -> float | None:
+        """Dollars that nine of ten such plans stay below; None if any price is unknown."""
+        return rounded(bound90_of(self.lines))
+
+    @property
+    def cap_usd(self) -> float | None:
+        """Cap on all dollars, those spent so far among them; None without one."""
+        return self.caps.usd
+
+    @property
+    def basis(self) -> Basis | None:
+        """What this rests on: calls of this `run`, of past runs on this `machine`, or a `guess`.
+
+        None if only stand-ins are called, or nobody.
+        """
+        return basis_of(self.lines)
+
+
 @dataclass(frozen=True, kw_only=True)
-class Costing:
-    """What calls cost in tokens and dollars, as every plan says it."""
+class Costing(LineCosts):
+    """What calls cost, and what was spent before."""
 
     COSTS: ClassVar = (
-        *("lines", "calls", "input_tokens", "output_tokens", "cost_usd", "cost_usd_at_most"),
+        *("lines", "calls", "input_tokens", "output_tokens", "cost_usd", *PLAN_FIGURES),
         *("spent_usd", "prices"),
     )
     lines: Sequence[Line] = ()
     """Lines by model and role, in a sweep also by number of frames: `model`, `role`, `calls`,
     `calls_at_most`, `input_tokens`, `output_tokens` (None of stand-ins), `cost_usd`,
-    `cost_usd_at_most` (None without a price), and whether its tokens were `measured` in this
-    run."""
+    `bound90_usd` (None without a price), whether its tokens were `measured` in this run, and their
+    `basis`, as below."""
     prices: Mapping[str, str | None] = field(default_factory=dict)
     """Model to the source of its price; None if unknown."""
     spent_usd: float = 0.0
     """Dollars spent so far, by all processes that played it."""
     lacking: tuple[str, ...] = ()
     """Which keys the models that would be called lack, a sentence each; not in JSON."""
+    caps: SpendCaps = NO_CAPS
+    """The caps that would hold."""
 
     @property
     def calls(self) -> float:
@@ -171,15 +319,22 @@ class Costing:
         """Expected tokens out, stand-ins left out; None if only those play."""
         return _whole(billed_tokens(self.lines)[1])
 
-    @property
-    def cost_usd(self) -> float | None:
-        """Expected dollars; None if any price is unknown."""
-        return rounded(known_sum(line.usd for line in self.lines))
 
-    @property
-    def cost_usd_at_most(self) -> float | None:
-        """The most dollars: every reply repaired once, every limit reached."""
-        return rounded(known_sum(line.most_usd for line in self.lines))
+@dataclass(frozen=True)
+class AnswerSize:
+    """What a run over so many videos would take from its beginning."""
+
+    SHOWN: ClassVar = (
+        *("videos", "battles", "separable_gap", "expected_usd", "bound90_usd"),
+        *("duration_s", "duration_bound90_s"),
+    )
+    videos: int
+    battles: int
+    separable_gap: int | None
+    expected_usd: float | None
+    bound90_usd: float | None
+    duration_s: float
+    duration_bound90_s: float
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -188,7 +343,7 @@ class Plan(Costing):
 
     SHOWN: ClassVar = (
         *("battles", "videos", "sampling", *Costing.COSTS),
-        *("duration_s", "separable_gap", "notes"),
+        *("duration_s", "duration_bound90_s", "separable_gap", "sizes", "notes"),
     )
     battles: int
     """Battles left to play."""
@@ -205,33 +360,21 @@ class Plan(Costing):
     concurrency: int = CONCURRENCY
     answers: int = 0
     """The most answers that are left, whoever gives them: two in each battle."""
-
-    @property
-    def cost_usd_at_most(self) -> float | None:
-        """Every reply repaired once, every limit reached, the two dearest models in each battle."""
-        # Each contestant's line counts it in every battle, but only two of them meet in one.
-        officials = known_sum(line.most_usd for line in self.lines if line.role != "contestant")
-        players = [line.most_usd for line in self.lines if line.role == "contestant"]
-        known = [usd for usd in players if usd is not None]
-        if officials is None or len(known) < len(players):
-            return None
-        return rounded(officials + sum(sorted(known)[-2:]))
+    sizes: tuple[AnswerSize, ...] = ()
+    """What runs with these models and rounds over 12 to 200 videos take from their beginning:
+    `videos`, `battles`, `separable_gap`, `expected_usd`, `bound90_usd`, `duration_s` and
+    `duration_bound90_s`; none where only stand-ins play."""
 
     @property
     def duration_s(self) -> float | None:
         """How long it is expected to take at `--concurrency`; None if only stand-ins play."""
-        # Calls take turns, and no lineage ends before its own, which come one after another.
-        lines = [line for line in self.lines if not line.is_offline]
-        if not lines:
-            return None
-        each: dict[Role, float] = {}
-        for line in lines:
-            each[line.role] = max(each.get(line.role, 0.0), line.seconds / (line.calls or 1.0))
-        once = sum(each.get(role, 0.0) for role in ("examiner", "persona", "questioner"))
-        battle = each.get("contestant", 0.0) + each.get("judge", 0.0)
-        later = each.get("evolver", 0.0) + each.get("grader", 0.0)
-        chain = once + self.rounds * battle + max(self.rounds - 1, 0) * later
-        return round(max(chain, sum(line.seconds for line in lines) / self.concurrency), 1)
+        return _duration(self.lines, self.rounds, self.concurrency)
+
+    @property
+    def duration_bound90_s(self) -> float | None:
+        """What nine of ten such runs take no longer than; None if only stand-ins play."""
+        found = self.duration_s
+        return None if found is None else round(found * slower(self.lines), 1)
 
     @property
     def separable_gap(self) -> int | None:
@@ -246,6 +389,22 @@ class Plan(Costing):
     def to_json(self) -> dict[str, Any]:
         """Return it in the shape of `simulate --plan --json`."""
         return record_json(self)
+
+
+def _duration(lines: Iterable[Line], rounds: int, concurrency: int) -> float | None:
+    """Return how many seconds a run's calls take; None if only stand-ins are called."""
+    # Calls take turns, and no lineage ends before its own, which come one after another.
+    billed = [line for line in lines if not line.is_offline]
+    if not billed:
+        return None
+    each: dict[Role, float] = {}
+    for line in billed:
+        each[line.role] = max(each.get(line.role, 0.0), line.seconds / (line.calls or 1.0))
+    once = sum(each.get(role, 0.0) for role in ("examiner", "persona", "questioner"))
+    battle = each.get("contestant", 0.0) + each.get("judge", 0.0)
+    later = each.get("evolver", 0.0) + each.get("grader", 0.0)
+    chain = once + rounds * battle + max(rounds - 1, 0) * later
+    return round(max(chain, sum(line.seconds for line in billed) / concurrency), 1)
 
 
 @dataclass(frozen=True)
@@ -303,19 +462,28 @@ class RemainingWork:
         return self.first + self.later + self.guests.total()
 
 
-def plan_of(config: RunConfig, work: RemainingWork) -> Plan:
-    """Return the plan for `work`: calls, tokens, dollars and time."""
-    seen = measured(work.rows)
-    lines = []
-    for (alias, role), (calls, most) in _calls(config, work).items():
-        made = work.done[(alias, role)]
-        if most > made:
-            # Repairs and refusals may have taken more calls by now than were expected in all.
-            bare = Line(alias, role, max(calls - made, 0.0), most - made)
-            lines.append(estimated(config, bare, seen))
+def plan_of(
+    config: RunConfig,
+    work: RemainingWork,
+    past: PastCalls = NO_PAST,
+    *,
+    concurrency: int = CONCURRENCY,
+    sized: bool = False,
+) -> Plan:
+    """Return the plan for `work`: calls, tokens, dollars and time.
+
+    `past` is what calls took in past runs, for kinds of which the run itself has none. With `sized`
+    it also says what runs of other sizes take.
+    """
+    seen = KnownCalls.of(work.rows, past)
+    lines = _lines(config, work, seen, concurrency)
     prices = {alias: price_of(config.model_of(alias)) for alias in config.cast}
     sources = {alias: price.source if price else None for alias, price in prices.items()}
-    notes = tuple(_notes(config, lines, _rates(config, work.rows)))
+    notes = tuple(_notes(config, lines, _rates(config, work.rows), past))
+    sizes: tuple[AnswerSize, ...] = ()
+    if sized and not config.offline:
+        rows = work.rows
+        sizes = tuple(_size(config, count, rows, seen, concurrency) for count in ANSWER_VIDEOS)
     return Plan(
         lines=lines,
         prices=sources,
@@ -325,8 +493,62 @@ def plan_of(config: RunConfig, work: RemainingWork) -> Plan:
         sampling=config.sampling,
         whole=work.whole,
         rounds=work.rounds,
+        concurrency=concurrency,
         answers=_answers_left(work),
+        sizes=sizes,
         notes=notes,
+    )
+
+
+def _lines(
+    config: RunConfig, work: RemainingWork, seen: KnownCalls, concurrency: int
+) -> list[Line]:
+    """Return what each model will need in each role."""
+    bare = []
+    for (alias, role), (calls, most, variance) in _calls(config, work).items():
+        made = work.done[(alias, role)]
+        if most > made:
+            # Repairs and refusals may have taken more calls by now than were expected in all.
+            left = max(calls - made, 0.0)
+            bare.append(Line(alias, role, left, most - made, calls_variance=variance))
+    videos = max(work.videos + work.newcomer_videos, 1)
+
+    def sized(reads: PrefixReads) -> list[Line]:
+        return [estimated(config, line, seen, videos=videos, reads=reads) for line in bare]
+
+    lines = sized({})
+    seconds = _duration(lines, work.rounds, concurrency)
+    if seconds is None:
+        return lines
+    # The videos of a block are under way together, and those of the next one after them.
+    return sized(
+        prefix_reads(config, lines, videos=videos, busy_s=seconds * min(1.0, config.block / videos))
+    )
+
+
+def _size(
+    config: RunConfig,
+    videos: int,
+    rows: tuple[CallRow, ...],
+    seen: KnownCalls,
+    concurrency: int,
+) -> AnswerSize:
+    """Return what a run over so many videos takes from its beginning."""
+    first = len(PERSONAS) * videos
+    battles = first * config.rounds
+    work = RemainingWork(
+        first=first, later=battles - first, videos=videos, rows=rows, rounds=config.rounds
+    )
+    lines = _lines(config, work, seen, concurrency)
+    duration_s = _duration(lines, config.rounds, concurrency) or 0.0
+    return AnswerSize(
+        videos,
+        battles,
+        Whole(len(config.models), battles, videos).separable_gap,
+        rounded(known_sum(line.usd for line in lines)),
+        rounded(bound90_of(lines)),
+        duration_s,
+        round(duration_s * slower(lines), 1),
     )
 
 
@@ -347,7 +569,25 @@ def most_calls(plan: Plan, aliases: Collection[str] | None = None) -> int:
     return min(answers, plan.answers) + others
 
 
-def _calls(config: RunConfig, work: RemainingWork) -> dict[tuple[str, Role], tuple[float, int]]:
+class ExpectedCount(NamedTuple):
+    """How many calls are made."""
+
+    expected: float
+    most: int
+    variance: float = 0.0
+
+
+def _beyond(sure: float, expected: float, most: int) -> ExpectedCount:
+    """Return how many calls there are, of which so many are sure and the others by chance."""
+    return ExpectedCount(expected, most, chance_variance(expected - sure))
+
+
+def chance_variance(calls: float) -> float:
+    """Return the variance of a number of calls that come by chance, at a stated rate."""
+    return max(calls, 0.0) + (RATE_CV * calls) ** 2
+
+
+def _calls(config: RunConfig, work: RemainingWork) -> dict[tuple[str, Role], ExpectedCount]:
     """Return the expected and the most calls by model and role."""
     repaired, refused, alike = _rates(config, work.rows)
     inventing = work.videos - work.peopled
@@ -362,38 +602,46 @@ def _calls(config: RunConfig, work: RemainingWork) -> dict[tuple[str, Role], tup
     seatings = 2.0 if config.swap == "all" else 1.0 + float(config.swap)
     most_seatings = 1 if config.swap == 0 else 2
     boss = config.examiner
-    found: dict[tuple[str, Role], tuple[float, int]] = {
-        (boss, "examiner"): (work.videos * again, REPAIR * work.videos),
-        (boss, "persona"): (inventing * again * (1 + alike), REPAIR * inventing * asks),
-        (boss, "questioner"): ((work.first + fresh) * again, REPAIR * slots),
+    users = inventing * again * (1 + alike)
+    found: dict[tuple[str, Role], ExpectedCount] = {
+        (boss, "examiner"): _beyond(work.videos, work.videos * again, REPAIR * work.videos),
+        (boss, "persona"): _beyond(inventing, users, REPAIR * inventing * asks),
+        (boss, "questioner"): _beyond(work.first, (work.first + fresh) * again, REPAIR * slots),
         # Twice a slot at most: the gate asks a refused evolver once more.
-        (boss, "evolver"): (evolved * again, REPAIR * 2 * later),
-        (boss, "grader"): (evolved * again, REPAIR * 2 * later),
+        (boss, "evolver"): _beyond(later, evolved * again, REPAIR * 2 * later),
+        (boss, "grader"): _beyond(later, evolved * again, REPAIR * 2 * later),
     }
     for alias in config.models:
         met = work.guests[alias]
         # Expected: pairs are drawn evenly. At most: one model is drawn for every battle.
-        found[(alias, "contestant")] = (2 * slots / len(config.models) + met, slots + met)
+        share = 2 / len(config.models)
+        drawn = slots * share * (1 - share)
+        found[(alias, "contestant")] = ExpectedCount(slots * share + met, slots + met, drawn)
     found |= _scouting(config, work)
     for judge in config.judges:
         judged = work.slots
-        found[(judge, "judge")] = (judged * seatings * again, REPAIR * most_seatings * judged)
+        sure = judged * (2.0 if config.swap == "all" else 1.0)
+        most = REPAIR * most_seatings * judged
+        found[(judge, "judge")] = _beyond(sure, judged * seatings * again, most)
     return found
 
 
-def _scouting(config: RunConfig, work: RemainingWork) -> dict[tuple[str, Role], tuple[float, int]]:
+def _scouting(config: RunConfig, work: RemainingWork) -> dict[tuple[str, Role], ExpectedCount]:
     """Return expected and most calls for finding clips, which are made once a video."""
-    found: dict[tuple[str, Role], tuple[float, int]] = {}
+    found: dict[tuple[str, Role], ExpectedCount] = {}
     videos = work.videos + work.newcomer_videos
     # Two of the models answer in each battle.
     share = 2 / len(config.models)
     # The chance that the model is drawn for a video at all: only then are its clips looked at.
     played = 1 - (1 - min(share, 1)) ** (work.slots / videos if videos else 0)
     for who, clips in clip_calls(config, config.models).items():
-        found[who] = (clips * videos * played, clips * videos)
+        drawn = clips**2 * videos * played * (1 - played)
+        found[who] = ExpectedCount(clips * videos * played, clips * videos, drawn)
     for alias in embedders(config, config.models):
-        expected, most = found.get((alias, "embedder"), (0.0, 0))
-        found[alias, "embedder"] = (expected + work.slots * min(share, 1), most + work.slots)
+        expected, most, drawn = found.get((alias, "embedder"), ExpectedCount(0.0, 0))
+        asked = work.slots * min(share, 1)
+        drawn += asked * (1 - min(share, 1))
+        found[alias, "embedder"] = ExpectedCount(expected + asked, most + work.slots, drawn)
     return found
 
 
@@ -425,47 +673,58 @@ def _rates(config: RunConfig, rows: Iterable[CallRow]) -> _Rates:
     return _Rates(repaired_share(made), min(refused, 1.0), alike if config.diverse else 0.0)
 
 
-class Mean(NamedTuple):
-    """Average tokens of a call, and its time."""
+class PrefixRead(NamedTuple):
+    """How calls that begin alike find their beginning in a cache, as shares of them."""
 
-    input_tokens: float
-    output_tokens: float
-    cached_tokens: float = 0.0
-    latency_s: float | None = None
-    """Seconds; None if not measured."""
-
-    @property
-    def seconds(self) -> float:
-        """Seconds of the call, as measured, else estimated from its tokens."""
-        if self.latency_s is not None:
-            return self.latency_s
-        return CALL_S + self.input_tokens / READ_A_SECOND + self.output_tokens / WRITTEN_A_SECOND
+    read: float
+    written: float
 
 
-def measured(rows: Iterable[CallRow]) -> dict[tuple[str, Role], Mean]:
-    """Return average tokens and time of this run's calls, tries included, by model and role."""
-    sums: dict[tuple[str, Role], list[float]] = {}
-    for row in rows:
-        # A server that counts no tokens teaches nothing about them.
-        if row.usage.total is None:
-            continue
-        total = sums.setdefault((row.alias, row.nonce.role), [0.0, 0.0, 0.0, 0.0, 0.0])
-        total[0] += 1
-        total[4] += row.latency_s
-        for usage in (attempt.usage for attempt in row.tries):
-            found = (usage.input_tokens, usage.output_tokens, usage.cached_tokens)
-            total[1:4] = [old + (new or 0) for old, new in zip(total[1:4], found, strict=True)]
-    return {who: Mean(*(part / count for part in parts)) for who, (count, *parts) in sums.items()}
+PrefixReads = Mapping[tuple[str, int], PrefixRead]
+"""Name of a model and number of frames to how such calls find their beginning."""
+
+
+def prefix_reads(
+    config: RunConfig, lines: Iterable[Line], *, videos: float, busy_s: float
+) -> PrefixReads:
+    """Return how often the beginning of a call is read from a cache, and written to one.
+
+    A beginning is the system text and the frames of a video, which all calls of a model share that
+    show it as many. The first such call misses, and so does one that comes more than five minutes
+    after the one before. `busy_s` is how long a video's calls go on: they come at random in that
+    time.
+    """
+    calls = Counter[tuple[str, int]]()
+    for line in lines:
+        calls[line.alias, frames_of(config, line.alias, line.role)] += line.calls  # type: ignore[assignment]
+    found = {}
+    for (alias, frames), count in calls.items():
+        caching = config.model_of(alias).maker.caching
+        read = prefix_read(caching, count / videos, busy_s=busy_s) if frames else None
+        if read is not None:
+            found[alias, frames] = read
+    return found
+
+
+def prefix_read(caching: Caching, each: float, *, busy_s: float) -> PrefixRead | None:
+    """Return the same of one beginning that `each` calls share; None if none finds it."""
+    if caching == "none" or each <= 1:
+        return None
+    forgotten = math.exp(-CACHED_S * each / busy_s) if busy_s else 0.0
+    read = (each - 1) * (1 - forgotten) / each
+    return PrefixRead(read, 1 - read if caching == "marks" else 0.0)
 
 
 def estimated(
     config: RunConfig,
     line: Line,
-    seen: dict[tuple[str, Role], Mean],
+    seen: KnownCalls,
     *,
+    videos: float,
     frames: float = math.inf,
+    reads: PrefixReads = MappingProxyType({}),
 ) -> Line:
-    """Return a line with its tokens and dollars, measured if the run has such calls.
+    """Return a line with its tokens and dollars, measured if such calls were made before.
 
     `frames` is how many a call is expected to carry, if fewer than the most.
     """
@@ -473,54 +732,132 @@ def estimated(
     words = WORDS[line.role]
     most = frames_of(config, line.alias, line.role)
     each = frame_tokens(model)
-    limit = output_limit(model, line.role)
-    shown = min(frames, most) * (each.expected + LABEL_TOKENS / 2)
-    stated = Mean(words.text + shown, min(words.reply, limit))
-    mean = seen.get((line.alias, line.role), stated)
+    shown = min(frames, most)
     longest = words.most_text + most * (each.most + LABEL_TOKENS)
-    return filled(model, line, mean, longest=longest, is_measured=mean is not stated)
-
-
-def filled(model: Model, line: Line, mean: Mean, *, longest: float, is_measured: bool) -> Line:
-    """Return a line with its tokens and dollars, by an average call and the longest input."""
-    limit = output_limit(model, line.role)
-    once = Usage(
-        input_tokens=round(mean.input_tokens),
-        output_tokens=round(mean.output_tokens),
-        cached_tokens=round(mean.cached_tokens),
+    count = CallCount(line.calls, line.calls_variance, videos)
+    known = seen.of_kind(config, model, line.role, frames=most)
+    if known is not None:
+        return filled(model, line, count, *known, longest=longest)
+    pictures = shown * (each.expected + LABEL_TOKENS / 2)
+    said = words.reply * (THOUGHT if thinks(model, line.role) else 1)
+    usage = stated_usage(
+        words.text + pictures,
+        min(said, output_limit(model, line.role)),
+        beginning=_SYSTEM_TOKENS + pictures,
+        reads=reads.get((line.alias, most)),
     )
-    usd = cost_of(model, once).usd
+    return filled(model, line, count, usage, longest=longest)
+
+
+_THINKING = frozenset(
+    {"effort", "reasoning", "reasoning_effort", "thinking", "thinking_budget", "thinking_level"}
+)
+_NO_THINKING = frozenset({"none", "off", "minimal", "disabled", "0", "false"})
+
+
+def thinks(model: Model, role: Role) -> bool:
+    """Return whether a model's parameters ask it to think before it replies."""
+    asked = model.sampling(role)
+    for table in (asked, extra_body(asked)):
+        for name in _THINKING & table.keys():
+            value = table[name]
+            # As some write it: `thinking = { type = "disabled" }`.
+            word = value.get("type", value.get("effort")) if isinstance(value, dict) else value
+            if value is not None and str(word).lower() not in _NO_THINKING:
+                return True
+    return False
+
+
+def stated_usage(
+    read: float, written: float, *, beginning: float = 0.0, reads: PrefixRead | None = None
+) -> CallVector:
+    """Return the average call of a kind that nobody has measured, by its tokens in and out.
+
+    `beginning` is how many of those in a cache may have, and `reads` how often it has them.
+    """
+    kept = beginning if reads is not None and beginning >= LEAST_CACHED else 0.0
+    cached, put = (0.0, 0.0) if reads is None else (kept * reads.read, kept * reads.written)
+    seconds = CALL_S + read / READ_A_SECOND + written / WRITTEN_A_SECOND
+    return np.array([read - cached - put, cached, put, written, seconds])
+
+
+def filled(
+    model: Model,
+    line: Line,
+    count: CallCount,
+    known: CallMeasure | CallVector,
+    basis: Basis = "guess",
+    *,
+    longest: float,
+) -> Line:
+    """Return a line with its tokens and dollars, by calls that were measured or a stated one.
+
+    `longest` is the most tokens of a call's input.
+    """
+    limit = output_limit(model, line.role)
+    mean = known.mean if isinstance(known, CallMeasure) else known
+    fresh, cached, written, output, _ = mean
+
+    def sum_of(weights: CallVector) -> tuple[float, Spread]:
+        if not isinstance(known, CallMeasure):
+            # No provider promises that its cache finds anything.
+            uncached = fresh + cached + written
+            most = float(weights @ [uncached, 0.0, 0.0, output, known[-1]])
+            return guessed_sum(float(weights @ known), count, most=most)
+        return known.sum_of(weights, count, transfer_cv=TRANSFER_CV if basis == "machine" else 0.0)
+
+    once = Usage(
+        input_tokens=round(fresh + cached + written),
+        output_tokens=round(output),
+        cached_tokens=round(cached),
+        written_tokens=round(written),
+    )
+    rates = rates_of(model, once)
+    usd: float | None = None
+    spread = NO_SPREAD
+    if rates is not None:
+        usd, spread = sum_of(np.array([*rates, 0.0]))
+    seconds, seconds_spread = sum_of(_SECONDS)
     most = most_usd(model, input_tokens=round(longest), output_tokens=limit)
     return replace(
         line,
-        input_tokens=line.calls * mean.input_tokens,
-        output_tokens=line.calls * mean.output_tokens,
-        usd=None if usd is None else line.calls * usd,
-        most_usd=None if most is None else line.most_calls * most,
-        seconds=line.calls * mean.seconds,
+        input_tokens=float(line.calls * (fresh + cached + written)),
+        output_tokens=float(line.calls * output),
+        usd=usd,
+        spread=spread,
+        seconds=seconds,
+        seconds_spread=seconds_spread,
+        most_call_usd=most or 0.0,
         longest_tokens=round(longest) + limit,
-        is_measured=is_measured,
+        basis=basis,
         is_offline=model.is_offline,
     )
 
 
-def _notes(config: RunConfig, lines: list[Line], rates: _Rates) -> Iterable[str]:
+def _notes(
+    config: RunConfig, lines: Sequence[Line], rates: _Rates, past: PastCalls
+) -> Iterable[str]:
     if config.offline:
         yield "offline models run in this process, cost nothing and use no billed tokens"
         return
     anew = f", users are invented anew for {rates.alike:.0%} of videos" if config.diverse else ""
-    expected = f"expected: {rates.repaired:.0%} of replies are requested a second time, "
-    yield f"{expected}{rates.refused:.0%} of evolved questions are refused{anew}"
-    if any(not line.is_measured for line in lines):
-        yield "no savings from prompt caching are assumed before they are measured"
-    if any(line.is_measured for line in lines):
-        yield "* tokens and time per call as measured in this run so far"
-    else:
+    yield (
+        f"expected: {rates.repaired:.0%} of replies are requested a second time, "
+        f"{rates.refused:.0%} of evolved questions are refused{anew}"
+    )
+    guessed = [line for line in lines if line.basis == "guess" and not line.is_offline]
+    if any(config.model_of(line.alias).maker.caching != "none" for line in guessed):
         yield (
-            f"time: a call takes {CALL_S:g} s, and one more for {READ_A_SECOND:,} tokens read or "
-            f"{WRITTEN_A_SECOND} written; no server asks to wait"
+            "where nothing is measured, frames that a model was shown less than five minutes "
+            "before come from its cache"
         )
-    yield f"at most: every reply requested twice, every limit reached; {ROUND_TRIPS}"
+    if guessed:
+        yield (
+            f"guessed time: a call takes {CALL_S:g} s, and one more for {READ_A_SECOND:,} tokens "
+            f"read or {WRITTEN_A_SECOND} written; no server asks to wait"
+        )
+    if past.damage:
+        yield past.damage
 
 
 def billed_tokens(lines: Sequence[Line]) -> tuple[float, float] | tuple[None, None]:
@@ -542,155 +879,3 @@ def known_sum(costs: Iterable[float | None]) -> float | None:
 def rounded(usd: float | None) -> float | None:
     """Return an amount as JSON has it, to a millionth of a dollar."""
     return None if usd is None else round(usd, 6)
-
-
-LEAST_NAME = 12
-PRICE_HINT = (
-    "write price = { input_usd = 1.0, output_usd = 4.0 } in its table of arena.toml, dollars per "
-    "million tokens"
-)
-_HEADS = ("role", "calls", "at most", "tokens in", "out", "expected", "at most")
-
-
-def as_lines(plan: Plan, columns: int, today: date | None = None) -> Iterator[str]:
-    """Yield the lines of a plan for a terminal of `columns`."""
-    yield (
-        f"{counted(plan.battles, 'battle')} left, "
-        f"{counted(plan.videos, 'video')}; spent so far {dollars(plan.spent_usd)}"
-    )
-    yield from table(
-        plan.lines, (plan.cost_usd, plan.cost_usd_at_most), columns, at_most=most_calls(plan)
-    )
-    for note in _worth(plan):
-        yield from wrap(note, columns)
-    sampled = about_sampling(plan.sampling)
-    prices = prices_of(plan.prices, today)
-    lacks = lacks_of(plan.lacking)
-    for note in (sampled, *prices, *plan.notes, *lacks):
-        yield from wrap(note, columns, subsequent_indent="  ")
-
-
-def _worth(plan: Plan) -> Iterator[str]:
-    """Yield how long a plan takes, and which differences its run will show."""
-    if plan.duration_s is not None:
-        yield takes_words(plan.duration_s, plan.concurrency)
-    if plan.whole is None:
-        return
-    size = f"{counted(plan.whole.battles, 'battle')} on {counted(plan.whole.videos, 'video')}"
-    if plan.whole.separable_gap is None:
-        yield f"{size} in all: too few videos to rank models ({RANKABLE_VIDEOS} are needed)"
-    else:
-        yield (
-            f"{size} in all: two models {plan.whole.separable_gap} points apart are told apart in "
-            "4 of 5 such runs (arena power says more)"
-        )
-
-
-def lacks_of(lacking: Sequence[str]) -> Iterator[str]:
-    """Yield what keeps a plan from being carried out now, such as missing keys."""
-    for lack in lacking:
-        yield f"could not start here yet: {safe(lack)}"
-
-
-def takes_words(duration_s: float, at_once: int) -> str:
-    """Return how long calls are expected to take, `at_once` of them at a time."""
-    return f"takes about {roughly(duration_s)} with {counted(at_once, 'call')} at once"
-
-
-def table(
-    lines: Sequence[Line],
-    sums: tuple[float | None, float | None],
-    columns: int,
-    *,
-    at_most: int,
-) -> Iterator[str]:
-    """Yield what each model needs in each role, and the total; `sums` is in dollars."""
-    names = ["model", *(safe(line.alias) for line in lines), "all"]
-    rows = [_HEADS, *map(_cells, lines), _totals(lines, sums, at_most)]
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    room = max(columns - sum(widths) - len(widths), LEAST_NAME)
-    width = min(max(map(len, names)), room)
-    for name, cells in zip(names, rows, strict=True):
-        role, *figures = cells
-        each = (f"{cell:>{wide}}" for cell, wide in zip(figures, widths[1:], strict=True))
-        shown = one_line(name, width).ljust(width)
-        yield " ".join([shown, role.ljust(widths[0]), *each]).rstrip()
-
-
-def money_notice(plan: Plan) -> Iterator[str]:
-    """Yield what a run without `--plan` says of its costs before it begins."""
-    if plan.unpriced:
-        names = ", ".join(map(safe, plan.unpriced))
-        yield f"cost unknown: no price is known for {names} (see --plan)"
-    elif plan.lines:
-        yield (
-            f"expected cost {dollars(plan.cost_usd)}, at most {dollars(plan.cost_usd_at_most)} "
-            "(see --plan; --max-usd limits it)"
-        )
-
-
-def cap_notice(plan: Plan, caps: SpendCaps, spent: SpendCaps) -> Iterator[str]:
-    """Yield a warning for each cap of which less is left than one call may take."""
-    if not plan.lines:
-        return
-    hint = "a call that does not fit is not sent; raise the cap or lower max_tokens"
-    dearest = max(plan.lines, key=lambda line: line.dearest_usd)
-    left_usd = inf if caps.usd is None else max(caps.usd - (spent.usd or 0.0), 0.0)
-    if left_usd < dearest.dearest_usd:
-        yield (
-            f"one call to {safe(dearest.alias)} as {dearest.role} may cost up to "
-            f"{dollars(dearest.dearest_usd)}, and {dollars(left_usd)} of the cap is left: {hint}"
-        )
-    billed = [line for line in plan.lines if not line.is_offline]
-    if not billed:
-        return
-    longest = max(billed, key=lambda line: line.longest_tokens)
-    left = inf if caps.tokens is None else max(caps.tokens - (spent.tokens or 0), 0)
-    if left < longest.longest_tokens:
-        yield (
-            f"one call to {safe(longest.alias)} as {longest.role} may take up to "
-            f"{longest.longest_tokens:,} tokens, and {left:,.0f} of the cap are left: {hint}"
-        )
-
-
-def _cells(line: Line) -> tuple[str, ...]:
-    return (
-        f"{line.role}{'*' * line.is_measured}",
-        f"{line.calls:,.0f}",
-        f"{line.most_calls:,}",
-        _tokens(None if line.is_offline else line.input_tokens),
-        _tokens(None if line.is_offline else line.output_tokens),
-        dollars(line.usd),
-        dollars(line.most_usd),
-    )
-
-
-def _totals(
-    lines: Sequence[Line], sums: tuple[float | None, float | None], at_most: int
-) -> tuple[str, ...]:
-    return (
-        "",
-        f"{sum(line.calls for line in lines):,.0f}",
-        f"{at_most:,}",
-        *map(_tokens, billed_tokens(lines)),
-        *map(dollars, sums),
-    )
-
-
-def _tokens(number: float | None) -> str:
-    return "-" if number is None else short(number)
-
-
-def prices_of(sources: Mapping[str, str | None], today: date | None = None) -> Iterator[str]:
-    """Yield the sources of prices, and the models without a known price."""
-    today = today or datetime.now(UTC).date()
-    found = dict[str, list[str]]()
-    for alias, source in sources.items():
-        if source is not None and source != "offline":
-            found.setdefault(source, []).append(safe(alias))
-    for source, aliases in found.items():
-        date_of = f", as of {today.isoformat()}" if source.startswith(TABLE) else ""
-        yield f"prices of {', '.join(aliases)}: {safe(source)}{date_of}"
-    if unpriced := [alias for alias, source in sources.items() if source is None]:
-        names = ", ".join(map(safe, unpriced))
-        yield f"no price is known for {names}; {PRICE_HINT}"

@@ -86,6 +86,7 @@ from videoautoarena.runs.tournament.draws import (
     write_draws,
 )
 from videoautoarena.runs.tournament.forecast import spend_order_of
+from videoautoarena.runs.tournament.past_calls import remember_calls
 from videoautoarena.runs.tournament.schedule import (
     Ahead,
     blocks_of,
@@ -253,6 +254,8 @@ class RunSession:
         self._game: PlayedGame | None = None
         self._undo = AsyncExitStack()
         self._is_draining = False
+        self._before = run.store.journal.last_place()
+        """Place of the last call that was recorded before it began."""
 
     @property
     def under_way(self) -> int:
@@ -397,7 +400,8 @@ class RunSession:
         )
         address = early.gone.address if early.gone else ""
         ended = RunEnded(early.is_stopped, early.is_capped, spent, address)
-        return finished, list(damage(store)), ended
+        lost = remember_calls(store.journal, self._run.config, after=self._before)
+        return finished, [*damage(store), *([lost] if lost else [])], ended
 
     def leave(self) -> None:
         """Close a run that nobody has begun to play."""

@@ -41,6 +41,7 @@ from videoautoarena.runs.run.config.arena_file import arena_file
 from videoautoarena.runs.run.config.run_config import RunConfig
 from videoautoarena.runs.run.rundir.opener import stored_prompts
 from videoautoarena.runs.run.rundir.reader import counted
+from videoautoarena.runs.tournament.plan import PLAN_FIGURES
 
 PROMPT_FILE = "tags/"
 """Start of the names of prompts that came into a run after it was played."""
@@ -86,7 +87,7 @@ class TagPlan(JobPlan):
     """What is left to be tagged."""
 
     SHOWN: ClassVar = (
-        *("classifier", "questions", "known", "calls", "cost_usd", "cost_usd_at_most", "notices"),
+        *("classifier", "questions", "known", "calls", "cost_usd", *PLAN_FIGURES, "notices"),
     )
     classifier: str
     """Its name in the cast."""
@@ -97,16 +98,6 @@ class TagPlan(JobPlan):
     def calls(self) -> int:
         """One a question."""
         return self.most_calls
-
-    @property
-    def cost_usd(self) -> float | None:
-        """Expected cost; None without a price."""
-        return self.usd
-
-    @property
-    def cost_usd_at_most(self) -> float | None:
-        """Highest cost; None without a price."""
-        return self.most_usd
 
     def headlines(self) -> Iterator[str]:
         """Yield how many questions and calls there are."""

@@ -33,8 +33,11 @@ from videoautoarena.runs.analysis.realism.question_traits import Categories, Cla
 from videoautoarena.runs.jobs.job_run import RunJob, known_of, open_job_run
 from videoautoarena.runs.jobs.paid_job import NOBODY, ExpectedCalls, Generations, JobAudience
 from videoautoarena.runs.run.config.disclosure import tracing_lines
+from videoautoarena.runs.run.config.stopping_rule import kept_caps, merged_caps
 from videoautoarena.runs.run.rundir.reader import RunReader, counted
-from videoautoarena.runs.tournament.plan import WORDS, Line, Mean, filled
+from videoautoarena.runs.tournament.measures import CallCount, CallMeasure, CallVector
+from videoautoarena.runs.tournament.past_calls import Basis, PastCalls, kind_of
+from videoautoarena.runs.tournament.plan import WORDS, Line, filled, stated_usage
 
 _REAL = f"{TAG_SCOPE}real:"
 """Start of the scope of every call."""
@@ -73,9 +76,16 @@ class ClassifyingJob(RunJob[str, Categories | None]):
         wanted = len(self.left)
         # A token is a byte at least, and the questions of a file are as long as somebody made them.
         longest = words.most_text + max((len(text.encode()) for text in self.left), default=0)
-        usual = Mean(words.text, min(words.reply, output_limit(self.model, "classifier")))
+        stated = stated_usage(words.text, min(words.reply, output_limit(self.model, "classifier")))
+        # Not by the run's own calls, whose frames make them another kind.
+        kind = kind_of(self.config, self.model, "classifier", 0)
+        past = PastCalls.read().kinds.get(kind)
+        known: tuple[CallMeasure | CallVector, Basis]
+        known = (stated, "guess") if past is None else (past, "machine")
         line = Line(self.model.alias, "classifier", float(wanted), wanted)
-        line = filled(self.model, line, usual, longest=longest, is_measured=False)
+        # A question stands for a video: those of one author are alike.
+        count = CallCount(wanted, videos=wanted)
+        line = filled(self.model, line, count, *known, longest=longest)
         notices = []
         if wanted and not self.model.is_offline:
             notices = [
@@ -83,9 +93,13 @@ class ClassifyingJob(RunJob[str, Categories | None]):
                 f"{self.model.alias}; no frames go with them",
                 *tracing_lines(),
             ]
-        known = self.tally.known
         return TagPlan(
-            (line,), known, tuple(notices), classifier=line.alias, questions=known + wanted
+            (line,),
+            self.tally.known,
+            tuple(notices),
+            caps=merged_caps(kept_caps(self.open_store), self.order.caps),
+            classifier=line.alias,
+            questions=self.tally.known + wanted,
         )
 
 

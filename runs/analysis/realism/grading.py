@@ -39,7 +39,7 @@ from videoautoarena.runs.run.config.disclosure import REPAIR
 from videoautoarena.runs.run.config.run_config import RunConfig
 from videoautoarena.runs.run.rundir.opener import stored_prompts
 from videoautoarena.runs.run.rundir.reader import RunReader, counted
-from videoautoarena.runs.tournament.plan import REPAIRED
+from videoautoarena.runs.tournament.plan import PLAN_FIGURES, REPAIRED
 
 # Of trials, so that their cost is told apart from that of the run's own grader.
 _DIFFICULTY = f"{TRIAL_SCOPE}difficulty:"
@@ -100,7 +100,7 @@ class GradingPlan(JobPlan):
 
     SHOWN: ClassVar = (
         *("grader", "questions", "known", "elsewhere", "most_calls"),
-        *("cost_usd", "cost_usd_at_most", "notices"),
+        *("cost_usd", *PLAN_FIGURES, "notices"),
     )
     grader: str
     """Its name in the cast."""
@@ -108,16 +108,6 @@ class GradingPlan(JobPlan):
     """Real questions that are wanted; equal ones about one video count once."""
     elsewhere: int
     """Real questions about no video of the run, which cannot be graded."""
-
-    @property
-    def cost_usd(self) -> float | None:
-        """Expected cost; None without a price."""
-        return self.usd
-
-    @property
-    def cost_usd_at_most(self) -> float | None:
-        """Highest cost; None without a price."""
-        return self.most_usd
 
     def headlines(self) -> Iterator[str]:
         """Yield how many questions and calls there are."""

@@ -48,7 +48,7 @@ from videoautoarena.runs.run.config.disclosure import REPAIR
 from videoautoarena.runs.run.config.run_config import RunConfig, refuse_text_read
 from videoautoarena.runs.run.rundir.opener import stored_prompts
 from videoautoarena.runs.run.rundir.reader import counted
-from videoautoarena.runs.tournament.plan import REPAIRED
+from videoautoarena.runs.tournament.plan import PLAN_FIGURES, REPAIRED
 
 NO_LEAVE = Leave()
 CASES = 100
@@ -78,7 +78,7 @@ class TrialOrder(JobOrder):
 class TrialPlan(JobPlan):
     """What trials will take, before anything is sent."""
 
-    SHOWN: ClassVar = ("judges", "kinds", "known", "calls_at_most", "notices")
+    SHOWN: ClassVar = ("judges", "kinds", "known", "calls_at_most", *PLAN_FIGURES, "notices")
     judges: tuple[str, ...]
     """Who judges."""
     kinds: Mapping[str, int] = field(metadata=keyed("judgings"))
@@ -90,7 +90,7 @@ class TrialPlan(JobPlan):
         yield (
             f"trials of {safe(', '.join(self.judges))}: {kinds or 'no case fits'}; "
             f"{counted(sum(self.kinds.values()), 'judging')}{self.known_words}, "
-            f"at most {counted(self.most_calls, 'call')}"
+            f"at most {counted(self.most_calls, 'call')}{self.cost_words()}"
         )
 
 

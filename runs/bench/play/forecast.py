@@ -10,7 +10,11 @@ import math
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import reduce
+from statistics import mean
 from typing import Any, NamedTuple
+
+import numpy as np
 
 from videoautoarena.agents.limits.estimates import LABEL_TOKENS, frame_tokens, output_limit
 from videoautoarena.agents.models.registry import Model
@@ -28,14 +32,20 @@ from videoautoarena.runs.bench.play.game import scope_of
 from videoautoarena.runs.bench.play.videos import BenchVideos
 from videoautoarena.runs.run.config.disclosure import REPAIR, frames_of
 from videoautoarena.runs.run.rundir.frames import part_id, stored_frames
+from videoautoarena.runs.tournament.measures import CallCount, CallMeasure, CallVector, taken_by
+from videoautoarena.runs.tournament.past_calls import Basis, PastCalls, kind_of
 from videoautoarena.runs.tournament.plan import (
     FREE,
     SAMPLE,
+    THOUGHT,
     WORDS,
     Line,
-    Mean,
+    chance_variance,
     filled,
+    prefix_read,
     repaired_share,
+    stated_usage,
+    thinks,
 )
 
 CHOSEN, DESCRIBED, SHORTEST = 8, 100, 15
@@ -82,13 +92,23 @@ class Size(NamedTuple):
     most_read: float
 
 
-class Rate(NamedTuple):
-    """What calls took, as a multiple of what had been expected of them."""
+class MeasuredKind(NamedTuple):
+    """What calls of a kind took, beside what had been expected of them."""
 
-    read: float = 1.0
-    written: float = 1.0
-    cached: float = 0.0
-    """Share of what was read that came from a cache."""
+    measure: CallMeasure
+    read: float
+    """Tokens in that were expected of one, on average."""
+    written: float
+
+
+class _ExpectedCall(NamedTuple):
+    """A call that is left, or several of one kind, and how many are expected of it."""
+
+    ask: PlannedCall
+    size: Size
+    expected: float
+    chance: float
+    """How many of them are repairs."""
 
 
 @dataclass
@@ -101,6 +121,10 @@ class Forecast:
     store: Store | None
     spoken: Mapping[str, int]
     """Characters of a video's subtitles, by its own id."""
+    past: PastCalls = field(default_factory=PastCalls)
+    """What calls took in past runs on this machine."""
+    concurrency: int = 1
+    """Calls under way at once."""
     _counts: dict[str, int] = field(default_factory=dict, init=False, repr=False)
 
     def lines(self, asks: Sequence[PlannedCall], items: Sequence[Any]) -> list[Line]:
@@ -110,39 +134,76 @@ class Forecast:
         rates = self._rates(rows, items)
         again = 1 + repaired_share(rows)
         answered = self._answered()
-        found: dict[tuple[str, str, Role], list[tuple[PlannedCall, float]]] = {}
+        found: dict[tuple[str, str, Role], dict[Kind, list[_ExpectedCall]]] = {}
         for ask, is_spared in self._spared(asks):
             name = ask.player.name if ask.player and ask.role == "contestant" else ask.alias
             # A reply in a form may have to be asked for again; free text is taken as it comes.
             # A call that is the same as another is expected to cost nothing; the most counts both.
-            expected = ask.times * (1.0 if ask.role in FREE else again) * (not is_spared)
+            chance = 0.0 if ask.role in FREE else ask.times * (again - 1) * (not is_spared)
+            expected = ask.times * (not is_spared) + chance
             if ask.role in SCOUTS:
                 expected = self._unknown_clips(ask, answered)
-            found.setdefault((name, ask.alias, ask.role), []).append((ask, expected))
-        return [self._line(*who, asked, rates) for who, asked in found.items()]
+            one = _ExpectedCall(ask, self._size(ask), expected, chance)
+            found.setdefault((name, ask.alias, ask.role), {}).setdefault(ask.kind, []).append(one)
+
+        def sized(busy_s: float | None) -> list[Line]:
+            return [
+                reduce(Line.plus, (self._line(who, one, rates, busy_s) for one in kinds.values()))
+                for who, kinds in found.items()
+            ]
+
+        seconds = sum(line.seconds for line in sized(None) if not line.is_offline)
+        return sized(seconds / self.concurrency)
 
     def _line(
         self,
-        name: str,
-        alias: str,
-        role: Role,
-        asked: Sequence[tuple[PlannedCall, float]],
-        rates: Mapping[Kind, Rate],
+        who: tuple[str, str, Role],
+        asked: Sequence[_ExpectedCall],
+        rates: Mapping[Kind, MeasuredKind],
+        busy_s: float | None,
     ) -> Line:
-        calls = sum(expected for _, expected in asked)
-        read = written = cached = longest = 0.0
-        for ask, expected in asked:
-            size = self._size(ask)
-            rate = rates.get(ask.kind, Rate())
-            read += expected * size.read * rate.read
-            written += expected * size.written * rate.written
-            cached += expected * size.read * rate.read * rate.cached
-            longest = max(longest, size.most_read)
-        mean = Mean(*(part / (calls or 1.0) for part in (read, written, cached)))
-        bare = Line(name, role, calls, sum(ask.at_most for ask, _ in asked))
-        is_measured = any(ask.kind in rates for ask, _ in asked)
-        model = self.cast.config.model_of(alias)
-        return filled(model, bare, mean, longest=longest, is_measured=is_measured)
+        """Return what calls of one kind take; `busy_s` is how long all are under way, if known."""
+        name, alias, role = who
+        config = self.cast.config
+        model = config.model_of(alias)
+        calls = sum(one.expected for one in asked)
+        shares = [one.expected / calls if calls else 1 / len(asked) for one in asked]
+        read, written, frames, beginning = (
+            sum(share * part for share, part in zip(shares, parts, strict=True))
+            for parts in zip(*(self._means(one) for one in asked), strict=True)
+        )
+        videos = len({one.ask.item.video_id for one in asked if one.expected}) or 1
+        variance = chance_variance(sum(one.chance for one in asked))
+        bare = Line(
+            name, role, calls, sum(one.ask.at_most for one in asked), calls_variance=variance
+        )
+        known: tuple[CallMeasure | CallVector, Basis]
+        own = rates.get(asked[0].ask.kind)
+        past = self.past.kinds.get(kind_of(config, self._model(asked[0].ask), role, frames))
+        if own is not None:
+            into, out = read / own.read, written / own.written
+            known = own.measure.scaled(np.array([into, into, into, out, 1.0])), "run"
+        elif past is not None:
+            known = past, "machine"
+        else:
+            caching = model.maker.caching if busy_s is not None and frames else "none"
+            reads = prefix_read(caching, calls / videos, busy_s=busy_s or 0.0)
+            if thinks(model, role):
+                written = min(THOUGHT * written, output_limit(model, role))
+            stated = stated_usage(read, written, beginning=beginning, reads=reads)
+            known = stated, "guess"
+        return filled(
+            model,
+            bare,
+            CallCount(calls, variance, videos),
+            *known,
+            longest=max(one.size.most_read for one in asked),
+        )
+
+    def _means(self, one: _ExpectedCall) -> tuple[float, float, float, float]:
+        """Return tokens in and out, frames, and the tokens of what a cache may have of a call."""
+        frames = self._frames(one.ask)
+        return one.size.read, one.size.written, frames, _tokens(self._model(one.ask), 0, frames)
 
     def _spared(self, asks: Sequence[PlannedCall]) -> Iterator[tuple[PlannedCall, bool]]:
         """Yield each with whether another is the same call, as with numbers beyond all frames."""
@@ -260,36 +321,29 @@ class Forecast:
             spoken *= min(1.0, _shown_s(video, spans) / max(video.duration_s, 1e-9))
         return round(spoken)
 
-    def _rates(self, rows: Sequence[CallRow], items: Sequence[Any]) -> dict[Kind, Rate]:
+    def _rates(self, rows: Sequence[CallRow], items: Sequence[Any]) -> dict[Kind, MeasuredKind]:
         """Return what this bench's calls took by kind, for kinds of which there are enough."""
         by_scope = {scope_of(item): item for item in items}
-        sums: dict[Kind, Counter[str]] = defaultdict(Counter)
+        vectors: dict[Kind, list[tuple[str, CallVector]]] = defaultdict(list)
+        expected: dict[Kind, list[tuple[float, float]]] = defaultdict(list)
         for row in rows:
             # Scopes of rounds and judgings begin with that of the item and go on behind a colon.
             item = by_scope.get(row.nonce.scope.partition(":")[0])
+            # Every try is billed, so all of them go into what a call takes.
+            taken = taken_by(row)
             # Calls whose tokens nobody counted say nothing of rates.
-            if item is None or row.usage.total is None or row.alias not in self.cast.config.cast:
+            if item is None or taken is None or row.alias not in self.cast.config.cast:
                 continue
             ask = PlannedCall(item, row.nonce.role, row.alias, part=_part_of(row.nonce.scope))
-            heard = self._heard(ask, row.frames or 0)
             frames = row.frames or 0
+            heard = self._heard(ask, frames)
             read = _tokens(self._model(ask), row.text_chars + heard, frames)
-            one = {"calls": 1.0, "read": read, "written": float(_reply(ask))}
-            # Every try is billed, so all of them go into what a call takes.
-            for usage in (attempt.usage for attempt in row.tries):
-                one["in"] = one.get("in", 0.0) + (usage.input_tokens or 0)
-                one["out"] = one.get("out", 0.0) + (usage.output_tokens or 0)
-                one["cached"] = one.get("cached", 0.0) + (usage.cached_tokens or 0)
-            for name, value in one.items():
-                sums[ask.kind][name] += value  # type: ignore[assignment]
+            vectors[ask.kind].append((item.video_id, taken))
+            expected[ask.kind].append((read, float(_reply(ask))))
         return {
-            kind: Rate(
-                found["in"] / found["read"],
-                found["out"] / found["written"],
-                found["cached"] / max(found["in"], 1),
-            )
-            for kind, found in sums.items()
-            if found["calls"] >= ENOUGH
+            kind: MeasuredKind(CallMeasure.of(found), *map(mean, zip(*expected[kind], strict=True)))
+            for kind, found in vectors.items()
+            if len(found) >= ENOUGH
         }
 
 

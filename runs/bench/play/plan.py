@@ -7,9 +7,11 @@ from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Se
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from itertools import product
-from textwrap import wrap
-from typing import Any, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
+from rich.console import Group
+
+from videoautoarena.agents.limits.caps import SpendCaps
 from videoautoarena.agents.limits.prices import price_of
 from videoautoarena.agents.models.registry import lacks_of_keys
 from videoautoarena.memory.records.errors import JournalMiss
@@ -26,13 +28,17 @@ from videoautoarena.runs.formats.terminal import safe
 from videoautoarena.runs.formats.words import dollars
 from videoautoarena.runs.run.config.disclosure import clip_calls, embedders, judges_notice
 from videoautoarena.runs.run.rundir.reader import counted, has_subtitles
-from videoautoarena.runs.tournament.plan import (
-    ROUND_TRIPS,
-    Costing,
+from videoautoarena.runs.tournament.plan import Costing, slower
+from videoautoarena.runs.tournament.plan_text import (
+    LinesView,
+    NoteView,
+    figures_view,
     lacks_of,
     prices_of,
-    table,
 )
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
 
 
 @dataclass
@@ -203,7 +209,7 @@ class BenchPlan(Costing):
     SHOWN: ClassVar = (
         *("questions", "players", "judge", "anchor", "known", "without_video"),
         "calls_at_most",
-        *(*Costing.COSTS, "notices"),
+        *(*Costing.COSTS, "duration_s", "duration_bound90_s", "notices"),
     )
     questions: int
     """Questions of the bench, or as many as were asked for."""
@@ -221,8 +227,24 @@ class BenchPlan(Costing):
     """Name of the model whose answers all are held against, if there is one."""
     unit: str = "question"
     """What `questions` are called for a person."""
+    concurrency: int = 1
+    """Calls under way at once."""
+    damage: str = ""
+    """Why what past runs took was passed over, if it was; not in JSON."""
     without_video: int | None = field(default=None, metadata=LEFT_OUT)
     """How many of `known` are void, since their video cannot be had; left out if none is."""
+
+    @property
+    def duration_s(self) -> float | None:
+        """How long it is expected to take at `--concurrency`; None if only stand-ins play."""
+        billed = [line.seconds for line in self.lines if not line.is_offline]
+        return round(sum(billed) / self.concurrency, 1) if billed else None
+
+    @property
+    def duration_bound90_s(self) -> float | None:
+        """What nine of ten such plays take no longer than; None if only stand-ins play."""
+        found = self.duration_s
+        return None if found is None else round(found * slower(self.lines), 1)
 
     def as_json(self) -> dict[str, Any]:
         """Return it in the shape of `arena bench run --plan --json`."""
@@ -248,23 +270,19 @@ class BenchPlan(Costing):
         words += [f"{played:,} need no call"] * bool(played)
         return f": {', '.join(words)}, {self.without_video:,} without a usable video"
 
-    def as_table(self, columns: int) -> list[str]:
-        """Return the lines of what it takes and costs, for a terminal of so many columns."""
+    def as_view(self) -> RenderableType:
+        """Return what it takes and costs, for a terminal."""
         if not self.lines:
-            return []
-        is_measured = any(line.is_measured for line in self.lines)
-        notes = [
-            *prices_of(self.prices),
-            *["* by what this bench's own calls took so far"] * is_measured,
-            f"at most: every limit reached; {ROUND_TRIPS}",
-            f"spent so far {dollars(self.spent_usd)}",
-            *lacks_of(self.lacking),
-        ]
-        at_most = sum(line.most_calls for line in self.lines)
-        return [
-            *table(self.lines, (self.cost_usd, self.cost_usd_at_most), columns, at_most=at_most),
-            *(line for note in notes for line in wrap(note, columns, subsequent_indent="  ")),
-        ]
+            return Group()
+        notes = [*prices_of(self.prices), *([self.damage] if self.damage else [])]
+        parts: list[RenderableType] = []
+        if self.basis is not None:
+            times = (self.duration_s, self.duration_bound90_s)
+            at_once = self.concurrency
+            parts.append(figures_view(self, times, spent_usd=self.spent_usd, at_once=at_once))
+        parts.append(LinesView(self.lines))
+        notes += [f"spent so far {dollars(self.spent_usd)}", *lacks_of(self.lacking)]
+        return Group(*parts, *map(NoteView, notes))
 
 
 def plan_of(
@@ -299,9 +317,9 @@ def plan_of(
 
 
 def priced_plan(
-    plan: BenchPlan, items: Sequence[Any], *, left: Left, forecast: Forecast
+    plan: BenchPlan, items: Sequence[Any], *, left: Left, forecast: Forecast, caps: SpendCaps
 ) -> BenchPlan:
-    """Return a plan with the tokens and dollars of its calls."""
+    """Return a plan with the tokens and dollars of its calls, under these caps."""
     store = forecast.store
     config = forecast.cast.config
     known = {alias: price_of(config.model_of(alias)) for alias in plan.calls_at_most}
@@ -310,5 +328,8 @@ def priced_plan(
         lines=tuple(forecast.lines(left.asks, items)),
         prices={alias: price.source if price else None for alias, price in known.items()},
         lacking=lacks_of_keys(map(config.model_of, plan.calls_at_most)),
+        concurrency=forecast.concurrency,
+        damage=forecast.past.damage,
+        caps=caps,
         spent_usd=round(store.journal.spent().usd, 6) if store is not None else 0.0,
     )

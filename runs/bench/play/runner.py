@@ -61,8 +61,10 @@ from videoautoarena.runs.jobs.paid_job import (
     play_each,
     settle_caps,
 )
+from videoautoarena.runs.run.config.stopping_rule import NO_CAPS, kept_caps, merged_caps
 from videoautoarena.runs.run.rundir.context import Calling
 from videoautoarena.runs.run.rundir.failures import pardon
+from videoautoarena.runs.tournament.past_calls import PastCalls, remember_calls
 from videoautoarena.video.sampling.cache import FrameCache
 from videoautoarena.video.workers.decoders import Decoders
 
@@ -129,7 +131,10 @@ async def plan_bench(bench: OpenBench[Any], asked: BenchOrder, *, rules: Rules) 
     """Return what it would take to play a bench, or BadInput; calls and writes nothing."""
     async with _ready(bench, asked, rules, write=False) as ready:
         items = ready.work.items
-        return priced_plan(ready.plan, items, left=ready.left, forecast=ready.forecast)
+        kept = NO_CAPS if ready.store is None else kept_caps(ready.store)
+        caps = merged_caps(kept, asked.caps)
+        forecast = replace(ready.forecast, concurrency=asked.concurrency, past=PastCalls.read())
+        return priced_plan(ready.plan, items, left=ready.left, forecast=forecast, caps=caps)
 
 
 async def run_bench(
@@ -325,6 +330,7 @@ async def _play_here(
             order=asked,
             tally=settled.tally,
             listeners=listeners,
+            as_sent=True,
         )
 
 
@@ -343,6 +349,7 @@ async def _play_elsewhere(
     called = frozenset(name for name, calls in ready.left.calls.items() if calls)
     if engine is None or not due:
         return store
+    before = store.journal.last_place()
     # One process at a time may write to the file, and from here on it is another.
     store.close()
     # Others write it now; what is read of it here is what they have committed.
@@ -357,5 +364,7 @@ async def _play_elsewhere(
         )
     # The stack closes the first one again at its end, too, which is harmless.
     store = ready.held.enter_context(Store.open(file, write=True))
+    if lost := remember_calls(store.journal, work.cast.config, after=before, as_sent=True):
+        listeners.say(lost)
     await settled.add_known(work.pairs, Repetition(work, store))
     return store

@@ -22,7 +22,6 @@ from videoautoarena.runs.bench.selecting.hard import (
     try_model,
 )
 from videoautoarena.runs.formats.terminal import safe
-from videoautoarena.runs.formats.words import dollars
 from videoautoarena.runs.jobs.job_run import (
     JobRun,
     RunJob,
@@ -43,8 +42,7 @@ from videoautoarena.runs.jobs.paid_job import (
 from videoautoarena.runs.run.config.disclosure import REPAIR, clip_calls, embedders
 from videoautoarena.runs.run.rundir.opener import stored_prompts
 from videoautoarena.runs.run.rundir.reader import RunReader, counted, run_file
-from videoautoarena.runs.run.rundir.spending import Calls
-from videoautoarena.runs.tournament.plan import known_sum
+from videoautoarena.runs.tournament.plan import PLAN_FIGURES
 
 Wanted = Callable[[RunReader], WhyNot]
 """Returns of a run which of its questions are not to be asked, and why."""
@@ -65,7 +63,8 @@ class HardPlan(JobPlan):
     """What asking hard questions again will take, before anything is sent."""
 
     SHOWN: ClassVar = (
-        *("questions", "left_out", "answers", "known", "calls_at_most", "cost_usd", "notices"),
+        *("questions", "left_out", "answers", "known", "calls_at_most", "cost_usd"),
+        *(*PLAN_FIGURES, "notices"),
     )
     questions: int
     """Questions with both answers called bad, and not left out."""
@@ -73,21 +72,16 @@ class HardPlan(JobPlan):
     """Number of others that nobody is asked, by the reason."""
     answers: int
     """New answers that are wanted of models that did not play them, those known among them."""
-    cost_usd: float | None
-    """What they are expected to cost, by such calls of the run; None if that is unknown."""
 
     def headlines(self) -> Iterator[str]:
         """Yield how much there is to be asked."""
         left_out = sum(self.left_out.values())
         others = f" ({left_out:,} more left out: {counts_in_words(self.left_out)})"
-        cost = ""
-        if self.most_calls and self.cost_usd != 0:
-            cost = f", about {dollars(self.cost_usd)}" if self.cost_usd else ", of unknown cost"
         yield (
             f"hard questions: {counted(self.questions, 'question')} with both answers called bad"
             f"{others if left_out else ''}, "
             f"{counted(self.answers, 'new answer')} to them{self.known_words}; at most "
-            f"{counted(self.most_calls, 'call')}{cost}"
+            f"{counted(self.most_calls, 'call')}{self.cost_words()}"
         )
 
 
@@ -157,22 +151,14 @@ class HardJob(RunJob[HardMatch, Tried]):
         self.tally.count(why if outcome.is_lost else None)
 
     def plan(self) -> HardPlan:
-        """Return what is left to be asked; its cost is that of such calls in the run."""
+        """Return what is left to be asked."""
         found = super().plan()
-        means = mean_costs(self.job_run.store)
-        costs = [
-            None if mean is None else mean * line.calls
-            for line in found.lines
-            if line.role in ("contestant", "judge")
-            for mean in (means.get((line.alias, line.role)),)
-        ]
         battles = self.found.battles
         return HardPlan(
             **vars(found),
             questions=len(battles) - len(self.found.left_out),
             left_out=self.found.reasons,
             answers=len(self.found.meetings),
-            cost_usd=known_sum(costs),
         )
 
 
@@ -257,13 +243,3 @@ async def _job(found: JobRun, order: JobOrder, wanted: Wanted) -> HardJob:
     job.left = [meeting for meeting in candidates.meetings if meeting.scope in open_]
     job.tally.known = len(candidates.meetings) - len(job.left)
     return job
-
-
-def mean_costs(store: Store) -> dict[tuple[str, str], float | None]:
-    """Return what a call of each model in each role cost on average; None if any is unknown."""
-    sums: dict[tuple[str, str], Calls] = {}
-    for call in store.journal.each_taken():
-        sums.setdefault((call.alias, call.role), Calls()).add(call)
-    return {
-        key: None if of.known_cost is None else of.known_cost / of.calls for key, of in sums.items()
-    }

@@ -41,7 +41,7 @@ from videoautoarena.runs.run.config.arena_file import ArenaFile
 from videoautoarena.runs.run.config.cast import CastEntry, embedder_of
 from videoautoarena.runs.run.rundir.opener import stored_prompts
 from videoautoarena.runs.run.rundir.reader import counted, run_file
-from videoautoarena.runs.tournament.plan import known_sum
+from videoautoarena.runs.tournament.plan import PLAN_FIGURES, known_sum
 from videoautoarena.scoring.fitting.counts import Floats
 from videoautoarena.video.sampling.thinning import kept_places
 
@@ -86,7 +86,7 @@ class Documents:
 class DocumentPlan(JobPlan):
     """What embedding takes, before anything is sent."""
 
-    SHOWN: ClassVar = ("questions", "frames", "known", "vectors", "notices")
+    SHOWN: ClassVar = ("questions", "frames", "known", "vectors", *PLAN_FIGURES, "notices")
     questions: int
     """Questions, a vector each."""
     frames: int
@@ -100,7 +100,7 @@ class DocumentPlan(JobPlan):
         yield (
             f"topics: {total} of {counted(self.questions, 'question')} and "
             f"{counted(self.frames, 'frame')}{self.known_words}; at most "
-            f"{counted(self.vectors, 'call')}"
+            f"{counted(self.vectors, 'call')}{self.cost_words()}"
         )
 
 

@@ -451,7 +451,7 @@ def _next_steps(
     to: Path, videos: Path | None, plan: Plan | None, keys: Sequence[str]
 ) -> Iterator[str]:
     """Yield what was written, what a first try takes and what to type next; `keys` are not set."""
-    from videoautoarena.runs.tournament.plan import as_lines
+    from videoautoarena.runs.tournament.plan_text import as_lines
 
     yield f"{safe(str(to))} is written; every line of it may be changed"
     folder = "YOUR-VIDEOS" if videos is None else quote(str(videos))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +9,7 @@ import click
 
 from videoautoarena.runs.cli.program import ending, options
 from videoautoarena.runs.cli.program.ending import STAGE, RunStage
-from videoautoarena.runs.formats.terminal import safe, say
+from videoautoarena.runs.formats.terminal import print_results, safe, say
 
 
 @options.command(
@@ -86,11 +85,14 @@ def add_command(out: Path, *, plan: bool, stage: RunStage, **typed: Any) -> int:
 
     request = AddRequest(out=out, **typed)
     if plan:
-        from videoautoarena.runs.tournament.plan import as_lines
+        from videoautoarena.runs.tournament.plan_text import plan_view
 
         found, about = plan_addition(request)
-        lines = [*about, *as_lines(found, shutil.get_terminal_size().columns)]
-        options.print_text(plan_as_json(found, about), lambda: "\n".join(lines))
+        if options.is_json():
+            options.print_json(plan_as_json(found, about))
+            return 0
+        print_results(about)
+        options.print_rendered(plan_view(found))
         return 0
     return stage.play(
         out,

@@ -183,7 +183,7 @@ def simulate_command(
 def _planned(request: RunRequest, *, yes: bool) -> Findings | None:
     """Print the plan and return the videos found; None if it is not to be carried out."""
     from videoautoarena.runs.tournament.forecast import plan_ahead
-    from videoautoarena.runs.tournament.plan import as_lines
+    from videoautoarena.runs.tournament.plan_text import plan_view
 
     if yes:
         # The plan is printed first: a reader of it that goes away must not stop the run that was
@@ -193,7 +193,7 @@ def _planned(request: RunRequest, *, yes: bool) -> Findings | None:
     if options.is_json():
         options.print_json(plan.to_json())
         return None
-    print_result("\n".join(as_lines(plan, shutil.get_terminal_size().columns)))
+    options.print_rendered(plan_view(plan))
     # Stderr and not stdout: the question goes there, so that the plan may be piped.
     is_asked = not yes and sys.stdin.isatty() and sys.stderr.isatty()
     goes_on = yes or (is_asked and click.confirm("go on?", err=True))

@@ -732,6 +732,17 @@ def print_view(
         print_result(marked_up(report, form, notes=notes, details=details))
 
 
+def print_rendered(view: RenderableType) -> None:
+    """Print what rich renders: in colours on a terminal, else as plain lines."""
+    from videoautoarena.runs.formats.terminal import rendered
+
+    console = results()
+    if console.is_terminal:
+        console.print(view)
+    else:
+        print_result("\n".join(rendered(view, console.width)))
+
+
 PIPED = 80
 """Columns of a table without a terminal."""
 

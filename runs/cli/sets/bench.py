@@ -19,7 +19,13 @@ from videoautoarena.runs.exchange.interop.exports import (
     export_set,
     formats_with,
 )
-from videoautoarena.runs.formats.terminal import print_result, safe, say, say_before_publishing
+from videoautoarena.runs.formats.terminal import (
+    print_result,
+    print_results,
+    safe,
+    say,
+    say_before_publishing,
+)
 
 if TYPE_CHECKING:
     from videoautoarena.runs.api.jobs import ReadyJob
@@ -229,9 +235,11 @@ def _played(
 def _print_plan(job: ReadyJob[BenchPlan, Ran, Any]) -> int:
     """Print the plan; return the exit code."""
     found = ending.run_async(job.plan(ending.audience()))
-    columns = shutil.get_terminal_size().columns
-    lines = () if options.is_json() else (*found.as_lines(), *found.as_table(columns))
-    options.print_report(found.as_json(), lines)
+    if options.is_json():
+        options.print_json(found.as_json())
+        return 0
+    print_results(found.as_lines())
+    options.print_rendered(found.as_view())
     return 0
 
 

@@ -77,7 +77,7 @@ class Watched:
     was_there: bool = False
     """The folder held this set already."""
     plan: JobPlan | None = None
-    """Only with `--plan`: `lines` to `cost_usd_at_most` as in [a plan](#a-plan), `known` (parts of
+    """Only with `--plan`: `lines` to `basis` as in [a plan](#a-plan), `known` (parts of
     which nothing is left) and `notices`."""
     shortcuts: Shortcuts | None = None
     """[What its text gives away](#what-a-set-gives-away); None if nothing has options."""

@@ -8,11 +8,8 @@ run, so that a copy, a merged run or one under a new name asks nothing again.
 
 from __future__ import annotations
 
-import fcntl
-import os
-import tempfile
-from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from shlex import quote
@@ -35,7 +32,10 @@ from videoautoarena.runs.run.config.cast import (
     embedder_of,
 )
 from videoautoarena.runs.run.config.run_config import RunConfig
+from videoautoarena.runs.run.config.state_files import read_state, rewriting, state_file
 
+_FILE = "agreed.json"
+"""The file of agreements in this machine's state."""
 # 128 bits: other places with the same digest cannot be found.
 DIGITS = 32
 """Hex digits of the digest that names an agreement."""
@@ -140,7 +140,7 @@ def remember(config: RunConfig, folder: Path | None, names: Iterable[str] | None
 def _keep(agreement: TrustAgreement) -> None:
     if agreement.is_empty or agreement.digest in _read():
         return
-    with suppress(OSError, RuntimeError), _writing() as file:
+    with suppress(OSError, RuntimeError), rewriting(state_file(_FILE)) as file:
         # Read again under the lock: another process may have added one since.
         kept = {**_read(), agreement.digest: agreement}
         lists = {name: one.model_dump(mode="json") for name, one in sorted(kept.items())}
@@ -252,23 +252,10 @@ def _is_known(asked: TrustAgreement) -> bool:
     return any(one.covers(asked) for one in _read().values())
 
 
-def _state() -> Path:
-    """Return the file of agreements, by the XDG rules."""
-    base = os.environ.get("XDG_STATE_HOME", "")
-    # XDG has paths that are not absolute ignored.
-    root = Path(base) if os.path.isabs(base) else Path.home() / ".local" / "state"
-    return root / "videoautoarena" / "agreed.json"
-
-
 def _read() -> dict[str, TrustAgreement]:
     """Return agreements by digest; none if others could have written the file."""
     try:
-        with _state().open("rb") as file:
-            status = os.fstat(file.fileno())
-            # Of the open file and not of its name, which could be another file by then.
-            if status.st_uid != os.geteuid() or status.st_mode & 0o022:
-                return {}
-            lists = _AgreementFile.model_validate_json(file.read()).lists
+        lists = _AgreementFile.model_validate_json(read_state(state_file(_FILE))).lists
     # Where there is no home, Path.home() raises RuntimeError.
     except (OSError, RuntimeError, ValidationError):
         return {}
@@ -280,28 +267,3 @@ class _AgreementFile(BaseModel):
 
     schema_version: Literal[1] = Field(default=1, alias="schema")
     lists: dict[str, TrustAgreement] = {}
-
-
-@contextmanager
-def _writing() -> Iterator[Path]:
-    """Yield a new file that replaces the state when the block ends; only its owner may read it.
-
-    One process at a time, so that no agreement is lost.
-    """
-    state = _state()
-    state.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    # A file of its own: the list is replaced, and a lock on what was replaced keeps nobody out.
-    with open(state.with_suffix(".lock"), "a", opener=_private) as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        # In the same folder, since a rename works within one file system.
-        number, name = tempfile.mkstemp(dir=state.parent, prefix="agreed-")
-        os.close(number)
-        try:
-            yield Path(name)
-            os.replace(name, state)
-        finally:
-            Path(name).unlink(missing_ok=True)
-
-
-def _private(path: str, flags: int) -> int:
-    return os.open(path, flags, 0o600)

@@ -15,6 +15,7 @@ from videoautoarena.agents.limits.prices import (
     cost_of,
     most_usd,
     price_of,
+    rates_of,
     summed,
 )
 from videoautoarena.agents.models.registry import Model
@@ -122,6 +123,17 @@ def test_a_variable_that_leads_elsewhere_takes_the_price_away(
 def test_openrouter_is_known_by_its_host() -> None:
     there = model("openai", "openai/gpt-4o", base_url="https://openrouter.ai/api/v1")
     assert price_of(there) is not None
+
+
+@pytest.mark.parametrize("tokens", [1_000, 300_000])
+def test_rates_times_tokens_are_what_a_call_costs_however_long_it_is(tokens: int) -> None:
+    pro = model("google_genai", "gemini-2.5-pro")
+    usage = Usage(input_tokens=tokens, output_tokens=500)
+    rates = rates_of(pro, usage)
+    assert rates is not None
+    cost = tokens * rates.fresh_usd + 500 * rates.output_usd
+    assert cost == pytest.approx(cost_of(pro, usage).usd)
+    assert rates_of(model("openai", "nobody-knows"), usage) is None
 
 
 def test_an_offline_model_costs_nothing() -> None:

@@ -182,7 +182,7 @@ def test_a_plan_calls_nobody_and_writes_nothing(out: Path, tmp_path: Path) -> No
     told = tag(out, "--classifier", "openai:gpt-4o-mini", "--sample", 5, "--plan", "--json")
     plan = json.loads(told.stdout)
     assert (plan["questions"], plan["calls"], plan["known"]) == (5, 5, 0)
-    assert 0 < plan["cost_usd"] < plan["cost_usd_at_most"]
+    assert 0 < plan["cost_usd"] < plan["bound90_usd"]
     assert "(up to 8 per call) go to api.openai.com" in plan["notices"][0]
     assert (out / RUN_FILE).read_bytes() == before
 

@@ -131,7 +131,7 @@ def test_a_plan_calls_nobody_and_writes_nothing(place: Path) -> None:
     assert (plan["questions"], plan["known"], plan["calls"]) == (4, 0, 4)
     # Nine hundred tokens in, 150 out, of each.
     assert plan["cost_usd"] == pytest.approx(4 * (900 + 1500) / 1e6)
-    assert plan["cost_usd"] < plan["cost_usd_at_most"]
+    assert plan["cost_usd"] < plan["bound90_usd"]
     assert plan["notices"] == [
         "4 questions of the file go to 127.0.0.1:9 for stranger; no frames go with them"
     ]

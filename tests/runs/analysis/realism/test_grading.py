@@ -178,7 +178,7 @@ def test_a_plan_calls_nobody_and_writes_nothing(place: Path) -> None:
     plan = json.loads(realism(place, *typed, "--plan", "--json").stdout)
     assert (plan["questions"], plan["known"], plan["elsewhere"]) == (9, 0, 1)
     assert plan["most_calls"] == 18
-    assert 0 < plan["cost_usd"] < plan["cost_usd_at_most"]
+    assert 0 < plan["cost_usd"] < plan["bound90_usd"]
     assert plan["notices"][0].startswith("frames of 3 videos (up to ")
     assert plan["notices"][-1] == (
         "9 questions of the file, each with one of the run's, go to 127.0.0.1:9, too"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -68,7 +69,7 @@ def said(plan: Any, name: str) -> float:
 
 def at_most(plan: Any, name: str) -> float:
     """Return the most that a plan says; of tokens it says none."""
-    return {"calls": sum(plan["calls_at_most"].values()), "cost_usd": plan["cost_usd_at_most"]}.get(
+    return {"calls": sum(plan["calls_at_most"].values()), "cost_usd": plan["bound90_usd"]}.get(
         name, math.inf
     )
 
@@ -124,6 +125,21 @@ def test_what_calls_took_so_far_mends_what_was_stated(ground: Path) -> None:
     all_took = taken(calls_of(ground / "set"))
     for name, amount in took.items():
         assert said(plan, name) == pytest.approx(all_took[name] - amount, rel=NEAR), name
+
+
+@pytest.mark.slow
+def test_a_bench_is_planned_by_what_another_one_took_here(ground: Path) -> None:
+    shutil.copytree(ground / "set", ground / "other")
+    where = ("--videos", ground / "videos", "--config", ground / "arena.toml", "--json")
+    typed = ("--model", "hawk", "--sweep", "frames=2,8")
+    run_bench(ground / "other", *where, *typed)
+    plan = bench(ground, *typed, "--plan")
+    assert {line["basis"] for line in plan["lines"]} == {"machine"}
+    bench(ground, *typed)
+    took = taken(calls_of(ground / "set"))
+    for name, amount in took.items():
+        assert said(plan, name) == pytest.approx(amount, rel=NEAR), name
+    assert took["cost_usd"] <= plan["bound90_usd"] < 1.6 * plan["cost_usd"]
 
 
 def test_a_plan_for_a_person_has_a_line_a_model_and_role_and_its_price(ground: Path) -> None:

@@ -156,21 +156,21 @@ def test_a_plan_calls_nobody_and_writes_nothing(out: Path) -> None:
     assert not (out.parent / "bench").exists()
 
 
-def test_a_plan_costs_what_such_calls_of_the_run_cost_in_the_mean(out: Path) -> None:
-    with altered(out) as file:
-        file.execute(
-            "UPDATE calls SET body = json_set(body, '$.cost_usd', "
-            "CASE role WHEN 'judge' THEN 0.5 WHEN 'contestant' THEN 2 ELSE 99 END)"
-        )
-    plan = json.loads(freeze(out, "--plan", "--json").stdout)["hard"]
-    assert plan["cost_usd"] == pytest.approx(plan["answers"] * (0.5 + 2))
-    with altered(out) as file:
-        file.execute(
-            "UPDATE calls SET body = json_set(body, '$.cost_usd', NULL) "
-            "WHERE place = (SELECT max(place) FROM calls WHERE role = 'judge')"
-        )
-    told = freeze(out, "--plan", "--json")
-    assert json.loads(told.stdout)["hard"]["cost_usd"] is None
+def test_a_plan_costs_what_such_calls_of_the_run_took_at_the_price_of_now(
+    out: Path, tmp_path: Path
+) -> None:
+    price = {"input_usd": 1000.0, "output_usd": 3000.0, "source": "arena.toml"}
+    with serving(tmp_path / "log") as server:
+        put_behind(out, server, "offline:judge", price=price)
+        plan = json.loads(freeze(out, "--plan", "--json").stdout)["hard"]
+        said = freeze(out, "--plan").stdout
+    with Store.open(out / RUN_FILE, write=False) as store:
+        judged = [row.usage for row in store.journal.calls() if row.nonce.role == "judge"]
+    usd = sum((one.input_tokens or 0) + 3 * (one.output_tokens or 0) for one in judged) / 1000
+    assert plan["cost_usd"] == pytest.approx(plan["answers"] * usd / len(judged), rel=1e-3)
+    assert plan["basis"] == "run"
+    assert plan["cost_usd"] < plan["bound90_usd"] < 2 * plan["cost_usd"]
+    assert "by calls of its own" in " ".join(said.split())
 
 
 @pytest.mark.slow

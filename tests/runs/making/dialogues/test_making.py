@@ -420,7 +420,7 @@ def test_a_plan_says_tokens_and_dollars_of_who_is_far_away_video_by_video(
     to = tmp_path / "set"
     planned = make(clips, to, "--examiner", "openai:gpt-4o", "--plan", "--json")
     plan = json.loads(planned.stdout)["plan"]
-    assert 0 < plan["cost_usd"] < plan["cost_usd_at_most"]
+    assert 0 < plan["cost_usd"] < plan["bound90_usd"]
     lines = {line["role"]: line for line in plan["lines"]}
     assert len(lines) == len(plan["lines"]) == 11
     assert "api.openai.com" in plan["notices"][0]
@@ -443,8 +443,10 @@ def test_a_plan_says_tokens_and_dollars_of_who_is_far_away_video_by_video(
         parts.append(json.loads(make(tmp_path / clip.stem, to, *typed).stdout)["plan"])
     together = sum(part["duration_s"] for part in parts)
     assert 0.9 * together / len(parts) < plan["duration_s"] < together
-    for name in ("calls_at_most", "cost_usd", "cost_usd_at_most"):
+    for name in ("calls_at_most", "cost_usd"):
         assert plan[name] == pytest.approx(sum(part[name] for part in parts))
+    # Bounds of two parts are not both needed.
+    assert plan["bound90_usd"] < sum(part["bound90_usd"] for part in parts)
 
 
 def test_as_many_rounds_are_scored_as_were_wished_for_and_the_set_says_so(

@@ -203,7 +203,7 @@ def test_a_plan_counts_calls_and_dollars_and_leaves_no_file(film: Path, home: Pa
     found = said(ask(film, "--examiner", "openai:gpt-4o", "--plan", "--json"))
     # Three captions and finds, two passes, and merged scenes that may be captioned anew.
     assert 8 <= found["plan"]["calls"] <= 11
-    assert 0 < found["plan"]["cost_usd"] < found["plan"]["cost_usd_at_most"]
+    assert 0 < found["plan"]["cost_usd"] < found["plan"]["bound90_usd"]
     assert found["scenes"] is None
     assert not Path(found["calls"]).exists()
     assert list(home.rglob("*.sqlite")) == []

@@ -270,7 +270,7 @@ def test_a_plan_says_calls_dollars_and_time_and_writes_nothing(clips: Path, tmp_
     plan = json.loads(planned.stdout)["plan"]
     assert 16 <= plan["calls"] <= 1.2 * 16
     assert plan["calls_at_most"] == 2 * 3 * 16
-    assert 0 < plan["cost_usd"] < plan["cost_usd_at_most"]
+    assert 0 < plan["cost_usd"] < plan["bound90_usd"]
     assert "api.openai.com" in plan["notices"][0]
     one_by_one = json.loads(make(clips, to, *typed, "--concurrency", 1, "--json").stdout)["plan"]
     assert one_by_one["duration_s"] == pytest.approx(8 * plan["duration_s"], abs=8)
