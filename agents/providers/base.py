@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, TypeAlias
+from urllib.parse import urlsplit
 
+from videoautoarena.agents.prompting.layout import CacheMark
 from videoautoarena.memory.records.errors import BadInput
 from videoautoarena.memory.records.records import ReplyFormat, Role, TokenField, VideoFrames
 
@@ -110,12 +113,24 @@ class Provider:
     """What stands before the colon of a model's name."""
     home: str = ""
     """Address that is used unless another is named."""
+    homes: str = ""
+    """Pattern of hosts that are its own as well, such as `name.openai.azure.com`; empty: none."""
     key_names: tuple[str, ...] = ()
     """Variables that may hold its own key, which is sent to its own address alone."""
+    auth: Literal["own"] | None = None
+    """`own`: its client finds credentials itself and is given no key."""
+    credentials: str = ""
+    """Where such a client looks for them, in words that follow `from`."""
+    secret_names: tuple[str, ...] = ()
+    """Variables with secrets that its client reads itself; taken out of every text like keys."""
     base_names: tuple[str, ...] = ()
     """Variables that may hold another address."""
     parameters: tuple[str, ...] = COMMON
     """Sampling parameters its models take; nothing that can hold a key or lead elsewhere."""
+    images: int | None = None
+    """Most images of a call, as it documents it; None: no number that holds for all its models."""
+    thinking: str = ""
+    """Parameters that let a model of it think, as arena.toml writes them; empty: unknown."""
     details: tuple[str, ...] = ()
     """What a model's `detail` may be; none if it takes no word on how closely to look."""
     has_part_detail: bool = False
@@ -128,8 +143,12 @@ class Provider:
     """Whether its bodies go out over an HTTP client of ours, which can put shared frames in."""
     speaks_openai: bool = False
     """Whether its servers speak OpenAI's chat completions, with the settings that go with them."""
+    speaks_anthropic: bool = False
+    """Whether its servers speak Anthropic's Messages."""
     key_look: str = ""
     """A pattern of its keys, which are taken out of every text; empty if they have no look."""
+    pip: str = ""
+    """Package that has to be installed besides ours; empty: none."""
     packages: tuple[str, ...] = ()
     """Top-level packages whose exceptions are those of its client, and no bugs of ours."""
     price_list: str = ""
@@ -139,6 +158,10 @@ class Provider:
     the first that fits holds."""
     caching: Caching = "none"
     """How its servers keep the beginning of a call for those that begin alike."""
+    mark: CacheMark | None = None
+    """How a call says where its cache should end; None: it cannot say so."""
+    written_share: float = 1.0
+    """Price of input that goes into its cache, as a share of other input's, where none is known."""
     batches: str = ""
     """Protocol of its batches, at half the price: `openai`, `gemini` or `anthropic`; empty if it
     has none that is known here."""
@@ -146,6 +169,20 @@ class Provider:
     """Path of its LangChain class of embeddings; empty if it has none."""
     embedding_settings: Mapping[str, Any] = field(default_factory=dict)
     """What that class is built with besides the model's name and `connection`."""
+
+    def address(self, named: str | None) -> str:
+        """Return where calls go if `named` is the address that was set, None if none was."""
+        return named or self.home
+
+    def is_home(self, url: str) -> bool:
+        """Return whether an address is one of its own, to which its own key may go."""
+        parts = urlsplit(url)
+        is_known = re.fullmatch(self.homes, parts.hostname or "", re.ASCII) is not None
+        return bool(self.homes) and parts.scheme == "https" and is_known
+
+    def takes(self, name: str) -> bool:
+        """Return whether a parameter of that name may be set for its models."""
+        return name in self.parameters
 
     def connection(self, model: ModelSettings) -> dict[str, Any]:  # noqa: ARG002
         """Return the arguments by which LangChain's classes of its protocol reach a model."""
@@ -190,7 +227,7 @@ class Provider:
 
     def needs_breakpoint(self, model: ModelSettings) -> bool:  # noqa: ARG002
         """Return whether a model finds nothing in its cache without a marked end of it."""
-        return False
+        return self.caching == "marks" and self.mark is not None
 
     def cache_options(
         self,
