@@ -41,6 +41,7 @@ _PROVIDERS = {
 """Price lists of providers whose client alone knows where they are served; LangChain's word for one
 of them is another."""
 _DATED = re.compile(r"-(?:\d{3,8}|\d{4}-\d\d-\d\d|\d\d-\d{2,4}|latest|(?:preview|exp)(?:[-\d]*))+")
+_PLACE = re.compile(r"^(?:us-gov|us|eu|apac|jp|au|ca|in|global|regional)\.")
 _FREE = Price(input_usd=0, output_usd=0, source=OFFLINE)
 _MILLION = 1_000_000
 
@@ -201,7 +202,9 @@ def _is_meant(provider: str, name: str) -> bool:
     if entry is None:
         return False
     is_loose = entry in (_id(provider, f"{name}-zz"), _id(provider, f"zz-{name}"))
-    if not is_loose or name == entry:
+    # Bedrock's names begin with where a model may run, and the table's with a word for all of that.
+    bare, known = _PLACE.sub("", name), _PLACE.sub("", entry)
+    if not is_loose or name == entry or (provider == "aws" and bare == known):
         return True
     rest = name.removeprefix(entry)
     return rest != name and bool(_DATED.fullmatch(rest))

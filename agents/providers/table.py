@@ -35,7 +35,8 @@ class ChatCompletions(OpenAIProtocol):
 @dataclass(frozen=True)
 class _OpenRouter(ChatCompletions):
     def needs_breakpoint(self, model: ModelSettings) -> bool:
-        return model.url == self.home and is_claude(model.name)
+        # The caches of all other models keep what they like, or are asked in ways of their own.
+        return is_claude(model.name)
 
 
 TABLE: tuple[Provider, ...] = (

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import importlib
 import json
+import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
@@ -22,7 +24,7 @@ HUSH = "hushA1b2C3d4E5f6G7h8"
 ACCESS_TOKEN = "ya29.hush-of-the-metadata-server"
 AWS = {
     "AWS_ACCESS_KEY_ID": "AKIDEXAMPLE",
-    "AWS_SECRET_ACCESS_KEY": f"wJalrXUtnFEMI/{HUSH}",
+    "AWS_SECRET_ACCESS_KEY": HUSH,
     "AWS_DEFAULT_REGION": "eu-west-1",
     "AWS_EC2_METADATA_DISABLED": "true",
     "AWS_CONFIG_FILE": "/dev/null",
@@ -175,8 +177,6 @@ def reached(
 
 
 def _is_set(name: str) -> bool:
-    import os
-
     return bool(os.environ.get(name))
 
 
@@ -189,6 +189,10 @@ def _let_in(row: Provider, book: Book, monkeypatch: pytest.MonkeyPatch) -> None:
     if row.name == "vertex":
         for name in ("GCE_METADATA_HOST", "GCE_METADATA_IP"):
             monkeypatch.setenv(name, f"127.0.0.1:{book.port}")
+        # It reads where its server is when it is imported.
+        from google.auth.compute_engine import _metadata
+
+        importlib.reload(_metadata)
         monkeypatch.setenv("GOOGLE_CLOUD_PROJECT", "birds-42")
         monkeypatch.setenv("GOOGLE_CLOUD_LOCATION", "europe-west4")
         # What must not be sent in place of a token.
