@@ -5,6 +5,7 @@ What Anthropic's API asks of a model that thinks is checked here, before anythin
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -14,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from videoautoarena.agents.prompting.layout import CacheMark
 from videoautoarena.agents.providers.base import CONTESTANT_TOKENS, ModelSettings, ReplyForm
 from videoautoarena.agents.providers.declared import DeclaredProvider
+from videoautoarena.agents.transport.redaction import redacted
 from videoautoarena.agents.transport.transport import SplicingTransport
 from videoautoarena.memory.records.errors import BadInput
 from videoautoarena.memory.records.records import Role
@@ -31,6 +33,9 @@ ADAPTIVE_TOKENS = 12_288
 """Tokens added to the limit of a model that decides itself how long it thinks."""
 LEAST_BUDGET = 1_024
 """The fewest tokens that Anthropic lets a model think."""
+FIRST_UNASKED = 5
+"""The version of Claude from which a model thinks unless it is told not to."""
+_VERSION = re.compile(r"claude-[a-z]+-(\d)(?!\d)")
 _NO_CACHE = re.compile(r"claude-(?:v?[12]|instant|3-(?:opus|sonnet|haiku))")
 """Claudes that Bedrock refuses a mark of."""
 
@@ -40,14 +45,16 @@ def is_claude(name: str) -> bool:
     return "claude" in name.lower()
 
 
-def thinking_tokens(parameters: Mapping[str, Any]) -> int:
+def thinking_tokens(name: str, parameters: Mapping[str, Any]) -> int:
     """Return the tokens that a model's thoughts may take beside its answer."""
     said = parameters.get("thinking")
     thinking = said if isinstance(said, Mapping) else {}
     budget = thinking.get("budget_tokens")
     if thinking.get("type") == "enabled" and isinstance(budget, int):
         return budget
-    return ADAPTIVE_TOKENS if thinking.get("type") == "adaptive" else 0
+    versions = (int(found) for found in _VERSION.findall(name.lower()))
+    thinks_unasked = not thinking and any(version >= FIRST_UNASKED for version in versions)
+    return ADAPTIVE_TOKENS if thinks_unasked or thinking.get("type") == "adaptive" else 0
 
 
 def check_thinking(model: ModelSettings) -> None:
@@ -88,7 +95,7 @@ class _LangChainClass(DeclaredProvider):
     def sampling(self, model: ModelSettings, role: Role) -> dict[str, Any]:
         chosen = dict(model.parameters)
         most = CONTESTANT_TOKENS if role == "contestant" else REFEREE_TOKENS
-        chosen.setdefault("max_tokens", most + thinking_tokens(chosen))
+        chosen.setdefault("max_tokens", most + thinking_tokens(model.name, chosen))
         return chosen
 
     def options(self, model: ModelSettings, role: Role, *, key: str) -> dict[str, Any]:
@@ -112,7 +119,15 @@ class AnthropicProtocol(_LangChainClass):
 
     def check(self, model: ModelSettings) -> None:
         check_thinking(model)
-        super().check(model)
+        arguments = self._arguments(model)
+        try:
+            chat: Any = self.chat_class(**arguments)
+            # What this Claude does not take LangChain says at each call, before it is sent.
+            refuse = getattr(chat, "_assert_valid_model_configuration", None)
+            if refuse is not None:
+                refuse({})
+        except ValueError as wrong:
+            raise BadInput(f"{model.alias!a} cannot be set up: {redacted(str(wrong))}") from None
 
     def build(self, model: ModelSettings) -> BaseChatModel:
         arguments = self._arguments(model)
@@ -132,8 +147,6 @@ class ConverseProtocol(_LangChainClass):
         return is_claude(model.name) and not _NO_CACHE.search(model.name.lower())
 
     def check(self, model: ModelSettings) -> None:
-        import os
-
         if os.environ.get("LANGSMITH_GATEWAY", "").strip() and not model.url:
             raise BadInput(
                 f"LANGSMITH_GATEWAY is set, by which {model.alias!a} would be reached through "

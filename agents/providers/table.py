@@ -21,7 +21,7 @@ from videoautoarena.agents.providers.declared import Declaration
 from videoautoarena.agents.providers.google_genai import VertexProtocol
 from videoautoarena.agents.providers.openai import AzureProtocol, OpenAIProtocol
 
-_CLAUDE_THINKING = '{ thinking = { type = "enabled", budget_tokens = 4000 } }'
+_CLAUDE_THINKING = '{ thinking = { type = "adaptive" } }'
 _EFFORT = '{ reasoning_effort = "high" }'
 
 

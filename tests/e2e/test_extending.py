@@ -19,7 +19,7 @@ from videoautoarena.runs.run.config.run_config import resolve
 from videoautoarena.runs.run.config.run_request import RunRequest
 
 PAGE = (Path(__file__).parents[2] / "docs" / "extending.md").read_text()
-SERVERS, ANTHROPIC, CAST, ENTRY_POINT = re.findall(r"^```toml\n(.*?)^```$", PAGE, re.S | re.M)
+SERVERS, DECLARED, CAST, ENTRY_POINT = re.findall(r"^```toml\n(.*?)^```$", PAGE, re.S | re.M)
 (SOURCE,) = re.findall(r"^```python\n(.*?)^```$", PAGE, re.S | re.M)
 
 
@@ -98,22 +98,16 @@ def test_the_servers_of_the_page_stand_in_a_file_as_shown(tmp_path: Path) -> Non
     models = list(read_arena_file(path).models)
     flags = RunRequest(models=tuple(models), examiner="openai:e", config=path)
     hosts = [entry.endpoint for entry in resolve(flags).config.cast.values()]
-    assert hosts[:5] == [
-        "127.0.0.1:11434",
-        "127.0.0.1:8000",
-        "127.0.0.1:8080",
-        "127.0.0.1:1234",
-        "openrouter.ai",
-    ]
+    assert hosts[:2] == ["127.0.0.1:8001", "127.0.0.1:8080"]
 
 
 def test_the_declared_provider_of_the_page_is_kept_with_the_run(tmp_path: Path) -> None:
     path = tmp_path / "arena.toml"
-    path.write_text(ANTHROPIC)
+    path.write_text(DECLARED)
     assert isinstance(read_arena_file(path), ArenaFile)
-    flags = RunRequest(models=("sonnet", "offline:owl"), examiner="openai:e", config=path)
+    flags = RunRequest(models=("vision", "offline:owl"), examiner="openai:e", config=path)
     config = resolve(flags).config
-    model = config.model_of("sonnet")
-    assert (model.endpoint, model.key_names) == ("anthropic", ("ANTHROPIC_API_KEY",))
+    model = config.model_of("vision")
+    assert (model.endpoint, model.key_names) == ("cohere", ("COHERE_API_KEY",))
     kept = json.loads(json.dumps(config.manifest("0", {})))
     assert type(config).of_manifest(kept).model_dump() == config.model_dump()

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
 
@@ -21,16 +23,19 @@ from tests.support.fourteen import (
     calls_of,
     reached,
 )
+from tests.support.typed import Terminal
 from videoautoarena.agents.calls.ask import journal_key
+from videoautoarena.agents.limits.estimates import limit_of
 from videoautoarena.agents.models.registry import check_keys, parse_model
 from videoautoarena.agents.providers.base import Provider
 from videoautoarena.agents.providers.catalogue import BUILT_IN, find_provider
 from videoautoarena.agents.providers.claude import AnthropicProtocol, ConverseProtocol
-from videoautoarena.agents.providers.declared import Declaration
+from videoautoarena.agents.providers.declared import Declaration, DeclaredProvider
 from videoautoarena.agents.providers.google_genai import VertexProtocol
 from videoautoarena.agents.providers.openai import OpenAIProtocol
 from videoautoarena.agents.providers.table import TABLE
 from videoautoarena.memory.records.errors import ArenaError, BadInput
+from videoautoarena.runs.run.config.first_file import first_file, named_cast
 
 ROWS = {row.name: row for row in TABLE}
 CHATS = [row for row in TABLE if isinstance(row, OpenAIProtocol)]
@@ -295,6 +300,36 @@ def test_what_a_claude_that_thinks_would_refuse_is_told_before_a_call(
         raise AssertionError("it was not refused")
 
 
+def test_what_one_claude_does_not_take_is_told_before_a_call(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    said = {"thinking": {"type": "enabled", "budget_tokens": 4000}}
+    with (
+        pytest.raises(BadInput, match="use adaptive thinking"),
+        reached(ROWS["anthropic"], monkeypatch, model="claude-opus-5", parameters=said),
+    ):
+        raise AssertionError("it was not refused")
+
+
+@pytest.mark.parametrize(
+    ("name", "parameters", "most"),
+    [
+        ("anthropic:claude-haiku-4-5", {}, 4096),
+        ("anthropic:claude-3-5-sonnet-20241022", {}, 4096),
+        ("anthropic:claude-opus-5", {}, 16_384),
+        ("anthropic:claude-opus-5", {"thinking": {"type": "disabled"}}, 4096),
+        ("anthropic:claude-opus-4-6", {"thinking": {"type": "adaptive"}}, 16_384),
+        ("bedrock:eu.anthropic.claude-opus-5", {"max_tokens": 700}, 700),
+        ("bedrock:amazon.nova-pro-v1:0", {}, 4096),
+    ],
+)
+def test_an_answer_has_room_beside_what_a_model_thinks(
+    name: str, parameters: dict[str, Any], most: int
+) -> None:
+    model = parse_model(name, {"parameters": parameters})
+    assert limit_of(model, "contestant") == (most, True)
+
+
 @pytest.mark.parametrize("is_marked", [True, False])
 @pytest.mark.parametrize("name", MARKED)
 def test_one_mark_stands_at_the_last_frame_unless_it_is_turned_off(
@@ -438,3 +473,48 @@ def test_no_part_of_a_parameter_leads_elsewhere(monkeypatch: pytest.MonkeyPatch)
         reached(ROWS["anthropic"], monkeypatch, parameters=parameters),
     ):
         raise AssertionError("it was not refused")
+
+
+def test_a_package_that_is_missing_is_one_line_with_its_pip_line(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    for name, row in ROWS.items():
+        if isinstance(row, DeclaredProvider):
+            away = replace(row, declaration=Declaration(chat_model="langchain_nowhere:Chat"))
+            monkeypatch.setitem(BUILT_IN, name, away)
+            for variable in row.key_names:
+                monkeypatch.setenv(variable, HUSH)
+            with pytest.raises(BadInput, match=f"pip install {row.pip}$"):
+                check_keys([parse_model(f"{name}:m")])
+
+
+def test_a_package_that_offers_a_name_of_the_table_beats_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    info = tmp_path / "house-1.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: house\nVersion: 1\n")
+    points = "[videoautoarena.providers]\nmistral = langchain_openai:ChatOpenAI\n"
+    (info / "entry_points.txt").write_text(points)
+    monkeypatch.syspath_prepend(tmp_path)
+    model = parse_model("mistral:m")
+    assert (model.is_foreign, model.url, model.sampling("contestant")) == (True, "", {})
+    assert not parse_model("xai:m").is_foreign
+
+
+def test_help_and_refusals_name_all_of_them(terminal: Terminal) -> None:
+    told = terminal.arena("init", "--help").out
+    refused = terminal.arena("init", "--models", "a:b,c:d", "--examiner", "openai:e").err
+    for name in ROWS:
+        assert name in told
+        assert name in refused
+
+
+def test_the_first_file_says_what_lets_each_in(row: Provider, monkeypatch: Any) -> None:
+    monkeypatch.setenv("AZURE_OPENAI_ENDPOINT", "https://birds.openai.azure.com")
+    named = f"{row.name}:m"
+    text = first_file(named_cast([named, "openai:gpt-4o"], "openai:gpt-4.1"))
+    (table,) = (part for part in text.split("[models.") if part.startswith("m]"))
+    for told in (*row.key_names, row.credentials):
+        assert told in table
+    assert f"max_frames = {row.images or 32}" in table
