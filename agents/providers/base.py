@@ -8,12 +8,13 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, TypeAlias
 from urllib.parse import urlsplit
 
-from videoautoarena.agents.prompting.layout import CacheMark
 from videoautoarena.memory.records.errors import BadInput
 from videoautoarena.memory.records.records import ReplyFormat, Role, TokenField, VideoFrames
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
+
+    from videoautoarena.agents.prompting.layout import CacheMark
 
 
 CONTESTANT_TOKENS = 4096
