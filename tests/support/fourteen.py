@@ -59,7 +59,7 @@ CHAT = {
         "completion_tokens_details": {"reasoning_tokens": 10},
     },
 }
-MESSAGE = {
+MESSAGE: dict[str, Any] = {
     "id": "msg_1",
     "type": "message",
     "role": "assistant",

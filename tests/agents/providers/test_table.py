@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -12,11 +13,12 @@ from urllib.parse import unquote
 import pytest
 from pydantic import TypeAdapter
 
-from tests.support.asking import frames_of
+from tests.support.asking import frames_of, load_bytes, run
 from tests.support.bodies import HttpReply, Kept
 from tests.support.fourteen import (
     ACCESS_TOKEN,
     HUSH,
+    MESSAGE,
     TOKENS,
     answer,
     ask,
@@ -25,15 +27,17 @@ from tests.support.fourteen import (
 )
 from tests.support.typed import Terminal
 from videoautoarena.agents.calls.ask import journal_key
+from videoautoarena.agents.calls.clients import ChatClient, OutgoingCall, ReceivedReply
 from videoautoarena.agents.limits.estimates import limit_of
-from videoautoarena.agents.models.registry import check_keys, parse_model
-from videoautoarena.agents.providers.base import Provider
+from videoautoarena.agents.models.registry import Model, check_keys, parse_model
+from videoautoarena.agents.providers.base import Provider, ReplyForm
 from videoautoarena.agents.providers.catalogue import BUILT_IN, find_provider
 from videoautoarena.agents.providers.claude import AnthropicProtocol, ConverseProtocol
 from videoautoarena.agents.providers.declared import Declaration, DeclaredProvider
 from videoautoarena.agents.providers.google_genai import VertexProtocol
 from videoautoarena.agents.providers.openai import OpenAIProtocol
 from videoautoarena.agents.providers.table import TABLE
+from videoautoarena.agents.transport.faults import GarbledAnswer
 from videoautoarena.memory.records.errors import ArenaError, BadInput
 from videoautoarena.runs.run.config.first_file import first_file, named_cast
 
@@ -416,6 +420,101 @@ def test_what_anthropic_is_sent_is_what_langchain_would_have_sent(
                 object.__setattr__(maker, "can_splice", True)
         bodies.append(calls_of(book)[0][1])
     assert bodies[0] == bodies[1]
+
+
+FORM = {
+    "type": "object",
+    "properties": {"bird": {"type": "string"}},
+    "required": ["bird"],
+    "additionalProperties": False,
+}
+
+
+def sent_by(model: Model, **sending: Any) -> ReceivedReply:
+    """Return the reply to one call that is sent otherwise than contestants' are."""
+
+    async def once() -> ReceivedReply:
+        client = ChatClient(model, load_bytes)
+        try:
+            return await client.send(
+                OutgoingCall("k" * 64, "judge", "Why?", frames_of(3), **sending)
+            )
+        finally:
+            await client.aclose()
+
+    return run(once())
+
+
+def test_a_form_of_reply_is_asked_for_as_each_protocol_has_it(
+    row: Provider, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    form = ReplyForm(row.reply_formats[0], "Bird", FORM)
+    with reached(row, monkeypatch) as (model, book):
+        assert sent_by(model, reply_form=form).text == "A heron."
+    ((request, body),) = calls_of(book)
+    held_against_types(row, request, body)
+    asked = json.dumps(body)
+    assert ("bird" in asked) == (form.format == "json_schema")
+    assert re.search("json_?(?:schema|object)|responseJsonSchema|jsonSchema", asked)
+
+
+STARTED = {**MESSAGE["usage"], "output_tokens": 1, "output_tokens_details": None}
+EVENTS: tuple[dict[str, Any], ...] = (
+    {
+        "type": "message_start",
+        "message": {**MESSAGE, "content": [], "stop_reason": None, "usage": STARTED},
+    },
+    {
+        "type": "content_block_start",
+        "index": 0,
+        "content_block": {"type": "thinking", "thinking": "", "signature": ""},
+    },
+    {
+        "type": "content_block_delta",
+        "index": 0,
+        "delta": {"type": "thinking_delta", "thinking": "A long beak."},
+    },
+    {"type": "content_block_stop", "index": 0},
+    {"type": "content_block_start", "index": 1, "content_block": {"type": "text", "text": ""}},
+    {"type": "content_block_delta", "index": 1, "delta": {"type": "text_delta", "text": "A her"}},
+    {"type": "content_block_delta", "index": 1, "delta": {"type": "text_delta", "text": "on."}},
+    {"type": "content_block_stop", "index": 1},
+    {
+        "type": "message_delta",
+        "delta": {"stop_reason": "end_turn", "stop_sequence": None},
+        # Sums so far, of the input as well.
+        "usage": {**MESSAGE["usage"], "cache_creation": None},
+    },
+    {"type": "message_stop"},
+)
+
+
+def test_claude_in_pieces_is_counted_once_and_its_thoughts_are_no_answer(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    lines = "".join(f"event: {one['type']}\ndata: {json.dumps(one)}\n\n" for one in EVENTS)
+    stream = HttpReply(lines.encode(), kind="text/event-stream")
+    said = {"thinking": {"type": "enabled", "budget_tokens": 4000}}
+    with reached(
+        ROWS["anthropic"], monkeypatch, script=lambda _request: stream, parameters=said
+    ) as (model, _):
+        told = sent_by(model, is_streamed=True)
+    assert (told.text, told.ending) == ("A heron.", "end_turn")
+    used = told.usage
+    assert (used.input_tokens, used.cached_tokens, used.written_tokens) == (90, 60, 20)
+    assert (used.output_tokens, used.reasoning_tokens) == (17, 10)
+
+
+def test_claude_that_breaks_off_in_the_middle_is_no_answer(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    lines = "".join(f"event: {one['type']}\ndata: {json.dumps(one)}\n\n" for one in EVENTS[:6])
+    stream = HttpReply(lines.encode(), kind="text/event-stream")
+    with (
+        reached(ROWS["anthropic"], monkeypatch, script=lambda _request: stream) as (model, _),
+        pytest.raises(GarbledAnswer),
+    ):
+        sent_by(model, is_streamed=True)
 
 
 def test_a_declaration_beats_a_row(monkeypatch: pytest.MonkeyPatch) -> None:
