@@ -12,7 +12,7 @@ from urllib.parse import unquote, urlsplit
 
 import pytest
 
-from tests.support.asking import Pages, frames_of, load_bytes, request_of, run
+from tests.support.asking import Pages, frames_of, load_bytes, no_pause, request_of, run
 from tests.support.bodies import Book, HttpReply, Kept, keeping
 from videoautoarena.agents.calls.ask import Asker
 from videoautoarena.agents.models.registry import Model, check_keys, parse_model
@@ -199,11 +199,11 @@ def _let_in(row: Provider, book: Book, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setenv("GOOGLE_API_KEY", HUSH)
 
 
-def ask(model: Model, *, frames: int = 3) -> CallRow:
+def ask(model: Model, *, frames: int = 3, **how: Any) -> CallRow:
     """Return the row of one call with frames, as a run makes it."""
 
     async def once() -> CallRow:
-        asker = Asker(Pages(), load_bytes)
+        asker = Asker(Pages(), load_bytes, pause=no_pause, **how)
         try:
             return await asker.ask_row(model, request_of("Why?", frames=frames_of(frames)))
         finally:

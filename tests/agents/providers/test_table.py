@@ -38,7 +38,7 @@ from videoautoarena.agents.providers.google_genai import VertexProtocol
 from videoautoarena.agents.providers.openai import OpenAIProtocol
 from videoautoarena.agents.providers.table import TABLE
 from videoautoarena.agents.transport.faults import GarbledAnswer
-from videoautoarena.memory.records.errors import ArenaError, BadInput
+from videoautoarena.memory.records.errors import ArenaError, BadInput, ProviderFailed
 from videoautoarena.runs.run.config.first_file import first_file, named_cast
 
 ROWS = {row.name: row for row in TABLE}
@@ -405,19 +405,45 @@ def test_no_error_holds_a_key(row: Provider, monkeypatch: pytest.MonkeyPatch) ->
     assert ACCESS_TOKEN not in said
 
 
+@pytest.mark.parametrize("name", ["anthropic", "bedrock", "azure", "vllm"])
+def test_a_server_that_is_not_there_is_a_fault_and_no_bug(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with reached(ROWS[name], monkeypatch) as (model, _):
+        pass
+    with pytest.raises(ProviderFailed, match=r"(?i)connect"):
+        ask(model, most_tries=1)
+
+
+@pytest.mark.parametrize("status", [400, 429, 529])
+@pytest.mark.parametrize("name", ["anthropic", "bedrock", "vertex", "mistral"])
+def test_a_refusal_is_read_by_its_status(
+    name: str, status: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(request: Kept) -> HttpReply | None:
+        if not request.body:
+            return answer(request)
+        words = {"message": "not like this", "type": "overloaded_error"}
+        return HttpReply(json.dumps({"type": "error", "error": words, **words}).encode(), status)
+
+    with (
+        reached(ROWS[name], monkeypatch, script=refuse) as (model, book),
+        pytest.raises(ProviderFailed, match=f"{status}.*not like this"),
+    ):
+        ask(model, most_tries=1)
+    # Tries are counted and paid for here: no client makes one of its own.
+    assert len(calls_of(book)) == 1
+
+
 def test_what_anthropic_is_sent_is_what_langchain_would_have_sent(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     bodies = []
     for splices in (True, False):
-        monkeypatch.setattr(AnthropicProtocol, "can_splice", splices, raising=False)
-        with reached(ROWS["anthropic"], monkeypatch) as (model, book):
-            maker = model.maker
-            object.__setattr__(maker, "can_splice", splices)
-            try:
-                ask(model)
-            finally:
-                object.__setattr__(maker, "can_splice", True)
+        way = replace(ROWS["anthropic"], can_splice=splices)
+        monkeypatch.setitem(BUILT_IN, "anthropic", way)
+        with reached(way, monkeypatch) as (model, book):
+            ask(model)
         bodies.append(calls_of(book)[0][1])
     assert bodies[0] == bodies[1]
 
