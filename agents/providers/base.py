@@ -171,6 +171,11 @@ class Provider:
     embedding_settings: Mapping[str, Any] = field(default_factory=dict)
     """What that class is built with besides the model's name and `connection`."""
 
+    @property
+    def is_local(self) -> bool:
+        """Whether its servers are one's own, on this machine unless another is named."""
+        return self.home.startswith("http://")
+
     def address(self, named: str | None) -> str:
         """Return where calls go if `named` is the address that was set, None if none was."""
         return named or self.home

@@ -25,7 +25,6 @@ from tests.support.fourteen import (
     calls_of,
     reached,
 )
-from tests.support.typed import Terminal
 from videoautoarena.agents.calls.ask import journal_key
 from videoautoarena.agents.calls.clients import ChatClient, OutgoingCall, ReceivedReply
 from videoautoarena.agents.limits.estimates import limit_of
@@ -39,7 +38,6 @@ from videoautoarena.agents.providers.openai import OpenAIProtocol
 from videoautoarena.agents.providers.table import TABLE
 from videoautoarena.agents.transport.faults import GarbledAnswer
 from videoautoarena.memory.records.errors import ArenaError, BadInput, ProviderFailed
-from videoautoarena.runs.run.config.first_file import first_file, named_cast
 
 ROWS = {row.name: row for row in TABLE}
 CHATS = [row for row in TABLE if isinstance(row, OpenAIProtocol)]
@@ -627,19 +625,12 @@ def test_a_package_that_offers_a_name_of_the_table_beats_it(
     assert not parse_model("xai:m").is_foreign
 
 
-def test_help_and_refusals_name_all_of_them(terminal: Terminal) -> None:
-    told = terminal.arena("init", "--help").out
-    refused = terminal.arena("init", "--models", "a:b,c:d", "--examiner", "openai:e").err
-    for name in ROWS:
-        assert name in told
-        assert name in refused
-
-
-def test_the_first_file_says_what_lets_each_in(row: Provider, monkeypatch: Any) -> None:
-    monkeypatch.setenv("AZURE_OPENAI_ENDPOINT", "https://birds.openai.azure.com")
-    named = f"{row.name}:m"
-    text = first_file(named_cast([named, "openai:gpt-4o"], "openai:gpt-4.1"))
-    (table,) = (part for part in text.split("[models.") if part.startswith("m]"))
-    for told in (*row.key_names, row.credentials):
-        assert told in table
-    assert f"max_frames = {row.images or 32}" in table
+@pytest.mark.parametrize("name", ["vertex", "bedrock"])
+def test_who_finds_no_credentials_is_told_so(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    # No metadata server answers so.
+    with reached(ROWS[name], monkeypatch, script=lambda _: HttpReply(b"", 404)) as (model, book):
+        for variable in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
+            monkeypatch.delenv(variable, raising=False)
+        with pytest.raises(ArenaError, match=r"(?i)credentials"):
+            ask(model, most_tries=1)
+    assert not calls_of(book)
