@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tests.support.fourteen import AWS
+from tests.support.provider_servers import AWS
 from videoautoarena.agents.models.registry import build_chat_model, parse_model
 from videoautoarena.agents.providers.catalogue import BUILT_IN
 from videoautoarena.memory.records.errors import BadInput

@@ -7,7 +7,7 @@ import re
 import pytest
 
 from tests.support.asking import frames_of
-from tests.support.fourteen import AWS
+from tests.support.provider_servers import AWS
 from videoautoarena.agents.calls.retry import fault_of
 from videoautoarena.agents.limits.estimates import frame_tokens
 from videoautoarena.agents.limits.prices import is_providers

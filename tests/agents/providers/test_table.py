@@ -15,7 +15,7 @@ from pydantic import TypeAdapter
 
 from tests.support.asking import frames_of, load_bytes, run
 from tests.support.bodies import HttpReply, Kept
-from tests.support.fourteen import (
+from tests.support.provider_servers import (
     ACCESS_TOKEN,
     HUSH,
     MESSAGE,
