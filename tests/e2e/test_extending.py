@@ -58,6 +58,19 @@ def test_a_class_that_is_declared_plays_a_whole_run(folder: Path, terminal: Term
     assert terminal.arena("replay", "lamp-run").code == 0
 
 
+@pytest.mark.parametrize("name", ["anthropic", "vllm"])
+def test_a_class_that_is_declared_by_a_built_in_name_plays_resumes_and_replays(
+    name: str, folder: Path, terminal: Terminal
+) -> None:
+    (folder / "arena.toml").write_text(CAST.replace("house", name))
+    assert len(answers(play(folder, terminal))) == 3
+    # Without the table, whose class the run keeps.
+    (folder / "arena.toml").unlink()
+    resumed = terminal.arena("resume", "lamp-run", "--max-void", "1")
+    assert resumed.code == 0, resumed.err
+    assert terminal.arena("replay", "lamp-run").code == 0
+
+
 def test_a_class_that_a_package_offers_plays_without_a_declaration(
     folder: Path, terminal: Terminal
 ) -> None:
