@@ -10,7 +10,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache, cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeGuard
 
 from videoautoarena.agents.prompting.layout import CacheMark
 from videoautoarena.agents.providers.base import CONTESTANT_TOKENS, ModelSettings, ReplyForm
@@ -47,20 +47,35 @@ def is_claude(name: str) -> bool:
 
 def thinking_tokens(name: str, parameters: Mapping[str, Any]) -> int:
     """Return the tokens that a model's thoughts may take beside its answer."""
-    said = parameters.get("thinking")
+    said = _thinking(parameters)
     thinking = said if isinstance(said, Mapping) else {}
     budget = thinking.get("budget_tokens")
-    if thinking.get("type") == "enabled" and isinstance(budget, int):
+    if thinking.get("type") == "enabled" and _is_whole(budget):
         return budget
+    if thinking:
+        return ADAPTIVE_TOKENS if thinking.get("type") == "adaptive" else 0
     versions = (int(found) for found in _VERSION.findall(name.lower()))
-    thinks_unasked = not thinking and any(version >= FIRST_UNASKED for version in versions)
-    return ADAPTIVE_TOKENS if thinks_unasked or thinking.get("type") == "adaptive" else 0
+    thinks_unasked = any(version >= FIRST_UNASKED for version in versions)
+    # A level of effort lets LangChain's classes ask for thoughts.
+    has_effort = bool({"effort", "reasoning_effort"} & parameters.keys())
+    return ADAPTIVE_TOKENS if thinks_unasked or has_effort else 0
+
+
+def _thinking(parameters: Mapping[str, Any]) -> object:
+    """Return what is said of thinking, also where Bedrock has the fields of one model."""
+    more = parameters.get("additional_model_request_fields")
+    inner = more.get("thinking") if isinstance(more, Mapping) else None
+    return parameters.get("thinking", inner)
+
+
+def _is_whole(value: object) -> TypeGuard[int]:
+    return isinstance(value, int) and not isinstance(value, bool)
 
 
 def check_thinking(model: ModelSettings) -> None:
     """Return if a Claude can think as it is told to; BadInput says what Anthropic would refuse."""
     said = model.parameters
-    thinking = said.get("thinking")
+    thinking = _thinking(said)
     if thinking is None:
         return
     if not isinstance(thinking, Mapping):
@@ -74,14 +89,16 @@ def check_thinking(model: ModelSettings) -> None:
         raise BadInput(f"{model.alias!a} thinks at a temperature of 1 alone; leave temperature out")
     if "top_k" in said:
         raise BadInput(f"{model.alias!a} takes no top_k while it thinks; leave it out")
-    if not 0.95 <= said.get("top_p", 1) <= 1:
+    top_p = said.get("top_p", 1)
+    if isinstance(top_p, int | float) and not 0.95 <= top_p <= 1:
         raise BadInput(f"{model.alias!a} takes a top_p from 0.95 to 1 while it thinks")
     budget = thinking.get("budget_tokens")
     if thinking["type"] == "adaptive":
         return
-    if isinstance(budget, bool) or not isinstance(budget, int) or budget < LEAST_BUDGET:
+    if not _is_whole(budget) or budget < LEAST_BUDGET:
         raise BadInput(f"{model.alias!a}: budget_tokens is a number from {LEAST_BUDGET:,} on")
-    if budget >= said.get("max_tokens", budget + 1):
+    most = said.get("max_tokens")
+    if _is_whole(most) and budget >= most:
         raise BadInput(
             f"{model.alias!a}: max_tokens counts what it thinks, too; set more than its "
             f"{budget:,} budget_tokens"
@@ -163,6 +180,8 @@ class ConverseProtocol(_LangChainClass):
         if thinking is not None:
             more = given.get("additional_model_request_fields") or {}
             given["additional_model_request_fields"] = {"thinking": thinking, **more}
+            # Else nothing says how many tokens of its output were thoughts.
+            given.setdefault("additional_model_response_field_paths", ["/usage"])
         return given
 
 

@@ -256,6 +256,9 @@ def test_claude_thinks_as_it_is_told_to(
     more = body if name == "anthropic" else body.get("additionalModelRequestFields", {})
     limit = body["max_tokens"] if name == "anthropic" else body["inferenceConfig"]["maxTokens"]
     assert more.get("thinking") == (said if thinks else None)
+    if name == "bedrock":
+        paths = body.get("additionalModelResponseFieldPaths")
+        assert paths == (["/usage"] if thinks else None)
     # What it may think comes on top of what it may say.
     assert limit == 4096 + (4000 if thinks else 0)
     assert told.reply == "A heron."
@@ -302,6 +305,19 @@ def test_what_a_claude_that_thinks_would_refuse_is_told_before_a_call(
         raise AssertionError("it was not refused")
 
 
+@pytest.mark.parametrize("parameters", [{"top_p": "much"}, {"max_tokens": "many"}])
+def test_what_is_no_number_is_told_before_a_call(
+    parameters: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    said = {"thinking": {"type": "enabled", "budget_tokens": 4000}, **parameters}
+    with (
+        pytest.raises(BadInput, match="cannot be set up") as caught,
+        reached(ROWS["anthropic"], monkeypatch, parameters=said),
+    ):
+        raise AssertionError("it was not refused")
+    assert HUSH not in str(caught.value)
+
+
 def test_what_one_claude_does_not_take_is_told_before_a_call(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -321,7 +337,13 @@ def test_what_one_claude_does_not_take_is_told_before_a_call(
         ("anthropic:claude-opus-5", {}, 16_384),
         ("anthropic:claude-opus-5", {"thinking": {"type": "disabled"}}, 4096),
         ("anthropic:claude-opus-4-6", {"thinking": {"type": "adaptive"}}, 16_384),
+        ("anthropic:claude-opus-4-6", {"reasoning_effort": "high"}, 16_384),
         ("bedrock:eu.anthropic.claude-opus-5", {"max_tokens": 700}, 700),
+        (
+            "bedrock:eu.anthropic.claude-opus-4-6-v1",
+            {"additional_model_request_fields": {"thinking": {"type": "adaptive"}}},
+            16_384,
+        ),
         ("bedrock:amazon.nova-pro-v1:0", {}, 4096),
     ],
 )
