@@ -103,8 +103,8 @@ class FrameTokens(NamedTuple):
 class Provider:
     """A protocol, where it is spoken, and how a chat model is built for it.
 
-    All that is particular to a provider stands in its file (`agents/providers/openai.py`), which
-    `agents/providers/catalogue.py` finds in this folder.
+    Those that come with the product stand in `agents/providers/table.py`, beside OpenAI and Gemini.
+    Fields that were added since others could subclass it are given by name alone.
 
     A provider of one's own subclasses it; its module must not import the provider's package before
     `build`, since each costs about two seconds.
@@ -114,23 +114,23 @@ class Provider:
     """What stands before the colon of a model's name."""
     home: str = ""
     """Address that is used unless another is named."""
-    homes: str = ""
+    homes: str = field(default="", kw_only=True)
     """Pattern of hosts that are its own as well, such as `name.openai.azure.com`; empty: none."""
     key_names: tuple[str, ...] = ()
     """Variables that may hold its own key, which is sent to its own address alone."""
-    auth: Literal["own"] | None = None
+    auth: Literal["own"] | None = field(default=None, kw_only=True)
     """`own`: its client finds credentials itself and is given no key."""
-    credentials: str = ""
+    credentials: str = field(default="", kw_only=True)
     """Where such a client looks for them, in words that follow `from`."""
-    secret_names: tuple[str, ...] = ()
+    secret_names: tuple[str, ...] = field(default=(), kw_only=True)
     """Variables with secrets that its client reads itself; taken out of every text like keys."""
     base_names: tuple[str, ...] = ()
     """Variables that may hold another address."""
     parameters: tuple[str, ...] = COMMON
     """Sampling parameters its models take; nothing that can hold a key or lead elsewhere."""
-    images: int | None = None
+    images: int | None = field(default=None, kw_only=True)
     """Most images of a call, as it documents it; None: no number that holds for all its models."""
-    thinking: str = ""
+    thinking: str = field(default="", kw_only=True)
     """Parameters that let a model of it think, as arena.toml writes them; empty: unknown."""
     details: tuple[str, ...] = ()
     """What a model's `detail` may be; none if it takes no word on how closely to look."""
@@ -144,11 +144,11 @@ class Provider:
     """Whether its bodies go out over an HTTP client of ours, which can put shared frames in."""
     speaks_openai: bool = False
     """Whether its servers speak OpenAI's chat completions, with the settings that go with them."""
-    speaks_anthropic: bool = False
+    speaks_anthropic: bool = field(default=False, kw_only=True)
     """Whether its servers speak Anthropic's Messages."""
     key_look: str = ""
     """A pattern of its keys, which are taken out of every text; empty if they have no look."""
-    pip: str = ""
+    pip: str = field(default="", kw_only=True)
     """Package that has to be installed besides ours; empty: none."""
     packages: tuple[str, ...] = ()
     """Top-level packages whose exceptions are those of its client, and no bugs of ours."""
@@ -157,13 +157,13 @@ class Provider:
     frame_tokens: tuple[tuple[str, str | None, FrameTokens], ...] = ()
     """Beginning of a model's name, its `detail` or None for any, and what a frame counts as then;
     the first that fits holds."""
-    caching: Caching = "none"
+    caching: Caching = field(default="none", kw_only=True)
     """How its servers keep the beginning of a call for those that begin alike."""
-    mark: CacheMark | None = None
+    mark: CacheMark | None = field(default=None, kw_only=True)
     """How a call says where its cache should end; None: it cannot say so."""
-    written_share: float = 1.0
+    written_share: float = field(default=1.0, kw_only=True)
     """Price of input that goes into its cache, as a share of other input's, where none is known."""
-    batches: str = ""
+    batches: str = field(default="", kw_only=True)
     """Protocol of its batches, at half the price: `openai`, `gemini` or `anthropic`; empty if it
     has none that is known here."""
     embeddings: str = ""

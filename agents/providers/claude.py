@@ -173,6 +173,10 @@ class ConverseProtocol(_LangChainClass):
             check_thinking(model)
         super().check(model)
 
+    async def close(self, chat: Any) -> None:
+        for client in (chat.client, chat.bedrock_client):
+            client.close()
+
     def arguments_of(self, parameters: Mapping[str, Any]) -> Mapping[str, Any]:
         """Return the class's arguments: Converse has `thinking` among the fields of one model."""
         given = dict(super().arguments_of(parameters))

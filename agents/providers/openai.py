@@ -55,7 +55,7 @@ class OpenAIProtocol(Provider):
     can_splice: bool = True
     speaks_openai: bool = True
     packages: tuple[str, ...] = ("openai", "langchain_openai")
-    mark: CacheMark | None = OPENAI_MARK
+    mark: CacheMark | None = field(default=OPENAI_MARK, kw_only=True)
     embeddings: str = "langchain_openai.OpenAIEmbeddings"
     # It would fetch a vocabulary from another host, to count tokens.
     embedding_settings: Mapping[str, Any] = field(
