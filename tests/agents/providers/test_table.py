@@ -28,7 +28,12 @@ from tests.support.provider_servers import (
 from videoautoarena.agents.calls.ask import journal_key
 from videoautoarena.agents.calls.clients import ChatClient, OutgoingCall, ReceivedReply
 from videoautoarena.agents.limits.estimates import limit_of
-from videoautoarena.agents.models.registry import Model, check_keys, parse_model
+from videoautoarena.agents.models.registry import (
+    Model,
+    build_chat_model,
+    check_keys,
+    parse_model,
+)
 from videoautoarena.agents.providers.base import Provider, ReplyForm
 from videoautoarena.agents.providers.catalogue import BUILT_IN, find_provider
 from videoautoarena.agents.providers.claude import AnthropicProtocol, ConverseProtocol
@@ -572,6 +577,17 @@ def test_a_declaration_beats_a_row(monkeypatch: pytest.MonkeyPatch) -> None:
     assert not model.cache_breakpoint
     monkeypatch.setenv("MY_KEY", HUSH)
     check_keys([model])
+
+
+def test_a_declared_class_takes_fields_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MY_KEY", HUSH)
+    said = Declaration(chat_model="langchain_anthropic:ChatAnthropic", key_env="MY_KEY")
+    thinking = {"type": "enabled", "budget_tokens": 2000}
+    parameters = {"thinking": thinking, "effort": "low", "max_tokens": 4000}
+    model = parse_model("mine:claude-opus-4-5", {"declared": said, "parameters": parameters})
+    chat: Any = build_chat_model(model)
+    assert (chat.thinking, chat.reasoning_effort, chat.max_tokens) == (thinking, "low", 4000)
+    assert model.sampling("judge") == parameters
 
 
 @pytest.mark.parametrize("name", [*ROWS])
