@@ -3,9 +3,10 @@
 `commands` writes the index in commands.md, and in commands/ the tables of options as `--help` has
 them and those of the paper's preset; `rooms` the map of the rooms in design.md from the import
 contracts, `graph` the drawings in graph.md, `calls` the paid ones in python.md, `fields` the
-tables of records.md from the classes that declare the fields, `schemas` the JSON Schemas;
-`pictures OUT` plays the demo into OUT, a new folder, and draws console and leaderboard as SVG.
-Without a word it does the first six. Tests hold the pages against the same functions.
+tables of records.md from the classes that declare the fields, `providers` the table in
+extending.md, `schemas` the JSON Schemas; `pictures OUT` plays the demo into OUT, a new folder, and
+draws console and leaderboard as SVG. Without a word it does all but the pictures. Tests hold the
+pages against the same functions.
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ from itertools import chain, pairwise
 from pathlib import Path
 from types import ModuleType, NoneType
 from typing import Any, get_args, get_type_hints
+from urllib.parse import urlsplit
 
 import click
 from langgraph.graph.state import CompiledStateGraph
@@ -37,6 +39,8 @@ from rich.terminal_theme import MONOKAI
 from rich.text import Text
 
 import videoautoarena as va
+from videoautoarena.agents.providers.base import Provider
+from videoautoarena.agents.providers.catalogue import BUILT_IN
 from videoautoarena.agents.providers.declared import Declaration
 from videoautoarena.graph.dialogue import dialogue
 from videoautoarena.memory.records.records import CallLimits, Price
@@ -396,6 +400,38 @@ def preset() -> str:
     return "\n".join([*turned, "", *left]) + "\n"
 
 
+def providers() -> str:
+    """Return the providers that are known by name, and what each takes, as a Markdown table."""
+    rows = [
+        "| provider | served by | let in by | images | thinking | caching | JSON | batches |",
+        "|---|---|---|---|---|---|---|---|",
+    ]
+    for one in BUILT_IN.values():
+        if one.is_offline:
+            continue
+        keys = " or ".join(f"`{name}`" for name in one.key_names)
+        served = urlsplit(one.address(None)).netloc or _by_class(one)
+        more = f", `pip install {one.pip}`" if one.pip else ""
+        cells = [
+            f"`{one.name}`",
+            f"{served}{more}",
+            keys or (f"its own: {one.credentials}" if one.credentials else "nothing"),
+            f"{one.images or ''}" or "-",
+            f"`{one.thinking}`" if one.thinking else "-",
+            one.caching,
+            ", ".join(f"`{form}`" for form in one.reply_formats) or "-",
+            one.batches or "-",
+        ]
+        rows.append(f"| {' | '.join(cells)} |")
+    return "\n".join(rows) + "\n"
+
+
+def _by_class(provider: Provider) -> str:
+    """Return how a provider is reached whose address is known to its class or a variable alone."""
+    declared = getattr(provider, "declaration", None)
+    return f"`{declared.chat_model}`" if declared else f"`{provider.base_names[0]}`"
+
+
 def graphs_page(page: str) -> str:
     """Return the page of graphs with both drawn as they are now."""
     page = with_part(page, "graph", drawing(arena()))
@@ -425,6 +461,7 @@ def pages() -> dict[Path, str]:
         "graph.md": graphs_page,
         "python.md": lambda page: with_part(page, "calls", calls()),
         "records.md": records_page,
+        "extending.md": lambda page: with_part(page, "providers", providers()),
     }
     return {
         commands: with_part(commands.read_text(encoding="utf-8"), "index", index()),
@@ -494,12 +531,14 @@ def main(arguments: list[str]) -> None:
         (DOCS / "console.svg").write_text(console(out), encoding="utf-8")
         (DOCS / "leaderboard.svg").write_text(leaderboard(out), encoding="utf-8")
         return
-    wanted = set(arguments) or {"commands", "rooms", "graph", "calls", "fields", "schemas"}
+    parts = ("commands", "rooms", "graph", "calls", "fields", "providers", "schemas")
+    wanted = set(arguments) or set(parts)
     names = {
         "design.md": "rooms",
         "graph.md": "graph",
         "records.md": "fields",
         "python.md": "calls",
+        "extending.md": "providers",
     }
     for page, text in pages().items():
         if names.get(page.name, "commands") in wanted:

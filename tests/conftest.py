@@ -24,7 +24,10 @@ sys.path.append(str(SEALED))
 import sealed_sockets  # noqa: E402, F401  importing it seals this process
 
 LEFT_OUT_ENDINGS = ("_API_KEY", "_API_BASE", "_BASE_URL", "_PROXY")
-LEFT_OUT_STARTS = ("LANGSMITH_", "LANGCHAIN_", "OPENAI_", "GOOGLE_", "GEMINI_", "ARENA_", "OTEL_")
+LEFT_OUT_STARTS = (
+    *("LANGSMITH_", "LANGCHAIN_", "OPENAI_", "GOOGLE_", "GEMINI_", "ARENA_", "OTEL_"),
+    *("ANTHROPIC_", "AWS_", "AZURE_", "CLOUDSDK_", "GCE_"),
+)
 HOMES = ("HOME", "XDG_CACHE_HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME")
 DURATIONS = Path(__file__).parent / "durations.json"
 WORTH_NOTING_S = 0.5

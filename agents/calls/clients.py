@@ -10,7 +10,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, cast
 
 from videoautoarena.agents.models.registry import Model, build_chat_model
 from videoautoarena.agents.prompting.contracts import SYSTEM
-from videoautoarena.agents.prompting.layout import ImageOptions, messages, short_messages
+from videoautoarena.agents.prompting.layout import (
+    OPENAI_MARK,
+    ImageOptions,
+    messages,
+    short_messages,
+)
 from videoautoarena.agents.providers.base import ReplyForm
 from videoautoarena.agents.transport.answers import (
     COSTS,
@@ -272,7 +277,9 @@ class ChatClient:
         self._model = model
         self._load = load
         self._shelf = shelf or FrameBytes(load)
-        self._look = ImageOptions(model.part_detail, model.cache_breakpoint)
+        self._look = ImageOptions(
+            model.part_detail, model.cache_breakpoint, model.maker.mark or OPENAI_MARK
+        )
         self._asleep_s = asleep_s()
         self._tries: Counter[int] = Counter()
         """How many tries are under way, by the id of their chat model."""
@@ -344,7 +351,9 @@ class ChatClient:
             return messages(SYSTEM, text, frames=(), jpegs=(), system_role=system_role), None
         digests = [frame.digest for frame in frames.frames]
         if self._model.maker.can_splice and splices(chat):
-            run = run_of(frames, await self._shelf.images(frames.video, digests), self._look)
+            images = await self._shelf.images(frames.video, digests)
+            speaks_anthropic = self._model.maker.speaks_anthropic
+            run = run_of(frames, images, self._look, speaks_anthropic=speaks_anthropic)
             return short_messages(SYSTEM, run.key, text, system_role), run
         whole = messages(
             SYSTEM,
@@ -435,7 +444,7 @@ def received(message: BaseMessage) -> ReceivedReply:
     )
 
 
-_THOUGHTS = frozenset({"reasoning", "thinking", "reasoning_content"})
+_THOUGHTS = frozenset({"reasoning", "thinking", "redacted_thinking", "reasoning_content"})
 """Names of the field or block in which servers put thoughts."""
 
 
@@ -480,8 +489,19 @@ def _usage(counted: dict[str, Any], *, is_empty: bool) -> Usage:
         output_tokens=output if output or (given and is_empty) else None,
         cached_tokens=_count(read.get("cache_read")),
         reasoning_tokens=_count(details.get("reasoning")),
-        written_tokens=_count(read.get("cache_creation")),
+        written_tokens=_written(read),
     )
+
+
+_WRITTEN = ("cache_creation", "ephemeral_5m_input_tokens", "ephemeral_1h_input_tokens")
+"""Fields of tokens written to a cache: LangChain puts 0 into the first where it fills the others
+(Anthropic, Bedrock)."""
+
+
+def _written(read: Mapping[str, Any]) -> int | None:
+    counts = [_count(read.get(name)) for name in _WRITTEN]
+    known = [count for count in counts if count is not None]
+    return sum(known) if known else None
 
 
 def _count(said: object) -> int | None:

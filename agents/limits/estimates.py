@@ -21,7 +21,10 @@ from videoautoarena.memory.records.records import Role, Usage, VideoFrames
 
 OUTPUT_AT_MOST = 16_384
 """Output tokens of a call for which no parameter sets a limit."""
-OUTPUT_LIMITS = ("max_tokens", "max_completion_tokens", "max_output_tokens")
+OUTPUT_LIMITS = (
+    *("max_tokens", "max_completion_tokens", "max_output_tokens"),
+    "max_tokens_to_sample",
+)
 _REPLIES = ("n", "best_of")
 """Parameters for how many replies a call draws and pays for; only one is read."""
 LABEL_TOKENS = 12

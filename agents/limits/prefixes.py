@@ -120,8 +120,11 @@ class CachePrefixes:
 def is_cached(model: Model, frames: VideoFrames) -> bool:
     """Return whether calls of a model about these frames can read what one of them has written."""
     maker = model.maker
+    # A server that lets in anybody charges nothing for what it reads twice.
+    is_charged = bool(maker.key_names) or maker.auth == "own"
     # Behind another address stands any server, which may cache or not.
-    if maker.caching == "none" or model.url.rstrip("/") != maker.home:
+    is_home = model.url.rstrip("/") == maker.home or maker.is_home(model.url)
+    if maker.caching == "none" or not (is_charged and is_home):
         return False
     if maker.needs_breakpoint(model) and not model.cache_breakpoint:
         return False

@@ -31,27 +31,34 @@ PROVIDER = "provider"
 REFUSED = "refused"
 """Nothing was sent, or the server took nothing up."""
 _HOSTS = {
-    **{urlsplit(one.home).hostname: one.price_list for one in BUILT_IN.values() if one.price_list},
-    "api.anthropic.com": "anthropic",
-    "api.deepseek.com": "deepseek",
-    "api.fireworks.ai": "fireworks",
-    "api.groq.com": "groq",
-    "api.mistral.ai": "mistral",
-    "api.together.xyz": "together",
-    "api.x.ai": "x-ai",
-    "openrouter.ai": "openrouter",
+    urlsplit(one.home).hostname: one.price_list for one in BUILT_IN.values() if one.price_list
 }
 """Whose prices hold where. A server of one's own may charge what it likes for the same name."""
-_PROVIDERS = {"anthropic": "anthropic", "mistralai": "mistral", "groq": "groq", "xai": "x-ai"}
-"""Price lists of providers whose client alone knows where they are served."""
+_PROVIDERS = {
+    **{one.name: one.price_list for one in BUILT_IN.values() if one.price_list},
+    "mistralai": "mistral",
+}
+"""Price lists of providers whose client alone knows where they are served; LangChain's word for one
+of them is another."""
 _DATED = re.compile(r"-(?:\d{3,8}|\d{4}-\d\d-\d\d|\d\d-\d{2,4}|latest|(?:preview|exp)(?:[-\d]*))+")
+_PLACE = re.compile(r"^(?:us-gov|us|eu|apac|jp|au|ca|in|global|regional)\.")
 _FREE = Price(input_usd=0, output_usd=0, source=OFFLINE)
 _MILLION = 1_000_000
 
 
 def is_providers(endpoint: str) -> bool:
     """Return whether an endpoint is that of a provider known here, and no server of one's own."""
-    return endpoint in (*_HOSTS, *_PROVIDERS)
+    return endpoint in (*_HOSTS, *_PROVIDERS) or _list_at(f"https://{endpoint}") is not None
+
+
+def _list_at(url: str) -> str | None:
+    """Return the price list that holds at an address; None for a server of one's own."""
+    parts = urlsplit(url)
+    # Without TLS anybody may answer under a provider's name.
+    if parts.scheme != "https":
+        return None
+    found = (one.price_list for one in BUILT_IN.values() if one.is_home(url))
+    return _HOSTS.get(parts.hostname) or next(filter(None, found), None)
 
 
 class CallCost(NamedTuple):
@@ -116,7 +123,7 @@ def _priced(model: Model, price: Price | None, usage: Usage) -> CallCost:
     found = None if is_own(price) else _in_table(model)
     if found is not None and not found.is_flat:
         return CallCost(found.cost_usd(usage), price.source)
-    return CallCost(_by(price, usage), price.source)
+    return CallCost(_by(price, usage, model.maker.written_share), price.source)
 
 
 def most_usd(model: Model, *, input_tokens: int, output_tokens: int) -> float | None:
@@ -138,14 +145,15 @@ def is_own(price: Price | None) -> bool:
     return price is not None and not price.source.startswith(TABLE)
 
 
-def _by(price: Price, usage: Usage) -> float:
+def _by(price: Price, usage: Usage, written_share: float = 1.0) -> float:
     """Return what a call costs at one price; cached and written tokens are part of the input."""
     total = usage.input_tokens or 0
     cached = min(usage.cached_tokens or 0, total)
     # Servers may state more of either than there was input, and no cost is negative.
     written = min(usage.written_tokens or 0, total - cached)
     cached_usd = price.input_usd if price.cached_usd is None else price.cached_usd
-    written_usd = price.input_usd if price.written_usd is None else price.written_usd
+    at_most = written_share * price.input_usd
+    written_usd = at_most if price.written_usd is None else price.written_usd
     # What a model thought is part of its output already.
     sums = (total - cached - written) * price.input_usd + cached * cached_usd
     sums += written * written_usd + (usage.output_tokens or 0) * price.output_usd
@@ -178,12 +186,7 @@ class _ListedPrice(NamedTuple):
 
 def _in_table(model: Model) -> _ListedPrice | None:
     """Return the price in the table now; None if it does not know the model at that address."""
-    parts = urlsplit(model.url)
-    if not model.url:
-        provider = _PROVIDERS.get(model.provider)
-    else:
-        # Without TLS anybody may answer under a provider's name.
-        provider = _HOSTS.get(parts.hostname or "") if parts.scheme == "https" else None
+    provider = _list_at(model.url) if model.url else _PROVIDERS.get(model.provider)
     if provider is None:
         return None
     # Some prices hold for hours of a day only.
@@ -227,7 +230,9 @@ def _is_meant(provider: str, name: str) -> bool:
     if entry is None:
         return False
     is_loose = entry in (_id(provider, f"{name}-zz"), _id(provider, f"zz-{name}"))
-    if not is_loose or name == entry:
+    # Bedrock's names begin with where a model may run, and the table's with a word for all of that.
+    bare, known = _PLACE.sub("", name), _PLACE.sub("", entry)
+    if not is_loose or name == entry or (provider == "aws" and bare == known):
         return True
     rest = name.removeprefix(entry)
     return rest != name and bool(_DATED.fullmatch(rest))

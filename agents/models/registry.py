@@ -25,6 +25,7 @@ from videoautoarena.agents.providers.base import Provider
 from videoautoarena.agents.providers.catalogue import (
     BUILT_IN,
     EMBEDDINGS,
+    RESERVED,
     declare,
     find_provider,
     provider_names,
@@ -115,7 +116,7 @@ class Model(ResolvedSpec):
     @property
     def is_foreign(self) -> bool:
         """Whether its chat model is somebody else's: whatever that raises is no bug of ours."""
-        return self.provider not in BUILT_IN
+        return self.maker is not BUILT_IN.get(self.provider)
 
     @property
     def streams(self) -> bool:
@@ -137,8 +138,7 @@ class Model(ResolvedSpec):
     def url(self) -> str:
         """Where its calls go; empty for an offline model."""
         named = (os.environ.get(name) for name in self.maker.base_names)
-        url = self.base_url or next(filter(None, named), None)
-        return url or self.maker.home
+        return self.maker.address(self.base_url or next(filter(None, named), None))
 
     @cached_property
     def endpoint(self) -> str:
@@ -158,6 +158,8 @@ class Model(ResolvedSpec):
         """Return the most frames it is sent in `role`."""
         most = usual_frames(self.max_frames, role)
         images = self.limits.images_per_request
+        if images is None and self._is_at_home:
+            images = self.maker.images
         return most if images is None else min(most, images)
 
     def sampling(self, role: Role) -> dict[str, Any]:
@@ -182,7 +184,12 @@ class Model(ResolvedSpec):
         """Variables that may hold its key; a provider's own key never goes to another server."""
         if self.key_env:
             return (self.key_env,)
-        return () if self.base_url else self.maker.key_names
+        return self.maker.key_names if self._is_at_home else ()
+
+    @property
+    def _is_at_home(self) -> bool:
+        """Whether its calls go where its provider's own key may go."""
+        return not self.base_url or self.maker.is_home(self.base_url)
 
     def key(self) -> str | None:
         """Return its key from the environment; None if it has none."""
@@ -198,6 +205,8 @@ class Model(ResolvedSpec):
         names = [name for name in self.key_names if os.environ.get(name, "").strip()]
         if names:
             return f"which is that in {names[0]}"
+        if self.maker.auth == "own" and not self.key_env:
+            return f"which its client takes from {self.maker.credentials}"
         if self.base_url and not self.key_env:
             return f'as no key was sent; add key_env = "..." to [models.{self.alias}]'
         return f"since {' or '.join(self.key_names) or 'no variable'} holds none"
@@ -241,7 +250,7 @@ def _check_settings(model: Model) -> None:
     """Refuse what cannot be sent, or could hold a key or lead elsewhere; BadInput."""
     if model.declared is not None:
         _check_declared(model.provider, model.declared)
-    check_parameters(model.alias, model.maker.parameters, parameters=model.parameters)
+    check_parameters(model.alias, model.maker, parameters=model.parameters)
     _check_looks(model)
     _check_stream(model)
     _check_structured(model)
@@ -318,7 +327,7 @@ def build_chat_model(model: Model) -> BaseChatModel:
 
 
 def _check_declared(provider: str, declared: Declaration) -> None:
-    if provider in (*BUILT_IN, EMBEDDINGS):
+    if provider in (*RESERVED, EMBEDDINGS):
         raise BadInput(f"providers.{provider}: this one is built in; choose another name")
     if not _PROVIDER.fullmatch(provider):
         raise BadInput(f"{provider!a} is no name for a provider; use letters, digits, - and _")
@@ -380,7 +389,8 @@ def _check_looks(model: Model) -> None:
             f"{model.alias!a} takes no system, which is for servers that refuse a message of "
             "that role; leave it out"
         )
-    if model.cache_breakpoint and not model.maker.speaks_openai:
+    if model.cache_breakpoint and model.maker.mark is None:
         raise BadInput(
-            f"{model.alias!a} takes no cache_breakpoint, which is OpenAI's; leave it out"
+            f"{model.alias!a} takes no cache_breakpoint, which {model.provider} is not known to "
+            "have; leave it out"
         )

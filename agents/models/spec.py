@@ -12,6 +12,7 @@ from typing import Any, Literal
 
 from pydantic import Field
 
+from videoautoarena.agents.providers.base import Provider
 from videoautoarena.agents.providers.declared import Declaration
 from videoautoarena.memory.records.digests import canonical_json
 from videoautoarena.memory.records.errors import BadInput
@@ -56,16 +57,17 @@ class ModelSpec(Record):
     `seed`, `stop`, `presence_penalty` and `frequency_penalty` go to every remote model;
     `reasoning_effort`, `verbosity`, `logit_bias`, `stream` and `extra_body` (a table of what only
     your server knows) to OpenAI's protocol; `top_k`, `thinking_budget`, `thinking_level` and
-    `media_resolution` to Gemini; the first seven and `top_k` to a provider that is installed or
-    declared, as far as its class has them. A model is sent
+    `media_resolution` to Gemini; to `anthropic`, `bedrock` and a provider that is installed or
+    declared every field of its class, such as `thinking` or `additional_model_request_fields`, that
+    can hold neither key nor address. A model is sent
     what is set here and, as a contestant, `max_tokens`; a stand-in takes none."""
     detail: Literal["low", "high", "auto"] | None = None
     """How closely the provider looks at each frame: `low`, `high` or `auto`; Gemini, where it is
     sent as the media resolution, knows the first two; other providers have none."""
     cache_breakpoint: bool | None = None
-    """True marks the last frame as the end of what OpenAI's cache should keep, and asks it to keep
-    nothing else; without it, true for GPT-5.6 and later at OpenAI itself, whose caches match at
-    marks alone, else false; other providers have none."""
+    """True marks the last frame as the end of what the provider's cache should keep; without it,
+    true where caches match at marks alone: Claude at Anthropic, Bedrock and OpenRouter, GPT-5.6 and
+    later at OpenAI itself, else false. It is no part of a call's key."""
     limits: CallLimits | None = None
     """What its server takes."""
     price: Price | None = None
@@ -112,13 +114,14 @@ _SECRET = re.compile(
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
-def check_parameters(alias: str, known: tuple[str, ...], *, parameters: Mapping[str, Any]) -> None:
+def check_parameters(alias: str, provider: Provider, *, parameters: Mapping[str, Any]) -> None:
     """Return if all parameters can be sent; BadInput names one, never its value."""
     for name in _names(parameters):
         if _SECRET.search(name):
             raise BadInput(f"{alias!a}: {name!a} is no parameter; put keys in a variable (key_env)")
     for name in parameters:
-        if name not in known:
+        if not provider.takes(name):
+            known = provider.parameters
             there = f"there are {', '.join(known)}" if known else "offline models take none"
             raise BadInput(f"{alias!a} has the unknown parameter {name!a}; {there}")
     try:

@@ -11,9 +11,9 @@ import base64
 import json
 import weakref
 from bisect import bisect_right
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeVar
 
 from videoautoarena.agents.prompting.contracts import Reply
 from videoautoarena.agents.prompting.fences import fence, fence_code
@@ -51,6 +51,23 @@ class Request:
     """Schema that the reply is held to; None for free text."""
 
 
+class CacheMark(NamedTuple):
+    """What tells a provider's cache that all before it, and with it, is to be kept."""
+
+    field: str
+    value: Mapping[str, str]
+    place: Literal["image", "label", "behind"] = "image"
+    """In the last frame's image, in the label before it, or as a part of its own behind it."""
+
+    @property
+    def written(self) -> dict[str, Any]:
+        """The mark as a field of a part, or as a part."""
+        return {self.field: dict(self.value)}
+
+
+OPENAI_MARK = CacheMark("prompt_cache_breakpoint", BREAKPOINT)
+
+
 class ImageOptions(NamedTuple):
     """What a provider is told about images besides their bytes."""
 
@@ -58,6 +75,12 @@ class ImageOptions(NamedTuple):
     """What each image's part says of how closely to look; None says nothing."""
     is_marked: bool = False
     """Whether the last image ends what the provider's cache should keep."""
+    mark: CacheMark = OPENAI_MARK
+    """How that is said."""
+
+    def mark_at(self, place: str) -> dict[str, Any]:
+        """Return what the last frame says of caches in one place; nothing in all others."""
+        return self.mark.written if self.is_marked and self.mark.place == place else {}
 
 
 AS_USUAL = ImageOptions()
@@ -102,8 +125,14 @@ def messages(
     content: list[str | dict[str, Any]] = []
     blocks = cue_blocks(frames, subtitles)
     for place, (frame, jpeg) in enumerate(zip(frames, jpegs, strict=True)):
-        content.append({"type": "text", "text": label(frame)})
-        content.append(_image(jpeg, look, is_last=place == len(frames) - 1))
+        # Without a mark GPT-5.6 and later write all frames into their cache anew for each role, at
+        # 1.25 times the price, and Claude's caches keep nothing.
+        said = look if place == len(frames) - 1 else look._replace(is_marked=False)
+        content.append({"type": "text", "text": label(frame), **said.mark_at("label")})
+        content.append({**_image(jpeg, look.detail), **said.mark_at("image")})
+        behind = said.mark_at("behind")
+        if behind:
+            content.append(behind)
         if place in blocks:
             content.append({"type": "text", "text": blocks[place]})
     return _addressed(system, content, text, system_role)
@@ -130,18 +159,13 @@ def _addressed(
     return [SystemMessage(system), asked]
 
 
-def _image(jpeg: bytes, look: ImageOptions, *, is_last: bool) -> dict[str, Any]:
+def _image(jpeg: bytes, detail: str | None) -> dict[str, Any]:
     """Return an image's block; LangChain's own form has no place for the detail."""
     encoded = base64.b64encode(jpeg).decode("ascii")
-    block: dict[str, Any] = {"type": "image", "base64": encoded, "mime_type": "image/jpeg"}
-    if look.detail is not None:
-        url = {"url": f"data:image/jpeg;base64,{encoded}", "detail": look.detail}
-        block = {"type": "image_url", "image_url": url}
-    # GPT-5.6 and later match their caches at marks alone, and ask 1.25 times the price for what
-    # they write: without this mark each role would write all frames anew.
-    if look.is_marked and is_last:
-        block["prompt_cache_breakpoint"] = BREAKPOINT
-    return block
+    if detail is not None:
+        url = {"url": f"data:image/jpeg;base64,{encoded}", "detail": detail}
+        return {"type": "image_url", "image_url": url}
+    return {"type": "image", "base64": encoded, "mime_type": "image/jpeg"}
 
 
 def thinned(frames: VideoFrames, limit: int) -> VideoFrames:

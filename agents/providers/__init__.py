@@ -1,1 +1,1 @@
-"""Owns providers, a file each, and those declared or installed; imports none before use."""
+"""Owns the table of providers, and those declared or installed; imports none before use."""

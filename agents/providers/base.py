@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, TypeAlias
+from urllib.parse import urlsplit
 
 from videoautoarena.memory.records.errors import BadInput
 from videoautoarena.memory.records.records import ReplyFormat, Role, TokenField, VideoFrames
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
+
+    from videoautoarena.agents.prompting.layout import CacheMark
 
 
 CONTESTANT_TOKENS = 4096
@@ -99,8 +103,8 @@ class FrameTokens(NamedTuple):
 class Provider:
     """A protocol, where it is spoken, and how a chat model is built for it.
 
-    All that is particular to a provider stands in its file (`agents/providers/openai.py`), which
-    `agents/providers/catalogue.py` finds in this folder.
+    Those that come with the product stand in `agents/providers/table.py`, beside OpenAI and Gemini.
+    Fields that were added since others could subclass it are given by name alone.
 
     A provider of one's own subclasses it; its module must not import the provider's package before
     `build`, since each costs about two seconds.
@@ -110,12 +114,24 @@ class Provider:
     """What stands before the colon of a model's name."""
     home: str = ""
     """Address that is used unless another is named."""
+    homes: str = field(default="", kw_only=True)
+    """Pattern of hosts that are its own as well, such as `name.openai.azure.com`; empty: none."""
     key_names: tuple[str, ...] = ()
     """Variables that may hold its own key, which is sent to its own address alone."""
+    auth: Literal["own"] | None = field(default=None, kw_only=True)
+    """`own`: its client finds credentials itself and is given no key."""
+    credentials: str = field(default="", kw_only=True)
+    """Where such a client looks for them, in words that follow `from`."""
+    secret_names: tuple[str, ...] = field(default=(), kw_only=True)
+    """Variables with secrets that its client reads itself; taken out of every text like keys."""
     base_names: tuple[str, ...] = ()
     """Variables that may hold another address."""
     parameters: tuple[str, ...] = COMMON
     """Sampling parameters its models take; nothing that can hold a key or lead elsewhere."""
+    images: int | None = field(default=None, kw_only=True)
+    """Most images of a call, as it documents it; None: no number that holds for all its models."""
+    thinking: str = field(default="", kw_only=True)
+    """Parameters that let a model of it think, as arena.toml writes them; empty: unknown."""
     details: tuple[str, ...] = ()
     """What a model's `detail` may be; none if it takes no word on how closely to look."""
     has_part_detail: bool = False
@@ -128,8 +144,12 @@ class Provider:
     """Whether its bodies go out over an HTTP client of ours, which can put shared frames in."""
     speaks_openai: bool = False
     """Whether its servers speak OpenAI's chat completions, with the settings that go with them."""
+    speaks_anthropic: bool = field(default=False, kw_only=True)
+    """Whether its servers speak Anthropic's Messages."""
     key_look: str = ""
     """A pattern of its keys, which are taken out of every text; empty if they have no look."""
+    pip: str = field(default="", kw_only=True)
+    """Package that has to be installed besides ours; empty: none."""
     packages: tuple[str, ...] = ()
     """Top-level packages whose exceptions are those of its client, and no bugs of ours."""
     price_list: str = ""
@@ -137,15 +157,38 @@ class Provider:
     frame_tokens: tuple[tuple[str, str | None, FrameTokens], ...] = ()
     """Beginning of a model's name, its `detail` or None for any, and what a frame counts as then;
     the first that fits holds."""
-    caching: Caching = "none"
+    caching: Caching = field(default="none", kw_only=True)
     """How its servers keep the beginning of a call for those that begin alike."""
-    batches: str = ""
+    mark: CacheMark | None = field(default=None, kw_only=True)
+    """How a call says where its cache should end; None: it cannot say so."""
+    written_share: float = field(default=1.0, kw_only=True)
+    """Price of input that goes into its cache, as a share of other input's, where none is known."""
+    batches: str = field(default="", kw_only=True)
     """Protocol of its batches, at half the price: `openai`, `gemini` or `anthropic`; empty if it
     has none that is known here."""
     embeddings: str = ""
     """Path of its LangChain class of embeddings; empty if it has none."""
     embedding_settings: Mapping[str, Any] = field(default_factory=dict)
     """What that class is built with besides the model's name and `connection`."""
+
+    @property
+    def is_local(self) -> bool:
+        """Whether its servers are one's own, on this machine unless another is named."""
+        return self.home.startswith("http://")
+
+    def address(self, named: str | None) -> str:
+        """Return where calls go if `named` is the address that was set, None if none was."""
+        return named or self.home
+
+    def is_home(self, url: str) -> bool:
+        """Return whether an address is one of its own, to which its own key may go."""
+        parts = urlsplit(url)
+        is_known = re.fullmatch(self.homes, parts.hostname or "", re.ASCII) is not None
+        return bool(self.homes) and parts.scheme == "https" and is_known
+
+    def takes(self, name: str) -> bool:
+        """Return whether a parameter of that name may be set for its models."""
+        return name in self.parameters
 
     def connection(self, model: ModelSettings) -> dict[str, Any]:  # noqa: ARG002
         """Return the arguments by which LangChain's classes of its protocol reach a model."""
@@ -194,7 +237,7 @@ class Provider:
 
     def needs_breakpoint(self, model: ModelSettings) -> bool:  # noqa: ARG002
         """Return whether a model finds nothing in its cache without a marked end of it."""
-        return False
+        return self.caching == "marks" and self.mark is not None
 
     def cache_options(
         self,

@@ -1,4 +1,4 @@
-"""Which providers there are: a file each in this folder, those installed, and those declared.
+"""Which providers there are: those of this folder, those installed, and those declared.
 
 Nothing here imports a built-in provider's package before a model of it is built. That of another
 is imported when it is looked up by its entry point, or when its class is checked.
@@ -6,41 +6,32 @@ is imported when it is looked up by its entry point, or when its class is checke
 
 from __future__ import annotations
 
-import pkgutil
-from importlib import import_module
-from importlib.metadata import entry_points
-from pathlib import Path
+import sys
+from functools import cache
+from importlib.metadata import EntryPoints, entry_points
 
 from videoautoarena.agents.providers.base import OFFLINE, Provider
 from videoautoarena.agents.providers.chat_objects import OBJECT, OBJECTS
 from videoautoarena.agents.providers.declared import Declaration, DeclaredProvider
+from videoautoarena.agents.providers.google_genai import GOOGLE_GENAI
+from videoautoarena.agents.providers.openai import OPENAI
+from videoautoarena.agents.providers.table import TABLE
 from videoautoarena.agents.transport.redaction import know_keys, redacted
 from videoautoarena.memory.records.errors import BadInput
 
-_NO_PROVIDERS = frozenset(
-    {"base", "catalogue", "chat_objects", "declared", "embedding_chat", "embeddings"}
-)
-"""Modules of this folder that serve all providers; each other one is the file of some."""
 GROUP = "videoautoarena.providers"
 """Entry points of this group name a Provider, or a LangChain chat model's class."""
 EMBEDDINGS = "embeddings"
 """Stands for the provider in names of embeddings that are called like a model."""
 
 
-def _built_in() -> dict[str, Provider]:
-    """Return every provider that a file of this folder holds, by name, the stand-ins first."""
-    found: dict[str, Provider] = {OFFLINE.name: OFFLINE}
-    for name in sorted(file.name for file in pkgutil.iter_modules([str(Path(__file__).parent)])):
-        if name not in _NO_PROVIDERS:
-            things = vars(import_module(f"{__package__}.{name}")).values()
-            found |= {thing.name: thing for thing in things if isinstance(thing, Provider)}
-    return found
-
-
-BUILT_IN = _built_in()
+RESERVED = (OFFLINE.name, OPENAI.name, GOOGLE_GENAI.name)
+"""Names that mean one provider for good; what else is built in gives way to what is declared."""
+BUILT_IN: dict[str, Provider] = {one.name: one for one in (OFFLINE, OPENAI, GOOGLE_GENAI, *TABLE)}
+"""Every provider that comes with the product, by name, the stand-ins first."""
 # From the start, so that a key is taken out of every text whichever provider is used.
 for _provider in BUILT_IN.values():
-    know_keys(_provider.key_names, _provider.key_look)
+    know_keys((*_provider.key_names, *_provider.secret_names), _provider.key_look)
 CLIENT_PACKAGES = frozenset(name for one in BUILT_IN.values() for name in one.packages)
 """Packages of built-in providers' clients; what these raise is no bug of ours."""
 EMBEDDERS = {name: one.embeddings for name, one in BUILT_IN.items() if one.embeddings}
@@ -49,7 +40,7 @@ EMBEDDERS = {name: one.embeddings for name, one in BUILT_IN.items() if one.embed
 
 def provider_names() -> tuple[str, ...]:
     """Return the names of all providers that are built in or installed."""
-    installed = sorted(entry_points(group=GROUP).names - BUILT_IN.keys())
+    installed = sorted(_offered(tuple(sys.path)).names - BUILT_IN.keys())
     return (*BUILT_IN, *installed)
 
 
@@ -58,21 +49,27 @@ def provider_keys() -> tuple[str, ...]:
     return tuple(name for provider in BUILT_IN.values() for name in provider.key_names)
 
 
+@cache
+def _offered(_places: tuple[str, ...]) -> EntryPoints:
+    """Return what the packages in these places offer; looked for once, since it takes 15 ms."""
+    return entry_points(group=GROUP)
+
+
 def find_provider(name: str) -> Provider | None:
     """Return the provider that is built in or installed under a name, if there is one.
 
     Raises BadInput if its package cannot be imported, or offers something else by that name.
     """
-    if name in BUILT_IN:
+    if name in RESERVED:
         return BUILT_IN[name]
     if name == OBJECT:
         return OBJECTS
     if name == EMBEDDINGS:
         # Which embeddings, and so whose address and key, only the rest of the name says.
         return Provider(EMBEDDINGS, parameters=())
-    offered = next(iter(entry_points(group=GROUP, name=name)), None)
+    offered = next(iter(_offered(tuple(sys.path)).select(name=name)), None)
     if offered is None:
-        return None
+        return BUILT_IN.get(name)
     try:
         thing = offered.load()
     # Whatever a package raises while it is imported, it is the user's choice of package.

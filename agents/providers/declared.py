@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import importlib
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
@@ -28,6 +28,15 @@ _PATH = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*[.:][^\W\d]\w*")
 _NAMED = ("model", "model_name", "model_id", "deployment_name")
 _URLS = ("base_url", "api_base", "endpoint", "endpoint_url", "azure_endpoint")
 _TIME_OUTS = ("timeout", "request_timeout", "default_request_timeout")
+# A parameter travels with a bench, so nothing is one that lets somebody in, leads elsewhere, or
+# belongs to the client and not to the model.
+_NO_PARAMETER = re.compile(
+    r"(?i)key|secret|passw|credential|auth|cookie|header|bearer|token$|token_(?:provider|ids)|"
+    r"ur[il]s?$|base$|endpoint|host$|socket|proxy|region|profile|location|project|organization|"
+    r"server|vertexai|transport|time_?out|retries|client|callback|^cache$|verbose|^tags$|metadata|"
+    r"limiter|query|kwargs|^config$|^(?:base_)?model|deployment|^name$|stream|output_version|"
+    r"responses_api|previous_response|raw_blocks|^n$|best_of"
+)
 # Set to 0: tries are counted, paced and paid for here, so that a client makes none of its own.
 _RETRIES = ("max_retries",)
 
@@ -75,6 +84,10 @@ class DeclaredProvider(Provider):
     declaration: Declaration = field(kw_only=True)
     parameters: tuple[str, ...] = (*COMMON, "top_k")
 
+    def takes(self, name: str) -> bool:
+        """Return whether a parameter may be set, as far as its name says; the class may lack it."""
+        return name in self.parameters or not _NO_PARAMETER.search(name)
+
     @cached_property
     def chat_class(self) -> type[BaseChatModel]:
         """The class; imports its package. BadInput for no such package or class or chat model."""
@@ -84,7 +97,7 @@ class DeclaredProvider(Provider):
             thing = getattr(importlib.import_module(module), name, None)
         except ModuleNotFoundError as wrong:
             lacking = (wrong.name or module).partition(".")[0]
-            package = module.partition(".")[0].replace("_", "-")
+            package = self.pip or module.partition(".")[0].replace("_", "-")
             raise BadInput(
                 f"{path!a} of the provider {self.name!a} needs the package {lacking!a}; "
                 f"try: pip install {package}"
@@ -152,7 +165,8 @@ class DeclaredProvider(Provider):
         name_at = self._place(taken, _NAMED, said.model_parameter, needed="model")
         url_at = self._place(taken, _URLS, said.url_parameter, needed="url" if model.url else "")
         key_at = self._place(taken, _keys(taken), said.key_parameter, needed="key" if key else "")
-        unknown = sorted(set(model.parameters) - taken)
+        chosen = self.arguments_of(model.parameters)
+        unknown = sorted(set(chosen) - taken)
         if unknown:
             raise BadInput(
                 f"{model.alias!a} has the parameter {unknown[0]!a}, "
@@ -166,7 +180,19 @@ class DeclaredProvider(Provider):
         patience_s = model.timeout_s + (0.0 if self._needs_threads else LONGEST_STOP_S)
         given |= {_first(taken, _TIME_OUTS): patience_s, _first(taken, _RETRIES): 0}
         known = {place: value for place, value in given.items() if place and value != ""}
-        return {**known, **model.parameters}
+        twice = sorted(known.keys() & chosen.keys())
+        if twice:
+            raise BadInput(
+                f"{model.alias!a}: {twice[0]!a} is no parameter, but a setting of its own"
+            )
+        return {**known, **chosen}
+
+    def arguments_of(self, parameters: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Return the arguments of the class that stand for a model's parameters."""
+        for name in _inner_names(parameters):
+            if _ADDRESS.search(name):
+                raise BadInput(f"{self.name}: {name!a} is no parameter; leave it out")
+        return parameters
 
     def _place(
         self, taken: frozenset[str], usual: Iterable[str], named: str | None, *, needed: str
@@ -180,6 +206,19 @@ class DeclaredProvider(Provider):
                 f"set {needed or 'the right'}_parameter in [providers.{self.name}]"
             )
         return place
+
+
+_ADDRESS = re.compile(r"(?i)headers?$|ur[il]$|endpoint|proxy|mcp_servers")
+"""Fields within a parameter by which a call could be led elsewhere, or let somebody in."""
+
+
+def _inner_names(value: object) -> Iterator[str]:
+    if isinstance(value, Mapping):
+        yield from map(str, value)
+    inner = value.values() if isinstance(value, Mapping) else value
+    if isinstance(inner, Iterable) and not isinstance(inner, str | bytes):
+        for one in inner:
+            yield from _inner_names(one)
 
 
 def _taken(chat_class: type[BaseChatModel]) -> Iterator[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +17,7 @@ from videoautoarena.agents.providers.base import (
     ReplyForm,
 )
 from videoautoarena.memory.records.errors import BadInput
-from videoautoarena.memory.records.records import Role
+from videoautoarena.memory.records.records import ReplyFormat, Role
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
@@ -34,7 +35,23 @@ _OTHER_BACKENDS = ("GOOGLE_GENAI_USE_VERTEXAI", "GOOGLE_GENAI_USE_ENTERPRISE")
 _MAJOR = re.compile(r"gemini-(\d+)")
 
 
+@dataclass(frozen=True)
 class _GoogleGenAI(Provider):
+    """Gemini, wherever it is served."""
+
+    parameters: tuple[str, ...] = (
+        *(*COMMON, "top_k", "thinking_budget"),
+        *("thinking_level", "media_resolution"),
+    )
+    details: tuple[str, ...] = tuple(_RESOLUTIONS)
+    reply_formats: tuple[ReplyFormat, ...] = ("json_schema", "json_object")
+    can_splice: bool = True
+    packages: tuple[str, ...] = ("google", "langchain_google_genai")
+    frame_tokens: tuple[tuple[str, str | None, FrameTokens], ...] = (
+        ("gemini-2", None, FrameTokens(258, 1_120)),
+        ("", None, FrameTokens(1_120, 1_120)),
+    )
+
     def connection(self, model: ModelSettings) -> dict[str, Any]:
         from videoautoarena.agents.transport.transport import SplicingTransport
 
@@ -63,7 +80,7 @@ class _GoogleGenAI(Provider):
         for name in _OTHER_BACKENDS:
             if os.environ.get(name, "").strip().lower() in ("1", "true", "yes"):
                 use = f"{model.alias!a} uses the Gemini API alone"
-                raise BadInput(f"{name} is set; {use}, so unset it")
+                raise BadInput(f"{name} is set; {use}, so unset it or write vertex:{model.name}")
 
     def options(self, model: ModelSettings, role: Role, *, key: str) -> dict[str, Any]:
         options: dict[str, Any] = {"http_options": {"headers": {"Idempotency-Key": key}}}
@@ -103,20 +120,51 @@ GOOGLE_GENAI = _GoogleGenAI(
     key_names=("GOOGLE_API_KEY", "GEMINI_API_KEY"),
     key_look=r"\bAIza[\w\-*.]{8,}",
     base_names=("GOOGLE_GEMINI_BASE_URL",),
-    parameters=(*COMMON, "top_k", "thinking_budget", "thinking_level", "media_resolution"),
-    details=tuple(_RESOLUTIONS),
-    reply_formats=("json_schema", "json_object"),
-    can_splice=True,
-    packages=("google", "langchain_google_genai"),
     price_list="google",
     caching="implicit",
     batches="gemini",
-    frame_tokens=(
-        ("gemini-2", None, FrameTokens(258, 1_120)),
-        ("", None, FrameTokens(1_120, 1_120)),
-    ),
+    thinking="{ thinking_budget = 4000 }",
     embeddings="langchain_google_genai.GoogleGenerativeAIEmbeddings",
 )
+
+
+@dataclass(frozen=True)
+class VertexProtocol(_GoogleGenAI):
+    """Gemini through Vertex AI, in a project, let in by application default credentials."""
+
+    def address(self, named: str | None) -> str:
+        # As Google's own client chooses it.
+        where = _location()
+        if named:
+            return named
+        if where == "global":
+            return "https://aiplatform.googleapis.com"
+        if where in ("us", "eu"):
+            return f"https://aiplatform.{where}.rep.googleapis.com"
+        return f"https://{where}-aiplatform.googleapis.com"
+
+    def connection(self, model: ModelSettings) -> dict[str, Any]:
+        own = {"vertexai": True, "project": _project(), "location": _location()}
+        # A project is named, so that no key of the Gemini API is sent in place of the credentials.
+        return {**super().connection(model), "google_api_key": None, **own}
+
+    def check(self, model: ModelSettings) -> None:
+        """Refuse a model without the project whose quota and bill it goes on."""
+        if not _project():
+            raise BadInput(f"{model.alias!a} needs a project of Google Cloud; set {_PROJECT}")
+        if not re.fullmatch(r"[a-z\d-]+", _location()):
+            raise BadInput(f"{_LOCATION} is no location, such as global or europe-west4; mend it")
+
+
+_PROJECT, _LOCATION = "GOOGLE_CLOUD_PROJECT", "GOOGLE_CLOUD_LOCATION"
+
+
+def _project() -> str:
+    return os.environ.get(_PROJECT, "").strip()
+
+
+def _location() -> str:
+    return os.environ.get(_LOCATION, "").strip() or "global"
 
 
 @cache

@@ -11,7 +11,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, get_args
 from urllib.parse import urlsplit
 
-from videoautoarena.agents.prompting.layout import BREAKPOINT, fragment
+from videoautoarena.agents.prompting.layout import BREAKPOINT, OPENAI_MARK, CacheMark, fragment
 from videoautoarena.agents.providers.base import (
     COMMON,
     NO_KEY,
@@ -21,6 +21,7 @@ from videoautoarena.agents.providers.base import (
     ReplyForm,
 )
 from videoautoarena.agents.transport.answers import COSTS, cost_in_counts
+from videoautoarena.memory.records.errors import BadInput
 from videoautoarena.memory.records.records import ReplyFormat, Role, TokenField, VideoFrames
 
 if TYPE_CHECKING:
@@ -54,6 +55,7 @@ class OpenAIProtocol(Provider):
     can_splice: bool = True
     speaks_openai: bool = True
     packages: tuple[str, ...] = ("openai", "langchain_openai")
+    mark: CacheMark | None = field(default=OPENAI_MARK, kw_only=True)
     embeddings: str = "langchain_openai.OpenAIEmbeddings"
     # It would fetch a vocabulary from another host, to count tokens.
     embedding_settings: Mapping[str, Any] = field(
@@ -140,7 +142,7 @@ class OpenAIProtocol(Provider):
             # Calls that begin alike are sent to the machine that has their beginning in its cache.
             material = f"{fragment(frames)} {model.detail}"
             options["prompt_cache_key"] = hashlib.sha256(material.encode()).hexdigest()[:32]
-        if model.cache_breakpoint:
+        if model.cache_breakpoint and self.mark is OPENAI_MARK:
             options["prompt_cache_options"] = dict(BREAKPOINT)
         return options
 
@@ -150,6 +152,29 @@ class OpenAIProtocol(Provider):
     async def close(self, chat: Any) -> None:
         chat.http_client.close()
         await chat.http_async_client.aclose()
+
+
+@dataclass(frozen=True)
+class AzureProtocol(OpenAIProtocol):
+    """Azure OpenAI by its `/openai/v1`, which needs no API version; names are deployments'."""
+
+    def address(self, named: str | None) -> str:
+        # What Azure shows as a resource's endpoint has no path.
+        if named and not urlsplit(named).path.strip("/"):
+            return f"{named.rstrip('/')}/openai/v1"
+        return named or ""
+
+    def check(self, model: ModelSettings) -> None:
+        if not model.url:
+            raise BadInput(
+                f"{model.alias!a} needs the endpoint of an Azure resource; set "
+                "AZURE_OPENAI_ENDPOINT=https://NAME.openai.azure.com, or base_url"
+            )
+
+    def token_field(self, model: ModelSettings) -> TokenField | None:
+        # Its models that think refuse the other name, and none refuses this one.
+        found = super().token_field(model)
+        return found and (model.token_limit_field or "max_completion_tokens")
 
 
 def _keep_thoughts(said: Any, made: ChatGeneration) -> None:
@@ -170,6 +195,7 @@ OPENAI = OpenAIProtocol(
     key_look=r"\bsk-[\w*.\-]{4,}",
     base_names=("OPENAI_BASE_URL", "OPENAI_API_BASE"),
     price_list="openai",
+    thinking='{ reasoning_effort = "high" }',
     caching="implicit",
     batches="openai",
     frame_tokens=(

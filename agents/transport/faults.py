@@ -451,7 +451,7 @@ _STREAM = re.compile(
 )
 _FORMAT = (
     r"(?:response_?\ ?format|json_schema|json_object|response_?(?:json_?)?schema"
-    r"|response_?mime_?type"
+    r"|response_?mime_?type|output_config|output_format"
     r"|structured[_ ]outputs?|JSON\ (?:mode|schema)|guided_json|guided\ decoding|\bgrammar\b)"
 )
 _FORMAT_REFUSED = re.compile(

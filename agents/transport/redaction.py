@@ -183,8 +183,9 @@ def sound(text: str) -> str:
 
 # Both generations of HTTP libraries: openai runs on httpx2, google-genai on httpx.
 LIBRARIES = (
-    "google_genai", "httpcore", "httpcore2", "httpx", "httpx2", "langchain_core",
-    "langchain_google_genai", "langchain_openai", "openai",
+    "anthropic", "boto3", "botocore", "google", "google_genai", "httpcore", "httpcore2", "httpx",
+    "httpx2", "langchain_anthropic", "langchain_aws", "langchain_core", "langchain_google_genai",
+    "langchain_openai", "openai", "urllib3",
 )  # fmt: skip
 
 

@@ -16,15 +16,16 @@ import json
 import re
 import secrets
 from collections import OrderedDict
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from types import MappingProxyType
+from typing import Any, NamedTuple
 from weakref import WeakValueDictionary
 
 from videoautoarena.agents.prompting.layout import (
-    BREAKPOINT,
+    AS_USUAL,
     ImageOptions,
     cue_blocks,
     fragment,
@@ -63,39 +64,51 @@ class SplicedFrames:
     key: str = field(repr=False)
     """Equal for equal frames, cues and look within one process; means nothing outside it."""
     shots: tuple[_LabelledFrame, ...] = field(repr=False)
-    look: ImageOptions
+    look: ImageOptions = field(repr=False)
+    speaks_anthropic: bool = False
+    """Whether its images are written as Anthropic's API has them."""
 
 
 def run_of(
-    frames: VideoFrames, images: Sequence[EncodedFrame], look: ImageOptions
+    frames: VideoFrames,
+    images: Sequence[EncodedFrame],
+    look: ImageOptions,
+    *,
+    speaks_anthropic: bool = False,
 ) -> SplicedFrames:
     """Return the run of a video's frames; `images` are theirs, in the same order."""
     blocks = cue_blocks(frames.frames, frames.subtitles)
     paired = enumerate(zip(frames.frames, images, strict=True))
     shots = (_LabelledFrame(label(frame), image, blocks.get(n)) for n, (frame, image) in paired)
-    material = f"{fragment(frames)} {look.detail} {look.is_marked}"
+    material = f"{fragment(frames)} {look} {speaks_anthropic}"
     # One key for the whole run: with a key for each image 128 frames still cost 80 ms of CPU and
     # more, with one for all about 10.
     key = _NONCE + hashlib.sha256(material.encode()).hexdigest()
-    return SplicedFrames(key, tuple(shots), look)
+    return SplicedFrames(key, tuple(shots), look, speaks_anthropic)
 
 
 class _Dialect(NamedTuple):
     text: bytes
-    """Bytes before the text of a text part, which a brace ends."""
+    """Bytes before the text of a text part, which its extras and a brace end."""
     image: bytes
     """Bytes before an image's base64, which a quotation mark ends."""
-    has_extras: bool
+    has_extras: bool = True
+    """Whether a part may say how closely to look, and where a cache should end."""
 
 
 _OPENAI = _Dialect(
     text=b'{"type":"text","text":',
     image=b'{"type":"image_url","image_url":{"url":"data:image/jpeg;base64,',
-    has_extras=True,
 )
 # The SDK itself writes the URL-safe alphabet of base64; JSON of protobuf takes either.
 _GEMINI = _Dialect(
-    text=b'{"text":', image=b'{"inlineData":{"mimeType":"image/jpeg","data":"', has_extras=False
+    text=b'{"text":',
+    image=b'{"inlineData":{"mimeType":"image/jpeg","data":"',
+    has_extras=False,
+)
+_ANTHROPIC = _Dialect(
+    text=b'{"type":"text","text":',
+    image=b'{"type":"image","source":{"type":"base64","media_type":"image/jpeg","data":"',
 )
 # With or without blanks, since not all SDKs write their JSON alike.
 _PART = re.compile(
@@ -106,26 +119,31 @@ _PART = re.compile(
 def _written(run: SplicedFrames, dialect: _Dialect) -> Iterator[bytes]:
     """Yield the run's parts with commas between them; the base64 is passed on, never copied."""
     glue = b""
-    look = run.look
-    detail = ""
-    mark = ""
-    if dialect.has_extras and look.detail is not None:
-        detail = f',"detail":{json.dumps(look.detail)}'
-    if dialect.has_extras and look.is_marked:
-        mark = f',"prompt_cache_breakpoint":{json.dumps(BREAKPOINT, separators=(",", ":"))}'
+    look = run.look if dialect.has_extras else AS_USUAL
+    detail = "" if look.detail is None else f',"detail":{json.dumps(look.detail)}'
     for place, shot in enumerate(run.shots):
-        yield glue + _text(dialect, shot.label) + b"," + dialect.image
-        yield shot.image.base64
         is_last = place == len(run.shots) - 1
-        glue = f'"{detail}}}{mark if is_last else ""}}}'.encode()
+        said = look if is_last else look._replace(is_marked=False)
+        yield glue + _text(dialect, shot.label, said.mark_at("label")) + b"," + dialect.image
+        yield shot.image.base64
+        glue = f'"{detail}}}{_extras(said.mark_at("image"))}}}'.encode()
         if shot.cues is not None:
             glue += b"," + _text(dialect, shot.cues)
         glue += b"" if is_last else b","
     yield glue
 
 
-def _text(dialect: _Dialect, text: str) -> bytes:
-    return dialect.text + json.dumps(text, ensure_ascii=False).encode() + b"}"
+def _text(dialect: _Dialect, text: str, more: Mapping[str, Any] = MappingProxyType({})) -> bytes:
+    said = json.dumps(text, ensure_ascii=False) + _extras(more)
+    return dialect.text + said.encode() + b"}"
+
+
+def _extras(more: Mapping[str, Any]) -> str:
+    """Return further fields of a part, each with a comma before it."""
+    return "".join(
+        f",{json.dumps(name)}:{json.dumps(value, separators=(',', ':'))}"
+        for name, value in more.items()
+    )
 
 
 @dataclass(slots=True)
@@ -188,7 +206,8 @@ def _in_place(body: bytes, found: int, carried: _CarriedRun | None) -> list[byte
         raise Astray("a call holds its frames where no part of its own stands for them")
     if part["key"] != carried.run.key.encode():
         raise Astray("a call holds the frames of another")
-    written = _written(carried.run, _OPENAI if part["type"] else _GEMINI)
+    of_type = _ANTHROPIC if carried.run.speaks_anthropic else _OPENAI
+    written = _written(carried.run, of_type if part["type"] else _GEMINI)
     carried.sent += 1
     return [body[: part.start()], *written, body[part.end() :]]
 

@@ -241,6 +241,8 @@ def splices(chat: Any) -> bool:
     """Return whether a chat model's async calls are known to go through a splicing transport."""
     handed = (getattr(chat, "client_args", None) or {}).get("transport")
     client = getattr(chat, "http_async_client", None)
+    # As Anthropic's SDK holds it.
+    client = client or getattr(getattr(chat, "_async_client", None), "_client", None)
     return isinstance(handed or getattr(client, "_transport", None), SplicingTransport)
 
 

@@ -111,7 +111,8 @@ class Price(Record):
     cached_usd: float | None = Field(default=None, ge=0, allow_inf_nan=False)
     """Price of input that is read from a cache; if absent, that of other input."""
     written_usd: float | None = Field(default=None, ge=0, allow_inf_nan=False)
-    """Price of input that is written to a cache; if absent, that of other input."""
+    """Price of input that is written to a cache; if absent, that of other input, or 1.25 times as
+    much where Anthropic, Bedrock and OpenRouter are reached by name."""
     source: str = "arena.toml"
     """Where these prices are from, in your own words."""
 

@@ -19,7 +19,7 @@ from videoautoarena.runs.run.config.run_config import resolve
 from videoautoarena.runs.run.config.run_request import RunRequest
 
 PAGE = (Path(__file__).parents[2] / "docs" / "extending.md").read_text()
-SERVERS, ANTHROPIC, CAST, ENTRY_POINT = re.findall(r"^```toml\n(.*?)^```$", PAGE, re.S | re.M)
+SERVERS, DECLARED, CAST, ENTRY_POINT = re.findall(r"^```toml\n(.*?)^```$", PAGE, re.S | re.M)
 (SOURCE,) = re.findall(r"^```python\n(.*?)^```$", PAGE, re.S | re.M)
 
 
@@ -55,6 +55,19 @@ def test_a_class_that_is_declared_plays_a_whole_run(folder: Path, terminal: Term
     assert all(words.startswith("Brightness in 4 frames: ") for words in said)
     (folder / "brightness.py").unlink()
     sys.modules.pop("brightness")
+    assert terminal.arena("replay", "lamp-run").code == 0
+
+
+@pytest.mark.parametrize("name", ["anthropic", "vllm"])
+def test_a_class_that_is_declared_by_a_built_in_name_plays_resumes_and_replays(
+    name: str, folder: Path, terminal: Terminal
+) -> None:
+    (folder / "arena.toml").write_text(CAST.replace("house", name))
+    assert len(answers(play(folder, terminal))) == 3
+    # Without the table, whose class the run keeps.
+    (folder / "arena.toml").unlink()
+    resumed = terminal.arena("resume", "lamp-run", "--max-void", "1")
+    assert resumed.code == 0, resumed.err
     assert terminal.arena("replay", "lamp-run").code == 0
 
 
@@ -98,22 +111,16 @@ def test_the_servers_of_the_page_stand_in_a_file_as_shown(tmp_path: Path) -> Non
     models = list(read_arena_file(path).models)
     flags = RunRequest(models=tuple(models), examiner="openai:e", config=path)
     hosts = [entry.endpoint for entry in resolve(flags).config.cast.values()]
-    assert hosts[:5] == [
-        "127.0.0.1:11434",
-        "127.0.0.1:8000",
-        "127.0.0.1:8080",
-        "127.0.0.1:1234",
-        "openrouter.ai",
-    ]
+    assert hosts[:2] == ["127.0.0.1:8001", "127.0.0.1:8080"]
 
 
 def test_the_declared_provider_of_the_page_is_kept_with_the_run(tmp_path: Path) -> None:
     path = tmp_path / "arena.toml"
-    path.write_text(ANTHROPIC)
+    path.write_text(DECLARED)
     assert isinstance(read_arena_file(path), ArenaFile)
-    flags = RunRequest(models=("sonnet", "offline:owl"), examiner="openai:e", config=path)
+    flags = RunRequest(models=("vision", "offline:owl"), examiner="openai:e", config=path)
     config = resolve(flags).config
-    model = config.model_of("sonnet")
-    assert (model.endpoint, model.key_names) == ("anthropic", ("ANTHROPIC_API_KEY",))
+    model = config.model_of("vision")
+    assert (model.endpoint, model.key_names) == ("cohere", ("COHERE_API_KEY",))
     kept = json.loads(json.dumps(config.manifest("0", {})))
     assert type(config).of_manifest(kept).model_dump() == config.model_dump()

@@ -115,6 +115,13 @@ class _Keeper(BaseHTTPRequestHandler):
         request = wire.read(path, json.loads(body))
         return self._send(200, wire.reply(request, book.brain(request.model, request.messages)))
 
+    def do_GET(self) -> None:
+        """Answer by the script alone."""
+        kept = Kept(self.path, dict(self.headers), b"", self._number)
+        self.server.book.requests.append(kept)
+        said = self.server.book.script(kept) or HttpReply(b"", status=404)
+        self._send(said.status, said.body, kind=said.kind, more=said.headers)
+
     def do_CONNECT(self) -> None:
         """Stand between a client and the TLS server beside this one, whatever host was named."""
         self.server.book.tunnels.append(self.path)

@@ -247,7 +247,11 @@ def _agreed(what: str) -> bool:
     "arena init --models hawk,mole --examiner owl --base-url http://127.0.0.1:8000/v1 "
     "--base-url mole=http://127.0.0.1:8001/v1 --key-env mole=MOLE_KEY --to two-servers.toml",
 )
-@options.listed("--models A,B,..", "Contestants, each as provider:model.  [default: asked for]")
+@options.listed(
+    "--models A,B,..",
+    "Contestants, each as provider:model.  [default: asked for]",
+    cls=options.ProviderOption,
+)
 @options.string("--examiner M", "Model that examines, and judges where no other is named.")
 @options.listed("--judge M[,M2..]", "One or more judges.  [default: the examiner]")
 @options.listed(

@@ -88,6 +88,18 @@ class SectionedOption(click.Option):
     section: str | None = None
 
 
+class ProviderOption(SectionedOption):
+    """An option of models, whose `--help` names the providers; nobody else looks them up."""
+
+    def get_help_record(self, ctx: click.Context) -> tuple[str, str] | None:
+        """Return the option and its text, which the names follow."""
+        from videoautoarena.agents.providers.catalogue import provider_names
+
+        record = super().get_help_record(ctx)
+        known = f"  Providers: {', '.join(provider_names())}."
+        return None if record is None else (record[0], record[1] + known)
+
+
 class SectionedCommand(click.Command):
     """A command whose `--help` lists options by section, in order of first appearance."""
 
@@ -246,9 +258,8 @@ def _declare(
     if reads is not None:
         # click calls it also for an option that was not typed.
         how["callback"] = lambda _ctx, _param, value: None if value is None else reads(value)
-    return click.option(
-        name, *names, cls=SectionedOption, metavar=metavar or None, help=text, **how
-    )
+    how.setdefault("cls", SectionedOption)
+    return click.option(name, *names, metavar=metavar or None, help=text, **how)
 
 
 def flag(name: str, text: str, *names: str, **how: Any) -> Option:

@@ -13,7 +13,7 @@ from videoautoarena.agents.limits.prices import is_own
 from videoautoarena.agents.models.registry import Model, parse_model
 from videoautoarena.agents.models.spec import CONTESTANT_FRAMES, ModelSpec, ResolvedSpec
 from videoautoarena.agents.offline import EMBEDDER, KINDS
-from videoautoarena.agents.providers.catalogue import EMBEDDERS, EMBEDDINGS
+from videoautoarena.agents.providers.catalogue import BUILT_IN, EMBEDDERS, EMBEDDINGS
 from videoautoarena.agents.providers.embeddings import embeddings_class
 from videoautoarena.memory.records.errors import BadInput
 from videoautoarena.memory.records.records import (
@@ -49,7 +49,10 @@ class Destination(Record):
     @property
     def is_own(self) -> bool:
         """Whether it is a provider's own address with its own variable, at its usual price."""
-        return not (self.is_class or self.address or self.key_env or self.price)
+        row = BUILT_IN.get(self.through)
+        # Nobody but whoever runs a server on this machine can agree to calls of it.
+        is_local = row is not None and row.is_local
+        return not (is_local or self.is_class or self.address or self.key_env or self.price)
 
     @property
     def is_class(self) -> bool:
@@ -291,7 +294,8 @@ def _is_open(contestant: CastEntry) -> bool:
     if declared is not None and declared.base_url is not None:
         return True
     model = contestant.as_model(contestant.model)
-    return model.url != model.maker.home
+    maker = model.maker
+    return maker.is_local or (model.url != maker.home and not maker.is_home(model.url))
 
 
 def as_begun(contestant: CastEntry, kept: CastEntry) -> CastEntry:

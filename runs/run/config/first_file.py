@@ -221,11 +221,14 @@ def _table(alias: str, model: Model, images: int | None) -> str:
         lines.append(f"key_env = {toml_text(model.key_env)}  # the variable that holds its key")
     elif model.base_url:
         lines.append('# key_env = "MY_KEY"  # the variable that holds its key, if it wants one')
-    elif keys := model.maker.key_names:
+    elif model.maker.credentials:
+        lines.append(f"# Its client finds credentials itself: {model.maker.credentials}.")
+    elif keys := model.key_names:
         lines.append(f"# Its key is read from {' or '.join(keys)}.")
     if model.provider != "offline":
         if images is None:
-            lines.append("# max_frames = 32  # images that its server takes in one call")
+            most = model.maker.images or 32
+            lines.append(f"# max_frames = {most}  # images that its server takes in one call")
         lines.append("# parameters = { temperature = 0.7, max_tokens = 4096 }")
         lines.append("# price = { input_usd = 1.0, output_usd = 4.0 }  # a million tokens")
     return "\n".join(lines) + "\n"

@@ -18,7 +18,7 @@ from videoautoarena.agents.limits.prices import (
     rates_of,
     summed,
 )
-from videoautoarena.agents.models.registry import Model
+from videoautoarena.agents.models.registry import Model, parse_model
 from videoautoarena.memory.records.records import Price, Usage
 
 OWN = Price(input_usd=2.0, output_usd=8.0, cached_usd=0.5, written_usd=2.5)
@@ -178,3 +178,51 @@ def test_the_table_is_not_read_before_a_price_is_asked_for() -> None:
         "sys.exit('genai_prices' in sys.modules)"
     )
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+@pytest.mark.parametrize(
+    ("name", "input_usd"),
+    [
+        ("anthropic:claude-opus-5", 5.0),
+        ("bedrock:global.anthropic.claude-sonnet-4-5-20250929-v1:0", 3.0),
+        ("bedrock:eu.anthropic.claude-sonnet-4-5-20250929-v1:0", 3.3),
+        ("bedrock:amazon.nova-pro-v1:0", 0.8),
+        ("bedrock:my.anthropic.claude-sonnet-4-5-20250929-v1:0", None),
+        ("vertex:gemini-2.5-pro", 1.25),
+        ("azure:gpt-4o", 2.5),
+        ("azure:our-deployment", None),
+        ("mistral:pixtral-large-latest", 2.0),
+        ("xai:grok-4", 3.0),
+        ("ollama:gpt-4o", None),
+    ],
+)
+def test_whoever_is_known_by_name_has_the_prices_of_the_table(
+    name: str, input_usd: float | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("AZURE_OPENAI_ENDPOINT", "https://birds.openai.azure.com")
+    found = price_of(parse_model(name))
+    assert (found and found.input_usd) == input_usd
+
+
+@pytest.mark.parametrize("name", ["anthropic:m", "bedrock:m", "openrouter:anthropic/claude-m"])
+def test_what_is_written_to_a_cache_of_claude_costs_more_where_no_price_says_how_much(
+    name: str,
+) -> None:
+    own = Price(input_usd=2.0, output_usd=8.0, cached_usd=0.2)
+    asked = parse_model(name, {"price": own})
+    usage = Usage(
+        input_tokens=1_000_000, cached_tokens=600_000, written_tokens=200_000, output_tokens=0
+    )
+    found = cost_of(asked, usage).usd
+    assert found == pytest.approx(0.2 * 2.0 + 0.6 * 0.2 + 0.2 * 2.5)
+    most = most_usd(asked, input_tokens=1_000_000, output_tokens=0)
+    assert most == pytest.approx(2.5)
+
+
+def test_what_a_call_of_claude_costs_with_the_mark_and_without_it() -> None:
+    asked = parse_model("anthropic:claude-opus-5")
+    first = Usage(input_tokens=100_000, written_tokens=90_000, output_tokens=0)
+    later = Usage(input_tokens=100_000, cached_tokens=90_000, output_tokens=0)
+    plain = Usage(input_tokens=100_000, output_tokens=0)
+    costs = [cost_of(asked, usage).usd for usage in (first, later, plain)]
+    assert costs == pytest.approx([0.6125, 0.095, 0.5])

@@ -8,11 +8,19 @@ from typing import Any
 
 import pytest
 
+from tests.support.provider_servers import AWS
 from videoautoarena.agents.models.registry import build_chat_model, parse_model
 from videoautoarena.agents.providers.catalogue import BUILT_IN
 from videoautoarena.memory.records.errors import BadInput
 
 KNOWN = {name: provider.parameters for name, provider in BUILT_IN.items()}
+CLAUDE = "global.anthropic.claude-opus-4-6-v1"
+PLACES = {
+    "stream": ("streaming",),
+    "stop": ("stop_sequences",),
+    "thinking": ("additional_model_request_fields",),
+}
+"""Where a client keeps a parameter, unless under its own name."""
 RECORDS = Path(__file__).parents[3] / "docs" / "records.md"
 SAID: dict[str, Any] = {
     "stream": True,
@@ -20,6 +28,8 @@ SAID: dict[str, Any] = {
     "logit_bias": {"5": 1},
     "extra_body": {"min_p": 0.1},
 }
+SAID |= {"thinking": {"type": "enabled", "budget_tokens": 2000}}
+SAID |= {"additional_model_request_fields": {"thinking": SAID["thinking"]}}
 SAID |= {"reasoning_effort": "low", "verbosity": "low", "thinking_level": "low"}
 SAID |= {"media_resolution": "MEDIA_RESOLUTION_LOW", "temperature": 0.5, "top_p": 0.5}
 
@@ -37,11 +47,18 @@ def test_a_known_parameter_reaches_the_client(
 ) -> None:
     for key_name in BUILT_IN[provider].key_names:
         monkeypatch.setenv(key_name, "k")
-    model = parse(provider, **{name: SAID.get(name, 1)})
+    monkeypatch.setenv("GOOGLE_CLOUD_PROJECT", "birds-42")
+    monkeypatch.setenv("AZURE_OPENAI_ENDPOINT", "https://birds.openai.azure.com")
+    for variable, value in AWS.items():
+        monkeypatch.setenv(variable, value)
+    served = CLAUDE if provider == "bedrock" else "m"
+    model = parse_model(
+        f"{provider}:{served}", {"parameters": {name: SAID.get(name, 1)}, "alias": "mine"}
+    )
     chat = build_chat_model(model)
     # Each call says its limit of tokens itself.
-    known = {"stream": "streaming"}.get(name, name)
-    assert getattr(chat, known, None) or name == "max_tokens"
+    known = (name, *PLACES.get(name, ()))
+    assert any(getattr(chat, place, None) for place in known) or name == "max_tokens"
     assert model.sampling("judge")[name] == SAID.get(name, 1)
 
 

@@ -1,4 +1,4 @@
-"""A provider is one file: whatever is asked of providers is asked of all that stand here."""
+"""Whatever is asked of providers is asked of all that are built in."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import re
 import pytest
 
 from tests.support.asking import frames_of
+from tests.support.provider_servers import AWS
 from videoautoarena.agents.calls.retry import fault_of
 from videoautoarena.agents.limits.estimates import frame_tokens
 from videoautoarena.agents.limits.prices import is_providers
@@ -18,6 +19,9 @@ from videoautoarena.agents.transport.redaction import redacted
 from videoautoarena.agents.transport.transport import splices
 
 REMOTE = [provider for provider in BUILT_IN.values() if provider is not OFFLINE]
+LOCAL = {"ollama", "vllm"}
+LOOKLESS = {"azure", "mistral", *LOCAL}
+"""Those whose keys look like any other row of letters and digits, or that have none."""
 
 
 @pytest.fixture(params=REMOTE, ids=lambda provider: provider.name)
@@ -25,19 +29,33 @@ def provider(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) ->
     found: Provider = request.param
     for name in (*found.key_names, *found.base_names):
         monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("GOOGLE_CLOUD_PROJECT", "birds-42")
+    for name, value in AWS.items():
+        monkeypatch.setenv(name, value)
+    if found.name == "azure":
+        monkeypatch.setenv("AZURE_OPENAI_ENDPOINT", "https://birds.openai.azure.com")
     return found
 
 
-def test_a_provider_says_where_it_is_and_what_holds_its_key(provider: Provider) -> None:
-    assert provider.home.startswith("https://")
-    assert provider.key_names
+def secrets_of(provider: Provider) -> tuple[str, ...]:
+    return (*provider.key_names, *provider.secret_names)
+
+
+def test_a_provider_says_where_it_is_and_what_lets_calls_in(provider: Provider) -> None:
+    way = "http://localhost" if provider.name in LOCAL else "https://"
+    url = parse_model(f"{provider.name}:m").url
+    # Where Bedrock is, its client reads from AWS's own files.
+    assert url.startswith(way) or provider.name == "bedrock"
+    assert provider.key_names or provider.credentials or provider.name in LOCAL
+    assert bool(provider.credentials) == (provider.auth == "own")
 
 
 def test_its_client_is_built_without_retries_and_with_a_time_out(
     provider: Provider, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv(provider.key_names[0], "a-key-of-the-house-4711")
-    model = parse_model(f"{provider.name}:m")
+    for name in provider.key_names:
+        monkeypatch.setenv(name, "a-key-of-the-house-4711")
+    model = parse_model(f"{provider.name}:{'amazon.m' if provider.name == 'bedrock' else 'm'}")
     chat = build_chat_model(model)
     assert getattr(chat, "max_retries", 0) in (0, 1)
     assert splices(chat) == provider.can_splice
@@ -47,12 +65,16 @@ def test_its_client_is_built_without_retries_and_with_a_time_out(
 def test_its_key_is_taken_out_of_every_text(
     provider: Provider, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv(provider.key_names[0], "Hush4711HushHush")
-    assert redacted("it said Hush4711HushHush twice") == "it said [key] twice"
+    for name in secrets_of(provider):
+        monkeypatch.setenv(name, "Hush4711HushHush")
+        assert redacted("it said Hush4711HushHush twice") == "it said [key] twice"
+        monkeypatch.delenv(name)
 
 
 def test_a_key_of_its_look_is_taken_out_of_every_text(provider: Provider) -> None:
     begins = re.match(r"(?:\\b)?([\w-]+)", provider.key_look)
+    if provider.name in LOOKLESS:
+        pytest.skip("its keys have no look")
     assert begins, "say how its keys look"
     assert redacted(f"it said {begins[1]}abcdEFGH12345678") == "it said [key]"
 

@@ -365,3 +365,11 @@ def test_a_relative_state_folder_counts_for_nothing(
     assert not Path("state").exists()
     assert (home / ".local" / "state" / "videoautoarena" / "agreed.json").is_file()
     agreed(config, config.cast, out=Path("run"))
+
+
+@pytest.mark.parametrize(
+    ("through", "is_own"),
+    [("openai", True), ("anthropic", True), ("bedrock", True), ("ollama", False), ("vllm", False)],
+)
+def test_a_server_on_this_machine_is_no_provider_s_own_address(through: str, is_own: bool) -> None:
+    assert Destination(through=through).is_own is is_own

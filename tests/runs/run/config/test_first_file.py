@@ -12,6 +12,8 @@ from hypothesis import strategies as st
 
 from tests.support.clips import draw_folder
 from tests.support.typed import Terminal
+from videoautoarena.agents.providers.base import Provider
+from videoautoarena.agents.providers.table import TABLE
 from videoautoarena.memory.records.errors import BadInput
 from videoautoarena.runs.run.config.arena_file import ArenaFile
 from videoautoarena.runs.run.config.first_file import NamedCast, first_file, named_cast
@@ -224,3 +226,22 @@ def test_a_dialogue_that_is_left_says_that_nothing_was_written(
     assert said.code == 130
     assert said.err.splitlines()[-1] == "arena: interrupted; nothing was written"
     assert not (tmp_path / "arena.toml").exists()
+
+
+def test_help_and_refusals_name_all_of_them(terminal: Terminal) -> None:
+    told = terminal.arena("init", "--help").out
+    refused = terminal.arena("init", "--models", "a:b,c:d", "--examiner", "openai:e").err
+    for name in (row.name for row in TABLE):
+        assert name in told
+        assert name in refused
+
+
+@pytest.mark.parametrize("row", TABLE, ids=lambda row: row.name)
+def test_it_says_what_lets_each_provider_in(row: Provider, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("AZURE_OPENAI_ENDPOINT", "https://birds.openai.azure.com")
+    named = f"{row.name}:m"
+    text = first_file(named_cast([named, "openai:gpt-4o"], "openai:gpt-4.1"))
+    (table,) = (part for part in text.split("[models.") if part.startswith("m]"))
+    for told in (*row.key_names, row.credentials):
+        assert told in table
+    assert f"max_frames = {row.images or 32}" in table

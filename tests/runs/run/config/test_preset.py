@@ -15,7 +15,8 @@ from videoautoarena.memory.records.records import Sampling
 from videoautoarena.runs.api.add import AddRequest, _with_newcomer
 from videoautoarena.runs.cli.program.main import load
 from videoautoarena.runs.console.media.frames import asked_sampling
-from videoautoarena.runs.run.config.cast import as_begun
+from videoautoarena.runs.run.config.arena_file import ArenaFile
+from videoautoarena.runs.run.config.cast import as_begun, as_in_paper, entry_of
 from videoautoarena.runs.run.config.preset import (
     LEFT,
     PAPER,
@@ -238,3 +239,22 @@ def test_a_newcomer_to_a_run_by_the_paper_is_sent_no_more_either(
     run = resolve(RunRequest(config=path, preset=preset)).config
     joined = _with_newcomer(run, AddRequest(model="new", battles=3, config=path), generation=1)
     assert joined.cast["new"].max_frames == gets
+
+
+@pytest.mark.parametrize(
+    ("name", "is_open"),
+    [
+        ("anthropic:claude-haiku-4-5", False),
+        ("bedrock:amazon.nova-pro-v1:0", False),
+        ("vertex:gemini-2.5-pro", False),
+        ("azure:gpt-4o", False),
+        ("groq:llama", False),
+        ("ollama:llava", True),
+        ("vllm:qwen", True),
+    ],
+)
+def test_who_is_served_at_home_is_open_on_a_server_of_ones_own_alone(
+    name: str, is_open: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("AZURE_OPENAI_ENDPOINT", "https://birds.openai.azure.com")
+    assert as_in_paper(entry_of(name, ArenaFile())).parameters == (OPEN if is_open else {})
