@@ -10,7 +10,7 @@ from videoautoarena.runs.run.config.setting_texts import SETTINGS
 
 OF_THE_COMMAND_ALONE = {
     *("plan", "yes", "engine", "address", "lease_s", "plain", "trace", "quiet", "as_json"),
-    "version",
+    *("otlp", "version"),
 }
 
 
