@@ -17,6 +17,7 @@ from videoautoarena.memory.records.records import (
     Role,
     UnansweredTries,
 )
+from videoautoarena.memory.store.batches import RECORDED, Batches
 from videoautoarena.memory.store.connection import StoreReader
 from videoautoarena.memory.store.writer import RunTables, Writes, needed
 
@@ -109,7 +110,8 @@ _LEAVE_OVER_ONE = f"{_LEAVE_OVER_OF} AND attempt = ?"
 _LOST = (
     "SELECT total(tries), sum(usd), total(tokens) FROM (SELECT tries, usd, tokens FROM lost "
     "WHERE model NOT GLOB ?1 UNION ALL SELECT 1, usd, tokens FROM intents "
-    "WHERE model NOT GLOB ?1 AND (is_left_over OR ?2))"
+    "WHERE model NOT GLOB ?1 AND (is_left_over OR ?2) UNION ALL SELECT 1, usd, tokens "
+    "FROM batch_calls WHERE model NOT GLOB ?1 AND ?2)"
 )
 _FIND = f"SELECT {_COLUMNS} FROM calls WHERE key = ?"
 
@@ -195,6 +197,7 @@ class Journal(RunTables):
         With `is_alone`, intents that are still open were left over by a process that is gone.
         """
         super().__init__(reader, writer)
+        self.batches = Batches(reader, writer)
         self._intended: set[str] = set()
         """Keys of calls that are under way."""
         self._held: dict[str, dict[str, CallRow]] = {}
@@ -235,7 +238,11 @@ class Journal(RunTables):
         body = write_body(row, without=_IN_COLUMNS, defaults=False)
         columns = (row.key, nonce.scope, nonce.role, nonce.generation, nonce.ordinal, row.model)
         record = _RECORD, [(*columns, body)]
-        if row.key in self._intended:
+        if row.key in self.batches.keys:
+            # In one transaction, for the reason below.
+            await writer.write_all(record, (RECORDED, [(row.key,)]))
+            self.batches.keys.pop(row.key, None)
+        elif row.key in self._intended:
             # The row holds all tries of this process. In one transaction: a kill between the two
             # would count a paid try twice, or lose it.
             await writer.write_all(record, (_ENDED, [(row.key,)]))
