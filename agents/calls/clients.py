@@ -22,6 +22,12 @@ from videoautoarena.agents.transport.answers import (
     usd,
 )
 from videoautoarena.agents.transport.deadlines import LEAST_SLEEP_S, asleep_s, deadline
+from videoautoarena.agents.transport.exchange import (
+    KeptBody,
+    StoredAnswer,
+    answering,
+    keeping_body,
+)
 from videoautoarena.agents.transport.faults import GarbledAnswer
 from videoautoarena.agents.transport.redaction import redacted
 from videoautoarena.agents.transport.server_words import error_in_text
@@ -295,15 +301,7 @@ class ChatClient:
 
     async def _send(self, sending: OutgoingCall, chat: BaseChatModel) -> ReceivedReply:
         laid_out, run = await self._laid_out(sending, chat)
-        model = self._model
-        if sending.token_field is not None and sending.token_field != model.token_field:
-            model = model.with_settings(token_limit_field=sending.token_field)
-        # The key goes along as Idempotency-Key: only a server that heeds it can spare a call whose
-        # reply was lost.
-        options = model.maker.options(model, sending.role, key=sending.key)
-        options |= model.maker.cache_options(model, sending.frames)
-        if sending.reply_form is not None:
-            options = model.maker.held_to(model, options, sending.reply_form)
+        options = self._options(sending)
         is_streamed = sending.is_streamed or self._model.streams
         with carrying(run), hearing() as heard:
             message = await self._invoke(chat, laid_out, options, is_streamed=is_streamed)
@@ -314,6 +312,19 @@ class ChatClient:
             # A connection that ends between two pieces ends like any other.
             raise GarbledAnswer("the reply came in pieces, and the last of them did not come")
         return whole
+
+    def _options(self, sending: OutgoingCall) -> dict[str, Any]:
+        """Return what is said of a call besides its messages."""
+        model = self._model
+        if sending.token_field is not None and sending.token_field != model.token_field:
+            model = model.with_settings(token_limit_field=sending.token_field)
+        # The key goes along as Idempotency-Key: only a server that heeds it can spare a call whose
+        # reply was lost.
+        options = model.maker.options(model, sending.role, key=sending.key)
+        options |= model.maker.cache_options(model, sending.frames)
+        if sending.reply_form is not None:
+            options = model.maker.held_to(model, options, sending.reply_form)
+        return options
 
     async def _laid_out(
         self, sending: OutgoingCall, chat: BaseChatModel
@@ -380,6 +391,33 @@ class ChatClient:
         """Close the chat model's connections, if it was ever built."""
         if "_chat" in self.__dict__:
             await self._model.maker.close(self._chat)
+
+
+class BatchedClient(ChatClient):
+    """Makes the bodies of calls to one model, and reads answers that came in a batch."""
+
+    def __init__(self, model: Model, load: Load, shelf: FrameBytes | None = None) -> None:
+        # No result of a batch comes in pieces.
+        whole = {name: value for name, value in model.parameters.items() if name != "stream"}
+        super().__init__(model.with_settings(parameters=whole), load, shelf)
+
+    async def body(self, sending: OutgoingCall) -> KeptBody:
+        """Return the body that `send` would send; raises as it does where it sends nothing."""
+        chat = self._chat
+        laid_out, run = await self._laid_out(sending, chat)
+        options = self._options(sending)
+        with keeping_body() as kept, carrying(run):
+            await self._invoke(chat, laid_out, options, is_streamed=False)
+        return kept
+
+    async def read(self, sending: OutgoingCall, answer: StoredAnswer) -> ReceivedReply:
+        """Return what `send` would return if it were answered so, or raise what it would."""
+        asked = messages(SYSTEM, sending.text, frames=(), jpegs=(), system_role=sending.system_role)
+        with answering(answer):
+            message = await self._invoke(
+                self._chat, asked, self._options(sending), is_streamed=False
+            )
+        return received(message)
 
 
 class ChatClients:

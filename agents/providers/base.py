@@ -135,6 +135,8 @@ class Provider:
     frame_tokens: tuple[tuple[str, str | None, FrameTokens], ...] = ()
     """Beginning of a model's name, its `detail` or None for any, and what a frame counts as then;
     the first that fits holds."""
+    batches: str = ""
+    """Whose batches its home takes: "openai", "gemini" or "anthropic"; empty if none."""
     embeddings: str = ""
     """Path of its LangChain class of embeddings; empty if it has none."""
     embedding_settings: Mapping[str, Any] = field(default_factory=dict)

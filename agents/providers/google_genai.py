@@ -109,6 +109,7 @@ GOOGLE_GENAI = _GoogleGenAI(
     can_splice=True,
     packages=("google", "langchain_google_genai"),
     price_list="google",
+    batches="gemini",
     frame_tokens=(
         ("gemini-2", None, FrameTokens(258, 1_120)),
         ("", None, FrameTokens(1_120, 1_120)),

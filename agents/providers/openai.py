@@ -170,6 +170,7 @@ OPENAI = OpenAIProtocol(
     key_look=r"\bsk-[\w*.\-]{4,}",
     base_names=("OPENAI_BASE_URL", "OPENAI_API_BASE"),
     price_list="openai",
+    batches="openai",
     frame_tokens=(
         ("gpt-4o-mini", "low", FrameTokens(2_833, 2_833)),
         ("", "low", FrameTokens(85, 85)),

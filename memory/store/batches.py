@@ -7,7 +7,7 @@ was taken, and until every reply is read, its calls may have been paid for: none
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from videoautoarena.memory.records.records import Intent, Nonce
 from videoautoarena.memory.store.connection import StoreReader
@@ -151,17 +151,14 @@ class Batches(RunTables):
 
     def open(self) -> list[OpenBatch]:
         """Return the batches with calls that have no row, in the order in which they began."""
-        found = []
-        for row in self._reader.rows(_OPEN):
-            *head, usd, tokens = row
-            known = None if usd is None else float(usd)
-            found.append(OpenBatch(*head, known, int(tokens)))  # type: ignore[arg-type]
-        return found
+        rows: list[Any] = self._reader.rows(_OPEN)
+        return [OpenBatch._make((*row[:-1], int(row[-1]))) for row in rows]
 
     def calls_of(self, batch: str) -> list[Intent]:
         """Return the calls of a batch that have no row, by key."""
+        rows: list[Any] = self._reader.rows(_CALLS, batch)
         found = []
-        for row in self._reader.rows(_CALLS, batch):
+        for row in rows:
             key, scope, role, generation, ordinal, model, usd, tokens = row
             nonce = Nonce(scope=scope, role=role, generation=generation, ordinal=ordinal)
             found.append(Intent(key, nonce, model, 1, usd, tokens))

@@ -25,10 +25,10 @@ from videoautoarena.agents.calls.ask import Asker
 from videoautoarena.agents.calls.clients import Load
 from videoautoarena.agents.limits.caps import SpendCaps
 from videoautoarena.agents.limits.outages import PATIENCE_S
-from videoautoarena.agents.models.registry import check_keys
+from videoautoarena.agents.models.registry import Model, check_keys
 from videoautoarena.agents.prompting.prompts import PromptSet
 from videoautoarena.agents.roles.prompter import Prompter
-from videoautoarena.memory.records.errors import CallFailed, JournalMiss
+from videoautoarena.memory.records.errors import BadInput, CallFailed, JournalMiss
 from videoautoarena.memory.records.records import Role, VideoFrames
 from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.console.progress.events import Listeners, Say, pass_on
@@ -78,6 +78,8 @@ class JobOrder:
     caps: SpendCaps = NO_CAPS
     retry_failed: bool = False
     """Ask again where a call failed."""
+    batch: bool = False
+    """Hand calls over in batches, which take hours and cost half."""
     trust: str | None = None
     """The digest of what is agreed to of the run's file."""
 
@@ -398,6 +400,8 @@ class PaidJob(ABC, Generic[Item, Outcome]):
     """Asks models about items through one journal."""
 
     AT_WORK: ClassVar = AT_WORK
+    IS_BATCHED: ClassVar = True
+    """Whether its calls go into batches where these are asked for."""
     ROLE: ClassVar[Role | None] = None
     """The role of all calls, if they share one; it decides how many frames a call carries."""
     store: Store | None
@@ -507,6 +511,9 @@ class PaidJob(ABC, Generic[Item, Outcome]):
         # Keys are asked for of models that are still called: what is known is recalled without any.
         names = dict.fromkeys(one.alias for item in items for one in self.forecast(item))
         check_keys(map(self.config.model_of, names))
+        is_batching = self.order.batch and self.IS_BATCHED
+        if is_batching:
+            refuse_unbatched(map(self.config.model_of, names), listeners.say)
         await self.begin()
         calling = Calling(self.open_store, self.config, self.load)
 
@@ -532,7 +539,19 @@ class PaidJob(ABC, Generic[Item, Outcome]):
             tally=self.tally,
             listeners=listeners,
             at_work=self.AT_WORK,
+            is_batching=is_batching,
         )
+
+
+def refuse_unbatched(models: Iterable[Model], say: Say) -> None:
+    """Raise BadInput for a model whose provider takes no batches; say which run here."""
+    asked = list(models)
+    for model in asked:
+        if not model.is_offline and not model.maker.batches:
+            raise BadInput(f"{model.alias!a}: {model.provider} takes no batches; leave out --batch")
+    here = [safe(model.alias) for model in asked if model.is_offline]
+    if here:
+        say(f"--batch: asked as usual, since they run on this machine: {', '.join(here)}")
 
 
 async def play_each(
@@ -544,16 +563,30 @@ async def play_each(
     tally: JobTally,
     listeners: Listeners,
     at_work: int = AT_WORK,
+    is_batching: bool = False,
 ) -> None:
     """Play items in their order, several at once; `player` turns an asker into what plays one item.
 
     An interrupt, a cap and a server that is gone let calls under way finish; `tally` says of it.
+    Batches stay with their provider then, and are read when the same is played again.
     """
-    asker = draining_asker(calling, tally, pace=order, hear=partial(pass_on, listeners=listeners))
-    workers = min(len(items), at_work * order.concurrency)
+    asker = draining_asker(
+        calling,
+        tally,
+        pace=order,
+        hear=partial(pass_on, listeners=listeners),
+        is_batching=is_batching,
+        say=lambda line: listeners.say(safe(line)),
+    )
+    batches = calling.store.journal.batches
+    # All at once, so that each batch is as large as it can be.
+    workers = len(items) if is_batching else min(len(items), at_work * order.concurrency)
     try:
         work = work_off(items, player(asker), workers=workers)
         stopped = await until_done(asker, work, listeners)
     finally:
         await asker.aclose()
+    if batches.keys:
+        left = counted(len(batches.keys), "call")
+        listeners.say(f"{left} left in batches at the provider: repeat the command to read them")
     tally.end(asker, stopped=stopped)

@@ -53,7 +53,14 @@ from videoautoarena.runs.bench.play.work import (
 )
 from videoautoarena.runs.console.progress.events import Listeners
 from videoautoarena.runs.formats.battle_table import quoted
-from videoautoarena.runs.jobs.paid_job import Generations, JobOrder, OnDone, play_each, settle_caps
+from videoautoarena.runs.jobs.paid_job import (
+    Generations,
+    JobOrder,
+    OnDone,
+    play_each,
+    refuse_unbatched,
+    settle_caps,
+)
 from videoautoarena.runs.run.rundir.context import Calling
 from videoautoarena.runs.run.rundir.failures import pardon
 from videoautoarena.video.sampling.cache import FrameCache
@@ -150,7 +157,10 @@ async def run_bench(
                 f"{cast.why_videos}; pass their folder with --videos"
             )
         # What is known needs no key: only models that are still called are asked for theirs.
-        check_keys(cast.config.model_of(name) for name, n in ready.left.calls.items() if n)
+        called = [cast.config.model_of(name) for name, n in ready.left.calls.items() if n]
+        check_keys(called)
+        if asked.batch:
+            refuse_unbatched(called, listeners.say)
         unit = "dialogue" if isinstance(items[0], DialogueItem) else "answer"
         tally = BenchTally(total=len(items) * len(cast.players), unit=unit)
         outcomes = await _play(ready, asked, tally=tally, listeners=listeners, on_done=on_done)
@@ -168,6 +178,8 @@ async def _ready(
     bench: OpenBench[Any], asked: BenchOrder, rules: Rules, *, write: bool
 ) -> AsyncIterator[_Ready]:
     """Yield a bench that can be played, or one that can only be planned."""
+    if asked.batch and asked.engine is not None:
+        raise BadInput("--batch asks from this process; leave out the cluster, or --batch")
     cast = rules.cast(bench, asked.wanted)
     seed = asked.wanted.seed
     asked_items = rules.items(bench, asked.wanted)
@@ -318,6 +330,7 @@ async def _play_here(
             order=asked,
             tally=settled.tally,
             listeners=listeners,
+            is_batching=asked.batch,
         )
 
 

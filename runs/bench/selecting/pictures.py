@@ -134,6 +134,7 @@ _Key = tuple[str | None, str]
 
 @dataclass(kw_only=True)
 class EmbeddingJob(RunJob[_Piece, Floats]):
+    IS_BATCHED = False
     """Asks for the vectors of questions and frames; a reply is a vector."""
 
     model: Model

@@ -515,10 +515,17 @@ LEAVE = gathered(
 """What a judge is allowed to do; self-judging is allowed where a command has no option for it."""
 
 
+BATCH = flag(
+    "--batch",
+    "Hand calls over in batches: half the price, answers within a day. An interrupt leaves them "
+    "at the provider; the same command reads them.",
+)
+
+
 def paid(retry: str, *beside: Option, plan: Option = PLAN) -> Option:
     """Return the options of every job that pays for calls: pace, repeating, a plan and caps."""
     again = flag("--retry-failed", retry)
-    return together(CONCURRENCY, PATIENCE, again, *beside, plan, NO_PROGRESS, CAPS)
+    return together(CONCURRENCY, PATIENCE, again, BATCH, *beside, plan, NO_PROGRESS, CAPS)
 
 
 OF_CALLS = frozenset(
@@ -527,6 +534,7 @@ OF_CALLS = frozenset(
         "concurrency",
         "patience_s",
         "retry_failed",
+        "batch",
         "is_quiet",
         "max_usd",
         "max_tokens",
