@@ -6,7 +6,7 @@ has ended, by the keys of its results. Until then it may be anybody's.
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterator, Sequence
+from collections.abc import AsyncIterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -127,7 +127,7 @@ class _Requests:
         """Its bytes; the last line ends without a comma, as every other does with one."""
         return len(_HEAD) + self._file.stat().st_size - 1 + len(_TAIL)
 
-    def __iter__(self) -> Iterator[bytes]:
+    async def __aiter__(self) -> AsyncIterator[bytes]:
         yield _HEAD
         left = self._file.stat().st_size - 1
         with self._file.open("rb") as lines:
@@ -137,10 +137,6 @@ class _Requests:
                 # JSON as the clients write it holds no line break of its own.
                 yield chunk.replace(b"\n", b",")
         yield _TAIL
-
-    async def __aiter__(self) -> AsyncIterator[bytes]:
-        for chunk in self:
-            yield chunk
 
 
 def _result(line: dict[str, Any]) -> BatchResult:

@@ -27,9 +27,9 @@ from videoautoarena.agents.models.registry import Model
 from videoautoarena.agents.transport.exchange import KeptBody, StoredAnswer
 from videoautoarena.agents.transport.faults import UNREACHED, CallFault
 from videoautoarena.agents.transport.redaction import redacted
+from videoautoarena.memory.records.batches import BatchIntent, OpenBatch
 from videoautoarena.memory.records.errors import ArenaError, BatchRefused
 from videoautoarena.memory.records.records import Intent
-from videoautoarena.memory.store.batches import BatchIntent, OpenBatch
 
 GATHER_S = 10.0
 """A batch is posted once no further call has come for so long."""

@@ -34,6 +34,7 @@ from videoautoarena.agents.transport.server_words import error_in_text
 from videoautoarena.agents.transport.splice import FrameBytes, SplicedFrames, carrying, run_of
 from videoautoarena.agents.transport.splice import Load as Load
 from videoautoarena.agents.transport.transport import ask_guard, splices
+from videoautoarena.memory.records.errors import BadInput
 from videoautoarena.memory.records.records import Role, SystemRole, TokenField, Usage, VideoFrames
 
 if TYPE_CHECKING:
@@ -404,6 +405,10 @@ class BatchedClient(ChatClient):
     async def body(self, sending: OutgoingCall) -> KeptBody:
         """Return the body that `send` would send; raises as it does where it sends nothing."""
         chat = self._chat
+        # Else it would be sent.
+        if not splices(chat):
+            alias = self._model.alias
+            raise BadInput(f"{alias!a}: what it is sent cannot be kept; leave out --batch")
         laid_out, run = await self._laid_out(sending, chat)
         options = self._options(sending)
         with keeping_body() as kept, carrying(run):

@@ -255,6 +255,8 @@ def splices(chat: Any) -> bool:
     """Return whether a chat model's async calls are known to go through a splicing transport."""
     handed = (getattr(chat, "client_args", None) or {}).get("transport")
     client = getattr(chat, "http_async_client", None)
+    # Anthropic's has a client of the SDK, which has one of httpx.
+    client = client or getattr(getattr(chat, "_async_client", None), "_client", None)
     return isinstance(handed or getattr(client, "_transport", None), SplicingTransport)
 
 

@@ -7,14 +7,12 @@ was taken, and until every reply is read, its calls may have been paid for: none
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
-from typing import Any, Literal, NamedTuple
+from typing import Any
 
+from videoautoarena.memory.records.batches import BatchIntent, BatchState, OpenBatch
 from videoautoarena.memory.records.records import Intent, Nonce
 from videoautoarena.memory.store.connection import StoreReader
 from videoautoarena.memory.store.writer import RunTables, Writes, needed
-
-BatchState = Literal["intended", "posted", "ended"]
-"""Whether it may be on its way, is known to the provider, or will bring no further reply."""
 
 _CALL = "key, scope, role, generation, ordinal, model, usd, tokens"
 _INTEND = (
@@ -48,43 +46,6 @@ _OPEN = (
 _SERVER_IDS = "SELECT server_id FROM batches WHERE server_id IS NOT NULL"
 _CALLS = f"SELECT {_CALL} FROM batch_calls WHERE batch = ? ORDER BY key"
 _KEYS = "SELECT key, batch FROM batch_calls"
-
-
-class BatchIntent(NamedTuple):
-    """A batch that is about to be posted."""
-
-    id: str
-    """Our own, told to the provider where it keeps such a word."""
-    protocol: str
-    """Whose batches they are: "openai", "gemini" or "anthropic"."""
-    model: str
-    """`provider:model`"""
-    endpoint: str
-    began_at_s: float
-    """Seconds since 1970."""
-    calls: tuple[Intent, ...]
-
-
-class OpenBatch(NamedTuple):
-    """A batch of which some calls have no row yet."""
-
-    id: str
-    protocol: str
-    model: str
-    endpoint: str
-    began_at_s: float
-    calls: int
-    """Calls that it was posted with."""
-    state: BatchState
-    server_id: str | None
-    """What its provider calls it; None where no answer to its POST was read."""
-    answered: int
-    """Calls of which the provider said last that they have ended."""
-    open: int
-    """Calls that have no row."""
-    usd: float | None
-    """The most that these may cost; None: unknown."""
-    tokens: int
 
 
 class Batches(RunTables):

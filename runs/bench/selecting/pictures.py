@@ -134,9 +134,9 @@ _Key = tuple[str | None, str]
 
 @dataclass(kw_only=True)
 class EmbeddingJob(RunJob[_Piece, Floats]):
-    IS_BATCHED = False
     """Asks for the vectors of questions and frames; a reply is a vector."""
 
+    IS_BATCHED = False
     model: Model
     pieces: Mapping[str, Sequence[_Piece]]
     """The pieces of each question, by qid: its words, then its frames."""

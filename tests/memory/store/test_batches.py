@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Any
 
 from tests.support.runfiles import intent
+from videoautoarena.memory.records.batches import BatchIntent
 from videoautoarena.memory.records.records import CallRow, Intent, UnansweredTries
-from videoautoarena.memory.store.batches import BatchIntent
 from videoautoarena.memory.store.store import Store
 
 CALLS = tuple(intent()._replace(key=key, usd=0.5, tokens=10) for key in ("k1", "k2", "k3"))
