@@ -316,6 +316,8 @@ class BatchQueue:
             elif found.is_sure and is_late:
                 await self.kept.withdraw(batch)
                 return None
+            else:
+                failed = 0
             await self.pause(next(looks))
 
     def _follow_stored(self, lane: _Lane, batch: str) -> None:

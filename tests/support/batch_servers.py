@@ -223,7 +223,9 @@ class BatchHandler(BaseHTTPRequestHandler):
 
     def _route(self, method: str, path: str) -> tuple[str, Callable[..., Any]]:
         for pattern, (name, does) in _ROUTES.items():
-            found = re.fullmatch(pattern, f"{method} {path}")
+            # Gemini's paths may be those of OpenAI's.
+            mark = "G:" if "x-goog-api-key" in self.headers else ""
+            found = re.fullmatch(pattern, f"{mark}{method} {path}")
             if found:
                 return name, partial(_call_of, does, self, found.groups())
         return f"unknown {method} {path}", lambda *_: (404, {"error": {"message": "no"}}, {})
@@ -487,14 +489,14 @@ _ROUTES: dict[str, tuple[str, Callable[..., Any]]] = {
     r"POST /v1/batches/([^/]+)/cancel": ("cancel", _H.openai_cancel),
     r"GET /v1/files/(out|err)-([^/]+)/content": ("results", _H.openai_results),
     r"POST /v1/chat/completions": ("call", _H.openai_call),
-    r"POST /upload/v1(?:beta)?/files": ("start", _H.gemini_start),
-    r"POST /upload/here": ("upload", _H.gemini_file),
-    r"POST /v1(?:beta)?/models/([^/:]+):batchGenerateContent": ("post", _H.gemini_post),
-    r"GET /v1(?:beta)?/batches": ("list", _H.gemini_list),
-    r"GET /v1(?:beta)?/batches/([^/:]+)": ("look", _H.gemini_look),
-    r"POST /v1(?:beta)?/batches/([^/:]+):cancel": ("cancel", _H.gemini_cancel),
-    r"GET /v1(?:beta)?/files/out-([^/:]+):download": ("results", _H.gemini_results),
-    r"POST /v1(?:beta)?/models/([^/:]+):generateContent": ("call", _H.gemini_call),
+    r"G:POST /upload/v1(?:beta)?/files": ("start", _H.gemini_start),
+    r"(?:G:)?POST /upload/here": ("upload", _H.gemini_file),
+    r"G:POST /v1(?:beta)?/models/([^/:]+):batchGenerateContent": ("post", _H.gemini_post),
+    r"G:GET /v1(?:beta)?/batches": ("list", _H.gemini_list),
+    r"G:GET /v1(?:beta)?/batches/([^/:]+)": ("look", _H.gemini_look),
+    r"G:POST /v1(?:beta)?/batches/([^/:]+):cancel": ("cancel", _H.gemini_cancel),
+    r"G:GET /v1(?:beta)?/files/out-([^/:]+):download": ("results", _H.gemini_results),
+    r"G:POST /v1(?:beta)?/models/([^/:]+):generateContent": ("call", _H.gemini_call),
     r"POST /v1/messages/batches": ("post", _H.anthropic_post),
     r"GET /v1/messages/batches": ("list", _H.anthropic_list),
     r"GET /v1/messages/batches/([^/]+)": ("look", _H.anthropic_look),

@@ -26,6 +26,7 @@ from videoautoarena.memory.records.records import CallRow, Price, Role
 from videoautoarena.memory.store.store import Store
 
 PROTOCOLS = ("openai", "gemini", "anthropic")
+LONGEST_S = 30.0
 PRICE = Price(input_usd=10, output_usd=50, source="arena.toml")
 
 
@@ -147,7 +148,9 @@ def asked_in_batches(
             watching = asyncio.ensure_future(watch(asker))
             work = asyncio.gather(*calls)
             try:
-                await asyncio.wait({work, watching}, return_when=asyncio.FIRST_COMPLETED)
+                # A queue that waits for ever would hang the suite.
+                async with asyncio.timeout(LONGEST_S):
+                    await asyncio.wait({work, watching}, return_when=asyncio.FIRST_COMPLETED)
                 if work.done():
                     await work
             finally:

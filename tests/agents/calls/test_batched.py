@@ -259,11 +259,14 @@ def test_a_batch_that_fails_for_what_it_holds_ends_the_work(file: Path) -> None:
     assert left_in(file) == (0, 0)
 
 
+@pytest.mark.usefixtures("prompt_telling")
 def test_servers_that_fail_for_a_while_are_asked_again(file: Path) -> None:
-    book = BatchBook(mishap=lambda number, _: "503" if number % 2 else "")
+    seen: set[str] = set()
+    book = BatchBook(mishap=lambda _, what: "" if what in seen else seen.add(what) or "503")
     with batch_server(book) as port:
         found = asked_in_batches(file, model_of("openai", port), requests_of(3))
     assert (len(book.batches), len(found.rows)) == (1, 3)
+    assert seen == {"upload", "post", "list", "look", "results"}
 
 
 def capped(usd: float, path: Path) -> CappedBudget:
@@ -297,6 +300,7 @@ def test_a_cap_that_no_longer_holds_a_batch_cancels_it_and_counts_what_ended(fil
         asked_in_batches(
             file, model, requests_of(4), until=lambda _: "look" in book.requests, **more
         )
+        book.looks = 1
         budget = capped(3 * most_usd(model), file)
         assert budget.spent.nano == summed(4 * most_usd(model), 0).nano
         more = {"spend_cap": budget, "estimates": budget.estimates}
