@@ -106,7 +106,6 @@ class BatchBook:
     """Why the n-th batch, from 1, fails as a whole."""
     mishap: Callable[[int, str], str] = lambda _number, _what: ""
     """By number, from 1, and name of a request: "lose" its answer, "drop" it, or a status."""
-    lists_after_s: float = 0.0
     say: Callable[[str], str] = lambda key: f"reply to {key[:8]}"
     shuffle: bool = True
     requests: list[str] = field(default_factory=list)
