@@ -111,7 +111,7 @@ _LOST = (
     "SELECT total(tries), sum(usd), total(tokens) FROM (SELECT tries, usd, tokens FROM lost "
     "WHERE model NOT GLOB ?1 UNION ALL SELECT 1, usd, tokens FROM intents "
     "WHERE model NOT GLOB ?1 AND (is_left_over OR ?2) UNION ALL SELECT 1, usd, tokens "
-    "FROM batch_calls WHERE model NOT GLOB ?1 AND ?2)"
+    "FROM batch_calls WHERE model NOT GLOB ?1 AND ?3)"
 )
 _FIND = f"SELECT {_COLUMNS} FROM calls WHERE key = ?"
 
@@ -301,13 +301,17 @@ class Journal(RunTables):
             intents.append(Intent(key, nonce, model, attempt, usd, tokens, bool(is_left_over)))
         return intents
 
-    def lost(self, *, besides: str = "", in_flight: bool = True) -> UnansweredTries:
+    def lost(
+        self, *, besides: str = "", in_flight: bool = True, in_batches: bool = True
+    ) -> UnansweredTries:
         """Return what all tries without a reply may have cost, as far as it is known of each.
 
         Tries of models that match the pattern `besides` are left out, and, without `in_flight`,
-        those that a process still waits for.
+        those that a process still waits for; without `in_batches`, calls whose batch may still
+        bring their reply.
         """
-        tries, usd, tokens = self._reader.row(_LOST, besides, int(in_flight)) or (0, None, 0)
+        asked = (besides, int(in_flight), int(in_batches))
+        tries, usd, tokens = self._reader.row(_LOST, *asked) or (0, None, 0)
         known = None if usd is None else float(usd)
         return UnansweredTries(int(tries), known, int(tokens)) if tries else NO_TRIES
 

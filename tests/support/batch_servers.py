@@ -106,7 +106,8 @@ class BatchBook:
     """Why the n-th batch, from 1, fails as a whole."""
     mishap: Callable[[int, str], str] = lambda _number, _what: ""
     """By number, from 1, and name of a request: "lose" its answer, "drop" it, or a status."""
-    say: Callable[[str], str] = lambda key: f"reply to {key[:8]}"
+    say: Callable[[str, Any], str] = lambda key, _body: f"reply to {key[:8]}"
+    """Key and body of a call to the words that answer it."""
     shuffle: bool = True
     requests: list[str] = field(default_factory=list)
     batches: list[TakenBatch] = field(default_factory=list)
@@ -150,6 +151,10 @@ class BatchBook:
         if self.shuffle:
             random.Random(len(found)).shuffle(found)
         return ((key, fate) for key, fate in found if fate != "missing")
+
+    def words(self, batch: TakenBatch, key: str) -> str:
+        """Return what answers a call."""
+        return self.say(key, dict(batch.lines)[key])
 
 
 def _call_of(
@@ -315,7 +320,7 @@ class BatchHandler(BaseHTTPRequestHandler):
                 continue
             line: dict[str, Any] = {"id": "r", "custom_id": key, "response": None, "error": None}
             if fate == "answered":
-                reply = REPLIES["openai"](book.say(key))
+                reply = REPLIES["openai"](book.words(batch, key))
                 line["response"] = {"status_code": 200, "request_id": "q", "body": reply}
             elif fate == "refused":
                 body = REFUSALS["openai"]
@@ -333,7 +338,7 @@ class BatchHandler(BaseHTTPRequestHandler):
         book.direct.append(json.loads(body))
         key = self.headers.get("Idempotency-Key", "")
         book.paid[key] += 1
-        return REPLIES[protocol](book.say(key))
+        return REPLIES[protocol](book.say(key, book.direct[-1]))
 
     # Gemini
 
@@ -394,7 +399,7 @@ class BatchHandler(BaseHTTPRequestHandler):
         for key, fate in book.results(batch):
             line: dict[str, Any] = {"key": key}
             if fate == "answered":
-                line["response"] = REPLIES["gemini"](book.say(key))
+                line["response"] = REPLIES["gemini"](book.words(batch, key))
             elif fate == "refused":
                 line["error"] = REFUSALS["gemini"]
             else:
@@ -455,7 +460,10 @@ class BatchHandler(BaseHTTPRequestHandler):
         for key, fate in book.results(batch):
             result: dict[str, Any] = {"type": "canceled" if fate == "cancelled" else fate}
             if fate == "answered":
-                result = {"type": "succeeded", "message": REPLIES["anthropic"](book.say(key))}
+                result = {
+                    "type": "succeeded",
+                    "message": REPLIES["anthropic"](book.words(batch, key)),
+                }
             elif fate == "refused":
                 result = {"type": "errored", "error": REFUSALS["anthropic"]}
             lines.append(json.dumps({"custom_id": key, "result": result}))

@@ -275,7 +275,7 @@ async def _play(
     if left and not tally.is_early:
         await _play_here(work, store, asked, settled=settled, listeners=listeners)
     # Nobody bills what an offline model was asked.
-    tally.lost = store.journal.lost(besides="offline:*")
+    tally.lost = store.journal.lost(besides="offline:*", in_batches=False)
     played = Counter(qid for _, qid in settled.outcomes)
     players = len(work.cast.players)
     open_ = (k for k, one in enumerate(work.items) if played[one.qid] < players)
