@@ -13,7 +13,7 @@ from videoautoarena.agents.models.registry import Model
 from videoautoarena.agents.transport.exchange import StoredAnswer
 from videoautoarena.memory.records.errors import BadInput
 
-MOST_RESULTS_BYTES = 2_000_000_000
+MOST_RESULTS_BYTES = 500_000_000
 """Most bytes that are read of the results of one batch."""
 UPLOAD_S = 1_800.0
 """Longest that the upload of one file, or reading one of results, may take."""

@@ -124,7 +124,7 @@ class BatchQueue:
     unaffordable: set[str] = field(default_factory=set)
     """Batches to be cancelled: the caps do not hold what they may still cost."""
     busy: int = field(default=0, init=False)
-    """Batches that are being posted just now."""
+    """Batches that are being posted just now, and replies that are being read."""
     is_closed: bool = field(default=False, init=False)
     _lanes: dict[LaneKey, _Lane] = field(default_factory=dict, init=False)
     _waiting: dict[str, asyncio.Future[BatchOutcome]] = field(default_factory=dict, init=False)
@@ -150,6 +150,8 @@ class BatchQueue:
 
         BatchRefused where the provider takes no batch.
         """
+        # A reply may have been the last that was read, and is asked for again.
+        self.on_idle()
         lane = self._lane(model)
         key = intent.key
         if self.holds(key):
@@ -463,6 +465,13 @@ class BatchQueue:
         task = asyncio.ensure_future(work)
         self._tasks.add(task)
         task.add_done_callback(ended)
+
+    async def settled(self) -> None:
+        """Return once nobody waits for a batch."""
+        while self._waiting:
+            await asyncio.wait(list(self._waiting.values()))
+            # Whoever waited goes first, and may ask again.
+            await asyncio.sleep(0)
 
     def close(self) -> None:
         """Post nothing more; batches that are with their provider stay there."""

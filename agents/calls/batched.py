@@ -123,7 +123,12 @@ class BatchedAttempts(Attempts):
         intent = Intent(key, request.nonce, model.resolved, 1, most.usd, most.tokens)
         try:
             outcome = await self.queue.ask(model, intent, lambda: client.body(sending))
-            got = await self._read(client, sending, outcome)
+            # Until its row is being written, so that work which ends does not leave it behind.
+            self.queue.busy += 1
+            try:
+                got = await self._read(client, sending, outcome)
+            finally:
+                self.queue.busy -= 1
         except (FramesChanged, UnusableVideo) as lost:
             unsent = BatchOutcome("", "never-taken")
             return CallFault("frames", redacted(str(lost)), is_local=True), unsent
@@ -204,6 +209,12 @@ class BatchAsker(Asker):
         """Send nothing more; batches stay with their provider, to be read another time."""
         self._queue.close()
         super().drain()
+
+    async def _go_broke(self) -> None:
+        """Wait for the batches that are out, which the cap holds, then do as any asker."""
+        self.is_broke = True
+        await self._queue.settled()
+        await super()._go_broke()
 
     def _reserve(self) -> None:
         """Set aside what open batches may cost; cancel the latest where the caps do not hold it."""

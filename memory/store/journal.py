@@ -88,7 +88,8 @@ _TAKEN = (
     f"json_extract(body, '$.reply') IS NOT NULL, {_number('frames')}, {_number('text_chars')}, "
     f"{_number('latency_s')}, {_number('cost_usd')}, {_number('usage.input_tokens')}, "
     f"{_number('usage.output_tokens')}, {_number('usage.cached_tokens')}, "
-    "json_extract(body, '$.attempts') FROM calls WHERE place > ? ORDER BY place LIMIT ?"
+    "json_extract(body, '$.batch') IS NOT NULL, json_extract(body, '$.attempts') "
+    "FROM calls WHERE place > ? ORDER BY place LIMIT ?"
 )
 _HAS_ANSWERED = (
     "SELECT 1 FROM calls WHERE json_extract(body, '$.endpoint') = ? "
@@ -173,6 +174,8 @@ class CallFigures(NamedTuple):
     cached_tokens: int | None
     attempts: tuple[Attempt, ...]
     """The tries before the last one."""
+    is_batched: bool = False
+    """Whether a batch brought it."""
 
 
 class FramesSent(NamedTuple):
@@ -400,7 +403,7 @@ class Journal(RunTables):
 
 
 def _taken(row: tuple[Any, ...]) -> CallFigures:
-    _, *whose, is_answered, frames, chars, latency_s, usd, read, wrote, cached, tries = row
+    _, *whose, is_answered, frames, chars, latency_s, usd, read, wrote, cached, batched, tries = row
     scope, role, generation, model, alias = whose
     return CallFigures(
         *(scope, role, generation, model, alias, bool(is_answered)),
@@ -412,6 +415,7 @@ def _taken(row: tuple[Any, ...]) -> CallFigures:
         output_tokens=wrote,
         cached_tokens=cached,
         attempts=_ATTEMPTS.validate_json(tries) if tries else (),
+        is_batched=bool(batched),
     )
 
 

@@ -25,6 +25,7 @@ from videoautoarena.agents.calls.ask import Asker
 from videoautoarena.agents.calls.clients import Load
 from videoautoarena.agents.limits.caps import SpendCaps
 from videoautoarena.agents.limits.outages import PATIENCE_S
+from videoautoarena.agents.limits.prices import BATCH_SHARE
 from videoautoarena.agents.models.registry import Model, check_keys
 from videoautoarena.agents.prompting.prompts import PromptSet
 from videoautoarena.agents.roles.prompter import Prompter
@@ -177,6 +178,8 @@ class JobPlan:
     """What leaves the machine."""
     at_once: int = 1
     """Calls under way at once."""
+    is_batched: bool = False
+    """Whether they go out in batches, whose answers come when their provider likes."""
 
     @property
     def calls(self) -> float:
@@ -209,7 +212,9 @@ class JobPlan:
 
     @property
     def duration_s(self) -> float | None:
-        """How long it is expected to take; None if only stand-ins are called, or nobody."""
+        """How long it is expected to take; None for stand-ins alone, for batches and nobody."""
+        if self.is_batched:
+            return None
         lines = [line for line in self.lines if not line.is_offline]
         return sum(line.seconds for line in lines) / self.at_once if lines else None
 
@@ -252,11 +257,24 @@ class JobPlan:
         )
         if self.duration_s is not None:
             yield takes_words(self.duration_s, self.at_once)
+        if self.is_batched:
+            yield IN_BATCHES
 
     def as_lines(self) -> Iterator[str]:
         """Yield it as lines for a person, safe to print."""
         yield from self.headlines()
         yield from map(safe, self.notices)
+
+
+IN_BATCHES = "in batches: half the usual price; what follows from each other may take days"
+
+
+def in_batches(line: Line) -> Line:
+    """Return a line of a plan at the price of batches."""
+    if line.is_offline:
+        return line
+    usd, most_usd = (usd if usd is None else usd * BATCH_SHARE for usd in (line.usd, line.most_usd))
+    return replace(line, usd=usd, most_usd=most_usd)
 
 
 def plan_lines(
@@ -449,7 +467,9 @@ class PaidJob(ABC, Generic[Item, Outcome]):
         open_ = sum(any(True for _ in self.forecast(item)) for item in self.items())
         at_once = max(1, min(self.order.concurrency, open_))
         lines = plan_lines(self.config, calls, self.store)
-        plan = JobPlan(lines, self.tally.known, (), at_once)
+        if self.is_batching:
+            lines = tuple(map(in_batches, lines))
+        plan = JobPlan(lines, self.tally.known, (), at_once, self.is_batching)
         most = plan.calls_at_most
         notices = judges_notice(
             self.config,
@@ -461,6 +481,11 @@ class PaidJob(ABC, Generic[Item, Outcome]):
             role=self.ROLE,
         )
         return replace(plan, notices=tuple(notices))
+
+    @property
+    def is_batching(self) -> bool:
+        """Whether its calls go out in batches."""
+        return self.order.batch and self.IS_BATCHED
 
     @property
     def open_store(self) -> Store:
@@ -511,8 +536,7 @@ class PaidJob(ABC, Generic[Item, Outcome]):
         # Keys are asked for of models that are still called: what is known is recalled without any.
         names = dict.fromkeys(one.alias for item in items for one in self.forecast(item))
         check_keys(map(self.config.model_of, names))
-        is_batching = self.order.batch and self.IS_BATCHED
-        if is_batching:
+        if self.is_batching:
             refuse_unbatched(map(self.config.model_of, names), listeners.say)
         await self.begin()
         calling = Calling(self.open_store, self.config, self.load)
@@ -539,7 +563,7 @@ class PaidJob(ABC, Generic[Item, Outcome]):
             tally=self.tally,
             listeners=listeners,
             at_work=self.AT_WORK,
-            is_batching=is_batching,
+            is_batching=self.is_batching,
         )
 
 

@@ -451,7 +451,8 @@ def measured(rows: Iterable[CallRow]) -> dict[tuple[str, Role], Mean]:
             continue
         total = sums.setdefault((row.alias, row.nonce.role), [0.0, 0.0, 0.0, 0.0, 0.0])
         total[0] += 1
-        total[4] += row.latency_s
+        # How long a batch took says nothing of a call that is sent by itself.
+        total[4] += row.latency_s if row.batch is None else 0.0
         for usage in (attempt.usage for attempt in row.tries):
             found = (usage.input_tokens, usage.output_tokens, usage.cached_tokens)
             total[1:4] = [old + (new or 0) for old, new in zip(total[1:4], found, strict=True)]

@@ -54,9 +54,11 @@ from videoautoarena.runs.bench.play.work import (
 from videoautoarena.runs.console.progress.events import Listeners
 from videoautoarena.runs.formats.battle_table import quoted
 from videoautoarena.runs.jobs.paid_job import (
+    IN_BATCHES,
     Generations,
     JobOrder,
     OnDone,
+    in_batches,
     play_each,
     refuse_unbatched,
     settle_caps,
@@ -129,7 +131,11 @@ async def plan_bench(bench: OpenBench[Any], asked: BenchOrder, *, rules: Rules) 
     """Return what it would take to play a bench, or BadInput; calls and writes nothing."""
     async with _ready(bench, asked, rules, write=False) as ready:
         items = ready.work.items
-        return priced_plan(ready.plan, items, left=ready.left, forecast=ready.forecast)
+        plan = priced_plan(ready.plan, items, left=ready.left, forecast=ready.forecast)
+        if not asked.batch:
+            return plan
+        lines = tuple(map(in_batches, plan.lines))
+        return replace(plan, lines=lines, notices=(*plan.notices, IN_BATCHES))
 
 
 async def run_bench(

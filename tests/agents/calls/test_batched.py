@@ -291,6 +291,25 @@ def test_batches_hold_no_more_than_the_cap(file: Path) -> None:
     assert [len(batch.lines) for batch in book.batches] == [2, 2, 2]
 
 
+def test_at_a_cap_what_is_out_is_read_before_work_ends(file: Path) -> None:
+    book = BatchBook(looks=4)
+    with batch_server(book) as port:
+        model = model_of("openai", port)
+        # Room for one call at most; each costs far less, and so a few go out one after another.
+        budget = capped(1.01 * most_usd(model), file)
+        found = asked_in_batches(
+            file,
+            model,
+            requests_of(40),
+            until=lambda asker: asker.drained.is_set(),
+            spend_cap=budget,
+            estimates=budget.estimates,
+        )
+    assert 0 < len(found.rows) < 40
+    assert left_in(file) == (0, 0)
+    assert sum(row.cost_usd or 0 for row in found.rows.values()) <= 1.01 * most_usd(model)
+
+
 def test_a_cap_that_no_longer_holds_a_batch_cancels_it_and_counts_what_ended(file: Path) -> None:
     book = BatchBook(looks=10**6)
     with batch_server(book) as port:
