@@ -18,6 +18,7 @@ from videoautoarena.agents.batches.service import (
     BatchStanding,
     FoundBatch,
     as_answer,
+    lacking_of,
     read_line,
 )
 from videoautoarena.agents.models.registry import Model
@@ -92,7 +93,8 @@ class GeminiBatches(BatchService):
         job = await self._client.batches.get(name=server_id)
         state = _state(job)
         if state != "FAILED" or _file(job):
-            return BatchStanding(state in _ENDED)
+            lacking = lacking_of(state)
+            return BatchStanding(state in _ENDED, lacking=lacking)
         error = job.error
         words = (error.message if error else None) or "no reason was given"
         code = error.code if error else None
@@ -105,7 +107,7 @@ class GeminiBatches(BatchService):
             return
         whole = await self._client.files.download(file=file)
         for line in whole.split(b"\n"):
-            found = _result(read_line(line))
+            found = result_of(read_line(line))
             if found is not None:
                 yield found
 
@@ -125,7 +127,8 @@ def _file(job: BatchJob) -> str:
     return (job.dest.file_name if job.dest else None) or ""
 
 
-def _result(line: Any) -> BatchResult | None:
+def result_of(line: Any) -> BatchResult | None:
+    """Return what a line of results says of a call; None where it names none."""
     key = line.get("key") if line else None
     if not isinstance(key, str):
         return None

@@ -17,6 +17,7 @@ from videoautoarena.agents.batches.service import (
     BatchStanding,
     FoundBatch,
     as_answer,
+    lacking_of,
     read_line,
 )
 from videoautoarena.agents.models.registry import Model
@@ -86,7 +87,8 @@ class OpenAIBatches(BatchService):
         counts = batch.request_counts
         answered = counts.completed + counts.failed if counts else None
         if batch.status != "failed":
-            return BatchStanding(batch.status in _ENDED, answered)
+            lacking = lacking_of(batch.status)
+            return BatchStanding(batch.status in _ENDED, answered, lacking=lacking)
         errors = [one for one in (batch.errors.data if batch.errors else None) or [] if one]
         words = "; ".join(f"{one.code}: {one.message}" for one in errors[:3])
         codes = [one.code or "" for one in errors]
@@ -100,7 +102,7 @@ class OpenAIBatches(BatchService):
             content = self._client.files.with_streaming_response.content(file)
             async with content as response:
                 async for line in response.iter_lines():
-                    found = _result(read_line(line))
+                    found = result_of(read_line(line))
                     if found is not None:
                         yield found
 
@@ -111,7 +113,8 @@ class OpenAIBatches(BatchService):
         await self._client.close()
 
 
-def _result(line: Any) -> BatchResult | None:
+def result_of(line: Any) -> BatchResult | None:
+    """Return what a line of results says of a call; None where it names none."""
     key = line.get("custom_id") if line else None
     if not isinstance(key, str):
         return None

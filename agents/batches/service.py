@@ -10,8 +10,7 @@ from pathlib import Path
 from typing import Any, ClassVar, Literal, NamedTuple
 
 from videoautoarena.agents.models.registry import Model
-from videoautoarena.agents.transport.exchange import StoredAnswer
-from videoautoarena.memory.records.errors import BadInput
+from videoautoarena.agents.transport.exchange import RecordedAnswer
 
 MOST_RESULTS_BYTES = 500_000_000
 """Most bytes that are read of the results of one batch."""
@@ -61,6 +60,8 @@ class BatchStanding(NamedTuple):
     """Why the whole of it was refused after it had been taken; in the provider's words."""
     may_pass: bool = False
     """Whether the same batch may be taken later."""
+    lacking: Literal["missing", "expired", "cancelled"] = "missing"
+    """What became of the calls that have no result, once it has ended."""
 
 
 class BatchResult(NamedTuple):
@@ -68,7 +69,7 @@ class BatchResult(NamedTuple):
 
     key: str
     end: Literal["answered", "expired", "cancelled"]
-    answer: StoredAnswer | None = None
+    answer: RecordedAnswer | None = None
     """What an ordinary call would have been answered, an error included."""
 
 
@@ -113,23 +114,14 @@ class BatchService(ABC):
         """Close its connections."""
 
 
-def service_of(model: Model) -> BatchService:
-    """Return the batches of a model; BadInput where its provider has none."""
-    # Each brings its provider's package along, which costs seconds.
-    match model.maker.batches:
-        case "openai":
-            from videoautoarena.agents.batches.openai import OpenAIBatches
-
-            return OpenAIBatches(model)
-        case "gemini":
-            from videoautoarena.agents.batches.gemini import GeminiBatches
-
-            return GeminiBatches(model)
-        case "anthropic":
-            from videoautoarena.agents.batches.anthropic import AnthropicBatches
-
-            return AnthropicBatches(model)
-    raise BadInput(f"{model.alias!a}: {model.provider} takes no batches; leave out --batch")
+def lacking_of(state: str) -> Literal["missing", "expired", "cancelled"]:
+    """Return what became of calls that a batch in this state has no result of."""
+    match state.lower():
+        case "expired":
+            return "expired"
+        case "cancelled":
+            return "cancelled"
+    return "missing"
 
 
 def read_line(line: str | bytes) -> Mapping[str, Any] | None:
@@ -141,6 +133,6 @@ def read_line(line: str | bytes) -> Mapping[str, Any] | None:
     return found if isinstance(found, Mapping) else None
 
 
-def as_answer(status: int, body: object) -> StoredAnswer:
+def as_answer(status: int, body: object) -> RecordedAnswer:
     """Return what a provider put into a line as the answer to a call."""
-    return StoredAnswer(status, json.dumps(body).encode())
+    return RecordedAnswer(status, json.dumps(body).encode())

@@ -20,18 +20,18 @@ from videoautoarena.agents.batches.service import (
     BatchResult,
     BatchService,
     BatchStanding,
-    service_of,
 )
+from videoautoarena.agents.batches.services import service_of
 from videoautoarena.agents.calls.retry import fault_of
 from videoautoarena.agents.models.registry import Model
-from videoautoarena.agents.transport.exchange import KeptBody, StoredAnswer
+from videoautoarena.agents.transport.exchange import KeptBody, RecordedAnswer
 from videoautoarena.agents.transport.faults import UNREACHED, CallFault
 from videoautoarena.agents.transport.redaction import redacted
 from videoautoarena.memory.records.batches import BatchIntent, OpenBatch
 from videoautoarena.memory.records.errors import ArenaError, BatchRefused
 from videoautoarena.memory.records.records import Intent
 
-GATHER_S = 10.0
+GATHER_S = 30.0
 """A batch is posted once no further call has come for so long."""
 TELLING_S = 120.0
 """A batch that its provider's list does not hold after so long was never taken."""
@@ -52,7 +52,7 @@ class BatchOutcome(NamedTuple):
 
     batch: str
     end: BatchEnd
-    answer: StoredAnswer | None = None
+    answer: RecordedAnswer | None = None
 
 
 class KeptBatches(Protocol):
@@ -178,7 +178,7 @@ class BatchQueue:
                 if size > limits.bytes:
                     words = f"request too large: {size} bytes, and a batch takes {limits.bytes}"
                     refusal = f'{{"error":{{"message":"{words}","code":413}}}}'
-                    return BatchOutcome("", "answered", StoredAnswer(413, refusal.encode()))
+                    return BatchOutcome("", "answered", RecordedAnswer(413, refusal.encode()))
                 spool = lane.spool
                 if spool is not None and (
                     spool.bytes + size > limits.bytes or len(spool.intents) >= limits.calls
@@ -405,7 +405,10 @@ class BatchQueue:
             if one.key in missing:
                 missing.discard(one.key)
                 self._deliver(one.key, BatchOutcome(batch, one.end, one.answer))
-        if missing:
+        if standing.lacking != "missing":
+            for key in missing:
+                self._deliver(key, BatchOutcome(batch, standing.lacking))
+        elif missing:
             self.say(
                 f"{lane.model.resolved}: {len(missing):,} of {len(keys):,} calls are missing in "
                 "the results of their batch; they may have been paid for, and are asked again"

@@ -24,7 +24,7 @@ from videoautoarena.agents.transport.answers import (
 from videoautoarena.agents.transport.deadlines import LEAST_SLEEP_S, asleep_s, deadline
 from videoautoarena.agents.transport.exchange import (
     KeptBody,
-    StoredAnswer,
+    RecordedAnswer,
     answering,
     keeping_body,
 )
@@ -415,7 +415,7 @@ class BatchedClient(ChatClient):
             await self._invoke(chat, laid_out, options, is_streamed=False)
         return kept
 
-    async def read(self, sending: OutgoingCall, answer: StoredAnswer) -> ReceivedReply:
+    async def read(self, sending: OutgoingCall, answer: RecordedAnswer) -> ReceivedReply:
         """Return what `send` would return if it were answered so, or raise what it would."""
         asked = messages(SYSTEM, sending.text, frames=(), jpegs=(), system_role=sending.system_role)
         with answering(answer):

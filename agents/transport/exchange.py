@@ -30,7 +30,7 @@ class KeptBody:
 
 
 @dataclass(frozen=True, slots=True)
-class StoredAnswer:
+class RecordedAnswer:
     """An answer that came by another way."""
 
     status: int
@@ -38,7 +38,7 @@ class StoredAnswer:
 
 
 _KEEPING: ContextVar[KeptBody | None] = ContextVar("keeping", default=None)
-_ANSWERING: ContextVar[StoredAnswer | None] = ContextVar("answering", default=None)
+_ANSWERING: ContextVar[RecordedAnswer | None] = ContextVar("answering", default=None)
 
 
 @contextmanager
@@ -59,7 +59,7 @@ def keeping_body() -> Iterator[KeptBody]:
 
 
 @contextmanager
-def answering(answer: StoredAnswer) -> Iterator[None]:
+def answering(answer: RecordedAnswer) -> Iterator[None]:
     """Answer the one call that is made in the block with this; nothing is sent."""
     token = _ANSWERING.set(answer)
     try:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 from pathlib import Path
@@ -98,6 +99,18 @@ def test_an_interrupt_leaves_the_batch_and_the_same_command_reads_it(place: Path
         second = play(place, "o")
     assert second.return_value == 0, second.output
     assert (len(book.batches), len(calls_of(place / "set"))) == (1, ITEMS)
+
+
+def test_a_plan_in_batches_costs_half(place: Path) -> None:
+    configure(place, 9)
+    usual, batched = (
+        json.loads(play(place, "o", more=("--plan", "--json", *more)).stdout)
+        for more in ((), ("--batch",))
+    )
+    assert usual["cost_usd"] > 0
+    for name in ("cost_usd", "cost_usd_at_most"):
+        assert batched[name] == pytest.approx(usual[name] / 2)
+    assert any("half the usual price" in line for line in batched["notices"])
 
 
 def examiner_says(_key: str, body: dict[str, Any]) -> str:

@@ -371,9 +371,12 @@ class BatchHandler(BaseHTTPRequestHandler):
         state = "BATCH_STATE_SUCCEEDED" if batch.is_ended else "BATCH_STATE_RUNNING"
         if batch.failure:
             state = "BATCH_STATE_FAILED"
+        for fate in ("cancelled", "expired"):
+            if batch.is_ended and fate in batch.fates.values():
+                state = f"BATCH_STATE_{fate.upper()}"
         metadata: dict[str, Any] = {
             "displayName": batch.ours,
-            "state": "BATCH_STATE_CANCELLED" if batch.is_cancelled else state,
+            "state": state,
             "createTime": _time(batch.created_s),
             "model": "models/m",
         }
@@ -403,7 +406,8 @@ class BatchHandler(BaseHTTPRequestHandler):
             elif fate == "refused":
                 line["error"] = REFUSALS["gemini"]
             else:
-                line["error"] = {"code": 1 if fate == "cancelled" else 4, "message": fate}
+                # The state of the batch alone tells of these.
+                continue
             lines.append(json.dumps(line))
         return "".join(f"{line}\n" for line in lines).encode()
 
