@@ -35,6 +35,8 @@ GATHER_S = 30.0
 """A batch is posted once no further call has come for so long."""
 TELLING_S = 120.0
 """A batch that its provider's list does not hold after so long was never taken."""
+KEPT_S = 29 * 86_400.0
+"""How long providers keep results. A batch that is not there before belongs to another account."""
 FIRST_LOOK_S = 10.0
 LONGEST_LOOK_S = 300.0
 """Pauses between looks at a batch grow from the first to the longest."""
@@ -348,7 +350,9 @@ class BatchQueue:
         self._followed.setdefault(batch, len(self._followed) + 1)
         calls = self.kept.calls_of(batch)
         keys = {one.key for one in calls}
-        (total,) = (one.calls for one in self.kept.open() if one.id == batch)
+        ((total, began_s),) = (
+            (one.calls, one.began_at_s) for one in self.kept.open() if one.id == batch
+        )
         number = self._followed[batch]
         looks = self._pauses()
         failed = 0
@@ -357,8 +361,8 @@ class BatchQueue:
             await self._cancel(lane, batch, server_id)
         while True:
             found = await self._tried(lane, _looked_at(lane.service, server_id))
-            if isinstance(found, CallFault) and found.kind == "http-404":
-                # Its provider keeps it no longer.
+            is_old = self.now_s() - began_s >= KEPT_S
+            if isinstance(found, CallFault) and found.kind == "http-404" and is_old:
                 found = BatchStanding(True), []
             if isinstance(found, CallFault):
                 failed = self._failed(lane, found, failed, f"a batch of {total:,} calls")
@@ -427,7 +431,8 @@ class BatchQueue:
         """Return how often in a row a look has failed now; BatchRefused after too many."""
         if failed + 1 >= MOST_POSTS or not fault.is_transient:
             raise BatchRefused(
-                f"{lane.model.resolved}: {what} cannot be read: {fault.reason}; call again later"
+                f"{lane.model.resolved}: {what} cannot be read with this key: {fault.reason}; "
+                "nothing of it is sent again; repeat the command later"
             )
         return failed + 1
 

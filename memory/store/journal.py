@@ -241,17 +241,16 @@ class Journal(RunTables):
         body = write_body(row, without=_IN_COLUMNS, defaults=False)
         columns = (row.key, nonce.scope, nonce.role, nonce.generation, nonce.ordinal, row.model)
         record = _RECORD, [(*columns, body)]
+        ended = []
+        # The row holds all tries of this process. In one transaction: a kill between the two would
+        # count a paid try twice, or lose it.
+        if row.key in self._intended:
+            ended.append((_ENDED, [(row.key,)]))
         if row.key in self.batches.keys:
-            # In one transaction, for the reason below.
-            await writer.write_all(record, (RECORDED, [(row.key,)]))
-            self.batches.keys.pop(row.key, None)
-        elif row.key in self._intended:
-            # The row holds all tries of this process. In one transaction: a kill between the two
-            # would count a paid try twice, or lose it.
-            await writer.write_all(record, (_ENDED, [(row.key,)]))
-            self._intended.discard(row.key)
-        else:
-            await writer.write_all(record)
+            ended.append((RECORDED, [(row.key,)]))
+        await writer.write_all(record, *ended)
+        self._intended.discard(row.key)
+        self.batches.keys.pop(row.key, None)
         if (held := self._held.get(nonce.scope)) is not None:
             held.setdefault(row.key, row)
 

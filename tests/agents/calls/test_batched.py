@@ -21,6 +21,7 @@ from videoautoarena.agents.batches.gemini import GeminiBatches
 from videoautoarena.agents.batches.openai import OpenAIBatches
 from videoautoarena.agents.batches.service import BatchLimits
 from videoautoarena.agents.batches.services import service_of
+from videoautoarena.agents.calls import batch_queue
 from videoautoarena.agents.calls.ask import Asker
 from videoautoarena.agents.limits.budget import CappedBudget
 from videoautoarena.agents.limits.caps import SpendCaps
@@ -110,7 +111,7 @@ def test_no_batch_asks_for_replies_in_pieces(file: Path) -> None:
         model = model_of("openai", port, parameters={"stream": True})
         found = asked_in_batches(file, model, requests_of(1))
     assert len(found.rows) == 1
-    assert "stream" not in book.batches[0].lines[0][1]
+    assert not book.batches[0].lines[0][1].get("stream")
 
 
 def sent_by_itself(path: Path, model: Model, request: object) -> CallRow:
@@ -294,6 +295,25 @@ def test_servers_that_fail_for_a_while_are_asked_again(file: Path) -> None:
         found = asked_in_batches(file, model_of("openai", port), requests_of(3))
     assert (len(book.batches), len(found.rows)) == (1, 3)
     assert seen == {"upload", "post", "list", "look", "results"}
+
+
+@each_protocol
+def test_a_batch_that_is_not_there_for_this_key_is_not_sent_again_before_a_month(
+    file: Path, protocol: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    book = BatchBook(looks=10**6)
+    with batch_server(book) as port:
+        model = model_of(protocol, port)
+        asked_in_batches(file, model, requests_of(2), until=lambda _: "look" in book.requests)
+        book.mishap = lambda _, what: "404" if what == "look" and len(book.batches) == 1 else ""
+        with pytest.raises(BatchRefused, match="nothing of it is sent again"):
+            asked_in_batches(file, model, requests_of(2))
+        assert left_in(file) == (1, 2)
+        book.looks = 1
+        monkeypatch.setattr(batch_queue, "KEPT_S", 0.0)
+        found = asked_in_batches(file, model, requests_of(2))
+    assert (len(book.batches), len(found.rows)) == (2, 2)
+    assert left_in(file) == (0, 2)
 
 
 def capped(usd: float, path: Path) -> CappedBudget:

@@ -59,6 +59,14 @@ def test_calls_of_a_batch_may_have_been_paid_for_until_each_has_a_row(path: Path
         assert journal.batches.server_ids() == {"batch_9"}
 
 
+def test_a_call_that_leaves_its_batch_and_is_sent_by_itself_leaves_no_trace(path: Path) -> None:
+    with Store.create(path, {}) as store:
+        journal = store.journal
+        run(journal.batches.intend(BATCH), journal.intend(CALLS[0]))
+        run(journal.record(row_of(CALLS[0])))
+        assert (journal.intents(), sorted(journal.batches.keys)) == ([], ["k2", "k3"])
+
+
 def test_a_batch_that_was_surely_not_taken_leaves_nothing(path: Path) -> None:
     with Store.create(path, {}) as store:
         batches = store.journal.batches
