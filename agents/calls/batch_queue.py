@@ -16,6 +16,7 @@ from typing import IO, Any, Literal, NamedTuple, Protocol, TypeVar
 from uuid import uuid4
 
 from videoautoarena.agents.batches.service import (
+    UPLOAD_S,
     BatchPosting,
     BatchResult,
     BatchService,
@@ -34,7 +35,7 @@ from videoautoarena.memory.records.records import Intent
 GATHER_S = 30.0
 """A batch is posted once no further call has come for so long."""
 TELLING_S = 120.0
-"""A batch that its provider's list does not hold after so long was never taken."""
+"""A batch that its provider's list does not hold so long after its POST was never taken."""
 KEPT_S = 29 * 86_400.0
 """How long providers keep results. A batch that is not there before belongs to another account."""
 FIRST_LOOK_S = 10.0
@@ -88,7 +89,7 @@ class KeptBatches(Protocol):
 
 
 LaneKey = tuple[str, str, tuple[str, ...]]
-"""Where calls can share a batch: `provider:model`, the host, and the variables of the key."""
+"""Where calls can share a batch: `provider:model`, address, and the variables of the key."""
 
 
 @dataclass(eq=False)
@@ -215,7 +216,7 @@ class BatchQueue:
         return future
 
     def _lane(self, model: Model) -> _Lane:
-        place: LaneKey = (model.resolved, model.endpoint, model.key_names)
+        place: LaneKey = (model.resolved, model.url, model.key_names)
         if place not in self._lanes:
             self._lanes[place] = _Lane(model, service_of(model))
         return self._lanes[place]
@@ -305,12 +306,15 @@ class BatchQueue:
             f"{lane.model.resolved}: whether a batch of {len(keys)} calls was taken is not known; "
             "it may be paid for, so the provider's list is asked before anything is sent again"
         )
+        # Its body may have been on the way until a moment ago, unless that is long past.
+        is_past = self.now_s() - began_s > UPLOAD_S
+        sent_s = began_s if is_past else self.now_s()
         looks = self._pauses()
         failed = 0
         while True:
             posting = BatchPosting(batch, began_s, keys, self.kept.server_ids())
             # Asked before the list: what is taken while it is read may not stand in it.
-            is_late = self.now_s() - began_s >= TELLING_S
+            is_late = self.now_s() - sent_s >= TELLING_S
             found = await self._tried(lane, lane.service.find(posting))
             if isinstance(found, CallFault):
                 failed = self._failed(lane, found, failed, "the list of batches")
