@@ -358,6 +358,8 @@ class BatchQueue:
             (one.calls, one.began_at_s) for one in self.kept.open() if one.id == batch
         )
         number = self._followed[batch]
+        what = f"{total:,} calls of {lane.model.resolved}"
+        self.say(f"batch {number} of {len(self._followed)}: {what} are at their provider")
         looks = self._pauses()
         failed = 0
         before: int | None = None

@@ -63,6 +63,8 @@ def assert_nothing_is_paid_twice(path: Path, book: BatchBook) -> None:
         assert store.journal.lost().tries == 0
     assert set(book.paid) == {row.key for row in rows}
     assert set(book.paid.values()) == {1}
+    # A batch that nobody looks at any more is answered, and paid for, all the same.
+    assert set(book.asked.values()) == {1}
 
 
 @pytest.mark.slow
