@@ -22,6 +22,7 @@ from videoautoarena.agents.calls import batch_queue
 from videoautoarena.runs.analysis.categories.tags import standing_tags
 from videoautoarena.runs.cli.program.main import arena
 from videoautoarena.runs.run.rundir.reader import open_run
+from videoautoarena.runs.views.page.data import PageData
 from videoautoarena.video.folder.find import find_videos
 
 ITEMS = 6
@@ -136,6 +137,8 @@ def test_a_paid_job_hands_its_calls_over_and_status_tells_of_them(tmp_path: Path
         told = CliRunner().invoke(arena, ["status", str(tmp_path / "out")], standalone_mode=False)
         assert f"in a batch of openai:gpt-4o: 0 of {count} answered" in told.stdout
         assert "possibly paid" not in told.stdout
+        page = json.dumps(PageData.read(tmp_path / "out").summary)
+        assert "Batches at a provider still hold" in page
         book.on_answered = lambda *_: None
         book.batches[0].looks = 1
         second = tag(tmp_path)
