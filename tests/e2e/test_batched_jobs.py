@@ -15,7 +15,7 @@ from tests.support import wire
 from tests.support.batch_servers import BatchBook, batch_server
 from tests.support.clips import draw_folder
 from tests.support.loopback import ask_offline
-from tests.support.small_benches import calls_of
+from tests.support.small_benches import calls_of, freeze_ground, run_bench
 from tests.support.small_runs import play as run
 from tests.support.task_sets import choice, write_set
 from videoautoarena.agents.calls import batch_queue
@@ -117,6 +117,30 @@ def test_a_plan_in_batches_costs_half(place: Path) -> None:
 def examiner_says(_key: str, body: dict[str, Any]) -> str:
     request = wire.read("/v1/chat/completions", body)
     return str(ask_offline("examiner", request.messages).text)
+
+
+def model_says(_key: str, body: dict[str, Any]) -> str:
+    request = wire.read("/v1/chat/completions", body)
+    return str(ask_offline(body["model"], request.messages).text)
+
+
+@pytest.mark.slow
+def test_answers_come_in_one_batch_and_their_judging_in_the_next(tmp_path: Path) -> None:
+    ground = freeze_ground(tmp_path)
+    book = BatchBook(say=model_says)
+    with batch_server(book) as port:
+        way = f'base_url = "http://127.0.0.1:{port}/v1"\nkey_env = "LOOPBACK_KEY"\n'
+        (tmp_path / "arena.toml").write_text(
+            f'[models.h]\nmodel = "openai:hawk"\n{way}[models.j]\nmodel = "openai:judge"\n{way}'
+        )
+        typed = ("--model", "h", "--judge", "j", "--config", tmp_path / "arena.toml", "--batch")
+        more = ("--videos", tmp_path / "videos", "--allow-offline-judge")
+        ended = run_bench(ground / "bench", *typed, *more)
+    assert ended.return_value == 0, ended.output
+    answered, judged = ([body["model"] for _, body in one.lines] for one in book.batches)
+    assert (set(answered), set(judged)) == ({"hawk"}, {"judge"})
+    assert len(judged) >= 2 * len(answered)
+    assert (book.direct, set(book.paid.values())) == ([], {1})
 
 
 def tag(place: Path, *more: str) -> Result:
