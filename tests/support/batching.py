@@ -73,7 +73,7 @@ ANTHROPIC = PlainAnthropic(
 @contextmanager
 def anthropic_known() -> Iterator[None]:
     """Have Anthropic among the providers, where it is not by itself."""
-    with patch.dict(BUILT_IN, {"anthropic": ANTHROPIC}):
+    with patch.dict(BUILT_IN, {"anthropic": BUILT_IN.get("anthropic", ANTHROPIC)}):
         yield
 
 
