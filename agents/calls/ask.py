@@ -20,6 +20,7 @@ from videoautoarena.agents.limits.budget import CappedBudget
 from videoautoarena.agents.limits.estimates import Estimates, may_be_charged
 from videoautoarena.agents.limits.outages import Outage, ServerWait, ServerWaits
 from videoautoarena.agents.limits.prices import (
+    BATCH_SHARE,
     REFUSED,
     CallCost,
     SpendCap,
@@ -97,13 +98,15 @@ def row_of(key: str, model: Model, request: Request, ended: CallEnding) -> CallR
         text_chars=len(request.text),
         latency_s=round(ended.latency_s, 4),
         attempts=ended.attempts,
+        batch=ended.batch,
     )
 
 
 def _cost(model: Model, ended: CallEnding) -> CallCost:
     """Return the cost of the last try; a failed one is free only if no model worked on it."""
     if ended.received is not None:
-        return cost_of(model, ended.received.usage, ended.received.cost_usd)
+        share = 1.0 if ended.batch is None else BATCH_SHARE
+        return cost_of(model, ended.received.usage, ended.received.cost_usd, share=share)
     if ended.fault is not None and not may_be_charged(ended.fault.kind):
         return CallCost(0.0, REFUSED)
     return cost_of(model, NO_USAGE)
@@ -212,7 +215,10 @@ class Asker:
             self._has_answered,
             self._hear_outage,
         )
-        self._tries = Attempts(
+        self._tries = self._attempts()
+
+    def _attempts(self) -> Attempts:
+        return Attempts(
             self._turns,
             self.load,
             self.make_client,
@@ -286,6 +292,10 @@ class Asker:
         if self.is_draining and not self.under_way and not self._recording:
             self.drained.set()
 
+    async def _hold(self, _key: str, model: Model, request: Request) -> SpendHold | None:
+        """Return what is set aside for a call, once it is; None: the cap is reached."""
+        return await self.spend_cap.hold(model, request)
+
     def announce(
         self, on_empty: Callable[[], None], on_outage: Callable[[Outage | ServerWait], None]
     ) -> None:
@@ -313,7 +323,7 @@ class Asker:
     async def _make(self, key: str, model: Model, request: Request) -> CallRow:
         # Money is set aside for the frames that will be sent, not for those the server refuses.
         fitted = self.estimates.limits.fitted(model, request)
-        hold = await self.spend_cap.hold(model, fitted)
+        hold = await self._hold(key, model, fitted)
         if hold is None:
             await self._go_broke()
         row = None

@@ -57,6 +57,8 @@ class CallEnding(NamedTuple):
     """Frames of the last try."""
     structured: ReplyFormat | None = None
     """Format that the server was asked to hold the last reply to; None if to none."""
+    batch: str | None = None
+    """The batch that brought the last try's end; None where it was sent by itself."""
 
 
 class Listener(Protocol):
@@ -131,7 +133,7 @@ class Attempts:
     ) -> CallEnding:
         model = shaped.model
         queue = self.turns.queue_of(model)
-        before = _EarlierTries()
+        before = EarlierTries()
         for number in count(1):
             with before.waiting():
                 turn = await self._turn(queue, request, listener, shaped)
@@ -295,9 +297,11 @@ class Attempts:
         fault: CallFault,
         waited_s: float,
         received: ReceivedReply | None = None,
+        *,
+        share: float = 1.0,
     ) -> Attempt:
         usage = received.usage if received else Usage()
-        cost = cost_of(model, usage, received.cost_usd).usd if received else None
+        cost = cost_of(model, usage, received.cost_usd, share=share).usd if received else None
         risk = self.estimates.risk_usd(model, request, fault.kind) if cost is None else None
         return Attempt(
             kind=fault.kind,
@@ -309,7 +313,7 @@ class Attempts:
         )
 
 
-class _EarlierTries:
+class EarlierTries:
     """The tries of a call before the one under way."""
 
     def __init__(self) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, cast
@@ -27,12 +28,19 @@ from videoautoarena.agents.transport.answers import (
     usd,
 )
 from videoautoarena.agents.transport.deadlines import LEAST_SLEEP_S, asleep_s, deadline
+from videoautoarena.agents.transport.exchange import (
+    KeptBody,
+    RecordedAnswer,
+    answering,
+    keeping_body,
+)
 from videoautoarena.agents.transport.faults import GarbledAnswer
 from videoautoarena.agents.transport.redaction import redacted
 from videoautoarena.agents.transport.server_words import error_in_text
 from videoautoarena.agents.transport.splice import FrameBytes, SplicedFrames, carrying, run_of
 from videoautoarena.agents.transport.splice import Load as Load
 from videoautoarena.agents.transport.transport import ask_guard, splices
+from videoautoarena.memory.records.errors import BadInput
 from videoautoarena.memory.records.records import Role, SystemRole, TokenField, Usage, VideoFrames
 
 if TYPE_CHECKING:
@@ -314,9 +322,31 @@ class ChatClient:
             await self._model.maker.close(chat)
 
     async def _send(self, sending: OutgoingCall, chat: BaseChatModel) -> ReceivedReply:
+        laid_out, run = await self._laid_out(sending, chat)
+        options = self._options(sending)
+        is_streamed = sending.is_streamed or self._model.streams
+        on_first = sending.on_beginning if is_streamed else None
+        with carrying(run), hearing() as heard, self._showing(sending, run):
+            message = await self._invoke(chat, laid_out, options, on_first)
+        whole = received(message)
+        if whole.cost_usd is None and heard.cost_usd is not None:
+            whole = replace(whole, cost_usd=heard.cost_usd)
+        if is_streamed and self._lacks_ending(message):
+            # A connection that ends between two pieces ends like any other.
+            raise GarbledAnswer("the reply came in pieces, and the last of them did not come")
+        return whole
+
+    def _showing(
+        self, sending: OutgoingCall, run: SplicedFrames | None
+    ) -> AbstractContextManager[None]:
+        """Return a block in which tracing callbacks are shown digests, and no key."""
         from videoautoarena.agents.prompting.tracing import showing_digests
 
-        laid_out, run = await self._laid_out(sending, chat)
+        stand_in = None if run is None else run.key
+        return showing_digests(stand_in, sending.frames, beside_others=self._model.is_offline)
+
+    def _options(self, sending: OutgoingCall) -> dict[str, Any]:
+        """Return what is said of a call besides its messages."""
         model = self._model
         if sending.token_field is not None and sending.token_field != model.token_field:
             model = model.with_settings(token_limit_field=sending.token_field)
@@ -326,19 +356,7 @@ class ChatClient:
         options |= model.maker.cache_options(model, sending.frames)
         if sending.reply_form is not None:
             options = model.maker.held_to(model, options, sending.reply_form)
-        is_streamed = sending.is_streamed or self._model.streams
-        on_first = sending.on_beginning if is_streamed else None
-        stand_in = None if run is None else run.key
-        showing = showing_digests(stand_in, sending.frames, beside_others=self._model.is_offline)
-        with carrying(run), hearing() as heard, showing:
-            message = await self._invoke(chat, laid_out, options, on_first)
-        whole = received(message)
-        if whole.cost_usd is None and heard.cost_usd is not None:
-            whole = replace(whole, cost_usd=heard.cost_usd)
-        if is_streamed and self._lacks_ending(message):
-            # A connection that ends between two pieces ends like any other.
-            raise GarbledAnswer("the reply came in pieces, and the last of them did not come")
-        return whole
+        return options
 
     async def _laid_out(
         self, sending: OutgoingCall, chat: BaseChatModel
@@ -408,6 +426,35 @@ class ChatClient:
         """Close the chat model's connections, if it was ever built."""
         if "_chat" in self.__dict__:
             await self._model.maker.close(self._chat)
+
+
+class BatchedClient(ChatClient):
+    """Makes the bodies of calls to one model, and reads answers that came in a batch."""
+
+    def __init__(self, model: Model, load: Load, shelf: FrameBytes | None = None) -> None:
+        # No result of a batch comes in pieces.
+        whole = {name: value for name, value in model.parameters.items() if name != "stream"}
+        super().__init__(model.with_settings(parameters=whole), load, shelf)
+
+    async def body(self, sending: OutgoingCall) -> KeptBody:
+        """Return the body that `send` would send; raises as it does where it sends nothing."""
+        chat = self._chat
+        # Else it would be sent.
+        if not splices(chat):
+            alias = self._model.alias
+            raise BadInput(f"{alias!a}: what it is sent cannot be kept; leave out --batch")
+        laid_out, run = await self._laid_out(sending, chat)
+        options = self._options(sending)
+        with keeping_body() as kept, carrying(run), self._showing(sending, run):
+            await self._invoke(chat, laid_out, options, None)
+        return kept
+
+    async def read(self, sending: OutgoingCall, answer: RecordedAnswer) -> ReceivedReply:
+        """Return what `send` would return if it were answered so, or raise what it would."""
+        asked = messages(SYSTEM, sending.text, frames=(), jpegs=(), system_role=sending.system_role)
+        with answering(answer), self._showing(sending, None):
+            message = await self._invoke(self._chat, asked, self._options(sending), None)
+        return received(message)
 
 
 class ChatClients:

@@ -136,6 +136,17 @@ class CappedBudget(SpendCap):
         hold = CallReserve(self._most(model, request), self.rank(request.nonce))
         return hold if await self.take(hold) else None
 
+    def reserve(self, size: MoneyAndTokens) -> CallReserve:
+        """Set aside what counts as spent so far, since its reply may still come."""
+        self.spent = self.spent.minus(size)
+        self.held = self.held.plus(size)
+        return CallReserve(size)
+
+    @property
+    def holds_all(self) -> bool:
+        """Whether the cap holds what was spent and what is set aside."""
+        return self._under(self.spent.plus(self.held))
+
     def _most(self, model: Model, request: Request) -> MoneyAndTokens:
         most = self.estimates.most(model, request)
         return summed(most.usd, most.tokens)

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from videoautoarena.agents.limits.prices import most_usd
+from videoautoarena.agents.limits.prices import BATCH_SHARE, most_usd
 from videoautoarena.agents.limits.server_limits import OutputLimit, ServerLimits
 from videoautoarena.agents.models.registry import Model
 from videoautoarena.agents.prompting.contracts import SYSTEM
@@ -41,6 +41,10 @@ UNCHARGED = frozenset(
         "content-filter",
         "too-large",
         "no-images",
+        "expired",
+        "cancelled",
+        # What it may have cost stands by itself, as a call that its batch lost.
+        "missing",
     }
 )
 """Faults of a try that was not sent, or that the server says it could not take up."""
@@ -133,6 +137,9 @@ class Estimates:
     _sized: dict[tuple[str, int, int], float] = field(default_factory=dict, repr=False)
     _limits: dict[tuple[Model, Role], OutputLimit] = field(default_factory=dict, repr=False)
 
+    is_batched: bool = False
+    """Whether calls go out in batches, and cost what these cost."""
+
     def most(self, model: Model, request: Request) -> CallBound:
         """Return the most that one try may take and cost."""
         if model.is_offline:
@@ -146,7 +153,8 @@ class Estimates:
         limit = self.limit_of(model, request.role).tokens
         output_tokens = max(limit, self.limits.output_tokens(model))
         usd = most_usd(model, input_tokens=input_tokens, output_tokens=output_tokens)
-        return CallBound(input_tokens + output_tokens, usd)
+        share = BATCH_SHARE if self.is_batched else 1.0
+        return CallBound(input_tokens + output_tokens, None if usd is None else usd * share)
 
     def is_overrun(self, model: Model, request: Request) -> bool:
         """Return whether a model's server is known not to keep to the limit of such a call."""

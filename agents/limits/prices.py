@@ -79,13 +79,23 @@ def price_of(model: Model) -> Price | None:
     return found.price if found else model.price
 
 
-def cost_of(model: Model, usage: Usage, reported: float | None = None) -> CallCost:
-    """Return what a call of these tokens cost, by what the provider said where it said so."""
+BATCH_SHARE = 0.5
+"""What a call in a batch costs of its usual price, at OpenAI, Gemini and Anthropic alike."""
+
+
+def cost_of(
+    model: Model, usage: Usage, reported: float | None = None, *, share: float = 1.0
+) -> CallCost:
+    """Return what a call of these tokens cost, by what the provider said where it said so.
+
+    Else it is a `share` of its usual price.
+    """
     if model.is_offline:
         return CallCost(0.0, OFFLINE)
     if reported is not None:
         return CallCost(reported, PROVIDER)
-    return _priced(model, price_of(model), usage)
+    cost = _priced(model, price_of(model), usage)
+    return cost if cost.usd is None else cost._replace(usd=cost.usd * share)
 
 
 class TokenRates(NamedTuple):

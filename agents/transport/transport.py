@@ -17,6 +17,7 @@ from urllib.parse import urlsplit
 
 from videoautoarena.agents.transport.answers import hear, kept_answer
 from videoautoarena.agents.transport.deadlines import has_deadline, pulse
+from videoautoarena.agents.transport.exchange import is_kept_back, keep, stored_answer
 from videoautoarena.agents.transport.faults import GarbledAnswer
 from videoautoarena.agents.transport.splice import spliced
 from videoautoarena.memory.records.errors import BadInput
@@ -27,8 +28,8 @@ LONGEST_REPLY = 200_000
 """Characters of a model's words; no role is asked for a hundredth of it."""
 
 
-def bounded(response: Any, library: Any) -> Any:
-    """Return the response unread; reading more than `MOST_BYTES` of it raises GarbledAnswer."""
+def bounded(response: Any, library: Any, most_bytes: int = MOST_BYTES) -> Any:
+    """Return the response unread; reading more than `most_bytes` of it raises GarbledAnswer."""
     headers = response.headers.copy()
     # What is passed on is decompressed already, and must not be so again.
     if "Content-Encoding" in headers:
@@ -37,32 +38,33 @@ def bounded(response: Any, library: Any) -> Any:
     return library.Response(
         response.status_code,
         headers=headers,
-        stream=_stream_class(library)(response),
+        stream=_stream_class(library)(response, most_bytes),
         extensions=response.extensions,
         request=response.request,
     )
 
 
 class _Counter:
-    def __init__(self) -> None:
+    def __init__(self, most_bytes: int) -> None:
+        self._most_bytes = most_bytes
         self._read = 0
         self._kept = kept_answer()
 
     def passed(self, chunk: bytes) -> bytes:
         """Return a chunk; raises GarbledAnswer if the answer becomes too long by it."""
         self._read += len(chunk)
-        if self._read > MOST_BYTES:
-            raise GarbledAnswer(f"the answer is longer than {MOST_BYTES // 10**6} MB")
+        if self._read > self._most_bytes:
+            raise GarbledAnswer(f"the answer is longer than {self._most_bytes // 10**6} MB")
         if self._kept is not None:
             self._kept.take(chunk)
         return chunk
 
 
 class _Stream:
-    def __init__(self, response: Any) -> None:
+    def __init__(self, response: Any, most_bytes: int) -> None:
         self._response = response
         # One for all that is read of it: clients read on behind a stream's last piece.
-        self._counter = _Counter()
+        self._counter = _Counter(most_bytes)
 
     def __iter__(self) -> Iterator[bytes]:
         return map(self._counter.passed, self._response.iter_bytes())
@@ -125,8 +127,14 @@ class SplicingTransport:
     go to the host that was named, and to no other.
     """
 
-    def __init__(self, address: str) -> None:
+    def __init__(self, address: str, *, most_bytes: int | None = None) -> None:
+        """Take the address that requests go to, and how much is read of an answer at most.
+
+        With `most_bytes` it carries files, whose bodies hold no frames to be put in their place.
+        """
         self._address = address
+        self._carries_files = most_bytes is not None
+        self._most_bytes = MOST_BYTES if most_bytes is None else most_bytes
         self._clients: dict[tuple[str, str], Any] = {}
 
     def handle_request(self, request: Any) -> Any:
@@ -143,13 +151,19 @@ class SplicingTransport:
     async def handle_async_request(self, request: Any) -> Any:
         if self._leads_away(request):
             return _refusal(request)
+        if is_kept_back():
+            body = await request.aread()
+            keep(spliced(body) or [body])
+            return bounded(stored_answer(request, _library(request)), _library(request))
         ask_guard()
         if has_deadline():
             # That of the whole try, which knows when the process stood still; these do not.
             unlimited = dict.fromkeys(("read", "write", "pool"))
             limits = {**(request.extensions.get("timeout") or {}), **unlimited}
             request.extensions = {**request.extensions, "timeout": limits}
-        body = await request.aread() if request.method == "POST" else None
+        # A file is read while it is sent, and never into memory as a whole.
+        is_whole = request.method == "POST" and not self._carries_files
+        body = await request.aread() if is_whole else None
         filled = _filled(request, body, _AsyncChunks)
         client = self._client(request, "AsyncClient")
         stood_still_s = pulse().stood_still_s()
@@ -161,7 +175,7 @@ class SplicingTransport:
             # Nothing was sent, and who is there is not to be taken for gone.
             answer = await client.send(filled, stream=True, follow_redirects=False)
         hear(answer.headers)
-        return bounded(answer, _library(request))
+        return bounded(answer, _library(request), self._most_bytes)
 
     def _client(self, request: Any, kind: str) -> Any:
         library = _library(request)

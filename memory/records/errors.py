@@ -111,6 +111,10 @@ class CallFailed(ArenaError):
     """Short machine word, such as "quota", "http-400", "timeout" or "connection"."""
 
 
+class BatchRefused(ArenaError):
+    """A provider takes no batch, or no longer says what came of one; its calls have no row."""
+
+
 class UnusableReply(CallFailed):
     """A reply that holds no answer in the asked form, also after one repair round."""
 

@@ -333,6 +333,8 @@ class CallRow(Record):
     """Length of the role text: what follows the frames."""
     latency_s: float = 0.0
     attempts: tuple[Attempt, ...] = ()
+    batch: str | None = None
+    """The batch that brought it, at a batch's price; None where it was sent by itself."""
 
     @property
     def tries(self) -> tuple[Attempt | CallRow, ...]:

@@ -17,6 +17,7 @@ from videoautoarena.memory.records.records import (
     Role,
     UnansweredTries,
 )
+from videoautoarena.memory.store.batches import RECORDED, Batches
 from videoautoarena.memory.store.connection import StoreReader
 from videoautoarena.memory.store.writer import RunTables, Writes, needed
 
@@ -87,7 +88,8 @@ _TAKEN = (
     f"json_extract(body, '$.reply') IS NOT NULL, {_number('frames')}, {_number('text_chars')}, "
     f"{_number('latency_s')}, {_number('cost_usd')}, {_number('usage.input_tokens')}, "
     f"{_number('usage.output_tokens')}, {_number('usage.cached_tokens')}, "
-    "json_extract(body, '$.attempts') FROM calls WHERE place > ? ORDER BY place LIMIT ?"
+    "json_extract(body, '$.batch') IS NOT NULL, json_extract(body, '$.attempts') "
+    "FROM calls WHERE place > ? ORDER BY place LIMIT ?"
 )
 _HAS_ANSWERED = (
     "SELECT 1 FROM calls WHERE json_extract(body, '$.endpoint') = ? "
@@ -109,7 +111,8 @@ _LEAVE_OVER_ONE = f"{_LEAVE_OVER_OF} AND attempt = ?"
 _LOST = (
     "SELECT total(tries), sum(usd), total(tokens) FROM (SELECT tries, usd, tokens FROM lost "
     "WHERE model NOT GLOB ?1 UNION ALL SELECT 1, usd, tokens FROM intents "
-    "WHERE model NOT GLOB ?1 AND (is_left_over OR ?2))"
+    "WHERE model NOT GLOB ?1 AND (is_left_over OR ?2) UNION ALL SELECT 1, usd, tokens "
+    "FROM batch_calls WHERE model NOT GLOB ?1 AND ?3)"
 )
 _FIND = f"SELECT {_COLUMNS} FROM calls WHERE key = ?"
 
@@ -171,6 +174,8 @@ class CallFigures(NamedTuple):
     cached_tokens: int | None
     attempts: tuple[Attempt, ...]
     """The tries before the last one."""
+    is_batched: bool = False
+    """Whether a batch brought it."""
 
 
 class FramesSent(NamedTuple):
@@ -195,6 +200,7 @@ class Journal(RunTables):
         With `is_alone`, intents that are still open were left over by a process that is gone.
         """
         super().__init__(reader, writer)
+        self.batches = Batches(reader, writer)
         self._intended: set[str] = set()
         """Keys of calls that are under way."""
         self._held: dict[str, dict[str, CallRow]] = {}
@@ -235,13 +241,16 @@ class Journal(RunTables):
         body = write_body(row, without=_IN_COLUMNS, defaults=False)
         columns = (row.key, nonce.scope, nonce.role, nonce.generation, nonce.ordinal, row.model)
         record = _RECORD, [(*columns, body)]
+        ended = []
+        # The row holds all tries of this process. In one transaction: a kill between the two would
+        # count a paid try twice, or lose it.
         if row.key in self._intended:
-            # The row holds all tries of this process. In one transaction: a kill between the two
-            # would count a paid try twice, or lose it.
-            await writer.write_all(record, (_ENDED, [(row.key,)]))
-            self._intended.discard(row.key)
-        else:
-            await writer.write_all(record)
+            ended.append((_ENDED, [(row.key,)]))
+        if row.key in self.batches.keys:
+            ended.append((RECORDED, [(row.key,)]))
+        await writer.write_all(record, *ended)
+        self._intended.discard(row.key)
+        self.batches.keys.pop(row.key, None)
         if (held := self._held.get(nonce.scope)) is not None:
             held.setdefault(row.key, row)
 
@@ -294,13 +303,17 @@ class Journal(RunTables):
             intents.append(Intent(key, nonce, model, attempt, usd, tokens, bool(is_left_over)))
         return intents
 
-    def lost(self, *, besides: str = "", in_flight: bool = True) -> UnansweredTries:
+    def lost(
+        self, *, besides: str = "", in_flight: bool = True, in_batches: bool = True
+    ) -> UnansweredTries:
         """Return what all tries without a reply may have cost, as far as it is known of each.
 
         Tries of models that match the pattern `besides` are left out, and, without `in_flight`,
-        those that a process still waits for.
+        those that a process still waits for; without `in_batches`, calls whose batch may still
+        bring their reply.
         """
-        tries, usd, tokens = self._reader.row(_LOST, besides, int(in_flight)) or (0, None, 0)
+        asked = (besides, int(in_flight), int(in_batches))
+        tries, usd, tokens = self._reader.row(_LOST, *asked) or (0, None, 0)
         known = None if usd is None else float(usd)
         return UnansweredTries(int(tries), known, int(tokens)) if tries else NO_TRIES
 
@@ -393,7 +406,7 @@ class Journal(RunTables):
 
 
 def _taken(row: tuple[Any, ...]) -> CallFigures:
-    _, *whose, is_answered, frames, chars, latency_s, usd, read, wrote, cached, tries = row
+    _, *whose, is_answered, frames, chars, latency_s, usd, read, wrote, cached, batched, tries = row
     scope, role, generation, model, alias = whose
     return CallFigures(
         *(scope, role, generation, model, alias, bool(is_answered)),
@@ -405,6 +418,7 @@ def _taken(row: tuple[Any, ...]) -> CallFigures:
         output_tokens=wrote,
         cached_tokens=cached,
         attempts=_ATTEMPTS.validate_json(tries) if tries else (),
+        is_batched=bool(batched),
     )
 
 

@@ -72,6 +72,15 @@ TABLES: dict[str, _Table] = {
     "intents": _Table(
         (*_CALL, "attempt", "usd", "tokens", "is_left_over"),
     ),
+    "batches": _Table(
+        (
+            *("id", "protocol", "model", "endpoint", "began_at_s", "calls", "state"),
+            *("server_id", "answered"),
+        ),
+        ("id",),
+        "the batch",
+    ),
+    "batch_calls": _Table((*_CALL, "batch", "usd", "tokens"), ("key",), "the batched call"),
     "tags": _Table(("id", "body"), ("id",), "the tag"),
     "votes": _Table(("task", "subject", "labeller", "body", "is_superseded")),
 }

@@ -340,6 +340,26 @@ def _ends(db: Database) -> None:
     _keep(db.conn, _TABLES_OF_ENDS, VIEWS_OF_ENDS, _triggers_of_ends(), "_ends")
 
 
+_BATCHES = (
+    "batches (place INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, protocol TEXT NOT NULL, "
+    "model TEXT NOT NULL, endpoint TEXT NOT NULL, began_at_s FLOAT NOT NULL, "
+    "calls INTEGER NOT NULL, state TEXT NOT NULL, server_id TEXT, "
+    "answered INTEGER NOT NULL DEFAULT 0)"
+)
+_BATCH_CALLS = (
+    "batch_calls (key TEXT NOT NULL UNIQUE, batch TEXT NOT NULL, scope TEXT NOT NULL, "
+    "role TEXT NOT NULL, generation INTEGER NOT NULL, ordinal INTEGER NOT NULL, "
+    "model TEXT NOT NULL, usd FLOAT, tokens INTEGER NOT NULL)"
+)
+
+
+def _batched(db: Database) -> None:
+    """Add batches that were handed to a provider, and the calls that still wait in one."""
+    db.execute(f"CREATE TABLE {_BATCHES}")
+    db.execute(f"CREATE TABLE {_BATCH_CALLS}")
+    db.execute("CREATE INDEX idx_batch_calls_batch ON batch_calls (batch)")
+
+
 # Runs of every layout exist: a step is only ever added, and SHAPES holds the older ones fixed.
 MIGRATIONS: tuple[Step, ...] = (
     _first,
@@ -351,6 +371,7 @@ MIGRATIONS: tuple[Step, ...] = (
     _clusters,
     _derived,
     _ends,
+    _batched,
 )
 _ADDED = (
     (_fourth, f"TABLE {_INTENTS}"),
@@ -360,6 +381,8 @@ _ADDED = (
     (_clusters, f"TABLE {_DELIVERIES}"),
     *((_derived, f"VIEW {name} AS {rows}") for name, rows in VIEWS.items()),
     *((_ends, f"VIEW {name} AS {rows}") for name, rows in VIEWS_OF_ENDS.items()),
+    (_batched, f"TABLE {_BATCHES}"),
+    (_batched, f"TABLE {_BATCH_CALLS}"),
 )
 """Each step after the oldest layout that is read, and what stands in for what it added."""
 SHAPES = (
@@ -372,6 +395,7 @@ SHAPES = (
     "283485244a1b2153dbd212476fdaa558a881c029dad36a9cc28660b0ed1f907c",
     "e078e8ce5b8cbbf64aed5776432978336e7ab32d3fdfb686a4724d94057d80d7",
     "666b4da07f59048c20a2afc1747296d0b431beb26650d6018719d994e3de4a52",
+    "eee699e7a415352f431ede80c38d50f9e661686e76211c5fa52acd2e4e8f7980",
 )
 """Digests of the schema of each layout, from the first on. A file is checked against them without
 making the layout, so that reading a run needs nothing that lays one out."""

@@ -57,6 +57,8 @@ class JobOptions(TypedDict, total=False):
     """The same in tokens."""
     retry_failed: bool
     """Ask again where a call failed."""
+    batch: bool
+    """Hand calls over in batches, which take hours and cost half."""
     trust: str | None
     """Digest of what is agreed to of a run that somebody else has made."""
     quiet: bool

@@ -25,10 +25,11 @@ from videoautoarena.agents.calls.ask import Asker
 from videoautoarena.agents.calls.clients import Load
 from videoautoarena.agents.limits.caps import SpendCaps
 from videoautoarena.agents.limits.outages import PATIENCE_S
-from videoautoarena.agents.models.registry import check_keys
+from videoautoarena.agents.limits.prices import BATCH_SHARE
+from videoautoarena.agents.models.registry import Model, check_keys
 from videoautoarena.agents.prompting.prompts import PromptSet
 from videoautoarena.agents.roles.prompter import Prompter
-from videoautoarena.memory.records.errors import CallFailed, JournalMiss
+from videoautoarena.memory.records.errors import BadInput, CallFailed, JournalMiss
 from videoautoarena.memory.records.records import Role, UnansweredTries, VideoFrames
 from videoautoarena.memory.store.journal import NO_TRIES
 from videoautoarena.memory.store.store import Store
@@ -85,6 +86,8 @@ class JobOrder:
     caps: SpendCaps = NO_CAPS
     retry_failed: bool = False
     """Ask again where a call failed."""
+    batch: bool = False
+    """Hand calls over in batches, which take hours and cost half."""
     trust: str | None = None
     """The digest of what is agreed to of the run's file."""
 
@@ -218,6 +221,8 @@ class JobPlan(LineCosts):
     """Calls under way at once."""
     caps: SpendCaps = NO_CAPS
     """The caps that would hold."""
+    is_batched: bool = False
+    """Whether they go out in batches, whose answers come when their provider likes."""
 
     @property
     def calls(self) -> float:
@@ -240,7 +245,9 @@ class JobPlan(LineCosts):
 
     @property
     def duration_s(self) -> float | None:
-        """How long it is expected to take; None if only stand-ins are called, or nobody."""
+        """How long it is expected to take; None for stand-ins alone, for batches and nobody."""
+        if self.is_batched:
+            return None
         lines = [line for line in self.lines if not line.is_offline]
         return sum(line.seconds for line in lines) / self.at_once if lines else None
 
@@ -286,11 +293,21 @@ class JobPlan(LineCosts):
         yield (f"about {self.calls:,.0f} calls of {safe(self.lines[0].alias)}{self.cost_words()}")
         if self.duration_s is not None:
             yield takes_words(self.duration_s, self.at_once)
+        if self.is_batched:
+            yield IN_BATCHES
 
     def as_lines(self) -> Iterator[str]:
         """Yield it as lines for a person, safe to print."""
         yield from self.headlines()
         yield from map(safe, self.notices)
+
+
+IN_BATCHES = "in batches: half the usual price; what follows from each other may take days"
+
+
+def in_batches(line: Line) -> Line:
+    """Return a line of a plan at the price of batches."""
+    return line if line.is_offline else line.at_share(BATCH_SHARE)
 
 
 def plan_lines(
@@ -457,6 +474,8 @@ class PaidJob(ABC, Generic[Item, Outcome]):
     AT_WORK: ClassVar = AT_WORK
     SHARES_FRAMES: ClassVar = False
     """Whether all its calls about a video show the same frames of it."""
+    IS_BATCHED: ClassVar = True
+    """Whether its calls go into batches where these are asked for."""
     ROLE: ClassVar[Role | None] = None
     """The role of all calls, if they share one; it decides how many frames a call carries."""
     store: Store | None
@@ -510,9 +529,11 @@ class PaidJob(ABC, Generic[Item, Outcome]):
             at_once=at_once,
             shares_frames=self.SHARES_FRAMES,
         )
+        if self.is_batching:
+            lines = tuple(map(in_batches, lines))
         kept = NO_CAPS if self.store is None else kept_caps(self.store)
         caps = merged_caps(kept, self.order.caps)
-        plan = JobPlan(lines, self.tally.known, (), at_once, caps)
+        plan = JobPlan(lines, self.tally.known, (), at_once, caps, self.is_batching)
         most = plan.calls_at_most
         notices = judges_notice(
             self.config,
@@ -524,6 +545,11 @@ class PaidJob(ABC, Generic[Item, Outcome]):
             role=self.ROLE,
         )
         return replace(plan, notices=tuple(notices))
+
+    @property
+    def is_batching(self) -> bool:
+        """Whether its calls go out in batches."""
+        return self.order.batch and self.IS_BATCHED
 
     @property
     def open_store(self) -> Store:
@@ -574,6 +600,8 @@ class PaidJob(ABC, Generic[Item, Outcome]):
         # Keys are asked for of models that are still called: what is known is recalled without any.
         names = dict.fromkeys(one.alias for item in items for one in self.forecast(item))
         check_keys(map(self.config.model_of, names))
+        if self.is_batching:
+            refuse_unbatched(map(self.config.model_of, names), audience.listeners.say)
         await self.begin()
         calling = Calling(self.open_store, self.config, self.load)
         with audience.job_progress() as on_done:
@@ -604,7 +632,19 @@ class PaidJob(ABC, Generic[Item, Outcome]):
             tally=self.tally,
             listeners=listeners,
             at_work=self.AT_WORK,
+            is_batching=self.is_batching,
         )
+
+
+def refuse_unbatched(models: Iterable[Model], say: Say) -> None:
+    """Raise BadInput for a model whose provider takes no batches; say which run here."""
+    asked = list(models)
+    for model in asked:
+        if not model.is_offline and not model.maker.batches:
+            raise BadInput(f"{model.alias!a}: {model.provider} takes no batches; leave out --batch")
+    here = [safe(model.alias) for model in asked if model.is_offline]
+    if here:
+        say(f"--batch: asked as usual, since they run on this machine: {', '.join(here)}")
 
 
 async def play_each(
@@ -617,23 +657,36 @@ async def play_each(
     listeners: Listeners,
     at_work: int = AT_WORK,
     as_sent: bool = False,
+    is_batching: bool = False,
 ) -> None:
     """Play items in their order, several at once; `player` turns an asker into what plays one item.
 
     What the calls took is kept for plans to come, `as_sent` as `measured_kinds` has it.
 
     An interrupt, a cap and a server that is gone let calls under way finish; `tally` says of it.
+    Batches stay with their provider then, and are read when the same is played again.
     """
     journal = calling.store.journal
     before = journal.last_place()
+    # All at once, so that each batch is as large as it can be.
+    workers = len(items) if is_batching else min(len(items), at_work * order.concurrency)
     async with recorded(listeners, calling.config, tally.unit) as heard:
-        asker = draining_asker(calling, tally, pace=order, hear=partial(pass_on, listeners=heard))
-        workers = min(len(items), at_work * order.concurrency)
+        asker = draining_asker(
+            calling,
+            tally,
+            pace=order,
+            hear=partial(pass_on, listeners=heard),
+            is_batching=is_batching,
+            say=lambda line: listeners.say(safe(line)),
+        )
         try:
             work = work_off(items, player(asker), workers=workers)
             stopped = await until_done(asker, work, heard)
         finally:
             await asker.aclose()
+    if journal.batches.keys:
+        left = counted(len(journal.batches.keys), "call")
+        listeners.say(f"{left} left in batches at the provider: repeat the command to read them")
     tally.end(asker, stopped=stopped)
     if lost := remember_calls(journal, calling.config, after=before, as_sent=as_sent):
         listeners.say(lost)

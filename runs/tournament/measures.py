@@ -29,6 +29,10 @@ Moments = NDArray[np.float64]
 """Shape (5, 5): sums of products of call vectors."""
 
 SIZE = 5
+CALL_S = 2.0
+"""Seconds that a call is expected to take, besides reading and writing tokens."""
+READ_A_SECOND, WRITTEN_A_SECOND = 8_000, 50
+"""Tokens that a model is expected to read and to write per second."""
 CALL_CV = 0.6
 """Standard deviation that is stated for calls about one video, as a share of their mean."""
 VIDEO_CV = 0.3
@@ -234,12 +238,20 @@ def vector_of(usage: Usage, seconds: float) -> CallVector:
     return np.array(parts, dtype=np.float64)
 
 
+def usual_seconds(read: float, written: float) -> float:
+    """Return the seconds that a call of so many tokens in and out is expected to take."""
+    return CALL_S + read / READ_A_SECOND + written / WRITTEN_A_SECOND
+
+
 def taken_by(row: CallRow) -> CallVector | None:
     """Return what all tries of a call took; None if its server counted no tokens."""
     if row.usage.total is None:
         return None
 
     def waited(one: CallRow | Attempt) -> float:
+        if row.batch is not None:
+            # How long a batch took says nothing of a call that is sent by itself.
+            return usual_seconds(one.usage.input_tokens or 0, one.usage.output_tokens or 0)
         return one.latency_s if isinstance(one, CallRow) else one.waited_s
 
     found = sum(vector_of(one.usage, waited(one)) for one in row.tries)

@@ -43,13 +43,17 @@ from videoautoarena.runs.run.config.disclosure import REPAIR, clip_calls, embedd
 from videoautoarena.runs.run.config.run_config import RunConfig
 from videoautoarena.runs.run.config.stopping_rule import NO_CAPS
 from videoautoarena.runs.tournament.measures import (
+    CALL_S,
     NO_SPREAD,
+    READ_A_SECOND,
     TRANSFER_CV,
+    WRITTEN_A_SECOND,
     CallCount,
     CallMeasure,
     CallVector,
     Spread,
     guessed_sum,
+    usual_seconds,
 )
 from videoautoarena.runs.tournament.past_calls import Basis, KnownCalls, PastCalls, weakest
 from videoautoarena.scoring.design.power import separable_gap
@@ -75,10 +79,6 @@ LEAST_CACHED = 1_024
 """Tokens that a beginning must have to be kept in a cache."""
 ANSWER_VIDEOS = (12, 30, 60, 200)
 """Numbers of videos for which a plan says what a run over them takes."""
-CALL_S = 2.0
-"""Seconds that a call is expected to take, besides reading and writing tokens."""
-READ_A_SECOND, WRITTEN_A_SECOND = 8_000, 50
-"""Tokens that a model is expected to read and to write per second."""
 CONCURRENCY = 16
 """Calls under way at once by default."""
 NO_PAST = PastCalls()
@@ -777,8 +777,7 @@ def stated_usage(
     """
     kept = beginning if reads is not None and beginning >= LEAST_CACHED else 0.0
     cached, put = (0.0, 0.0) if reads is None else (kept * reads.read, kept * reads.written)
-    seconds = CALL_S + read / READ_A_SECOND + written / WRITTEN_A_SECOND
-    return np.array([read - cached - put, cached, put, written, seconds])
+    return np.array([read - cached - put, cached, put, written, usual_seconds(read, written)])
 
 
 def filled(

@@ -54,11 +54,14 @@ from videoautoarena.runs.bench.play.work import (
 from videoautoarena.runs.console.progress.events import Listeners
 from videoautoarena.runs.formats.battle_table import quoted
 from videoautoarena.runs.jobs.paid_job import (
+    IN_BATCHES,
     Generations,
     JobAudience,
     JobOrder,
     OnDone,
+    in_batches,
     play_each,
+    refuse_unbatched,
     settle_caps,
 )
 from videoautoarena.runs.run.config.stopping_rule import NO_CAPS, kept_caps, merged_caps
@@ -134,7 +137,11 @@ async def plan_bench(bench: OpenBench[Any], asked: BenchOrder, *, rules: Rules) 
         kept = NO_CAPS if ready.store is None else kept_caps(ready.store)
         caps = merged_caps(kept, asked.caps)
         forecast = replace(ready.forecast, concurrency=asked.concurrency, past=PastCalls.read())
-        return priced_plan(ready.plan, items, left=ready.left, forecast=forecast, caps=caps)
+        plan = priced_plan(ready.plan, items, left=ready.left, forecast=forecast, caps=caps)
+        if not asked.batch:
+            return plan
+        lines = tuple(map(in_batches, plan.lines))
+        return replace(plan, lines=lines, notices=(*plan.notices, IN_BATCHES))
 
 
 async def run_bench(
@@ -161,7 +168,10 @@ async def run_bench(
                 f"{cast.why_videos}; pass their folder with --videos"
             )
         # What is known needs no key: only models that are still called are asked for theirs.
-        check_keys(cast.config.model_of(name) for name, n in ready.left.calls.items() if n)
+        called = [cast.config.model_of(name) for name, n in ready.left.calls.items() if n]
+        check_keys(called)
+        if asked.batch:
+            refuse_unbatched(called, audience.listeners.say)
         unit = "dialogue" if isinstance(items[0], DialogueItem) else "answer"
         tally = BenchTally(total=len(items) * len(cast.players), unit=unit)
         with audience.job_progress() as on_done:
@@ -181,6 +191,8 @@ async def _ready(
     bench: OpenBench[Any], asked: BenchOrder, rules: Rules, *, write: bool
 ) -> AsyncIterator[_Ready]:
     """Yield a bench that can be played, or one that can only be planned."""
+    if asked.batch and asked.engine is not None:
+        raise BadInput("--batch asks from this process; leave out the cluster, or --batch")
     cast = rules.cast(bench, asked.wanted)
     seed = asked.wanted.seed
     asked_items = rules.items(bench, asked.wanted)
@@ -275,7 +287,7 @@ async def _play(
     if left and not tally.is_early:
         await _play_here(work, store, asked, settled=settled, listeners=listeners)
     # Nobody bills what an offline model was asked.
-    tally.lost = store.journal.lost(besides="offline:*")
+    tally.lost = store.journal.lost(besides="offline:*", in_batches=False)
     played = Counter(qid for _, qid in settled.outcomes)
     players = len(work.cast.players)
     open_ = (k for k, one in enumerate(work.items) if played[one.qid] < players)
@@ -331,6 +343,7 @@ async def _play_here(
             tally=settled.tally,
             listeners=listeners,
             as_sent=True,
+            is_batching=asked.batch,
         )
 
 

@@ -136,6 +136,7 @@ _Key = tuple[str | None, str]
 class EmbeddingJob(RunJob[_Piece, Floats]):
     """Asks for the vectors of questions and frames; a reply is a vector."""
 
+    IS_BATCHED = False
     model: Model
     pieces: Mapping[str, Sequence[_Piece]]
     """The pieces of each question, by qid: its words, then its frames."""

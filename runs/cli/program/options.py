@@ -510,10 +510,17 @@ LEAVE = together(
 """What a judge is allowed to do."""
 
 
+BATCH = flag(
+    "--batch",
+    "Hand calls over in batches: half the price, answers within a day. An interrupt leaves them "
+    "at the provider; the same command reads them.",
+)
+
+
 def paid(retry: str, *beside: Option, plan: Option = PLAN) -> Option:
     """Return the options of every job that pays for calls: pace, repeating, a plan and caps."""
     again = flag("--retry-failed", retry)
-    return together(CONCURRENCY, PATIENCE, again, *beside, plan, NO_PROGRESS, OTLP, CAPS)
+    return together(CONCURRENCY, PATIENCE, again, BATCH, *beside, plan, NO_PROGRESS, OTLP, CAPS)
 
 
 OF_CALLS = frozenset(
@@ -522,6 +529,7 @@ OF_CALLS = frozenset(
         "concurrency",
         "patience_s",
         "retry_failed",
+        "batch",
         "is_quiet",
         "otlp",
         "max_usd",

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import ClassVar
 
+from videoautoarena.memory.records.batches import OpenBatch
 from videoautoarena.memory.records.records import CHARACTERS, Intent, UnansweredTries
 from videoautoarena.memory.store.journal import CallFigures
 from videoautoarena.runs.formats.record_json import keyed
@@ -205,6 +206,17 @@ def in_flight_line(intents: Sequence[Intent]) -> str:
     usd = [intent.usd for intent in intents if intent.usd is not None]
     most = _at_most(sum(usd) if len(usd) == len(intents) else None)
     return f"in flight: {counted(len(intents), 'call')}, {most}"
+
+
+def batch_line(batch: OpenBatch) -> str:
+    """Return a line on a batch of which replies may still come."""
+    how = f"{batch.answered:,} of {batch.calls:,} answered"
+    if batch.state == "intended":
+        how = f"{batch.calls:,} calls, perhaps not taken"
+    return (
+        f"in a batch of {safe(batch.model)}: {how}, {batch.open:,} not read yet, "
+        f"{_at_most(batch.usd)}; repeat its command with --batch"
+    )
 
 
 def _at_most(usd: float | None) -> str:

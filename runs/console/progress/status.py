@@ -14,10 +14,12 @@ from typing import Any, ClassVar
 
 from videoautoarena.agents.limits.caps import SpendCaps
 from videoautoarena.memory.records import records
+from videoautoarena.memory.records.batches import OpenBatch
 from videoautoarena.memory.records.records import DECIDED, TIES, Intent
 from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.console.progress.costs import (
     CallCosts,
+    batch_line,
     in_flight_line,
     possibly_paid_lines,
 )
@@ -115,6 +117,7 @@ class RunStatus:
 
     SHOWN: ClassVar = (
         *("slots", "settled", "decided", "endings", "costs", "lost", "possibly_paid", "in_flight"),
+        "batches",
         *("max_usd", "max_tokens", "models", "seed", "skipped", "quarantine", "damage"),
         *("server_limits", "frames_short", "facts", "waiting", "users", "process", "cluster"),
         *("work", "until", "failed", "next"),
@@ -168,6 +171,12 @@ class RunStatus:
     lost: records.UnansweredTries
     """Possibly paid, in no other figure: `tries` whose process ended before the reply or was
     stopped for too long, and at most how much, in `usd` (None: no price) and `tokens`."""
+    batches: list[OpenBatch]
+    """Batches of calls without a reply so far: `id`, `protocol` (`openai`, `gemini`, `anthropic`),
+    `model`, `endpoint`, `began_at_s` (since 1970), `calls` in all, `state` (`intended`: nobody
+    knows yet whether it was taken, `posted`, `ended`), `server_id` or None, how many were last
+    `answered`, how many are `open`, and the most these cost, in `usd` (None: no price) and
+    `tokens`; no part of `lost`."""
     nodes: KeptMachines | None = None
     """The machines of the cluster that played it last, if any."""
 
@@ -223,6 +232,7 @@ class RunStatus:
             *self.costs.as_lines(),
             *possibly_paid_lines(self.lost, self._left_over),
             *([in_flight_line(self._in_flight)] if self._in_flight else []),
+            *map(batch_line, self.batches),
             *([f"cap on the whole run: {describe_caps(self.caps)}"] if self.caps else []),
             *self._rule(),
             f"seed {self.seed}; models: "
@@ -385,7 +395,8 @@ def status_of(folder: Path) -> RunStatus:
             process=process,
             intents=journal.intents(),
             # Without a process nobody waits for replies any more: what was in flight is lost, too.
-            lost=journal.lost(besides="offline:*", in_flight=process is None),
+            lost=journal.lost(besides="offline:*", in_flight=process is None, in_batches=False),
+            batches=journal.batches.open(),
             nodes=kept_machines(store),
         )
 

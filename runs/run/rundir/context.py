@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import partial
-from typing import Literal, NamedTuple, Protocol, TypeVar
+from typing import Any, Literal, NamedTuple, Protocol, TypeVar
 
 from videoautoarena.agents.calls.ask import Asker, CallEvent
+from videoautoarena.agents.calls.batched import BatchAsker
 from videoautoarena.agents.calls.clients import Load
 from videoautoarena.agents.limits.outages import Outage
 from videoautoarena.agents.prompting.prompts import PromptSet
@@ -140,24 +141,37 @@ def asker_of(
     calling: Calling, budget: Budget, *, pace: CallPacing, hear: Callable[[CallEvent], None]
 ) -> Asker:
     """Return what makes the calls of a process, within its budget."""
-    return Asker(
-        calling.store.journal,
-        calling.load,
-        seed=calling.config.seed,
-        concurrency=pace.concurrency,
-        patience_s=pace.patience_s,
-        on_event=hear,
-        spend_cap=budget.spend_cap,
-        estimates=budget.estimates,
-    )
+    settings = _settings(calling, budget, pace, hear)
+    return Asker(calling.store.journal, calling.load, **settings)
+
+
+def _settings(
+    calling: Calling, budget: Budget, pace: CallPacing, hear: Callable[[CallEvent], None]
+) -> dict[str, Any]:
+    return {
+        "seed": calling.config.seed,
+        "concurrency": pace.concurrency,
+        "patience_s": pace.patience_s,
+        "on_event": hear,
+        "spend_cap": budget.spend_cap,
+        "estimates": budget.estimates,
+    }
 
 
 def draining_asker(
-    calling: Calling, ending: EarlyEnd, *, pace: CallPacing, hear: Callable[[CallEvent], str | None]
+    calling: Calling,
+    ending: EarlyEnd,
+    *,
+    pace: CallPacing,
+    hear: Callable[[CallEvent], str | None],
+    is_batching: bool = False,
+    say: Callable[[str], None] = lambda _line: None,
 ) -> Asker:
     """Return an asker that drains once a model can do no more, and notes why.
 
-    `hear` takes an event, and returns why its model can do no more, if so.
+    `hear` takes an event, and returns why its model can do no more, if so. With `is_batching`
+    calls go out in batches; those that wait in one by now are never sent in any other way. `say`
+    takes lines about batches.
     """
 
     def listen(event: CallEvent) -> None:
@@ -166,7 +180,19 @@ def draining_asker(
             asker.drain()
 
     budget = Budget.of(calling.store, calling.config)
-    asker = asker_of(calling, budget, pace=pace, hear=listen)
+    batches = calling.store.journal.batches
+    asker: Asker
+    if is_batching or batches.keys:
+        asker = BatchAsker(
+            calling.store.journal,
+            calling.load,
+            **_settings(calling, budget, pace, listen),
+            batches=batches,
+            is_batching=is_batching,
+            say=say,
+        )
+    else:
+        asker = asker_of(calling, budget, pace=pace, hear=listen)
     return asker
 
 

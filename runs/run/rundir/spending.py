@@ -142,6 +142,9 @@ class _Timed:
 
     def add(self, call: CallFigures) -> None:
         self.sums.add(call)
+        # How long a batch took says nothing of its model.
+        if call.is_batched:
+            return
         self.seconds += call.latency_s
         if call.is_answered:
             self.waits.append(call.latency_s)

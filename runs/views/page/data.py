@@ -387,7 +387,9 @@ def _run_page(
         )
     )
     sections = [
-        spending_section(report, told["cost_usd_a_battle"]),
+        spending_section(
+            report, told["cost_usd_a_battle"], sum(one.open for one in status.batches)
+        ),
         missing_section(report, told),
         made_section(settings, setup),
     ]

@@ -346,12 +346,17 @@ def spending_table(
     return Table(name, caption, columns, found, (*names, *SPENT, "median_s", "p90_s"))
 
 
-def spending_section(report: Report, each_usd: float | None) -> Section:
-    """Return what a run cost, and how long its answers took; `each_usd` is that of a battle."""
-    average = spoken_table("average", [{"cost": each_usd}], cost="money")
+def spending_section(report: Report, each_usd: float | None, in_batches: int) -> Section:
+    """Return what a run cost, and how long its answers took.
+
+    `each_usd` is that of a battle; so many calls wait `in_batches` for their replies.
+    """
+    row = {"cost": each_usd, "waiting": in_batches}
+    average = spoken_table("average", [row], cost="money", waiting="count")
     note = sentence(
         "An unknown cost is said to be unknown, never {zero}. [A battle cost {cost} on average, "
-        "its video's examining included. ]Tokens of frames are those that the provider counts.",
+        "its video's examining included. ][Batches at a provider still hold {waiting:call}, of "
+        "unknown cost until then. ]Tokens of frames are those that the provider counts.",
         average.quotes(),
         role="page",
         zero=Verbatim("$0"),

@@ -81,6 +81,7 @@ def test_what_the_body_of_a_call_leaves_out_is_nothing() -> None:
         "text_chars": 0,
         "latency_s": 0.0,
         "attempts": (),
+        "batch": None,
     }
 
 

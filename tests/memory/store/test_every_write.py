@@ -30,7 +30,7 @@ FEW = {"append": 2, "restart": 1, "page": 2, "truncate": 1, "sync": 1, "delete":
 """How many of each kind the fast suite is killed at."""
 EVERY = 7
 """The slow suite is killed at one of so many operations; pages and appends come in runs."""
-SIZES = range(80_000, 1_400_000, 88_000)
+SIZES = range(110_000, 1_430_000, 88_000)
 
 
 @pytest.fixture(scope="module")
@@ -150,7 +150,7 @@ def test_without_fsync_a_power_cut_loses_commits_and_no_run(
     assert children.run(script(out, Disk(record=str(record)))) == 0
     ops = recorded(record)
     losses = 0
-    for number in range(1, len(ops) + 1, 59):
+    for number in range(1, len(ops) + 1, 53):
         left = tmp_path / str(number)
         left.mkdir()
         promises = cut_power(ops[:number], left, seed=None)

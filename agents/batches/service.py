@@ -1,0 +1,138 @@
+"""What every provider's batches come down to: one file in, a batch in a list, one result a call."""
+
+from __future__ import annotations
+
+import json
+from abc import ABC, abstractmethod
+from collections.abc import AsyncIterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, ClassVar, Literal, NamedTuple
+
+from videoautoarena.agents.models.registry import Model
+from videoautoarena.agents.transport.exchange import RecordedAnswer
+
+MOST_RESULTS_BYTES = 500_000_000
+"""Most bytes that are read of the results of one batch."""
+UPLOAD_S = 1_800.0
+"""Longest that the upload of one file, or reading one of results, may take."""
+CLOCKS_APART_S = 300.0
+"""How far the clock of a provider may be from ours."""
+
+
+class BatchLimits(NamedTuple):
+    """How much one batch may hold."""
+
+    bytes: int
+    calls: int
+
+
+@dataclass(frozen=True)
+class BatchPosting:
+    """A batch as it is looked for in a provider's list."""
+
+    id: str
+    """Our own."""
+    began_at_s: float
+    """Seconds since 1970, before it was posted."""
+    keys: frozenset[str]
+    """Its calls, each by the key that it was posted under."""
+    known: frozenset[str]
+    """What providers call our other batches."""
+
+
+class FoundBatch(NamedTuple):
+    """What a provider's list says of a batch whose POST was not answered."""
+
+    server_id: str | None
+    """What the provider calls it; None where it is not in the list."""
+    is_sure: bool = True
+    """Whether another reading of the list would say nothing else."""
+
+
+class BatchStanding(NamedTuple):
+    """How far a batch is."""
+
+    is_ended: bool
+    answered: int | None = None
+    """Calls that have ended; None where the provider does not say."""
+    failure: str = ""
+    """Why the whole of it was refused after it had been taken; in the provider's words."""
+    may_pass: bool = False
+    """Whether the same batch may be taken later."""
+    lacking: Literal["missing", "expired", "cancelled"] = "missing"
+    """What became of the calls that have no result, once it has ended."""
+
+
+class BatchResult(NamedTuple):
+    """What came of one call of a batch."""
+
+    key: str
+    end: Literal["answered", "expired", "cancelled"]
+    answer: RecordedAnswer | None = None
+    """What an ordinary call would have been answered, an error included."""
+
+
+class BatchService(ABC):
+    """The batches of one model at its provider; errors are those of its client."""
+
+    LIMITS: ClassVar[BatchLimits]
+
+    def __init__(self, model: Model) -> None:
+        self._model = model
+
+    @abstractmethod
+    def line(self, key: str, body: Sequence[bytes]) -> list[bytes]:
+        """Return a call as a line of the file, in pieces; `body` is what would have been sent."""
+
+    @abstractmethod
+    async def upload(self, batch: str, file: Path) -> str:
+        """Return the provider's name for a file of lines that it has now; nothing is paid yet."""
+
+    @abstractmethod
+    async def post(self, batch: str, uploaded: str, file: Path) -> str:
+        """Have a batch begun that the provider can be asked for by our id; return its own."""
+
+    @abstractmethod
+    async def find(self, posting: BatchPosting) -> FoundBatch:
+        """Return what the provider's list says of a batch."""
+
+    @abstractmethod
+    async def standing(self, server_id: str) -> BatchStanding:
+        """Return how far a batch is."""
+
+    @abstractmethod
+    def results(self, server_id: str) -> AsyncIterator[BatchResult]:
+        """Yield what came of the calls of a batch that has ended, in any order."""
+
+    @abstractmethod
+    async def cancel(self, server_id: str) -> None:
+        """Have no further call of a batch begun."""
+
+    @abstractmethod
+    async def aclose(self) -> None:
+        """Close its connections."""
+
+
+def lacking_of(state: str) -> Literal["missing", "expired", "cancelled"]:
+    """Return what became of calls that a batch in this state has no result of."""
+    match state.lower():
+        case "expired":
+            return "expired"
+        case "cancelled":
+            return "cancelled"
+    return "missing"
+
+
+def read_line(line: str | bytes) -> Mapping[str, Any] | None:
+    """Return a line of results; None for one that is no JSON object."""
+    try:
+        found = json.loads(line)
+    except (ValueError, RecursionError):
+        return None
+    return found if isinstance(found, Mapping) else None
+
+
+def as_answer(status: int, body: object) -> RecordedAnswer:
+    """Return what a provider put into a line as the answer to a call."""
+    return RecordedAnswer(status, json.dumps(body).encode())
