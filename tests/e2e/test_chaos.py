@@ -182,9 +182,9 @@ def key(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_chaos_and_kills_change_no_battle(
     terminal: Terminal, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    draw_folder(tmp_path / "videos", 24, seconds=2.0)
-    trial = Trial(tmp_path, clips=24, rounds=3, timeout_s=2.0, latency_s=("0.5", "1.3"))
-    calm, told = run_through(trial, terminal, crowd=48)
+    draw_folder(tmp_path / "videos", 12, seconds=2.0)
+    trial = Trial(tmp_path, clips=12, rounds=3, timeout_s=2.0, latency_s=("0.5", "1.3"))
+    calm, told = run_through(trial, terminal, crowd=24)
     out = tmp_path / "killed"
     log = Log(tmp_path / "killed.log")
     # What a life is worth is decided by when it ends, not by how many calls are under way.

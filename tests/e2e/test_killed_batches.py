@@ -3,7 +3,10 @@ from __future__ import annotations
 import os
 import signal
 import threading
+from collections.abc import Sequence
+from itertools import product
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -16,6 +19,19 @@ CALLS = 6
 REQUESTS = range(1, 9)
 """Upload, POST, looks and results of a whole round; a number behind the last kills nobody."""
 COMMITS = range(1, 8)
+MOMENTS = ("unheard", "heard", "done")
+ONE_OF = 1 if "WHOLE_TABLE" in os.environ else 3
+"""Of so many protocols one is killed at each moment; `make bench-kills` has them all."""
+
+
+def spread(*ways: Sequence[Any]) -> list[tuple[Any, ...]]:
+    """Return the places to kill at, each of them with some protocol."""
+    numbered = [tuple(enumerate(way)) for way in (PROTOCOLS, *ways)]
+    return [
+        tuple(value for _, value in places)
+        for places in product(*numbered)
+        if sum(index for index, _ in places) % ONE_OF == 0
+    ]
 
 
 class Kill:
@@ -68,9 +84,7 @@ def assert_nothing_is_paid_twice(path: Path, book: BatchBook) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("moment", ["unheard", "heard", "done"])
-@pytest.mark.parametrize("number", REQUESTS)
-@pytest.mark.parametrize("protocol", PROTOCOLS)
+@pytest.mark.parametrize(("protocol", "number", "moment"), spread(REQUESTS, MOMENTS))
 def test_a_kill_at_any_request_or_look_has_nothing_answered_twice(
     tmp_path: Path, protocol: str, number: int, moment: str
 ) -> None:
@@ -91,9 +105,7 @@ def test_a_kill_at_any_request_or_look_has_nothing_answered_twice(
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("before", [True, False])
-@pytest.mark.parametrize("commit", COMMITS)
-@pytest.mark.parametrize("protocol", PROTOCOLS)
+@pytest.mark.parametrize(("protocol", "commit", "before"), spread(COMMITS, (True, False)))
 def test_a_kill_at_any_commit_has_nothing_answered_twice(
     tmp_path: Path, protocol: str, commit: int, before: bool
 ) -> None:
