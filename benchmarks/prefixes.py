@@ -58,7 +58,7 @@ class CachedServer(NamedTuple):
 
 _GPT = Price(input_usd=2.5, cached_usd=0.25, output_usd=10)
 _CLAUDE = Price(input_usd=3, cached_usd=0.3, written_usd=3.75, output_usd=15)
-_CLAUDES = ("claude-sonnet-4-5", "claude-sonnet-4-6", "claude-opus-4-5", "claude-haiku-4-5")
+_CLAUDES = ("claude-sonnet-4-6", "claude-opus-4-6", "claude-opus-4-7", "claude-haiku-4-5")
 SERVERS = {
     "GPT-5.5": CachedServer(OPENAI, "beginnings", ("gpt-5.5", "gpt-4o", "gpt-4.1", "gpt-5"), _GPT),
     "GPT-5.6": CachedServer(
