@@ -21,7 +21,7 @@ from langchain_core.messages import AIMessage
 from tests.support import wire
 from tests.support.asking import Pages, Status, frames_of, load_bytes, request_of
 from tests.support.loopback import serving
-from tests.support.prompt_caches import openai_at
+from tests.support.prompt_caches import provider_at
 from tests.support.virtual import run_virtual
 from videoautoarena.agents.calls.ask import Asker
 from videoautoarena.agents.calls.clients import OutgoingCall, ReceivedReply
@@ -32,6 +32,7 @@ from videoautoarena.agents.limits.prefixes import LEAST_TOKENS, LIFE_S, CachePre
 from videoautoarena.agents.models.registry import Model, parse_model
 from videoautoarena.agents.prompting.contracts import JudgeReply
 from videoautoarena.agents.prompting.layout import Request
+from videoautoarena.agents.providers.openai import OPENAI
 from videoautoarena.memory.records.errors import ProviderFailed
 from videoautoarena.memory.records.records import CallLimits, Price, Usage
 
@@ -480,7 +481,7 @@ def test_over_http_the_first_piece_of_a_reply_lets_the_others_go(tmp_path: Path)
         finally:
             await asker.aclose()
 
-    with serving(tmp_path / "log", script=script) as server, openai_at(server.gemini_url):
+    with serving(tmp_path / "log", script=script) as server, provider_at(OPENAI, server.gemini_url):
         asyncio.run(live())
     assert were_there == [True]
 

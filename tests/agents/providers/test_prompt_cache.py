@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from functools import partial
 from typing import Any, get_args
 
 import pytest
@@ -11,11 +12,14 @@ import pytest
 from tests.support.asking import frames_of, run
 from tests.support.bodies import Book, Kept, keeping
 from tests.support.film import PROVIDERS, Film, images_of, model_at, send
+from tests.support.prompt_caches import PromptCache, serving_as
 from tests.support.titles import cue, titled
-from videoautoarena.agents.calls.clients import ChatClient
+from videoautoarena.agents.calls.clients import ChatClient, ReceivedReply
+from videoautoarena.agents.limits.prices import cost_of
 from videoautoarena.agents.models.registry import parse_model
+from videoautoarena.agents.providers.catalogue import BUILT_IN
 from videoautoarena.memory.records.errors import BadInput
-from videoautoarena.memory.records.records import Role, VideoFrames
+from videoautoarena.memory.records.records import Price, Role, VideoFrames
 
 MARK = {"mode": "explicit"}
 SHARING = tuple(role for role in get_args(Role) if role != "contestant")
@@ -149,3 +153,59 @@ def test_a_call_without_frames_says_nothing_of_caches() -> None:
     assert model.cache_breakpoint
     assert model.maker.cache_options(model, None) == {}
     assert model.maker.cache_options(model, frames_of(0)) == {}
+
+
+CLAUDES = {
+    "anthropic": "anthropic:claude-haiku-4-5",
+    "openrouter": "openrouter:anthropic/claude-haiku-4.5",
+}
+CLAUDE_PRICE = Price(input_usd=2, cached_usd=0.2, output_usd=10)
+"""What is written costs 1.25 times as much as other input, since nothing else is said of it."""
+
+
+def replies_of_claude(
+    name: str, times_s: Iterable[float] = (0.0, 0.0), **settings: Any
+) -> list[ReceivedReply]:
+    """Return the replies to calls about the same frames at these times, at the model's home."""
+    film = Film(count=8)
+    cache = PromptCache("cache_control", 350)
+
+    async def call() -> list[ReceivedReply]:
+        model = parse_model(CLAUDES[name], settings)
+        client = ChatClient(model, film.load)
+        replies = []
+        for role, time_s in zip(SHARING, times_s, strict=False):
+            cache.clock = partial(float, time_s)
+            replies.append(await send(client, film.frames, text=f"You are the {role}.", role=role))
+        await client.aclose()
+        return replies
+
+    with serving_as(BUILT_IN[name], cache):
+        return run(call())
+
+
+@pytest.mark.parametrize("name", CLAUDES)
+def test_claude_writes_frames_once_and_reads_them_once_and_each_is_priced_so(name: str) -> None:
+    wrote, read = (one.usage for one in replies_of_claude(name))
+    kept = wrote.written_tokens or 0
+    assert kept >= 7 * 350
+    assert (wrote.cached_tokens, read.cached_tokens, read.written_tokens) == (0, kept, 0)
+    model = parse_model(CLAUDES[name], {"price": CLAUDE_PRICE})
+    for usage, share in ((wrote, 1.25), (read, 0.1)):
+        # What is written and read counts as input here, whatever an API counts.
+        rest = (usage.input_tokens or 0) - kept
+        assert 0 < rest < 800
+        due = (rest + share * kept) * 2 + (usage.output_tokens or 0) * 10
+        assert cost_of(model, usage).usd == pytest.approx(due / 1e6, rel=1e-12)
+
+
+@pytest.mark.parametrize("name", CLAUDES)
+def test_claude_keeps_nothing_without_the_mark(name: str) -> None:
+    replies = replies_of_claude(name, cache_breakpoint=False)
+    said = [(one.usage.cached_tokens, one.usage.written_tokens) for one in replies]
+    assert said == [(0, 0), (0, 0)]
+
+
+def test_claude_writes_frames_anew_once_nobody_has_read_them_for_five_minutes() -> None:
+    replies = replies_of_claude("anthropic", (0.0, 299.0, 598.0, 898.0))
+    assert [bool(one.usage.cached_tokens) for one in replies] == [False, True, True, False]
