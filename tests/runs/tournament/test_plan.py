@@ -196,6 +196,21 @@ def test_where_nothing_is_measured_frames_come_from_the_cache_of_a_model(tmp_pat
     assert small.usd == pytest.approx((small.input_tokens + small.output_tokens * 10) / 1e6)
 
 
+@pytest.mark.parametrize(
+    "model",
+    ["bedrock:amazon.nova-pro-v1:0", 'anthropic:claude-sonnet-4-5"\ncache_breakpoint = false #'],
+)
+def test_no_cache_is_counted_on_that_is_sent_no_mark(tmp_path: Path, model: str) -> None:
+    file = arena(tmp_path)
+    text = file.read_text().replace("output_usd", "cached_usd = 0.1, output_usd")
+    text = text.replace('base_url = "http://127.0.0.1:9/v1"\n', "").replace("openai:e", model)
+    file.write_text(text.replace("frame_tokens = 100", "frame_tokens = 200"))
+    flags = RunRequest(models=("a", "b", "c"), examiner="e", config=file)
+    plan = plan_of(resolve(flags).config, RemainingWork(first=3, later=6, videos=1, rounds=3))
+    (judge,) = (line for line in plan.lines if line.role == "judge")
+    assert judge.usd == pytest.approx((judge.input_tokens + judge.output_tokens * 10) / 1e6)
+
+
 def test_a_cap_is_said_with_what_happens_there(config: RunConfig) -> None:
     plan = plan_of(config, RemainingWork(first=3, later=6, videos=1, spent_usd=0.1))
     shown = " ".join(as_lines(plan, 200))
