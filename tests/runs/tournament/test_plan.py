@@ -243,6 +243,16 @@ def test_what_an_answer_takes_is_a_table_of_videos_and_battles(config: RunConfig
     assert plan.to_json()["sizes"][0]["battles"] == 108
 
 
+@pytest.mark.parametrize("columns", [36, 48, 60, 80])
+def test_a_narrow_terminal_cuts_no_figure_of_an_answer(config: RunConfig, columns: int) -> None:
+    plan = plan_of(config, RemainingWork(first=3, later=6, videos=1), sized=True)
+    lines = as_lines(plan, columns)
+    head = next(k for k, line in enumerate(lines) if line.startswith("What an answer"))
+    assert any("$" in line for line in lines[head:])
+    assert max(map(len, lines)) <= columns
+    assert not any("…" in line for line in lines[head:])
+
+
 @pytest.mark.parametrize("columns", [80, 120])
 def test_a_plan_fits_the_terminal_whatever_models_are_called(tmp_path: Path, columns: int) -> None:
     names = ("b", "e", "a-model-of-my-own-with-a-name-that-never-ends" * 2)
