@@ -753,7 +753,9 @@ _NO_THINKING = frozenset({"none", "off", "minimal", "disabled", "0", "false"})
 
 
 def thinks(model: Model, role: Role) -> bool:
-    """Return whether a model's parameters ask it to think before it replies."""
+    """Return whether a model thinks before it replies, since it is asked to or does so unasked."""
+    if model.maker.thought_tokens(model):
+        return True
     asked = model.sampling(role)
     for table in (asked, extra_body(asked)):
         for name in _THINKING & table.keys():

@@ -64,6 +64,7 @@ def test_an_audit_holds_trials_first_and_returns_what_the_command_prints(out: Pa
     assert len(tried) > len(plain)
     # Held before, they cost nothing again.
     assert va.audit.plan(run, trials=["attack"], cases=2).most_calls == 0
+    assert va.audit.plan(run, trials="attack", cases=2).most_calls == 0
     with pytest.raises(va.BadInput, match="'nix' is not a kind of trial"):
         va.audit(out, trials=["nix"])  # type: ignore[list-item]
     with pytest.raises(va.BadInput, match="nothing to plan"):

@@ -196,6 +196,32 @@ def test_where_nothing_is_measured_frames_come_from_the_cache_of_a_model(tmp_pat
     assert small.usd == pytest.approx((small.input_tokens + small.output_tokens * 10) / 1e6)
 
 
+def test_a_model_that_thinks_unasked_is_expected_to_write_as_much(tmp_path: Path) -> None:
+    work = RemainingWork(first=3, later=6, videos=1, rounds=3)
+    written = {}
+    for name, thinking in (
+        ("anthropic:claude-sonnet-5", ""),
+        ("anthropic:claude-sonnet-5", 'thinking = { type = "disabled" }, '),
+        ("bedrock:anthropic.claude-sonnet-4-5", ""),
+        (
+            "bedrock:anthropic.claude-sonnet-4-5",
+            "additional_model_request_fields = { thinking = "
+            '{ type = "enabled", budget_tokens = 2000 } }, ',
+        ),
+    ):
+        file = arena(tmp_path)
+        before, head, table = file.read_text().partition("[models.e]")
+        table = table.replace('base_url = "http://127.0.0.1:9/v1"\n', "")
+        table = table.replace("{ max_tokens = 1000", f"{{ {thinking}max_tokens = 9000")
+        file.write_text(before + head + table.replace("openai:e", name))
+        flags = RunRequest(models=("a", "b", "c"), examiner="e", config=file)
+        lines = plan_of(resolve(flags).config, work).lines
+        (written[name, thinking],) = (
+            round(line.output_tokens / line.calls) for line in lines if line.role == "judge"
+        )
+    assert list(written.values()) == [5_000, 1_000, 1_000, 5_000]
+
+
 @pytest.mark.parametrize(
     "model",
     ["bedrock:amazon.nova-pro-v1:0", 'anthropic:claude-sonnet-4-5"\ncache_breakpoint = false #'],
