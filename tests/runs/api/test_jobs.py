@@ -305,3 +305,10 @@ def test_a_run_of_voids_and_one_whose_server_is_gone_are_no_success(
     with pytest.raises(va.Unfinished, match="could not be reached") as lost:
         va.simulate(ground / "videos", **gone)
     assert lost.value.kind == "unreachable"
+
+
+@pytest.mark.parametrize("name", ["max_usd", "max_tokens", "concurrency", "patience_s", "sample"])
+def test_a_word_where_a_number_belongs_is_told_in_one_line(out: Path, name: str) -> None:
+    how: Any = {name: "5"}
+    with pytest.raises(va.BadInput, match="number"):
+        va.tag.plan(out, **how)
