@@ -170,13 +170,13 @@ def played(way: Way, clips: Path, folder: Path, *, rounds: int, latency_s: float
         "rounds": rounds,
         "config": _config(folder / "arena.toml", way),
     }
-    is_cached = "videoautoarena.agents.limits.prefixes.is_cached"
+    is_cached = "videoautoarena.agents.limits.prefixes.caching_of"
     began_s = time.perf_counter()
     with serving_as(server.provider, cache), watching() as waits:
         if way.has_leader:
             finished = play(clips, folder / "out", **flags)
         else:
-            with patch(is_cached, lambda _model, _frames: False):
+            with patch(is_cached, lambda _model, _frames: "none"):
                 finished = play(clips, folder / "out", **flags)
     wall_s = time.perf_counter() - began_s
     if finished.voids:

@@ -17,12 +17,14 @@ from dataclasses import dataclass, field
 from weakref import WeakValueDictionary
 
 from videoautoarena.agents.limits.estimates import frame_tokens
+from videoautoarena.agents.limits.prices import is_own
 from videoautoarena.agents.limits.server_limits import ServerLimits
 from videoautoarena.agents.models.registry import Model
 from videoautoarena.agents.prompting.contracts import SYSTEM, Reply
 from videoautoarena.agents.prompting.layout import Request, fragment
+from videoautoarena.agents.providers.base import Caching
 from videoautoarena.memory.records.digests import digest
-from videoautoarena.memory.records.records import SystemRole, VideoFrames
+from videoautoarena.memory.records.records import Price, SystemRole
 
 LIFE_S = 300.0
 """How long a prefix stays in a cache after its last use: five minutes at Anthropic, five to ten of
@@ -105,7 +107,7 @@ class CachePrefixes:
     def of(self, model: Model, request: Request, limits: ServerLimits) -> CachePrefix | None:
         """Return the prefix of a call; None if no cache would keep it."""
         frames = request.frames
-        if frames is None or not is_cached(model, frames):
+        if frames is None or caching_of(model, len(frames.frames)) == "none":
             return None
         # Providers put a schema before the system text; one JSON object of any shape has none.
         has_schema = limits.reply_format(model) == "json_schema"
@@ -117,17 +119,30 @@ class CachePrefixes:
         return found
 
 
-def is_cached(model: Model, frames: VideoFrames) -> bool:
-    """Return whether calls of a model about these frames can read what one of them has written."""
+def caching_of(model: Model, frames: float) -> Caching:
+    """Return how calls of a model about the same frames find what one of them has written.
+
+    `frames` is how many they carry.
+    """
     maker = model.maker
     # A server that lets in anybody charges nothing for what it reads twice.
     is_charged = bool(maker.key_names) or maker.auth == "own"
-    # Behind another address stands any server, which may cache or not.
+    # Behind another address stands any server, which may cache or not, unless its user says so.
     is_home = model.url.rstrip("/") == maker.home or maker.is_home(model.url)
-    if maker.caching == "none" or not (is_charged and is_home):
-        return False
-    if maker.needs_breakpoint(model) and not model.cache_breakpoint:
-        return False
+    if maker.caching == "none" or not ((is_charged and is_home) or _says_so(model.price)):
+        return "none"
+    needs_mark = maker.caching == "marks" or maker.needs_breakpoint(model)
+    if needs_mark and not model.cache_breakpoint:
+        return "none"
     # Four characters a token is the usual rule for English.
-    tokens = len(SYSTEM) / 4 + len(frames.frames) * frame_tokens(model).expected
-    return tokens >= LEAST_TOKENS
+    tokens = len(SYSTEM) / 4 + frames * frame_tokens(model).expected
+    if tokens < LEAST_TOKENS:
+        return "none"
+    return "marks" if model.cache_breakpoint else "implicit"
+
+
+def _says_so(price: Price | None) -> bool:
+    """Return whether a user's own price says that what a cache has costs less."""
+    if price is None or price.cached_usd is None or not is_own(price):
+        return False
+    return price.cached_usd < price.input_usd

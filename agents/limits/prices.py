@@ -99,7 +99,7 @@ def cost_of(
 
 
 class TokenRates(NamedTuple):
-    """Dollars a token, by how a call took it."""
+    """What tokens cost, by how a call took them."""
 
     fresh_usd: float
     """Input that came from no cache and went into none."""
@@ -117,13 +117,20 @@ def rates_of(model: Model, usage: Usage) -> TokenRates | None:
     price = price_of(model)
     if price is None:
         return None
-    cached_usd = price.input_usd if price.cached_usd is None else price.cached_usd
-    written_usd = price.input_usd if price.written_usd is None else price.written_usd
-    rates = (price.input_usd, cached_usd, written_usd, price.output_usd)
-    least = _by(price, usage)
+    share = model.maker.written_share
+    rates = _rates_at(price, share)
+    least = _by(price, usage, share)
     costs = _priced(model, price, usage).usd
     above = costs / least if costs is not None and least else 1.0
     return TokenRates(*(rate * above / _MILLION for rate in rates))
+
+
+def _rates_at(price: Price, written_share: float) -> TokenRates:
+    """Return a price as dollars a million tokens, those of a cache too where it says none."""
+    cached_usd = price.input_usd if price.cached_usd is None else price.cached_usd
+    at_most = written_share * price.input_usd
+    written_usd = at_most if price.written_usd is None else price.written_usd
+    return TokenRates(price.input_usd, cached_usd, written_usd, price.output_usd)
 
 
 def _priced(model: Model, price: Price | None, usage: Usage) -> CallCost:
@@ -155,18 +162,16 @@ def is_own(price: Price | None) -> bool:
     return price is not None and not price.source.startswith(TABLE)
 
 
-def _by(price: Price, usage: Usage, written_share: float = 1.0) -> float:
+def _by(price: Price, usage: Usage, written_share: float) -> float:
     """Return what a call costs at one price; cached and written tokens are part of the input."""
     total = usage.input_tokens or 0
     cached = min(usage.cached_tokens or 0, total)
     # Servers may state more of either than there was input, and no cost is negative.
     written = min(usage.written_tokens or 0, total - cached)
-    cached_usd = price.input_usd if price.cached_usd is None else price.cached_usd
-    at_most = written_share * price.input_usd
-    written_usd = at_most if price.written_usd is None else price.written_usd
+    rates = _rates_at(price, written_share)
     # What a model thought is part of its output already.
-    sums = (total - cached - written) * price.input_usd + cached * cached_usd
-    sums += written * written_usd + (usage.output_tokens or 0) * price.output_usd
+    sums = (total - cached - written) * rates.fresh_usd + cached * rates.cached_usd
+    sums += written * rates.written_usd + (usage.output_tokens or 0) * rates.output_usd
     return sums / _MILLION
 
 

@@ -30,7 +30,7 @@ from videoautoarena.agents.providers.catalogue import (
     find_provider,
     provider_names,
 )
-from videoautoarena.agents.providers.declared import Declaration
+from videoautoarena.agents.providers.declared import Declaration, DeclaredProvider
 from videoautoarena.agents.providers.embeddings import embedding_provider, sees_images
 from videoautoarena.agents.transport.redaction import know_keys, redacted
 from videoautoarena.agents.transport.transport import check_proxies
@@ -285,13 +285,23 @@ def check_keys(models: Iterable[Model]) -> None:
 
 
 def lacks_of_keys(models: Iterable[Model]) -> tuple[str, ...]:
-    """Return a sentence on each model that lacks the key it needs; no class is imported."""
+    """Return a sentence on each model that lacks its key or an address; no class is imported."""
     lacks = list[str | None]()
     for model in models:
         found = model.retrieval
         scouts = (found.embedder, found.captioner) if found is not None else ()
-        lacks += [_lack_of_key(one) for one in (model, *scouts) if one is not None]
+        lacks += [_lack_of(one) for one in (model, *scouts) if one is not None]
     return tuple(dict.fromkeys(lack for lack in lacks if lack is not None))
+
+
+def _lack_of(model: Model) -> str | None:
+    # A class is asked what it lacks by what builds it alone, which takes its import.
+    if not isinstance(model.maker, DeclaredProvider):
+        try:
+            model.maker.check(model)
+        except BadInput as lack:
+            return str(lack)
+    return _lack_of_key(model)
 
 
 def _lack_of_key(model: Model) -> str | None:

@@ -231,6 +231,10 @@ class Provider:
             chosen["detail"] = model.detail
         return chosen
 
+    def thought_tokens(self, model: ModelSettings) -> int:  # noqa: ARG002
+        """Return how many tokens it may think beside an answer; 0 where that is unknown."""
+        return 0
+
     def keyed(self, model: ModelSettings, role: Role) -> dict[str, Any]:
         """Return the part of `sampling` that is keyed; the rest never makes a call new."""
         return self.sampling(model, role)

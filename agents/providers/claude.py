@@ -112,8 +112,11 @@ class _LangChainClass(DeclaredProvider):
     def sampling(self, model: ModelSettings, role: Role) -> dict[str, Any]:
         chosen = dict(model.parameters)
         most = CONTESTANT_TOKENS if role == "contestant" else REFEREE_TOKENS
-        chosen.setdefault("max_tokens", most + thinking_tokens(model.name, chosen))
+        chosen.setdefault("max_tokens", most + self.thought_tokens(model))
         return chosen
+
+    def thought_tokens(self, model: ModelSettings) -> int:
+        return thinking_tokens(model.name, model.parameters)
 
     def options(self, model: ModelSettings, role: Role, *, key: str) -> dict[str, Any]:
         """Return the limit of tokens, and headers with the journal key where they can be sent."""

@@ -169,7 +169,7 @@ TABLE: tuple[Provider, ...] = (
         key_names=("OPENROUTER_API_KEY",),
         key_look=r"\bsk-or-[\w*.\-]{4,}",
         thinking="{ extra_body = { reasoning = { max_tokens = 4000 } } }",
-        caching="marks",
+        caching="implicit",
         written_share=1.25,
         price_list="openrouter",
     ),

@@ -46,7 +46,7 @@ SHEETS = (".csv", ".tsv", ".jsonl", ".parquet")
 def audit(
     run: Run | PathLike,
     *,
-    trials: Sequence[TrialKind] | Literal["all"] = (),
+    trials: Sequence[TrialKind] | TrialKind | Literal["all"] = (),
     judge: ModelLike | Sequence[ModelLike] = (),
     cases: int | None = 100,
     allow_offline_judge: bool = False,
@@ -77,7 +77,8 @@ def audit(
     from videoautoarena.runs.analysis.trials.trial import Leave
 
     out = folder_of(run)
-    wanted = KINDS if trials == "all" else trials
+    named = (trials,) if isinstance(trials, str) else trials
+    wanted = KINDS if named == ("all",) else named
     if strange := sorted(set(wanted).difference(KINDS)):
         raise WrongArgument(
             f"{strange[0]!r} is not a kind of trial; choose from {', '.join(KINDS)}"

@@ -196,7 +196,7 @@ def ordered(kind: Callable[..., Order], how: Mapping[str, Any], **own: Any) -> O
     for name, least in _LEAST.items():
         at_least(name, given.get(name), least)
     caps = SpendCaps(given.pop("max_usd", None), given.pop("max_tokens", None))
-    if any(cap is not None and not cap > 0 for cap in caps):
+    if any(cap is not None and not (_is_number(cap) and cap > 0) for cap in caps):
         raise WrongArgument("a cap is a number above 0; infinity lifts one")
     for name in ("config", "videos", "prompts"):
         if given.get(name) is not None:
@@ -206,9 +206,13 @@ def ordered(kind: Callable[..., Order], how: Mapping[str, Any], **own: Any) -> O
     return kind(**given, caps=caps)
 
 
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
 def at_least(name: str, value: float | None, least: int) -> None:
-    """Raise WrongArgument for a number below the least; None is none."""
-    if value is not None and not value >= least:
+    """Raise WrongArgument for a number below the least, or for what is none; None is left alone."""
+    if value is not None and not (_is_number(value) and value >= least):
         raise WrongArgument(f"{name} is {value!a}; give a number from {least}")
 
 

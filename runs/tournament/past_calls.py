@@ -47,7 +47,8 @@ _DRAWS = frozenset(
 """Parameters that make no reply much longer or shorter."""
 _DIGITS = 12
 _AT_ONCE = 256
-_MOST = 1e18
+_MOST = 1e30
+"""More than any sum: squares of the most tokens that a server may state come to 1e18 a call."""
 
 
 class CallKind(NamedTuple):
@@ -61,7 +62,7 @@ class CallKind(NamedTuple):
     frames: int
     """About how many frames a call carries at most; fewer of a video that has no more."""
     settings: str
-    """Digest of what else decides how many tokens it takes: size of frames, limits, thinking."""
+    """Digest of what else decides what tokens it takes: size of frames, limits, thinking, cache."""
 
 
 def kind_of(config: RunConfig, model: Model, role: Role, frames: float) -> CallKind:
@@ -69,7 +70,9 @@ def kind_of(config: RunConfig, model: Model, role: Role, frames: float) -> CallK
     steps = round(2 * math.log2(frames)) if frames >= 1 else None
     drawn = {name: value for name, value in model.sampling(role).items() if name not in _DRAWS}
     size = config.sampling.size_px if frames >= 1 else None
-    settings = digest(repr((size, model.detail, sorted(drawn.items()))))[:_DIGITS]
+    # Where nothing is kept in a cache, the same tokens are taken in another way.
+    looks = (size, model.detail, model.cache_breakpoint)
+    settings = digest(repr((*looks, sorted(drawn.items()))))[:_DIGITS]
     about = 0 if steps is None else round(2 ** (steps / 2))
     return CallKind(model.resolved, model.endpoint, role, about, settings)
 

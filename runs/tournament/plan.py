@@ -24,6 +24,7 @@ from videoautoarena.agents.limits.estimates import (
     frame_tokens,
     output_limit,
 )
+from videoautoarena.agents.limits.prefixes import LEAST_TOKENS, LIFE_S, caching_of
 from videoautoarena.agents.limits.prices import most_usd, price_of, rates_of
 from videoautoarena.agents.models.registry import Model
 from videoautoarena.agents.prompting.contracts import SYSTEM
@@ -73,10 +74,6 @@ SAMPLE = 2_000
 """How many of the latest calls are measured."""
 THOUGHT = 5
 """Times as many tokens as it says a model is expected to take that is asked to think."""
-CACHED_S = 300.0
-"""Seconds after which a cache has forgotten what no call has read."""
-LEAST_CACHED = 1_024
-"""Tokens that a beginning must have to be kept in a cache."""
 ANSWER_VIDEOS = (12, 30, 60, 200)
 """Numbers of videos for which a plan says what a run over them takes."""
 CONCURRENCY = 16
@@ -699,8 +696,8 @@ def prefix_reads(
         calls[line.alias, frames_of(config, line.alias, line.role)] += line.calls  # type: ignore[assignment]
     found = {}
     for (alias, frames), count in calls.items():
-        caching = config.model_of(alias).maker.caching
-        read = prefix_read(caching, count / videos, busy_s=busy_s) if frames else None
+        caching = caching_of(config.model_of(alias), frames)
+        read = prefix_read(caching, count / videos, busy_s=busy_s)
         if read is not None:
             found[alias, frames] = read
     return found
@@ -710,7 +707,7 @@ def prefix_read(caching: Caching, each: float, *, busy_s: float) -> PrefixRead |
     """Return the same of one beginning that `each` calls share; None if none finds it."""
     if caching == "none" or each <= 1:
         return None
-    forgotten = math.exp(-CACHED_S * each / busy_s) if busy_s else 0.0
+    forgotten = math.exp(-LIFE_S * each / busy_s) if busy_s else 0.0
     read = (each - 1) * (1 - forgotten) / each
     return PrefixRead(read, 1 - read if caching == "marks" else 0.0)
 
@@ -756,7 +753,9 @@ _NO_THINKING = frozenset({"none", "off", "minimal", "disabled", "0", "false"})
 
 
 def thinks(model: Model, role: Role) -> bool:
-    """Return whether a model's parameters ask it to think before it replies."""
+    """Return whether a model thinks before it replies, since it is asked to or does so unasked."""
+    if model.maker.thought_tokens(model):
+        return True
     asked = model.sampling(role)
     for table in (asked, extra_body(asked)):
         for name in _THINKING & table.keys():
@@ -775,7 +774,7 @@ def stated_usage(
 
     `beginning` is how many of those in a cache may have, and `reads` how often it has them.
     """
-    kept = beginning if reads is not None and beginning >= LEAST_CACHED else 0.0
+    kept = beginning if reads is not None and beginning >= LEAST_TOKENS else 0.0
     cached, put = (0.0, 0.0) if reads is None else (kept * reads.read, kept * reads.written)
     return np.array([read - cached - put, cached, put, written, usual_seconds(read, written)])
 
@@ -845,7 +844,7 @@ def _notes(
         f"{rates.refused:.0%} of evolved questions are refused{anew}"
     )
     guessed = [line for line in lines if line.basis == "guess" and not line.is_offline]
-    if any(config.model_of(line.alias).maker.caching != "none" for line in guessed):
+    if any(_caching(config, line) != "none" for line in guessed):
         yield (
             "where nothing is measured, frames that a model was shown less than five minutes "
             "before come from its cache"
@@ -857,6 +856,10 @@ def _notes(
         )
     if past.damage:
         yield past.damage
+
+
+def _caching(config: RunConfig, line: Line) -> Caching:
+    return caching_of(config.model_of(line.alias), frames_of(config, line.alias, line.role))
 
 
 def billed_tokens(lines: Sequence[Line]) -> tuple[float, float] | tuple[None, None]:

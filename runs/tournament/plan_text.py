@@ -54,6 +54,10 @@ _HEADS = ("role", "calls", "tokens in", "out", "expected", "90 % bound", "by")
 _WORDS = frozenset({"role", "by"})
 _DETAILS = frozenset({"tokens in", "out"})
 """Columns that a narrow terminal does without."""
+_SIZE_HEADS = ("videos", "battles", "told apart", "expected", "90 % bound", "time", "90 % bound")
+_SPARED = (1, -1, -1, 1)
+"""Places of columns that a narrow terminal does without, one after the other: battles, the bound
+of time, time, and which models are told apart."""
 
 
 def plan_view(plan: Plan, today: date | None = None) -> RenderableType:
@@ -70,7 +74,7 @@ def plan_view(plan: Plan, today: date | None = None) -> RenderableType:
     if plan.lines:
         parts += [LinesView(plan.lines)]
     if plan.sizes:
-        parts += [Text("What an answer takes with these models:"), sizes_view(plan.sizes)]
+        parts += [Text("What an answer takes with these models:"), SizesView(plan.sizes)]
     notes = [
         *cap_notice(plan, SpendCaps(usd=plan.caps.usd), SpendCaps(usd=plan.spent_usd)),
         *_worth(plan),
@@ -222,24 +226,36 @@ class LineTotal(LineCosts):
         self.caps = NO_CAPS
 
 
-def sizes_view(sizes: Iterable[AnswerSize]) -> RenderableType:
-    """Return what runs of several sizes take: videos and battles to dollars and hours."""
-    grid = Table(box=SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
-    heads = ("videos", "battles", "told apart", "expected", "90 % bound", "time", "90 % bound")
-    for head in heads:
-        grid.add_column(head, justify="right", no_wrap=True)
-    for one in sizes:
-        gap = "-" if one.separable_gap is None else f"{one.separable_gap} points"
-        grid.add_row(
-            f"{one.videos:,}",
-            f"{one.battles:,}",
-            gap,
-            dollars(one.expected_usd),
-            dollars(one.bound90_usd),
-            roughly(one.duration_s),
-            roughly(one.duration_bound90_s),
-        )
-    return grid
+class SizesView:
+    """What runs of several sizes take: videos and battles to dollars and hours."""
+
+    def __init__(self, sizes: Sequence[AnswerSize]) -> None:
+        self._sizes = sizes
+
+    def __rich_console__(
+        self, console: Console, options: ConsoleOptions
+    ) -> Iterator[RenderableType]:
+        """Yield a table; a narrow terminal does without the columns that say least."""
+        del console
+        columns = list(zip(_SIZE_HEADS, *map(_size_cells, self._sizes), strict=True))
+        # A blank behind each cell and one between two.
+        for place in _SPARED:
+            if sum(max(map(len, column)) + 2 for column in columns) - 1 <= options.max_width:
+                break
+            columns.pop(place)
+        grid = Table(box=SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
+        for head, *_ in columns:
+            grid.add_column(head, justify="right", no_wrap=True)
+        for row in zip(*(cells for _, *cells in columns), strict=True):
+            grid.add_row(*row)
+        yield grid
+
+
+def _size_cells(one: AnswerSize) -> Iterator[str]:
+    yield from (f"{one.videos:,}", f"{one.battles:,}")
+    yield "-" if one.separable_gap is None else f"{one.separable_gap} points"
+    yield from (dollars(one.expected_usd), dollars(one.bound90_usd))
+    yield from (roughly(one.duration_s), roughly(one.duration_bound90_s))
 
 
 def _worth(plan: Plan) -> Iterator[str]:

@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from videoautoarena.agents.limits.estimates import LABEL_TOKENS, frame_tokens, output_limit
+from videoautoarena.agents.limits.prefixes import caching_of
 from videoautoarena.agents.models.registry import Model
 from videoautoarena.agents.prompting.contracts import SYSTEM
 from videoautoarena.agents.prompting.fences import with_options
@@ -186,7 +187,7 @@ class Forecast:
         elif past is not None:
             known = past, "machine"
         else:
-            caching = model.maker.caching if busy_s is not None and frames else "none"
+            caching = caching_of(model, frames) if busy_s is not None else "none"
             reads = prefix_read(caching, calls / videos, busy_s=busy_s or 0.0)
             if thinks(model, role):
                 written = min(THOUGHT * written, output_limit(model, role))

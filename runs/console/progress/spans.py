@@ -477,7 +477,8 @@ def _of_model(model: Model, role: Role) -> dict[str, Value]:
             found[f"gen_ai.request.{name}"] = kind(value)
     if model.streams:
         found["gen_ai.request.stream"] = True
-    if not model.is_offline:
+    # Else only its client knows where it is served, and the endpoint is no address.
+    if model.url:
         host, _, port = model.endpoint.rpartition(":")
         found["server.address"] = host or model.endpoint
         if host and port.isdecimal():

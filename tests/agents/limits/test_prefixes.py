@@ -28,7 +28,7 @@ from videoautoarena.agents.calls.clients import OutgoingCall, ReceivedReply
 from videoautoarena.agents.limits.budget import CappedBudget
 from videoautoarena.agents.limits.caps import SpendCaps
 from videoautoarena.agents.limits.estimates import Estimates
-from videoautoarena.agents.limits.prefixes import LEAST_TOKENS, LIFE_S, CachePrefixes, is_cached
+from videoautoarena.agents.limits.prefixes import LEAST_TOKENS, LIFE_S, CachePrefixes, caching_of
 from videoautoarena.agents.models.registry import Model, parse_model
 from videoautoarena.agents.prompting.contracts import JudgeReply
 from videoautoarena.agents.prompting.layout import Request
@@ -178,15 +178,20 @@ def test_two_models_two_videos_and_two_forms_of_reply_have_prefixes_of_their_own
 
 def test_who_reads_no_cache_waits_for_nobody() -> None:
     own = {"base_url": "http://127.0.0.1:9/v1"}
-    frames = frames_of(8)
-    assert is_cached(GPT, frames)
-    assert is_cached(GEMINI, frames)
-    assert not is_cached(parse_model("openai:gpt-4o", own), frames)
-    assert not is_cached(parse_model("offline:hawk"), frames)
-    assert not is_cached(GPT, frames_of(LEAST_TOKENS // 255 // 2))
+    assert caching_of(GPT, 8) == "implicit"
+    assert caching_of(GEMINI, 8) == "implicit"
+    assert caching_of(parse_model("openai:gpt-4o", own), 8) == "none"
+    assert caching_of(parse_model("offline:hawk"), 8) == "none"
+    assert caching_of(GPT, LEAST_TOKENS // 255 // 2) == "none"
     # It finds in its cache what ends at a mark alone.
-    assert is_cached(parse_model("openai:gpt-5.6"), frames)
-    assert not is_cached(parse_model("openai:gpt-5.6", {"cache_breakpoint": False}), frames)
+    assert caching_of(parse_model("openai:gpt-5.6"), 8) == "marks"
+    assert caching_of(parse_model("openai:gpt-5.6", {"cache_breakpoint": False}), 8) == "none"
+    # Models of Bedrock other than Claude are sent no mark, so that nothing is kept of them.
+    assert caching_of(parse_model("bedrock:us.anthropic.claude-sonnet-4-5-v1:0"), 8) == "marks"
+    assert caching_of(parse_model("bedrock:amazon.nova-pro-v1:0"), 8) == "none"
+    # OpenRouter passes the mark on to Claude; the caches of all others need none.
+    assert caching_of(parse_model("openrouter:anthropic/claude-sonnet-4.5"), 8) == "marks"
+    assert caching_of(parse_model("openrouter:openai/gpt-4o"), 8) == "implicit"
     no_frames = request_of()
     assert CachePrefixes().of(GPT, no_frames, Estimates().limits) is None
     server = CachingServer()
@@ -194,9 +199,16 @@ def test_who_reads_no_cache_waits_for_nobody() -> None:
     assert server.sent_s == [0.0] * 5
 
 
+def test_a_server_whose_user_states_a_price_of_cached_input_keeps_prompts() -> None:
+    said = {"base_url": "http://127.0.0.1:9/v1"}
+    for cached_usd, caching in ((None, "none"), (1.0, "none"), (0.1, "implicit")):
+        price = Price(input_usd=1.0, output_usd=4.0, cached_usd=cached_usd, source="arena.toml")
+        assert caching_of(parse_model("openai:own", {**said, "price": price}), 8) == caching
+
+
 def test_another_address_in_the_environment_is_no_home(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_BASE_URL", "http://127.0.0.1:9/v1")
-    assert not is_cached(parse_model("openai:gpt-4o"), frames_of(8))
+    assert caching_of(parse_model("openai:gpt-4o"), 8) == "none"
 
 
 FAILURES = {

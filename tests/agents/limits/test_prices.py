@@ -136,6 +136,15 @@ def test_rates_times_tokens_are_what_a_call_costs_however_long_it_is(tokens: int
     assert rates_of(model("openai", "nobody-knows"), usage) is None
 
 
+def test_what_goes_into_a_cache_is_dearer_by_itself_and_makes_nothing_else_so() -> None:
+    price = Price(input_usd=4.0, output_usd=20.0, cached_usd=0.4, source="arena.toml")
+    claude = model("anthropic", "claude-sonnet-4-5", price=price)
+    for written in (0, 800):
+        usage = Usage(input_tokens=1_000, output_tokens=10, written_tokens=written)
+        rates = rates_of(claude, usage)
+        assert rates == pytest.approx((4e-6, 0.4e-6, 5e-6, 20e-6))
+
+
 def test_an_offline_model_costs_nothing() -> None:
     assert cost_of(model("offline", "hawk"), Usage()).usd == 0.0
 

@@ -32,6 +32,7 @@ from videoautoarena.agents.models.registry import (
     Model,
     build_chat_model,
     check_keys,
+    lacks_of_keys,
     parse_model,
 )
 from videoautoarena.agents.providers.base import Provider, ReplyForm
@@ -672,3 +673,17 @@ def test_who_finds_no_credentials_is_told_so(name: str, monkeypatch: pytest.Monk
         with pytest.raises(ArenaError, match=r"(?i)credentials"):
             ask(model, most_tries=1)
     assert not calls_of(book)
+
+
+def test_a_plan_names_a_project_and_an_endpoint_that_are_missing(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    for name in ("GOOGLE_CLOUD_PROJECT", "AZURE_OPENAI_ENDPOINT", "AZURE_OPENAI_API_KEY"):
+        monkeypatch.delenv(name, raising=False)
+    vertex, azure = lacks_of_keys([parse_model("vertex:gemini-2.5-pro"), parse_model("azure:own")])
+    assert "set GOOGLE_CLOUD_PROJECT" in vertex
+    assert "set AZURE_OPENAI_ENDPOINT" in azure
+    monkeypatch.setenv("AZURE_OPENAI_ENDPOINT", "https://name.openai.azure.com")
+    assert lacks_of_keys([parse_model("azure:own")]) == (
+        "'azure:own' needs a key; set AZURE_OPENAI_API_KEY",
+    )

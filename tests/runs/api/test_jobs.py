@@ -64,6 +64,7 @@ def test_an_audit_holds_trials_first_and_returns_what_the_command_prints(out: Pa
     assert len(tried) > len(plain)
     # Held before, they cost nothing again.
     assert va.audit.plan(run, trials=["attack"], cases=2).most_calls == 0
+    assert va.audit.plan(run, trials="attack", cases=2).most_calls == 0
     with pytest.raises(va.BadInput, match="'nix' is not a kind of trial"):
         va.audit(out, trials=["nix"])  # type: ignore[list-item]
     with pytest.raises(va.BadInput, match="nothing to plan"):
@@ -304,3 +305,10 @@ def test_a_run_of_voids_and_one_whose_server_is_gone_are_no_success(
     with pytest.raises(va.Unfinished, match="could not be reached") as lost:
         va.simulate(ground / "videos", **gone)
     assert lost.value.kind == "unreachable"
+
+
+@pytest.mark.parametrize("name", ["max_usd", "max_tokens", "concurrency", "patience_s", "sample"])
+def test_a_word_where_a_number_belongs_is_told_in_one_line(out: Path, name: str) -> None:
+    how: Any = {name: "5"}
+    with pytest.raises(va.BadInput, match="number"):
+        va.tag.plan(out, **how)

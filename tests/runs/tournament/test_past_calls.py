@@ -14,6 +14,7 @@ from tests.e2e.test_cap import ROSTER, brain
 from tests.runs.tournament.test_capped_runs import Stage
 from tests.support.ledger import FRAMES, Ledger
 from tests.support.loopback import serving
+from videoautoarena.agents.calls.clients import MOST_TOKENS
 from videoautoarena.memory.records.records import CallRow, Usage
 from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.run.config.run_config import RunConfig, resolve
@@ -128,6 +129,21 @@ def test_other_frames_sizes_and_thinking_are_other_kinds(config: RunConfig, home
     assert seen.of_kind(thinking, thinking.model_of("e"), "judge", frames=FRAMES) is None
     warmer = configured(home / "other", "parameters = { temperature = 0.5 }")
     assert seen.of_kind(warmer, warmer.model_of("e"), "judge", frames=FRAMES) is not None
+
+
+def test_calls_that_end_at_a_mark_are_another_kind(config: RunConfig) -> None:
+    model = config.model_of("a")
+    marked = model.with_settings(cache_breakpoint=True)
+    assert kind_of(config, model, "judge", 8) != kind_of(config, marked, "judge", 8)
+
+
+def test_a_server_that_states_beyond_belief_spoils_no_file(config: RunConfig) -> None:
+    beyond = Usage(input_tokens=MOST_TOKENS, output_tokens=MOST_TOKENS)
+    rows = [row.model_copy(update={"usage": beyond}) for row in ledger(config).run(3, 2, name=1)]
+    assert not keep_kinds(measured_kinds(rows, config))
+    found = PastCalls.read()
+    assert found.kinds
+    assert not found.damage
 
 
 def test_calls_of_stand_ins_and_of_other_places_are_not_kept(config: RunConfig) -> None:

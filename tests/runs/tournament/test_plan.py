@@ -196,6 +196,47 @@ def test_where_nothing_is_measured_frames_come_from_the_cache_of_a_model(tmp_pat
     assert small.usd == pytest.approx((small.input_tokens + small.output_tokens * 10) / 1e6)
 
 
+def test_a_model_that_thinks_unasked_is_expected_to_write_as_much(tmp_path: Path) -> None:
+    work = RemainingWork(first=3, later=6, videos=1, rounds=3)
+    written = {}
+    for name, thinking in (
+        ("anthropic:claude-sonnet-5", ""),
+        ("anthropic:claude-sonnet-5", 'thinking = { type = "disabled" }, '),
+        ("bedrock:anthropic.claude-sonnet-4-5", ""),
+        (
+            "bedrock:anthropic.claude-sonnet-4-5",
+            "additional_model_request_fields = { thinking = "
+            '{ type = "enabled", budget_tokens = 2000 } }, ',
+        ),
+    ):
+        file = arena(tmp_path)
+        before, head, table = file.read_text().partition("[models.e]")
+        table = table.replace('base_url = "http://127.0.0.1:9/v1"\n', "")
+        table = table.replace("{ max_tokens = 1000", f"{{ {thinking}max_tokens = 9000")
+        file.write_text(before + head + table.replace("openai:e", name))
+        flags = RunRequest(models=("a", "b", "c"), examiner="e", config=file)
+        lines = plan_of(resolve(flags).config, work).lines
+        (written[name, thinking],) = (
+            round(line.output_tokens / line.calls) for line in lines if line.role == "judge"
+        )
+    assert list(written.values()) == [5_000, 1_000, 1_000, 5_000]
+
+
+@pytest.mark.parametrize(
+    "model",
+    ["bedrock:amazon.nova-pro-v1:0", 'anthropic:claude-sonnet-4-5"\ncache_breakpoint = false #'],
+)
+def test_no_cache_is_counted_on_that_is_sent_no_mark(tmp_path: Path, model: str) -> None:
+    file = arena(tmp_path)
+    text = file.read_text().replace("output_usd", "cached_usd = 0.1, output_usd")
+    text = text.replace('base_url = "http://127.0.0.1:9/v1"\n', "").replace("openai:e", model)
+    file.write_text(text.replace("frame_tokens = 100", "frame_tokens = 200"))
+    flags = RunRequest(models=("a", "b", "c"), examiner="e", config=file)
+    plan = plan_of(resolve(flags).config, RemainingWork(first=3, later=6, videos=1, rounds=3))
+    (judge,) = (line for line in plan.lines if line.role == "judge")
+    assert judge.usd == pytest.approx((judge.input_tokens + judge.output_tokens * 10) / 1e6)
+
+
 def test_a_cap_is_said_with_what_happens_there(config: RunConfig) -> None:
     plan = plan_of(config, RemainingWork(first=3, later=6, videos=1, spent_usd=0.1))
     shown = " ".join(as_lines(plan, 200))
@@ -226,6 +267,16 @@ def test_what_an_answer_takes_is_a_table_of_videos_and_battles(config: RunConfig
     head = next(k for k, line in enumerate(lines) if line.startswith("What an answer takes"))
     assert lines[head + 2].split()[:2] == ["videos", "battles"]
     assert plan.to_json()["sizes"][0]["battles"] == 108
+
+
+@pytest.mark.parametrize("columns", [36, 48, 60, 80])
+def test_a_narrow_terminal_cuts_no_figure_of_an_answer(config: RunConfig, columns: int) -> None:
+    plan = plan_of(config, RemainingWork(first=3, later=6, videos=1), sized=True)
+    lines = as_lines(plan, columns)
+    head = next(k for k, line in enumerate(lines) if line.startswith("What an answer"))
+    assert any("$" in line for line in lines[head:])
+    assert max(map(len, lines)) <= columns
+    assert not any("…" in line for line in lines[head:])
 
 
 @pytest.mark.parametrize("columns", [80, 120])

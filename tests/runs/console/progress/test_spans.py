@@ -270,6 +270,32 @@ def test_a_reply_tells_who_gave_it_and_how_it_ended(collector: TakenSpans) -> No
     assert call.ns >= 3_000_000_000
 
 
+def test_a_provider_by_name_is_told_by_the_conventions_with_what_its_cache_took(
+    collector: TakenSpans,
+) -> None:
+    claude = "bedrock:anthropic.claude-sonnet-4-5"
+    config = resolve(
+        RunRequest(models=(claude, "mistral:pixtral"), examiner="openai:gpt-4.1")
+    ).config
+    usage = Usage(input_tokens=9, output_tokens=5, cached_tokens=4, written_tokens=3)
+    usage = usage.model_copy(update={"reasoning_tokens": 2})
+    writer = SpanWriter(delivery_to(f"{collector.url}/v1/traces"), config, "tournament")
+    for alias in (claude, "mistral:pixtral"):
+        writer.hear(CallEvent("started", alias, PLACE))
+        writer.hear(CallEvent("finished", alias, PLACE, usage=usage))
+    writer.close()
+    there, api = (span.attributes for span in collector.spans if span.name.startswith("chat "))
+    assert (there["gen_ai.provider.name"], api["gen_ai.provider.name"]) == (
+        *("aws.bedrock", "mistral_ai"),
+    )
+    assert there["gen_ai.usage.cache_read.input_tokens"] == 4
+    assert there["gen_ai.usage.cache_creation.input_tokens"] == 3
+    assert there["gen_ai.usage.reasoning.output_tokens"] == 2
+    assert api["server.address"] == "api.mistral.ai"
+    # Its client alone knows which region's address it calls.
+    assert "server.address" not in there
+
+
 def test_a_call_that_the_journal_knows_is_counted_and_has_no_span(collector: TakenSpans) -> None:
     written(collector, [BEGUN, happened("recalled", text="Two."), BattleSettled(BATTLE)])
     assert collector.kinds == {"battles": 1, "whole": 1}
