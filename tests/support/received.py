@@ -19,7 +19,7 @@ from tests.support.whole_runs import battles
 from videoautoarena.memory.records.digests import digest
 from videoautoarena.runs.bench.format.schema import digest_of, manifest_bytes
 
-VARIABLE = "AWS_SECRET_ACCESS_KEY"
+VARIABLE = "GITHUB_TOKEN"
 SECRET = "c4nary-Secret-9f27a1-Value"
 CUES = "1\n00:00:00,500 --> 00:00:02,000\nA heron waits at the weir.\n"
 ROSTER = ("hawk", "mole", "offline:terse")
