@@ -9,6 +9,7 @@ import os
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from difflib import get_close_matches
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, get_args
 from urllib.parse import urlsplit
@@ -222,7 +223,10 @@ def parse_model(name: str, settings: Mapping[str, Any] | None = None) -> Model:
     provider, colon, model = name.partition(":")
     declared = (settings or {}).get("declared")
     if not colon or not model or not (declared or find_provider(provider)):
-        meant = f"offline:{name} if you mean the stand-in, else " if name in KINDS else ""
+        near = get_close_matches(provider, provider_names(), 1) if colon and model else []
+        meant = f"{near[0]}:{model} if you mean that, else " if near else ""
+        if name in KINDS:
+            meant = f"offline:{name} if you mean the stand-in, else "
         raise BadInput(
             f"{name!a} is no model; write {meant}provider:model with a provider of "
             f"{', '.join(provider_names())}, or give it a table in arena.toml"

@@ -41,7 +41,7 @@ def cut_tasks(
     folder: PathLike,
     to: PathLike,
     *,
-    kinds: Sequence[str] = (),
+    kinds: Sequence[str] | str = (),
     n: int = 60,
     seconds: Sequence[int] = (),
     ladder: bool = False,
@@ -107,7 +107,7 @@ def write_tasks(
     folder: PathLike,
     to: PathLike,
     *,
-    kinds: Sequence[str] = (),
+    kinds: Sequence[str] | str = (),
     examiner: ModelLike | None = None,
     n: int | None = None,
     seed: int = 0,
@@ -161,7 +161,7 @@ def make_dialogues(
     to: PathLike,
     *,
     examiner: ModelLike | None = None,
-    abilities: Sequence[str] = (),
+    abilities: Sequence[str] | str = (),
     per_video: int = 1,
     turns: tuple[int, int] = (5, 8),
     scored: int | None = None,
@@ -198,14 +198,12 @@ def make_dialogues(
     from videoautoarena.runs.making.dialogues.make import plan_dialogues
     from videoautoarena.runs.making.dialogues.video_dialogues import DialogueWish
 
-    if strange := [one for one in abilities if one not in ABILITIES]:
-        raise WrongArgument(f"--abilities {strange[0]!r} is none of {', '.join(ABILITIES)}")
+    asked: Any = _known(abilities, ABILITIES)
     if not TURNS[0] <= turns[0] <= turns[1] <= TURNS[1]:
         raise WrongArgument(f"turns are {turns!r}; give two numbers from {TURNS[0]} to {TURNS[1]}")
     at_least("per_video", per_video, 1)
     at_least("scored", scored, 1)
-    kinds: Any = tuple(dict.fromkeys(abilities)) or ABILITIES
-    wish = DialogueWish(kinds, per_video, turns, seed, scored)
+    wish = DialogueWish(asked, per_video, turns, seed, scored)
     order = _writing(
         DialogueOrder, folder, to, examiner, how, licence=licence, is_upper_bound=at_most, wish=wish
     )
@@ -271,17 +269,18 @@ def _writing(
     return ordered(kind, how, folder=Path(folder), to=Path(to), examiner=name, **own)
 
 
-def _known(kinds: Sequence[str], every: Collection[str]) -> tuple[str, ...]:
-    """Return kinds of items, each once; all where none is named."""
-    for name in kinds:
+def _known(asked: Sequence[str] | str, every: Collection[str]) -> tuple[str, ...]:
+    """Return kinds of items, or abilities, each once; all where none is named."""
+    names = (asked,) if isinstance(asked, str) else asked
+    for name in names:
         if name in OUTSIDE:
             raise WrongArgument(
-                f"--kind {name} cannot be made from any videos: it needs data from outside; "
+                f"{name} cannot be made from any videos: it needs data from outside; "
                 f"make {', '.join(every)}"
             )
         if name not in every:
-            raise WrongArgument(f"--kind {name!r} is none of {', '.join(every)}")
-    return tuple(dict.fromkeys(kinds)) or tuple(every)
+            raise WrongArgument(f"{name!r} is none of {', '.join(every)}")
+    return tuple(dict.fromkeys(names)) or tuple(every)
 
 
 def _opened(made: Made | Watched | MadeDialogues) -> Bench:

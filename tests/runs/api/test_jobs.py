@@ -217,7 +217,7 @@ def test_a_set_is_frozen_by_options_and_models_are_asked_before(
 
 def test_sets_are_made_of_videos(ground: Path, tmp_path: Path) -> None:
     videos = ground / "videos"
-    plan = va.write_tasks.plan(videos, tmp_path / "set", kinds=["summary"])
+    plan = va.write_tasks.plan(videos, tmp_path / "set", kinds="summary")
     assert plan.plan is not None
     assert (plan.wanted, plan.bench) == (3, None)
     bench = va.write_tasks(videos, tmp_path / "set", kinds=["summary"], at_most=True, quiet=True)
@@ -229,7 +229,7 @@ def test_sets_are_made_of_videos(ground: Path, tmp_path: Path) -> None:
     with pytest.raises(va.BadInput, match="two lengths at least"):
         va.cut_tasks(videos, tmp_path / "other", ladder=True, seconds=[60])
     with pytest.raises(va.BadInput, match="is none of object_reference"):
-        va.make_dialogues(videos, tmp_path / "other", abilities=["wit"])
+        va.make_dialogues(videos, tmp_path / "other", abilities="wit")
     assert va.make_dialogues.plan(videos, tmp_path / "other", per_video=2).plan is not None
 
 
