@@ -74,7 +74,8 @@ def test_its_key_is_taken_out_of_every_text(
 def test_a_key_of_its_look_is_taken_out_of_every_text(provider: Provider) -> None:
     begins = re.match(r"(?:\\b)?([\w-]+)", provider.key_look)
     if provider.name in LOOKLESS:
-        pytest.skip("its keys have no look")
+        assert not provider.key_look
+        return
     assert begins, "say how its keys look"
     assert redacted(f"it said {begins[1]}abcdEFGH12345678") == "it said [key]"
 
