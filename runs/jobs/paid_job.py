@@ -274,7 +274,8 @@ class JobPlan(LineCosts):
         """Return what follows the number of calls: their cost, where somebody bills them."""
         if not self.most_calls or all(line.is_offline for line in self.lines):
             return ""
-        return f"; {plan_cost_words(self)}"
+        beside = f", {IN_BATCHES}" if self.is_batched else ""
+        return f"; {plan_cost_words(self)}{beside}"
 
     @property
     def known_words(self) -> str:
@@ -293,8 +294,6 @@ class JobPlan(LineCosts):
         yield (f"about {self.calls:,.0f} calls of {safe(self.lines[0].alias)}{self.cost_words()}")
         if self.duration_s is not None:
             yield takes_words(self.duration_s, self.at_once)
-        if self.is_batched:
-            yield IN_BATCHES
 
     def as_lines(self) -> Iterator[str]:
         """Yield it as lines for a person, safe to print."""
@@ -302,7 +301,7 @@ class JobPlan(LineCosts):
         yield from map(safe, self.notices)
 
 
-IN_BATCHES = "in batches: half the usual price; what follows from each other may take days"
+IN_BATCHES = "in batches at half the usual price, where what follows from each other may take days"
 
 
 def in_batches(line: Line) -> Line:

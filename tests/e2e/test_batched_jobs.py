@@ -112,6 +112,7 @@ def test_a_plan_in_batches_costs_half(place: Path) -> None:
     for name in ("cost_usd", "bound90_usd"):
         assert batched[name] == pytest.approx(usual[name] / 2)
     assert any("half the usual price" in line for line in batched["notices"])
+    assert (usual["duration_s"] > 0, batched["duration_s"]) == (True, None)
 
 
 def examiner_says(_key: str, body: dict[str, Any]) -> str:

@@ -229,6 +229,8 @@ class BenchPlan(Costing):
     """What `questions` are called for a person."""
     concurrency: int = 1
     """Calls under way at once."""
+    is_batched: bool = False
+    """Whether they go out in batches, whose answers come when their provider likes; not in JSON."""
     damage: str = ""
     """Why what past runs took was passed over, if it was; not in JSON."""
     without_video: int | None = field(default=None, metadata=LEFT_OUT)
@@ -236,13 +238,15 @@ class BenchPlan(Costing):
 
     @property
     def duration_s(self) -> float | None:
-        """How long it is expected to take at `--concurrency`; None if only stand-ins play."""
+        """How long it is expected to take at `--concurrency`; None for stand-ins, and batches."""
+        if self.is_batched:
+            return None
         billed = [line.seconds for line in self.lines if not line.is_offline]
         return round(sum(billed) / self.concurrency, 1) if billed else None
 
     @property
     def duration_bound90_s(self) -> float | None:
-        """What nine of ten such plays take no longer than; None if only stand-ins play."""
+        """What nine of ten such plays take no longer than; None as of `duration_s`."""
         found = self.duration_s
         return None if found is None else round(found * slower(self.lines), 1)
 
@@ -278,7 +282,7 @@ class BenchPlan(Costing):
         parts: list[RenderableType] = []
         if self.basis is not None:
             times = (self.duration_s, self.duration_bound90_s)
-            at_once = self.concurrency
+            at_once = None if self.is_batched else self.concurrency
             parts.append(figures_view(self, times, spent_usd=self.spent_usd, at_once=at_once))
         parts.append(LinesView(self.lines))
         notes += [f"spent so far {dollars(self.spent_usd)}", *lacks_of(self.lacking)]

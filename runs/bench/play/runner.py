@@ -141,7 +141,8 @@ async def plan_bench(bench: OpenBench[Any], asked: BenchOrder, *, rules: Rules) 
         if not asked.batch:
             return plan
         lines = tuple(map(in_batches, plan.lines))
-        return replace(plan, lines=lines, notices=(*plan.notices, IN_BATCHES))
+        notices = (*plan.notices, IN_BATCHES)
+        return replace(plan, lines=lines, notices=notices, is_batched=True)
 
 
 async def run_bench(
