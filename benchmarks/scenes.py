@@ -39,8 +39,7 @@ def look_at(films: int, folder: Path) -> Iterator[Row]:
     for seed in range(films):
         story = invent(seed)
         path = draw_story(story, folder / f"{seed}.mp4")
-        order = ScenesOrder(path, is_quiet=True)
-        found, _ = asyncio.run(show(order, lambda _line: None, pictures=False))
+        found, _ = asyncio.run(show(ScenesOrder(path)))
         if found.memory is None:
             raise RuntimeError(f"film {seed} was not remembered")
         yield Row(recalled(story, found.memory), len(found.memory.scenes))

@@ -7,6 +7,7 @@ import gc
 import json
 import math
 import shlex
+import shutil
 from collections.abc import Callable, Coroutine, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
@@ -20,6 +21,7 @@ from videoautoarena.memory.store.connection import SHUTDOWN
 from videoautoarena.runs.cli.program import main, options
 from videoautoarena.runs.formats.terminal import (
     finish_though_unread,
+    folded,
     print_result,
     safe,
     say,
@@ -143,7 +145,8 @@ def ending(finished: Finished, out: Path) -> int:
 
         headline = leaderboard_report(finished.board).headline
         if headline is not None:
-            say(headline.text)
+            # Folded in a pipe, too: it is a result, for which no line may be wider.
+            say(folded(headline.text, shutil.get_terminal_size().columns))
     say(f"done: {finished.settled}{of} battles settled{voids}; see: arena leaderboard {shown}")
     if finished.bench is not None:
         say_made(finished.bench)
