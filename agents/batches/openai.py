@@ -120,8 +120,9 @@ def result_of(line: Any) -> BatchResult | None:
         return None
     response = line.get("response")
     error = line.get("error")
-    if isinstance(response, dict) and isinstance(response.get("status_code"), int):
-        return BatchResult(key, "answered", as_answer(response["status_code"], response["body"]))
+    status = response.get("status_code") if isinstance(response, dict) else None
+    if isinstance(status, int):
+        return BatchResult(key, "answered", as_answer(status, response.get("body")))
     code = str(error.get("code")) if isinstance(error, dict) else ""
     if "expired" in code:
         return BatchResult(key, "expired")

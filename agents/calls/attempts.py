@@ -242,18 +242,7 @@ class Attempts:
         model = shaped.model
         if model not in self._clients:
             self._clients[model] = self.make_client(model, self.load)
-        form = shaped.form()
-        sending = OutgoingCall(
-            key,
-            request.role,
-            request.text,
-            request.frames,
-            token_field=form.token_field,
-            system_role=form.system_role,
-            is_streamed=form.is_streamed,
-            reply_form=shaped.reply_form(request),
-            on_beginning=partial(_begin, turn),
-        )
+        sending = replace(outgoing(key, request, shaped), on_beginning=partial(_begin, turn))
         try:
             # Not sent at all: a 413 that comes before the body is read reaches Gemini's client as a
             # broken connection.
@@ -355,6 +344,21 @@ class EarlierTries:
             last = self.all[-1]
             waited_s = round(last.waited_s + loop.time() - began_s, 3)
             self.all[-1] = last.model_copy(update={"waited_s": waited_s})
+
+
+def outgoing(key: str, request: Request, shaped: ShapedCall) -> OutgoingCall:
+    """Return a try of a call in the form that is known to be taken."""
+    form = shaped.form()
+    return OutgoingCall(
+        key,
+        request.role,
+        request.text,
+        request.frames,
+        token_field=form.token_field,
+        system_role=form.system_role,
+        is_streamed=form.is_streamed,
+        reply_form=shaped.reply_form(request),
+    )
 
 
 def _with_address(fault: CallFault, model: Model) -> CallFault:

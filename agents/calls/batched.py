@@ -17,6 +17,7 @@ from videoautoarena.agents.calls.attempts import (
     CallEnding,
     EarlierTries,
     Listener,
+    outgoing,
     useless,
 )
 from videoautoarena.agents.calls.batch_queue import BatchOutcome, BatchQueue, KeptBatches
@@ -109,16 +110,9 @@ class BatchedAttempts(Attempts):
     ) -> tuple[ReceivedReply | CallFault | None, BatchOutcome]:
         model = shaped.model
         client = self._client_of(model)
-        form = shaped.form()
-        sending = OutgoingCall(
-            key,
-            request.role,
-            request.text,
-            request.frames,
-            token_field=form.token_field,
-            system_role=form.system_role,
-            reply_form=shaped.reply_form(request),
-        )
+        sending = outgoing(key, request, shaped)
+        # Until its batch is known.
+        outcome = BatchOutcome("", "never-taken")
         most = self.estimates.most(model, request)
         intent = Intent(key, request.nonce, model.resolved, 1, most.usd, most.tokens)
         try:
@@ -130,8 +124,7 @@ class BatchedAttempts(Attempts):
             finally:
                 self.queue.busy -= 1
         except (FramesChanged, UnusableVideo) as lost:
-            unsent = BatchOutcome("", "never-taken")
-            return CallFault("frames", redacted(str(lost)), is_local=True), unsent
+            return CallFault("frames", redacted(str(lost)), is_local=True), outcome
         except ArenaError:
             raise
         except Exception as error:
@@ -194,11 +187,6 @@ class BatchAsker(Asker):
             queue=self._queue,
             is_batching=self.is_batching,
         )
-
-    @property
-    def left_running(self) -> int:
-        """How many calls wait in batches that are with their provider."""
-        return len(self.batches.keys)
 
     @property
     def under_way(self) -> int:

@@ -23,11 +23,6 @@ class KeptBody:
 
     pieces: Sequence[bytes] = field(default=(), repr=False)
 
-    @property
-    def size(self) -> int:
-        """Its bytes."""
-        return sum(map(len, self.pieces))
-
 
 @dataclass(frozen=True, slots=True)
 class RecordedAnswer:

@@ -6,7 +6,7 @@ was taken, and until every reply is read, its calls may have been paid for: none
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection
 from typing import Any
 
 from videoautoarena.memory.records.batches import BatchIntent, BatchState, OpenBatch
@@ -95,20 +95,12 @@ class Batches(RunTables):
         self.keys = {key: other for key, other in self.keys.items() if other != batch}
         await needed(self._writer).write_all((_WITHDRAW, [(batch,)]), (_WITHDRAW_CALLS, [(batch,)]))
 
-    async def free(self, keys: Collection[str]) -> None:
-        """Let calls be sent again that their batch did not bring and did not charge."""
-        self._forget(keys)
-        await needed(self._writer).write_all((RECORDED, [(key,) for key in keys]))
-
     async def lose(self, keys: Collection[str]) -> None:
         """Let calls be sent again that may have been paid for; that is counted for ever."""
-        self._forget(keys)
-        rows = [(key,) for key in keys]
-        await needed(self._writer).write_all((_LEFT_OVER, rows), (RECORDED, rows))
-
-    def _forget(self, keys: Iterable[str]) -> None:
         for key in keys:
             self.keys.pop(key, None)
+        rows = [(key,) for key in keys]
+        await needed(self._writer).write_all((_LEFT_OVER, rows), (RECORDED, rows))
 
     def open(self) -> list[OpenBatch]:
         """Return the batches with calls that have no row, in the order in which they began."""

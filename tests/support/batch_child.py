@@ -9,7 +9,7 @@ from multiprocessing.context import ForkServerProcess
 from pathlib import Path
 from unittest.mock import patch
 
-from tests.support.batching import anthropic_known, asked_in_batches, model_of, requests_of
+from tests.support.batching import asked_in_batches, model_of, requests_of
 from videoautoarena.agents.calls import batch_queue
 from videoautoarena.memory.store.writer import Writer
 
@@ -36,7 +36,6 @@ def ask(path: Path, port: int, protocol: str, count: int, dies_at: int, *, befor
     with (
         patch.object(Writer, "_commit", counted),
         patch.object(batch_queue, "TELLING_S", TELLING_S),
-        anthropic_known(),
     ):
         found = asked_in_batches(path, model_of(protocol, port), requests_of(count))
     assert len(found.rows) == count

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
-from unittest.mock import patch
 
 import pytest
 
@@ -18,63 +16,13 @@ from videoautoarena.agents.calls.batched import BatchAsker
 from videoautoarena.agents.calls.clients import Load
 from videoautoarena.agents.models.registry import Model
 from videoautoarena.agents.prompting.layout import Request
-from videoautoarena.agents.providers.base import ModelSettings, Provider
-from videoautoarena.agents.providers.catalogue import BUILT_IN
-from videoautoarena.agents.transport.transport import SplicingTransport
 from videoautoarena.memory.records.errors import CallFailed
-from videoautoarena.memory.records.records import CallRow, Price, Role
+from videoautoarena.memory.records.records import CallRow, Price
 from videoautoarena.memory.store.store import Store
 
 PROTOCOLS = ("openai", "gemini", "anthropic")
 LONGEST_S = 30.0
 PRICE = Price(input_usd=10, output_usd=50, source="arena.toml")
-
-
-class PlainAnthropic(Provider):
-    """LangChain's class of Anthropic's protocol over our transport, and nothing more."""
-
-    def build(self, model: ModelSettings) -> Any:
-        """Return a chat model."""
-        from anthropic import AsyncAnthropic, DefaultAsyncHttpxClient
-        from langchain_anthropic import ChatAnthropic
-
-        key = model.key() or "none"
-        chat: Any = ChatAnthropic(
-            model=model.name, max_tokens=100, base_url=model.url, api_key=key, max_retries=0
-        )
-        way: dict[str, Any] = {"transport": SplicingTransport(model.url)}
-        client = AsyncAnthropic(
-            api_key=key,
-            base_url=model.url,
-            max_retries=0,
-            http_client=DefaultAsyncHttpxClient(**way),
-        )
-        chat.__dict__["_async_client"] = client
-        return chat
-
-    def options(self, model: ModelSettings, role: Role, *, key: str) -> dict[str, Any]:  # noqa: ARG002
-        """Return nothing."""
-        return {}
-
-    async def close(self, chat: Any) -> None:
-        """Close its connections."""
-        await chat._async_client.close()
-
-
-ANTHROPIC = PlainAnthropic(
-    "anthropic",
-    home="https://api.anthropic.com",
-    key_names=("ANTHROPIC_API_KEY",),
-    batches="anthropic",
-    packages=("anthropic", "langchain_anthropic"),
-)
-
-
-@contextmanager
-def anthropic_known() -> Iterator[None]:
-    """Have Anthropic among the providers, where it is not by itself."""
-    with patch.dict(BUILT_IN, {"anthropic": BUILT_IN.get("anthropic", ANTHROPIC)}):
-        yield
 
 
 def model_of(protocol: str, port: int, **settings: Any) -> Model:

@@ -5,14 +5,14 @@ from __future__ import annotations
 import asyncio
 import json
 import time
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import TypeVar
 
 import pytest
 
 from tests.support.batch_servers import BatchBook, batch_server
-from tests.support.batching import PROTOCOLS, anthropic_known, model_of
+from tests.support.batching import PROTOCOLS, model_of
 from videoautoarena.agents.batches.gemini import result_of as gemini_result
 from videoautoarena.agents.batches.openai import result_of as openai_result
 from videoautoarena.agents.batches.service import (
@@ -21,15 +21,10 @@ from videoautoarena.agents.batches.service import (
     BatchService,
 )
 from videoautoarena.agents.batches.services import service_of
+from videoautoarena.agents.transport.exchange import RecordedAnswer
 
 T = TypeVar("T")
 each_protocol = pytest.mark.parametrize("protocol", PROTOCOLS)
-
-
-@pytest.fixture(autouse=True)
-def _anthropic() -> Iterator[None]:
-    with anthropic_known():
-        yield
 
 
 def served(book: BatchBook, protocol: str, ask: Callable[[BatchService], Awaitable[T]]) -> T:
@@ -129,3 +124,8 @@ def test_a_batch_that_was_refused_as_a_whole_says_why_and_whether_it_may_pass() 
         found = served(book, "openai", lambda service, name=name: service.standing(name))
         assert (found.is_ended, found.may_pass) == (True, may_pass)
         assert found.failure.startswith(code)
+
+
+def test_a_line_without_a_body_is_an_answer_that_says_nothing() -> None:
+    line = {"custom_id": "k", "response": {"status_code": 200}, "error": None}
+    assert openai_result(line) == BatchResult("k", "answered", RecordedAnswer(200, b"null"))

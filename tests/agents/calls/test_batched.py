@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from collections.abc import Iterator
+import asyncio
 from dataclasses import replace
 from pathlib import Path
 
@@ -10,7 +10,6 @@ from tests.support.asking import frames_of, load_bytes, no_pause, request_of
 from tests.support.batch_servers import BatchBook, batch_server
 from tests.support.batching import (
     PROTOCOLS,
-    anthropic_known,
     asked_in_batches,
     model_of,
     prompt_telling,
@@ -23,12 +22,15 @@ from videoautoarena.agents.batches.service import BatchLimits
 from videoautoarena.agents.batches.services import service_of
 from videoautoarena.agents.calls import batch_queue
 from videoautoarena.agents.calls.ask import Asker
+from videoautoarena.agents.calls.clients import BatchedClient, OutgoingCall
 from videoautoarena.agents.limits.budget import CappedBudget
 from videoautoarena.agents.limits.caps import SpendCaps
 from videoautoarena.agents.limits.estimates import Estimates
 from videoautoarena.agents.limits.prices import summed
 from videoautoarena.agents.models.registry import Model
 from videoautoarena.agents.prompting.contracts import GraderReply
+from videoautoarena.agents.transport.exchange import KeptBody
+from videoautoarena.agents.transport.faults import GarbledAnswer
 from videoautoarena.memory.records.errors import BadInput, BatchRefused
 from videoautoarena.memory.records.records import CallRow
 from videoautoarena.memory.store.store import Store
@@ -36,12 +38,6 @@ from videoautoarena.memory.store.store import Store
 __all__ = ["prompt_telling"]
 each_protocol = pytest.mark.parametrize("protocol", PROTOCOLS)
 SERVICES = {"openai": OpenAIBatches, "gemini": GeminiBatches, "anthropic": AnthropicBatches}
-
-
-@pytest.fixture(autouse=True)
-def _anthropic() -> Iterator[None]:
-    with anthropic_known():
-        yield
 
 
 @pytest.fixture
@@ -115,8 +111,6 @@ def test_no_batch_asks_for_replies_in_pieces(file: Path) -> None:
 
 
 def sent_by_itself(path: Path, model: Model, request: object) -> CallRow:
-    import asyncio
-
     async def whole() -> CallRow:
         with Store.open(path, write=True) as store:
             asker = Asker(store.journal, load_bytes, pause=no_pause)
@@ -126,6 +120,25 @@ def sent_by_itself(path: Path, model: Model, request: object) -> CallRow:
                 await asker.aclose()
 
     return asyncio.run(whole())
+
+
+def test_a_call_whose_body_cannot_be_made_fails_by_itself_and_others_go_out(
+    file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = BatchedClient.body
+
+    async def body(self: BatchedClient, sending: OutgoingCall) -> KeptBody:
+        if "Look at 1." in sending.text:
+            raise GarbledAnswer("it holds nothing that can be sent")
+        return await made(self, sending)
+
+    monkeypatch.setattr(BatchedClient, "body", body)
+    book = BatchBook()
+    with batch_server(book) as port:
+        found = asked_in_batches(file, model_of("openai", port), requests_of(3))
+    assert (sorted(found.rows), list(found.failed)) == ([0, 2], [1])
+    assert "nothing that can be sent" in str(found.failed[1])
+    assert (len(book.batches[0].lines), left_in(file)) == (2, (0, 0))
 
 
 @each_protocol
