@@ -32,8 +32,8 @@ from videoautoarena.memory.records.batches import BatchIntent, OpenBatch
 from videoautoarena.memory.records.errors import ArenaError, BatchRefused
 from videoautoarena.memory.records.records import Intent
 
-GATHER_S = 30.0
-"""A batch is posted once no further call has come for so long."""
+GATHER_S = 5.0
+"""A batch is posted once no further call has come for so long, and none is being made."""
 TELLING_S = 120.0
 """A batch that its provider's list does not hold so long after its POST was never taken."""
 KEPT_S = 29 * 86_400.0
@@ -238,6 +238,8 @@ class BatchQueue:
             return
         lane.spool = None
         spool.file.close()
+        # An upload may take minutes.
+        self.say(f"{lane.model.resolved}: posting a batch of {len(spool.intents):,} calls")
         self._spawn(self._post(lane, spool))
 
     async def _post(self, lane: _Lane, spool: _Spool) -> None:

@@ -178,14 +178,14 @@ class JobAudience:
         """Those who hear its lines; of its calls nobody does."""
         return Listeners(self.say, nobody)
 
-    def progress(self) -> AbstractContextManager[OnProgress]:
-        """Return a context that yields what shows how far something is."""
-        return progress(self.say, is_quiet=self.is_quiet)
+    def progress(self, total: int | None = None) -> AbstractContextManager[OnProgress]:
+        """Return a context that yields what shows how far something of `total` pieces is."""
+        return progress(self.say, is_quiet=self.is_quiet, total=total)
 
     @contextmanager
-    def job_progress(self) -> Iterator[OnDone]:
-        """Yield what hears of every item and shows how far the job is."""
-        with self.progress() as on_progress:
+    def job_progress(self, total: int | None = None) -> Iterator[OnDone]:
+        """Yield what hears of every item, of `total` if known, and shows how far the job is."""
+        with self.progress(total) as on_progress:
             yield lambda tally: on_progress(tally.done, tally.total, tally.in_words)
 
 
@@ -603,7 +603,7 @@ class PaidJob(ABC, Generic[Item, Outcome]):
             refuse_unbatched(map(self.config.model_of, names), audience.listeners.say)
         await self.begin()
         calling = Calling(self.open_store, self.config, self.load)
-        with audience.job_progress() as on_done:
+        with audience.job_progress(self.tally.total) as on_done:
             await self._play_all(items, calling, audience.listeners, on_done)
 
     async def _play_all(

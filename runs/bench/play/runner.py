@@ -175,7 +175,7 @@ async def run_bench(
             refuse_unbatched(called, audience.listeners.say)
         unit = "dialogue" if isinstance(items[0], DialogueItem) else "answer"
         tally = BenchTally(total=len(items) * len(cast.players), unit=unit)
-        with audience.job_progress() as on_done:
+        with audience.job_progress(tally.total) as on_done:
             settled = _Settled(tally, on_done)
             outcomes = await _play(ready, asked, settled=settled, listeners=audience.listeners)
         results = list[AnyResult]()

@@ -83,12 +83,15 @@ LINES = 10
 
 
 @contextmanager
-def progress(say: Say, *, is_quiet: bool = False) -> Iterator[OnProgress]:
-    """Yield a function that takes every finished piece and shows the progress."""
+def progress(say: Say, *, is_quiet: bool = False, total: int | None = None) -> Iterator[OnProgress]:
+    """Yield a function that takes every finished piece and shows the progress.
+
+    `total` is how many pieces there are, where that is known before the first.
+    """
     if is_quiet:
         yield unheard
     elif is_live():
-        with _bar() as bar:
+        with _bar(total) as bar:
             yield bar
     else:
         pace = RemainingTime()
@@ -102,7 +105,7 @@ def progress(say: Say, *, is_quiet: bool = False) -> Iterator[OnProgress]:
 
 
 @contextmanager
-def _bar() -> Iterator[OnProgress]:
+def _bar(total: int | None) -> Iterator[OnProgress]:
     from rich import progress as rich
     from rich.console import Console
 
@@ -114,7 +117,7 @@ def _bar() -> Iterator[OnProgress]:
     )
     pace = RemainingTime()
     with rich.Progress(*columns, console=Console(stderr=True), transient=True) as shown:
-        bar = shown.add_task("", total=None)
+        bar = shown.add_task("", total=total)
 
         def on_progress(done: int, total: int, words: str) -> None:
             left = f"{pace.words(done, total)} {words}".strip()
