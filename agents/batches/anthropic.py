@@ -12,8 +12,6 @@ from typing import Any
 
 from videoautoarena.agents.batches.service import (
     CLOCKS_APART_S,
-    MOST_RESULTS_BYTES,
-    UPLOAD_S,
     BatchLimits,
     BatchPosting,
     BatchResult,
@@ -23,8 +21,7 @@ from videoautoarena.agents.batches.service import (
     as_answer,
 )
 from videoautoarena.agents.models.registry import Model
-from videoautoarena.agents.providers.base import NO_KEY
-from videoautoarena.agents.transport.transport import CHUNK, SplicingTransport
+from videoautoarena.agents.transport.transport import CHUNK
 
 _STATUS = {
     "invalid_request_error": 400,
@@ -49,15 +46,7 @@ class AnthropicBatches(BatchService):
         super().__init__(model)
         from anthropic import AsyncAnthropic, DefaultAsyncHttpxClient
 
-        transport = SplicingTransport(model.url, most_bytes=MOST_RESULTS_BYTES)
-        way: dict[str, Any] = {"transport": transport}
-        self._client = AsyncAnthropic(
-            api_key=model.key() or NO_KEY,
-            base_url=model.url,
-            timeout=UPLOAD_S,
-            max_retries=0,
-            http_client=DefaultAsyncHttpxClient(timeout=UPLOAD_S, **way),
-        )
+        self._client = AsyncAnthropic(**self._connection(DefaultAsyncHttpxClient))
 
     def line(self, key: str, body: Sequence[bytes]) -> list[bytes]:
         return [f'{{"custom_id":"{key}","params":'.encode(), *body, b"}\n"]

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 from videoautoarena.agents.batches.service import (
     CLOCKS_APART_S,
-    MOST_RESULTS_BYTES,
     UPLOAD_S,
     BatchLimits,
     BatchPosting,
@@ -24,7 +23,6 @@ from videoautoarena.agents.batches.service import (
 from videoautoarena.agents.models.registry import Model
 from videoautoarena.agents.providers.base import NO_KEY
 from videoautoarena.agents.transport.faults import GarbledAnswer
-from videoautoarena.agents.transport.transport import SplicingTransport
 
 if TYPE_CHECKING:
     from google.genai.types import BatchJob
@@ -46,7 +44,7 @@ class GeminiBatches(BatchService):
         from google.genai import Client
         from google.genai.types import HttpOptions, HttpRetryOptions
 
-        way = {"transport": SplicingTransport(model.url, most_bytes=MOST_RESULTS_BYTES)}
+        way = {"transport": self._transport()}
         self._client = Client(
             vertexai=False,
             api_key=model.key() or NO_KEY,

@@ -8,8 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 from videoautoarena.agents.batches.service import (
     CLOCKS_APART_S,
-    MOST_RESULTS_BYTES,
-    UPLOAD_S,
     BatchLimits,
     BatchPosting,
     BatchResult,
@@ -21,8 +19,6 @@ from videoautoarena.agents.batches.service import (
     read_line,
 )
 from videoautoarena.agents.models.registry import Model
-from videoautoarena.agents.providers.base import NO_KEY
-from videoautoarena.agents.transport.transport import SplicingTransport
 
 if TYPE_CHECKING:
     from openai.types import Batch
@@ -43,15 +39,7 @@ class OpenAIBatches(BatchService):
         super().__init__(model)
         from openai import AsyncOpenAI, DefaultAsyncHttpxClient
 
-        transport = SplicingTransport(model.url, most_bytes=MOST_RESULTS_BYTES)
-        way: dict[str, Any] = {"transport": transport}
-        self._client = AsyncOpenAI(
-            api_key=model.key() or NO_KEY,
-            base_url=model.url,
-            timeout=UPLOAD_S,
-            max_retries=0,
-            http_client=DefaultAsyncHttpxClient(timeout=UPLOAD_S, **way),
-        )
+        self._client = AsyncOpenAI(**self._connection(DefaultAsyncHttpxClient))
 
     def line(self, key: str, body: Sequence[bytes]) -> list[bytes]:
         head = f'{{"custom_id":"{key}","method":"POST","url":"/v1/chat/completions","body":'

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import json
 from abc import ABC, abstractmethod
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar, Literal, NamedTuple
 
 from videoautoarena.agents.models.registry import Model
+from videoautoarena.agents.providers.base import NO_KEY
 from videoautoarena.agents.transport.exchange import RecordedAnswer
+from videoautoarena.agents.transport.transport import SplicingTransport
 
 MOST_RESULTS_BYTES = 500_000_000
 """Most bytes that are read of the results of one batch."""
@@ -80,6 +82,19 @@ class BatchService(ABC):
 
     def __init__(self, model: Model) -> None:
         self._model = model
+
+    def _transport(self) -> SplicingTransport:
+        return SplicingTransport(self._model.url, most_bytes=MOST_RESULTS_BYTES)
+
+    def _connection(self, http_client: Callable[..., Any]) -> dict[str, Any]:
+        """Return the arguments that the SDKs of OpenAI and Anthropic share, with their client."""
+        return {
+            "api_key": self._model.key() or NO_KEY,
+            "base_url": self._model.url,
+            "timeout": UPLOAD_S,
+            "max_retries": 0,
+            "http_client": http_client(timeout=UPLOAD_S, transport=self._transport()),
+        }
 
     @abstractmethod
     def line(self, key: str, body: Sequence[bytes]) -> list[bytes]:
