@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import HealthCheck, settings
+from hypothesis.internal.conjecture import providers
 
 if TYPE_CHECKING:
     from tests.support.typed import Terminal
@@ -42,6 +43,10 @@ for profile, examples in (("brief", 25), ("thorough", 200)):
         suppress_health_check=[HealthCheck.too_slow],
     )
 settings.load_profile("brief")
+# Hypothesis draws from the constants of all modules that are loaded, even where it is derandomized:
+# which these are hangs on the files that a worker got before.
+NO_CONSTANTS = providers.Constants()
+providers._get_local_constants = lambda: NO_CONSTANTS
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

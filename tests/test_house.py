@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import contextlib
+import importlib
 import json
 import os
 import re
@@ -18,6 +19,8 @@ from pathlib import Path
 
 import grimp
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from sealed_sockets import OutboundBlocked
 
 ROOT = Path(__file__).parents[1]
@@ -266,6 +269,30 @@ def test_no_key_and_no_home_of_a_person_reaches_a_test(home: Path, tmp_path: Pat
     assert Path.home() == home
     assert home.is_relative_to(tmp_path.parent.parent)
     assert os.environ["XDG_CACHE_HOME"].startswith(str(home))
+
+
+def test_examples_of_a_property_do_not_hang_on_what_was_imported_before(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = examples()
+    words = [f"word{number}" for number in range(500)]
+    (tmp_path / "many_words.py").write_text(f"WORDS = {words}\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    importlib.import_module("many_words")
+    assert examples() == before
+    assert not set(words) & set(before)
+
+
+def examples() -> list[str]:
+    drawn: list[str] = []
+
+    @settings(max_examples=200)
+    @given(st.text())
+    def draw(text: str) -> None:
+        drawn.append(text)
+
+    draw()
+    return drawn
 
 
 def test_durations_are_of_files_that_are_here() -> None:
