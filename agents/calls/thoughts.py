@@ -97,7 +97,7 @@ _SPECIAL = re.compile(
 _WRAPPER = r"<(?P<name>answer|response|final_answer)(?:\s+[\w:-]{1,40}\s*=[^<>]{0,200})?>"
 _HEAD_WRAPPER = re.compile(rf"\s*{_WRAPPER}", re.IGNORECASE)
 _LINE_WRAPPER = re.compile(
-    rf"^[ \t]*{_WRAPPER}(?P<inside>.*?)</(?P=name)>[ \t]*$",
+    rf"^[ \t]*{_WRAPPER}(?P<inside>(?:(?!</?(?P=name)\b).)*+)</(?P=name)>[ \t]*$",
     re.DOTALL | re.IGNORECASE | re.MULTILINE,
 )
 _LAST = re.compile(rf"(?:{STOPS}|</(?:answer|response|final_answer)>)\Z", re.IGNORECASE)

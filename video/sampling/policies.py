@@ -106,7 +106,8 @@ def over_scenes(index: Index, scenes: Sequence[Span], most: int) -> list[int]:
     """Return frames spread over scenes, each from the middle of an equal part of its scene.
 
     With fewer scenes than frames each has at least one, and the rest go by the square root of the
-    length: four times as long is twice as many. With more scenes than frames, scenes are left out
+    length: four times as long is twice as many. For a scene of a single tick the frame behind it
+    may stand. With more scenes than frames, scenes are left out
     evenly. The ends of the video take the place of the outermost frames.
     """
     if len(scenes) < 2:

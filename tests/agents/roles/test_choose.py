@@ -304,6 +304,7 @@ WRAPS = (
     "The correct answer is **{}**.", "I choose {}.", "I would go with ({}).", "\\boxed{{{}}}",
     "<answer>{}</answer>", "Final answer: {}", "({}) is correct.", "It is ({}).",
 )  # fmt: skip
+TAGGED = "<answer>{}</answer>"
 BETWEEN = (" or ", " and ", ", ", "/", "\n", "\n\n", " ", " & ", ". ", "; ")
 BEFORE = ("", "Let me look at the frames. ", "I watched closely.\n\n", "1. A man walks in.\n")
 BEHIND = ("", "\n\nThe frames at the end show it.", "\n")
@@ -330,6 +331,7 @@ def test_a_letter_reads_back_from_whatever_it_is_wrapped_in(
     between=st.sampled_from(BETWEEN),
     lead=st.sampled_from(BEFORE),
 )
+@example(pair=[0, 1], wraps=(TAGGED, TAGGED), between=" or ", lead="I watched closely.\n\n")
 def test_two_letters_at_the_end_never_read_as_one(
     pair: list[int], wraps: tuple[str, str], between: str, lead: str
 ) -> None:
