@@ -25,7 +25,8 @@ from zlib import crc32
 
 from langchain_core.messages import AIMessage, BaseMessage
 
-from tests.support.loopback import Manners, serving
+from tests.support.loopback import serving
+from tests.support.manners import Manners
 from videoautoarena.agents.calls.ask import Asker
 from videoautoarena.agents.calls.clients import Client, Load, OutgoingCall, ReceivedReply
 from videoautoarena.agents.models.registry import Model, parse_model
@@ -93,7 +94,7 @@ def reply(role: Role, text: str) -> str:
     if role == "contestant":
         return _said(ANSWER, text)
     degrees = [int(found) for found in DEGREE.findall(text)]
-    replies = {
+    replies: dict[str, Callable[[], object]] = {
         "examiner": lambda: BRIEF,
         "persona": lambda: {"personas": [_said(PERSON, text)] * 3},
         "questioner": lambda: {"question": f"A question of degree 0: {WORDS[:120]}?"},

@@ -66,7 +66,9 @@ async def measured(cluster: Any, path: Path, rows: int) -> float:
     senders = [cluster.on_node(node, Sender, f"{rows}-{n}", owner) for n in range(SENDERS)]
     await asyncio.gather(*(calls_of(one)("send", rows, 0.5) for one in senders))
     began_s = time.monotonic()
-    sent = await asyncio.gather(*(calls_of(one)("send", rows, SECONDS) for one in senders))
+    sent: list[int] = await asyncio.gather(
+        *(calls_of(one)("send", rows, SECONDS) for one in senders)
+    )
     took_s = time.monotonic() - began_s
     await calls_of(owner)("close")
     for one in (*senders, owner):

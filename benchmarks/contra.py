@@ -119,8 +119,8 @@ def contradictions(board: RatedLeaderboard) -> list[str]:
     csv = [line.split(",") for line in csv_text(report.data_table).splitlines()]
     at = [csv[0].index(name) for name in ("model", "rank_best", "rank_worst")]
     for line in csv[1:]:
-        model, best, worst = (line[k] for k in at)
-        if (best, worst) != tuple("" if x is None else str(x) for x in ranks[model]):
+        model, *said_ranks = (line[k] for k in at)
+        if said_ranks != ["" if x is None else str(x) for x in ranks[model]]:
             wrong.append(f"CSV's rank of {model}")
     return wrong
 

@@ -64,7 +64,7 @@ class Coverage(NamedTuple):
         """Return it from the share held and the mean width of each tournament."""
         shares = np.asarray(held)
         error = float(shares.std(ddof=1) / np.sqrt(len(shares)))
-        return cls(float(shares.mean()), error, float(np.mean(width)))
+        return cls(float(shares.mean()), error, float(np.asarray(width).mean()))
 
 
 def true_ratings(strength: Floats, tau: float, ties: float = TIES) -> Floats:

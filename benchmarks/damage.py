@@ -79,7 +79,7 @@ class Outcome(NamedTuple):
     wrong: int = 0
     """Below 30 dB and not called damaged, though damage was reported before."""
 
-    def __add__(self, other: object) -> Outcome:  # type: ignore[override]
+    def __add__(self, other: object) -> Outcome:
         """Return the sums."""
         assert isinstance(other, Outcome)
         return Outcome(*(one + more for one, more in zip(self, other, strict=True)))
@@ -89,6 +89,7 @@ def encode(path: Path, coding: Coding, *, count: int = COUNT, seed: int = 0) -> 
     """Write a clip of textured ground with things that move."""
     with av.open(str(path), "w") as file:
         stream = file.add_stream(coding.encoder, rate=FPS)
+        assert isinstance(stream, av.VideoStream)
         stream.width, stream.height = SIZE
         stream.pix_fmt = "yuv420p"
         stream.bit_rate = 600_000

@@ -11,7 +11,7 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from tests.support.weather import Weather, endure
 from videoautoarena.memory.records.records import CallLimits
@@ -36,34 +36,34 @@ class Trace:
     limits: CallLimits | None = None
 
 
-LIMITED = {"concurrent": 32, "a_minute": 600}
+LIMITED = Weather(concurrent=32, a_minute=600)
 MINUTE = ((100.0, 160.0),)
 TRACES = (
     Trace("32 at once", Weather(concurrent=32, hint_s=1.0)),
-    Trace("32 at once, 600 a minute", Weather(**LIMITED, hint_s=1.0)),
-    Trace("the same, Retry-After 89", Weather(**LIMITED, hint_s=89.0)),
-    Trace("the same, counted by windows", Weather(**LIMITED, window=True, hint_s=5.0)),
+    Trace("32 at once, 600 a minute", replace(LIMITED, hint_s=1.0)),
+    Trace("the same, Retry-After 89", replace(LIMITED, hint_s=89.0)),
+    Trace("the same, counted by windows", replace(LIMITED, window=True, hint_s=5.0)),
     Trace(
         "the same, 600 a minute stated",
-        Weather(**LIMITED, bucket=3.0),
+        replace(LIMITED, bucket=3.0),
         limits=CallLimits(requests_per_minute=600),
     ),
     Trace(
-        "storm of 60 s, Retry-After 89", Weather(**LIMITED, hint_s=89.0, storms=MINUTE), until_s=600
+        "storm of 60 s, Retry-After 89", replace(LIMITED, hint_s=89.0, storms=MINUTE), until_s=600
     ),
-    Trace("storm of 60 s, no hint", Weather(**LIMITED, storms=MINUTE), until_s=600),
+    Trace("storm of 60 s, no hint", replace(LIMITED, storms=MINUTE), until_s=600),
     Trace(
         "the storm, 400 lineages",
-        Weather(**LIMITED, hint_s=89.0, storms=MINUTE),
+        replace(LIMITED, hint_s=89.0, storms=MINUTE),
         until_s=600,
         lineages=400,
     ),
     Trace(
         "storm of 5 min, Retry-After 89",
-        Weather(**LIMITED, hint_s=89.0, storms=((100.0, 400.0),)),
+        replace(LIMITED, hint_s=89.0, storms=((100.0, 400.0),)),
         until_s=900,
     ),
-    Trace("first 3 s refused, hint 89", Weather(**LIMITED, hint_s=89.0, storms=((0.0, 3.0),))),
+    Trace("first 3 s refused, hint 89", replace(LIMITED, hint_s=89.0, storms=((0.0, 3.0),))),
     Trace(
         "latency drifts from 2 to 6 s",
         Weather(concurrent=32, hint_s=1.0, latency_s=lambda now_s: 2 + now_s / 150),
@@ -82,7 +82,7 @@ TRACES = (
     Trace(
         "32 at once, 5 % at random", Weather(concurrent=32, unlucky=0.05, hint_s=1.0), MIXED_BOUND
     ),
-    Trace("600 a minute, 5 % at random", Weather(**LIMITED, unlucky=0.05, hint_s=1.0), MIXED_BOUND),
+    Trace("600 a minute, 5 % at random", replace(LIMITED, unlucky=0.05, hint_s=1.0), MIXED_BOUND),
     Trace(
         "storm of 60 s in 10 % at random",
         Weather(concurrent=32, unlucky=0.1, hint_s=1.0, storms=MINUTE),

@@ -11,7 +11,7 @@ from base64 import b64encode
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, partial
 from io import BytesIO
 from pathlib import Path
 from typing import NamedTuple
@@ -73,7 +73,7 @@ def tint(clips: Path, to: Path) -> Path:
         pictures = [np.asarray(Image.open(BytesIO(jpeg)).convert("RGB")) for jpeg in jpegs]
         for name, order in zip(names, COLOUR_ORDERS, strict=True):
             swapped = [np.ascontiguousarray(one[..., list(order)]) for one in pictures]
-            whole(name, lambda path, swapped=swapped, rate=rate: write(path, swapped, rate))
+            whole(name, partial(write, pictures=swapped, rate=rate))
     return to
 
 
@@ -169,7 +169,7 @@ class Films:
                 seen = picture(0.0, b64encode(jpeg).decode())
                 # All that tasks ask for; the rest would be nine tenths of the memory.
                 lean = replace(measured(jpeg), thumb=_NO_THUMB, layout=_NO_LAYOUT)
-                self.glances.get(seen.digest, lambda lean=lean: lean)
+                self.glances.get(seen.digest, partial(replace, lean))
                 self._pictures[name] = replace(seen, base64="")
         return self._developed[video, size]
 

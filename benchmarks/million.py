@@ -101,8 +101,8 @@ def commands(run: Path, place: Path) -> Iterator[tuple[str, list[object], Path |
     for what in ("conversations", "preferences"):
         for form in ("jsonl", "parquet"):
             to = place / f"{what}.{form}"
-            line = ["export", run, "--what", what, "--format", form, "--to", to, "--force"]
-            yield f"arena export --what {what} --format {form}", [ARENA, *line], to
+            rows = ["export", run, "--what", what, "--format", form, "--to", to, "--force"]
+            yield f"arena export --what {what} --format {form}", [ARENA, *rows], to
 
 
 @contextmanager

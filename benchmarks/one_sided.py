@@ -283,11 +283,12 @@ def main() -> int:
         print("  {:4} battles  {:.3f} {:.3f}".format(battles, *early_error(battles, sets=sets)))
     print("\nthe same, ratings: share held of six, of the parrot")
     for videos, each in PARROTS:
-        shares = cover_parrot(videos, each, sets=sets)
+        of_six, of_parrot = cover_parrot(videos, each, sets=sets)
         missed += (
-            min(shares) < LEAST - SLACK or not LEAST <= (6 * shares[0] + shares[1]) / 7 <= 0.97
+            min(of_six, of_parrot) < LEAST - SLACK
+            or not LEAST <= (6 * of_six + of_parrot) / 7 <= 0.97
         )
-        print("  {:3} x {:<3} {:.3f} {:.3f}".format(videos, each, *shares))
+        print(f"  {videos:3} x {each:<3} {of_six:.3f} {of_parrot:.3f}")
     moves = [watch(seed, each=WATCHED) for seed in range(given.watched)]
     farthest, share = np.max(moves, axis=0)
     missed += share > 1.0

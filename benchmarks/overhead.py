@@ -84,7 +84,7 @@ def after_judge(state: Lineage) -> Literal["evolver", "__end__"]:
 
 
 def _bare_lineage() -> Any:
-    builder = StateGraph(Lineage)
+    builder: Any = StateGraph(Lineage)
     for name in ("questioner", "evolver", "grader", "draw", "contestant_a", "contestant_b"):
         builder.add_node(name, step)
     builder.add_node("judge", judge)
@@ -105,7 +105,7 @@ def _bare_film() -> Any:
     def send_all(_state: Film) -> list[Send]:
         return [Send("lineage", {"round": 0, "settled": []}) for _ in range(PERSONAS)]
 
-    builder = StateGraph(Film)
+    builder: Any = StateGraph(Film)
     builder.add_node("examiner", step)
     builder.add_node("persona", step)
     builder.add_node("lineage", _bare_lineage())

@@ -22,6 +22,7 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 from unittest.mock import patch
@@ -163,21 +164,24 @@ def played(way: Way, clips: Path, folder: Path, *, rounds: int, latency_s: float
     server = SERVERS[way.server]
     cache = PromptCache(server.matching, server.frame_tokens, latency_s)
     referee, *contestants = map(_alias, server.models)
-    flags = {
-        "models": tuple(contestants),
-        "examiner": referee,
-        "judge": (referee,),
-        "rounds": rounds,
-        "config": _config(folder / "arena.toml", way),
-    }
+    play_it = partial(
+        play,
+        clips,
+        folder / "out",
+        models=tuple(contestants),
+        examiner=referee,
+        judge=(referee,),
+        rounds=rounds,
+        config=_config(folder / "arena.toml", way),
+    )
     is_cached = "videoautoarena.agents.limits.prefixes.caching_of"
     began_s = time.perf_counter()
     with serving_as(server.provider, cache), watching() as waits:
         if way.has_leader:
-            finished = play(clips, folder / "out", **flags)
+            finished = play_it()
         else:
             with patch(is_cached, lambda _model, _frames: "none"):
-                finished = play(clips, folder / "out", **flags)
+                finished = play_it()
     wall_s = time.perf_counter() - began_s
     if finished.voids:
         raise RuntimeError(f"{finished} is no whole run")

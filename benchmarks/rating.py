@@ -131,8 +131,8 @@ def compare_bootstraps(turns: int) -> list[bool]:
             if turn:  # the first one warms up
                 took[name].append(spent)
     print(f"{ROUNDS} bootstrap draws, 11 models, 12,479 battles")
-    for name, spent in took.items():
-        print(f"  {name:26}{milliseconds(spent)}")
+    for name, all_spent in took.items():
+        print(f"  {name:26}{milliseconds(all_spent)}")
     apart = np.abs(choix_on(cells, counts) - fit_counts(cells, counts, start=theta)).max()
     middle = {name: statistics.median(spent) for name, spent in took.items()}
     faster = middle["evalica.bootstrap"] / middle["ours, from battles"]

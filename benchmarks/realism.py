@@ -16,12 +16,13 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 import numpy as np
 from scipy.special import expit
 
 from benchmarks.coverage import Coverage
+from videoautoarena.memory.records.records import Battle
 from videoautoarena.runs.analysis.realism.comparison import TRAITS, compare_questions
 from videoautoarena.runs.analysis.realism.question_file import RealQuestion
 from videoautoarena.runs.analysis.realism.question_traits import MeasuredQuestion, real_questions
@@ -172,15 +173,26 @@ def move_back(seeds: int, battles: int = BATTLES, videos: int = 60) -> Moved:
     for seed in range(seeds):
         fought, measured = planted(seed, RUN_SHARE, battles, videos)
         real = list(planted(seed + 5_000, REAL_SHARE, 400, 400)[1].values())
-        weighted = weigh_to_real(fought, measured, real, cap=CAP)
+        battles_played = cast("list[Battle]", fought)
+        weighted = weigh_to_real(battles_played, measured, real, cap=CAP)
         assert weighted is not None
-        board = weighted_board(fought, MODELS, weighted)
+        board = weighted_board(battles_played, MODELS, weighted)
         plain = ratings(fought)
         before.append(np.mean([abs(plain[name] - endless[name]) for name in MODELS]))
-        rows = {row.model: row for row in board.models}
-        after.append(np.mean([abs(rows[name].rating - endless[name]) for name in MODELS]))
-        held.append(np.mean([rows[n].low <= endless[n] <= rows[n].high for n in MODELS]))
-        width.append(np.mean([row.high - row.low for row in board.models]))
+        distances = []
+        contains = []
+        widths = []
+        for row in board.models:
+            assert row.rating is not None
+            assert row.low is not None
+            assert row.high is not None
+            truth = endless[row.model]
+            distances.append(abs(row.rating - truth))
+            contains.append(row.low <= truth <= row.high)
+            widths.append(row.high - row.low)
+        after.append(np.mean(distances))
+        held.append(np.mean(contains))
+        width.append(np.mean(widths))
         effective.append(weighted.mix.effective_battles)
     return Moved(
         float(np.mean(before)), float(np.mean(after)), Coverage.of(held, width),

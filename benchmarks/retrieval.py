@@ -249,7 +249,7 @@ def _made(bank: Bank, kind: Kind, length_s: int, chance: Random) -> Item:
         probes = _probes(bank, sources, ground, chance.randint(2 * FPS, longest_s * FPS), chance)
         if len(probes) == 4:
             break
-    dice = Dice(chance.random())
+    dice = Dice(str(chance.random()))
     texts = tuple(probe.text for probe in probes)
     if kind == "needle":
         key = chance.randrange(4)
