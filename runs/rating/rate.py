@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -99,6 +100,8 @@ def read_battles(sheet: ColumnSheet, method: RatingMethod) -> ReadBattles:
     winner = _find_columns(sheet)
     column = sheet.columns[winner]
     verdicts = _read_verdicts(sheet, winner)
+    if winner == "winner":
+        _refuse_two_winners(sheet, verdicts)
     decided = np.array([verdict not in UNDECIDED for verdict in verdicts])[column.codes]
     names, a, b = _read_models(sheet, decided)
     features, style = _read_style(sheet, method, decided)
@@ -131,6 +134,8 @@ def wanted_columns(method: RatingMethod) -> Wanted:
 
 def _find_columns(sheet: ColumnSheet) -> str:
     """Return the name of the column with the winner; refuse a sheet that lacks any needed one."""
+    if not sheet.names:
+        raise BadInput(f"{sheet.file} has no rows")
     winner = "verdict" if "winner" not in sheet.columns else "winner"
     missing = [name for name in (*NEEDED[:2], winner) if name not in sheet.columns]
     if missing:
@@ -155,6 +160,28 @@ def _read_verdicts(sheet: ColumnSheet, name: str) -> list[str]:
     sheet.check(name, wrong)
     # An empty list would make an array of floats, which is no mask.
     return verdicts or ["void"]
+
+
+def _refuse_two_winners(sheet: ColumnSheet, verdicts: Sequence[str]) -> None:
+    """Raise BadInput for the first row whose columns winner and verdict name two outcomes."""
+    column = sheet.columns["winner"]
+    other = sheet.columns.get("verdict")
+    if other is None:
+        return
+    said = _outcomes(verdicts)[column.codes]
+    told = _outcomes([verdict_of(value) or "void" for value in other.values] or ["void"])[
+        other.codes
+    ]
+    contrary = (said != told) & ~np.isnan(said) & ~np.isnan(told)
+    if contrary.any():
+        row = int(np.argmax(contrary))
+        values = (one.values[one.codes[row]] for one in (column, other))
+        raise sheet.refuse(row, "winner is {} and verdict is {}".format(*map(quoted, values)))
+
+
+def _outcomes(verdicts: Sequence[str]) -> Floats:
+    """Return the points of the first model by each verdict; NaN if it decides nothing."""
+    return np.array([math.nan if one in UNDECIDED else points_of(one) for one in verdicts])
 
 
 def verdict_of(value: Any) -> str | None:

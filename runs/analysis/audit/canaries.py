@@ -60,9 +60,13 @@ def _leak(name: str, given: AuditInput) -> Finding:
         return unknown(key, "{model} met no model that saw the video.", model=name)
     share = share_of([_points(b, name) for b in fought], [b.video for b in fought])
     which, told = _worst(fought, name, given)
+    met = {model for battle in every.where(mine) for model in (battle.model_a, battle.model_b)}
+    has_met_constant = any(given.model_of(model or "") == _CONSTANT for model in met)
+    aside = ", the constant answer aside" * has_met_constant
     words = (
-        "Without frames, {model} won {figure} of {n:question} on {videos:video} against models "
-        f"that saw the video: these can be answered without it{which}."
+        "Without frames, {model} took {figure} of the points (a tie is half) in {n:question} on "
+        f"{{videos:video}} against models that saw the video{aside}: what it won can be answered "
+        f"without it{which}."
     )
     return finding(key, share, words, crosses=above(share, MOST_LEAKED), model=name, **told)
 

@@ -180,7 +180,8 @@ class AnchorRow:
     """Questions at which each seating preferred another answer."""
     flags: list[str]
     """`partial`, `voids`, `few videos`, `saw no frames` and `judged without frames` as in
-    [a score](#a-score); `one-sided`: won or lost everything."""
+    [a score](#a-score); `one-sided`: points between it and others went only
+    one way."""
     places: ModelPlaces = field(default=ModelPlaces(), metadata=SPREAD)
 
 

@@ -374,17 +374,17 @@ def _row(items: Mapping[str, Item], result: Result, of: Of, decided: Scored) -> 
         model=result.model,
         judge=result.judge,
         how=result.how,
-        average=_means(items, found),
+        average=average_of(items, found),
         videos=videos,
         flags=[flag for flag, is_so in flags.items() if is_so],
         selected=sides["selected"],
         rejected=sides["rejected"],
-        decided=_means(items, decided),
+        decided=average_of(items, decided),
         copies=Copies(same, len(answers)) if same >= max(1, MOST_CHANCE * len(answers)) else None,
     )
 
 
-def _means(items: Mapping[str, Item], found: Scored) -> ScoreAverage:
+def average_of(items: Mapping[str, Item], found: Scored) -> ScoreAverage:
     """Return the two percentages, their mean and its interval, and on how many questions."""
     from videoautoarena.scoring.intervals.proportions import measure_average
 

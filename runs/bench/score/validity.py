@@ -49,7 +49,7 @@ from videoautoarena.runs.bench.format.results import (
     Vote,
     read_results,
 )
-from videoautoarena.runs.bench.score.score import lead_of
+from videoautoarena.runs.bench.score.score import average_of, lead_of, score
 from videoautoarena.runs.formats.record_json import record_json
 from videoautoarena.runs.formats.terminal import safe
 from videoautoarena.runs.rating.finding import Finding, alarms, raise_alarms
@@ -160,8 +160,18 @@ class _ValidityInput:
         return measure_share([hit for _, hit in pairs], videos)
 
     def score(self, model: str) -> Share:
-        """Return a model's score, 0 to 1."""
-        return self.share((qid, won.average) for qid, won in self.points[model].items())
+        """Return a model's score, 0 to 1, with the bounds that `arena bench score` gives it."""
+        result = next(one for one in reversed(self.results) if one.model == model)
+        items = self.bench.by_qid
+        average = average_of(items, score(items, result))
+        videos = self.share((qid, won.average) for qid, won in self.points[model].items())
+        return Share(
+            average.average / 100.0,
+            average.low / 100.0,
+            average.high / 100.0,
+            average.n,
+            videos.spread,
+        )
 
     def lead(self, a: str, b: str) -> PairedLead:
         """Return how far a model is above another on the questions of both, 0 to 1."""
@@ -325,8 +335,9 @@ def _leaks(given: _ValidityInput) -> Iterator[Finding]:
         yield finding(
             f"leak.blind.{safe(one.model)}",
             share,
-            "Without frames, {model} wins {figure} of {n:question} about {videos:video} against "
-            "the selected answers (score {score:share}): these can be answered without the video.",
+            "Without frames, {model} takes {figure} of the points (a tie is half) in {n:question} "
+            "about {videos:video} against the selected answers (score {score:share}): what it won "
+            "can be answered without the video.",
             is_alarm=share.low > MOST_LEAKED,
             model=one.model,
             score=given.score(one.model).value,
@@ -359,13 +370,13 @@ def _room(given: _ValidityInput) -> Iterator[Finding]:
         all=by_all,
     )
     best = max(given.points, key=lambda name: given.score(name).value)
-    score = given.score(best)
+    highest = given.score(best)
     yield finding(
         "room.best",
-        score,
+        highest,
         "The best score is {figure}, of {model}"
-        f"{'; the bench is saturated' if score.low > FULL else ''}.",
-        is_alarm=score.low > FULL,
+        f"{'; the bench is saturated' if highest.low > FULL else ''}.",
+        is_alarm=highest.low > FULL,
         model=best,
     )
 

@@ -125,7 +125,7 @@ def _first(command: click.Command) -> str:
 
 
 def read_cap(text: str) -> float:
-    """Return a figure above 0; "none", which lifts a cap, is infinity."""
+    """Return a finite figure above 0; "none", which lifts a cap, is infinity."""
     if text == "none":
         return math.inf
     try:
@@ -134,7 +134,7 @@ def read_cap(text: str) -> float:
     except ValueError:
         # No comparison holds of it, so that it falls through to the refusal.
         cap = math.nan
-    if not cap > 0:
+    if not 0 < cap < math.inf:
         raise click.BadParameter(f"{text!r} is neither a number above 0 nor 'none'")
     return cap
 

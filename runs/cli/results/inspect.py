@@ -118,7 +118,7 @@ def battles_command(
     from videoautoarena.runs.run.battles.listing import Selection, listing
 
     if pair and len(pair) != 2:
-        raise click.UsageError(f"--pair takes two models, as in hawk,owl; {len(pair)} were given")
+        raise click.UsageError(f"--pair takes two models, as in hawk,owl, not {len(pair)}")
     selection = Selection(pair=(pair[0], pair[1]) if pair else None, **typed)
     chosen = cast("ListForm", _one_form(form, jsonl=jsonl, as_json=as_json))
     columns = shutil.get_terminal_size().columns

@@ -442,10 +442,11 @@ def _refuse_other(out: Path, kept: RunConfig, asked: RunConfig) -> None:
     if key is not None:
         here = mine[key]
         there = theirs[key]
-        if key == "sampling":
-            key = next(name for name in here if here[name] != there[name])
-            here = here[key]
-            there = there[key]
+        while isinstance(here, Mapping) and isinstance(there, Mapping):
+            inner = next(name for name in {**here, **there} if here.get(name) != there.get(name))
+            key = inner if key == "sampling" else f"{key} {inner}"
+            here = here.get(inner)
+            there = there.get(inner)
         raise ForeignRun(
             f"{out} holds another run ({key} {brief_setting(here)}, here {brief_setting(there)}); "
             "pass another --out, or continue it as it began: arena resume "

@@ -353,5 +353,8 @@ def _odd_sentences(models: Table, tally: Table) -> Iterator[Sentence]:
                 "{name}: {void:question} void, which are not counted.", quotes, name=name
             )
         if ONE_SIDED in row.get("flags", ()):
-            said = "{name} won or lost everything; a prior of half a game limits its score."
+            said = (
+                "Points between {name} and others went only one way; a prior of half a game "
+                "limits its score."
+            )
             yield sentence(said, name=name)

@@ -49,7 +49,7 @@ from videoautoarena.runs.views.results.report import (
 )
 
 MARKS = {
-    ONE_SIDED: ("one-sided", "won or lost everything"),
+    ONE_SIDED: ("one-sided", "points between it and others went only one way"),
     APART: ("apart", "not comparable with the others, since they never met"),
     UNCONTROLLED: (
         "style in",

@@ -295,6 +295,11 @@ def test_battles_are_rated_alike_however_they_are_given(
     assert as_read(va.rate(given(), seats=True).to_json()) == expected
 
 
+def test_no_battles_are_called_so() -> None:
+    with pytest.raises(va.BadInput, match="battles has no rows"):
+        va.rate([])
+
+
 def test_the_model_that_wins_more_leads_by_what_bradley_and_terry_make_of_it() -> None:
     # Three wins of four are odds of 3, and Elo points are 400 of the logarithm to base 10 of odds.
     games = [("x", "y", 1), ("x", "y", 1), ("x", "y", 1), ("x", "y", 0)] * 25

@@ -51,6 +51,14 @@ def test_a_winner_may_be_a_number(tmp_path: Path, name: str) -> None:
     assert rate_file(written(tmp_path / name, rows)).to_json()["models"][0]["wins"] == 2
 
 
+def test_a_row_with_two_winners_is_refused(tmp_path: Path) -> None:
+    rows = [("x", "y", "model_a", "a"), ("x", "y", "model_b", "forfeit_a"), ("x", "y", "tie", "b")]
+    file = written(tmp_path / "b.csv", rows, (*HEADER, "verdict"))
+    assert refused(file).endswith('row 3: winner is "tie" and verdict is "b"')
+    written(file, rows[:2], (*HEADER, "verdict"))
+    assert rate_file(file).to_json()["models"][0]["battles"] == 2
+
+
 def test_videos_widen_what_their_battles_share(tmp_path: Path) -> None:
     # Within a video the same side wins every time.
     rows = [("x", "y", "a" if v % 2 else "b", f"v{v}") for v in range(20) for _ in range(10)]

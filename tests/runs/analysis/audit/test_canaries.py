@@ -101,7 +101,15 @@ def test_questions_won_without_a_frame_are_named_those_of_late_rounds_first() ->
     (found,) = audit_leak(audited([*won, *lost, *idle], cast=CAST))
     assert (found.key, found.value, found.n) == ("leak.blind.unseeing", 0.25, 16)
     assert "battle-1, battle-3, battle-0, battle-2" in found.sentence
+    assert "that saw the video, the constant answer aside" in found.sentence
     assert not found.is_alarm
+
+
+def test_a_tie_without_a_frame_is_half_a_point_and_no_win() -> None:
+    battles = [fought(k, "unseeing", "hawk", "a" if k < 6 else "tie") for k in range(8)]
+    (found,) = audit_leak(audited(battles, cast=CAST))
+    assert "(45.8 to 98.3) of the points (a tie is half) in 8 questions" in found.sentence
+    assert "aside" not in found.sentence
 
 
 def test_questions_that_mostly_need_no_video_are_an_alarm() -> None:

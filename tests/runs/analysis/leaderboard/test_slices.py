@@ -164,7 +164,7 @@ def test_the_cross_table_shows_ratings_on_how_many_battles_and_says_what_its_wor
     said = (
         "ratings of fewer than 100 battles are rough.",
         "Too few to rank, with fewer than 10 videos: every slice.",
-        "one-sided: won or lost everything.",
+        "one-sided: points between it and others went only one way.",
         "stand-ins",
         "gaps",
     )

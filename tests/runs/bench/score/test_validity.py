@@ -81,6 +81,21 @@ def test_a_bench_on_which_all_come_to_the_same_has_no_room(tmp_path: Path) -> No
     assert found["room.best"]["value"] == 1.0
 
 
+def test_the_best_score_is_the_one_that_the_bench_has(tmp_path: Path) -> None:
+    bench = bench_of(tmp_path, 24)
+    judged(bench, "owl", ["win", "tie", "loss", "void"] * 6, ["win", "loss", "win", "loss"] * 6)
+    judged(bench, "mole", ["loss"] * 24, ["win", "loss"] * 12)
+    best = figures(check(bench).to_json())["room.best"]
+    (row,) = (
+        row
+        for row in score_bench(bench, WantedScores()).to_json()["models"]
+        if row["model"] == "owl"
+    )
+    told = [100 * best[end] for end in ("value", "low", "high")]
+    assert told == pytest.approx([row[end] for end in ("average", "low", "high")], abs=0.01)
+    assert best["n"] == row["n"]
+
+
 def test_what_some_model_solves_is_counted_once(tmp_path: Path) -> None:
     bench = bench_of(tmp_path, 4)
     judged(bench, "owl", ["win", "loss", "tie", "loss"], ["win"] * 4)

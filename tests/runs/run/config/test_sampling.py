@@ -8,7 +8,12 @@ import pytest
 
 from videoautoarena.memory.records.errors import BadInput, ForeignRun
 from videoautoarena.memory.records.records import Sampling
-from videoautoarena.runs.run.config.run_config import RunConfig, about_sampling, resolve
+from videoautoarena.runs.run.config.run_config import (
+    RunConfig,
+    RunSettings,
+    about_sampling,
+    resolve,
+)
 from videoautoarena.runs.run.config.run_request import RunRequest
 from videoautoarena.runs.run.rundir.opener import configured
 
@@ -90,6 +95,19 @@ def test_a_run_is_not_continued_with_other_frames_and_is_told_which() -> None:
     other = resolve(RunRequest(frames=41))
     with pytest.raises(ForeignRun, match="frames 40, here 41"):
         configured(Path("out"), begun.config, other, generation=1)
+
+
+def test_a_run_is_not_continued_with_another_model_under_a_name_and_is_told_which(
+    tmp_path: Path,
+) -> None:
+    def chosen_with(model: str) -> RunSettings:
+        path = tmp_path / "arena.toml"
+        path.write_text(f'[models.one]\nmodel = "offline:{model}"\n')
+        return resolve(RunRequest(models=("one", "offline:mole"), config=path))
+
+    begun = chosen_with("hawk")
+    with pytest.raises(ForeignRun, match="cast one model offline:hawk, here offline:owl"):
+        configured(Path("out"), begun.config, chosen_with("owl"), generation=1)
 
 
 @pytest.mark.parametrize("said", ["true", "false"])
