@@ -43,11 +43,11 @@ UNCHARGED = frozenset(
         "no-images",
         "expired",
         "cancelled",
-        # What it may have cost stands by itself, as a call that its batch lost.
-        "missing",
     }
 )
 """Faults of a try that was not sent, or that the server says it could not take up."""
+_APART = frozenset({STOPPED, "missing"})
+"""Faults of a try whose intent stays: a stop cut it off, or the results of its batch lack it."""
 _SYSTEM_BYTES = len(SYSTEM.encode())
 SEEN_FRAMES = 4
 """Fewest frames of a call that shows what a frame costs; with them its text weighs little."""
@@ -111,7 +111,7 @@ def may_be_charged(kind: str) -> bool:
 
 def stands_apart(kind: str) -> bool:
     """Return whether a try's possible cost is counted with its intent, not with its call's row."""
-    return kind == STOPPED
+    return kind in _APART
 
 
 class CallBound(NamedTuple):
