@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 from pathlib import Path
 from typing import Any
@@ -168,6 +169,38 @@ def test_an_interrupt_leaves_the_batch_and_the_same_command_reads_it(place: Path
     assert (len(book.batches), len(calls_of(place / "set"))) == (1, ITEMS)
 
 
+def status(place: Path, *more: str) -> Result:
+    return CliRunner().invoke(arena, ["status", str(place), *more], standalone_mode=False)
+
+
+def test_status_tells_of_batches_of_a_bench_wherever_it_is_asked(place: Path) -> None:
+    book = BatchBook(say=lambda *_: "A", looks=10**6)
+    book.on_answered = lambda _, what: interrupt() if what == "look" else None
+    with batch_server(book) as port:
+        configure(place, port)
+        assert play(place, "o").return_value == 130
+        places = (place / "set", place / "set/results", place / "set/results/calls.sqlite")
+        for one in places:
+            told = " ".join(status(one).stdout.split())
+            assert "calls.sqlite: no process is at it no call has ended yet in a batch" in told
+            assert re.search(r" of openai:gpt-4o for \d+ s: 0 of 6 answered, 6 not read yet", told)
+        (kept,) = json.loads(status(place / "set", "--json").stdout)["files"]
+        (batch,) = kept["batches"]
+        assert (batch["calls"], batch["open"], batch["state"]) == (ITEMS, ITEMS, "posted")
+        assert (kept["process"], kept["lost"]["tries"], kept["cost_usd"]) == (None, 0, 0)
+        book.on_answered = lambda *_: None
+        book.batches[0].looks = 1
+        play(place, "o")
+    ended = status(place / "set").stdout
+    assert "model o: 6 calls, 0 failed" in ended
+    assert "in a batch" not in ended
+
+
+def test_status_of_a_set_without_calls_says_what_it_is(place: Path) -> None:
+    ended = status(place / "set")
+    assert "holds a frozen set and no run" in str(ended.exception)
+
+
 def test_a_plan_in_batches_costs_half(place: Path) -> None:
     configure(place, 9)
     usual, batched = (
@@ -226,7 +259,8 @@ def test_a_paid_job_hands_its_calls_over_and_status_tells_of_them(tmp_path: Path
         count = len(book.batches[0].lines)
         assert f"{count} calls left in batches at the provider" in first.stderr
         told = CliRunner().invoke(arena, ["status", str(tmp_path / "out")], standalone_mode=False)
-        assert f"in a batch of openai:gpt-4o: 0 of {count} answered" in told.stdout
+        words = rf"in a batch of openai:gpt-4o for \d+ s: 0 of {count} answered"
+        assert re.search(words, " ".join(told.stdout.split()))
         assert "possibly paid" not in told.stdout
         page = json.dumps(PageData.read(tmp_path / "out").summary)
         assert "Batches at a provider still hold" in page
