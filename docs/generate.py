@@ -418,12 +418,22 @@ def providers() -> str:
             keys or (f"its own: {one.credentials}" if one.credentials else "nothing"),
             f"{one.images or ''}" or "-",
             f"`{one.thinking}`" if one.thinking else "-",
-            one.caching,
+            _cache(one),
             ", ".join(f"`{form}`" for form in one.reply_formats) or "-",
             one.batches or "-",
         ]
         rows.append(f"| {' | '.join(cells)} |")
     return "\n".join(rows) + "\n"
+
+
+def _cache(provider: Provider) -> str:
+    """Return how a provider caches prompts, and from how many tokens on by model."""
+    if provider.caching == "none":
+        return "none"
+    least = [tokens for _, tokens in provider.least_cached if tokens is not None]
+    shortest, longest = (f"{tokens:,}" for tokens in (min(least), max(least)))
+    beyond = f" to {longest}" if longest != shortest else ""
+    return f"{provider.caching}, from {shortest}{beyond} tokens"
 
 
 def _by_class(provider: Provider) -> str:

@@ -13,7 +13,12 @@ from functools import cache, cached_property
 from typing import TYPE_CHECKING, Any, TypeGuard
 
 from videoautoarena.agents.prompting.layout import CacheMark
-from videoautoarena.agents.providers.base import CONTESTANT_TOKENS, ModelSettings, ReplyForm
+from videoautoarena.agents.providers.base import (
+    CONTESTANT_TOKENS,
+    LEAST_CACHED,
+    ModelSettings,
+    ReplyForm,
+)
 from videoautoarena.agents.providers.declared import DeclaredProvider
 from videoautoarena.agents.transport.redaction import redacted
 from videoautoarena.agents.transport.transport import SplicingTransport
@@ -38,6 +43,15 @@ FIRST_UNASKED = 5
 _VERSION = re.compile(r"claude-[a-z]+-(\d)(?!\d)")
 _NO_CACHE = re.compile(r"claude-(?:v?[12]|instant|3-(?:opus|sonnet|haiku))")
 """Claudes that Bedrock refuses a mark of."""
+
+CACHED_FROM = (
+    (r"claude-(?:opus|fable|mythos)-5", 512),
+    (r"claude-(?:opus-4[.-][56]|haiku-4[.-]5)(?!\d)", 4_096),
+    (r"claude-opus-4[.-]7|claude-mythos|haiku", 2_048),
+    ("", LEAST_CACHED),
+)
+"""Tokens of the shortest beginning that is kept of Claudes, wherever they are served (Anthropic's
+guide to prompt caching, August 2026); they do not grow or shrink from version to version."""
 
 
 def is_claude(name: str) -> bool:

@@ -20,11 +20,12 @@ import numpy as np
 from videoautoarena.agents.limits.caps import SpendCaps
 from videoautoarena.agents.limits.estimates import (
     LABEL_TOKENS,
+    expected_input,
     extra_body,
     frame_tokens,
     output_limit,
 )
-from videoautoarena.agents.limits.prefixes import LEAST_TOKENS, LIFE_S, caching_of
+from videoautoarena.agents.limits.prefixes import LIFE_S, caching_of
 from videoautoarena.agents.limits.prices import most_usd, price_of, rates_of
 from videoautoarena.agents.models.registry import Model
 from videoautoarena.agents.prompting.contracts import SYSTEM
@@ -735,13 +736,15 @@ def estimated(
     known = seen.of_kind(config, model, line.role, frames=most)
     if known is not None:
         return filled(model, line, count, *known, longest=longest)
-    pictures = shown * (each.expected + LABEL_TOKENS / 2)
+    beginning = expected_input(model, shown)
+    # Fewer frames than the most may be too few for the cache.
+    has_cache = caching_of(model, shown) != "none"
     said = words.reply * (THOUGHT if thinks(model, line.role) else 1)
     usage = stated_usage(
-        words.text + pictures,
+        words.text + beginning - _SYSTEM_TOKENS,
         min(said, output_limit(model, line.role)),
-        beginning=_SYSTEM_TOKENS + pictures,
-        reads=reads.get((line.alias, most)),
+        beginning=beginning,
+        reads=reads.get((line.alias, most)) if has_cache else None,
     )
     return filled(model, line, count, usage, longest=longest)
 
@@ -774,8 +777,7 @@ def stated_usage(
 
     `beginning` is how many of those in a cache may have, and `reads` how often it has them.
     """
-    kept = beginning if reads is not None and beginning >= LEAST_TOKENS else 0.0
-    cached, put = (0.0, 0.0) if reads is None else (kept * reads.read, kept * reads.written)
+    cached, put = (beginning * share for share in reads or (0.0, 0.0))
     return np.array([read - cached - put, cached, put, written, usual_seconds(read, written)])
 
 
