@@ -39,7 +39,7 @@ from rich.terminal_theme import MONOKAI
 from rich.text import Text
 
 import videoautoarena as va
-from videoautoarena.agents.providers.base import Provider
+from videoautoarena.agents.providers.base import LEAST_CACHED, Provider
 from videoautoarena.agents.providers.catalogue import BUILT_IN
 from videoautoarena.agents.providers.declared import Declaration
 from videoautoarena.graph.dialogue import dialogue
@@ -427,13 +427,11 @@ def providers() -> str:
 
 
 def _cache(provider: Provider) -> str:
-    """Return how a provider caches prompts, and from how many tokens on by model."""
-    if provider.caching == "none":
-        return "none"
-    least = [tokens for _, tokens in provider.least_cached if tokens is not None]
-    shortest, longest = (f"{tokens:,}" for tokens in (min(least), max(least)))
-    beyond = f" to {longest}" if longest != shortest else ""
-    return f"{provider.caching}, from {shortest}{beyond} tokens"
+    """Return how a provider caches prompts, and from how many tokens on where that is known."""
+    least = {tokens for _, tokens in provider.least_cached if tokens is not None}
+    if provider.caching == "none" or least == {LEAST_CACHED}:
+        return provider.caching
+    return f"{provider.caching}, from {min(least):,} to {max(least):,} tokens"
 
 
 def _by_class(provider: Provider) -> str:

@@ -28,7 +28,7 @@ COMMON = (
 )
 """Sampling parameters that most providers take, by LangChain's names."""
 LEAST_CACHED = 1_024
-"""Tokens of the shortest beginning that OpenAI's cache keeps, and most others do."""
+"""Tokens of the shortest beginning that OpenAI's cache keeps; others are taken to do the same."""
 Caching: TypeAlias = Literal["implicit", "marks", "none"]
 """How servers come to keep the beginning of a call: by themselves, up to a mark, or not at all."""
 
