@@ -106,7 +106,8 @@ class CachePrefixes:
         frames = request.frames
         if frames is None or caching_of(model, len(frames.frames)) == "none":
             return None
-        # Providers put a schema before the system text; one JSON object of any shape has none.
+        # Providers read a schema before the frames, so that each role leads for itself; one JSON
+        # object of any shape has none.
         has_schema = limits.reply_format(model) == "json_schema"
         schema = request.schema if has_schema else None
         key = (model, limits.form(model).system_role, schema, digest(fragment(frames)))
