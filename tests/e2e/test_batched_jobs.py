@@ -113,6 +113,9 @@ def test_a_batch_that_cannot_be_read_leaves_its_own_model_for_another_time(
         assert "nothing of it is sent again; repeat the command later" in told[0]
         end = json.loads(first.stdout)
         assert (end["settled"], end["unread"]) == (ITEMS, {"openai:gpt-4o": told[0]})
+        # Fewer at a time than are in the batch.
+        again = play(place, "o", "g", more=("--concurrency", "1"))
+        assert (again.return_value, again.stderr.count(UNREAD[what])) == (5, 1)
         mishaps.clear()
         second = play(place, "o", "g", more=())
     assert second.return_value == 0, second.output

@@ -477,6 +477,19 @@ def test_batches_hold_no_more_than_the_cap(file: Path) -> None:
     assert (max(sizes), sum(sizes)) == (2, 6)
 
 
+def test_what_a_batch_lost_counts_against_the_cap_beside_what_is_asked_again(file: Path) -> None:
+    book = BatchBook(fate=lambda _key, times: "missing" if times == 1 else "answered")
+    with batch_server(book) as port:
+        model = model_of("openai", port)
+        budget = capped(10 * most_usd(model), file)
+        more = {"spend_cap": budget, "estimates": budget.estimates}
+        found = asked_in_batches(file, model, requests_of(2), **more)
+    assert len(found.rows) == 2
+    assert budget.spent.nano == summed(2 * most_usd(model) + 2 * 0.001, 0).nano
+    # Another process counts the same.
+    assert capped(1, file).spent == budget.spent
+
+
 def test_at_a_cap_what_is_out_is_read_before_work_ends(file: Path) -> None:
     book = BatchBook(looks=4)
     with batch_server(book) as port:
