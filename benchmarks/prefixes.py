@@ -7,7 +7,8 @@ up to a mark alone, at 1.25 times the price as well. Reading costs a tenth of it
 body up to the end of its last frame, can be read once the reply to a call that wrote it has begun.
 Runs of `simulate` play the same battles there, with and without the mark at the last frame, with
 and without a first call that the others wait for; that is, each kind of wait stands beside what it
-saves. One model is referee in all its roles, three more of its server are contestants.
+saves. Once Claude is held to the schema of each role, which stands before the frames. One model is
+referee in all its roles, three more of its server are contestants.
 
 A call waits for one first call at most where each prefix is written once, and never longer than
 that call takes. Both are counted; seconds are only printed.
@@ -87,6 +88,8 @@ class Way(NamedTuple):
     server: str
     has_mark: bool
     has_leader: bool
+    has_schema: bool = False
+    """Whether replies are held to the schema of each role."""
 
 
 WAYS = (
@@ -98,6 +101,8 @@ WAYS = (
         for has_mark in (False, True)
         for has_leader in (False, True)
     ),
+    Way("Claude", has_mark=True, has_leader=False, has_schema=True),
+    Way("Claude", has_mark=True, has_leader=True, has_schema=True),
 )
 
 
@@ -148,6 +153,7 @@ def _config(file: Path, way: Way) -> Path:
     tables = [
         f'[models."{_alias(name)}"]\nmodel = "{server.provider.name}:{name}"\n'
         f"price = {{ {said} }}\ncache_breakpoint = {str(way.has_mark).lower()}\n"
+        f'structured = "{"json_schema" if way.has_schema else "off"}"\n'
         for name in server.models
     ]
     file.write_text("\n".join(tables), encoding="utf-8")
@@ -206,10 +212,11 @@ def row(way: Way, bill: Bill) -> str:
     """Return a line about a run."""
     mark = "mark" if way.has_mark else "-"
     leader = "leader" if way.has_leader else "-"
+    server = f"{way.server}, held" if way.has_schema else way.server
     waited_s = sum(bill.waits_s)
     longest_s = max(bill.waits_s, default=0)
     return (
-        f"{way.server:12}{mark:>6}{leader:>8}{bill.calls:8}{bill.prefixes:10}{bill.misses:8}"
+        f"{server:12}{mark:>6}{leader:>8}{bill.calls:8}{bill.prefixes:10}{bill.misses:8}"
         f"{bill.usd:10.3f}{bill.referee_usd:10.3f}{len(bill.waits_s):8}{waited_s:10.1f}"
         f"{longest_s:8.2f}{bill.longest_call_s:8.2f}{bill.wall_s:8.1f}"
     )
@@ -254,7 +261,7 @@ def bounds(bills: dict[Way, Bill]) -> Iterator[bool]:
             yield keep(f"dollars with a leader: {share:.1%} of those without", share < 1)
         first_calls = sum(bill.waits_s) / (len(bill.waits_s) or 1) / bill.longest_call_s
         yield keep(f"a wait takes {first_calls:.2f} of the longest call", first_calls <= 1)
-        if way.has_mark:
+        if way.has_mark and not way.has_schema:
             unmarked = bills[Way(way.server, has_mark=False, has_leader=False)]
             share = bill.usd / unmarked.usd
             figure = f"{way.server}, dollars with mark and leader: {share:.1%} of those without"

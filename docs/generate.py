@@ -39,7 +39,7 @@ from rich.terminal_theme import MONOKAI
 from rich.text import Text
 
 import videoautoarena as va
-from videoautoarena.agents.providers.base import Provider
+from videoautoarena.agents.providers.base import LEAST_CACHED, Provider
 from videoautoarena.agents.providers.catalogue import BUILT_IN
 from videoautoarena.agents.providers.declared import Declaration
 from videoautoarena.graph.dialogue import dialogue
@@ -418,12 +418,20 @@ def providers() -> str:
             keys or (f"its own: {one.credentials}" if one.credentials else "nothing"),
             f"{one.images or ''}" or "-",
             f"`{one.thinking}`" if one.thinking else "-",
-            one.caching,
+            _cache(one),
             ", ".join(f"`{form}`" for form in one.reply_formats) or "-",
             one.batches or "-",
         ]
         rows.append(f"| {' | '.join(cells)} |")
     return "\n".join(rows) + "\n"
+
+
+def _cache(provider: Provider) -> str:
+    """Return how a provider caches prompts, and from how many tokens on where that is known."""
+    least = {tokens for _, tokens in provider.least_cached if tokens is not None}
+    if provider.caching == "none" or least == {LEAST_CACHED}:
+        return provider.caching
+    return f"{provider.caching}, from {min(least):,} to {max(least):,} tokens"
 
 
 def _by_class(provider: Provider) -> str:

@@ -19,8 +19,11 @@ from videoautoarena.agents.batches.service import (
     BatchStanding,
     FoundBatch,
     as_answer,
+    named,
+    reading,
 )
 from videoautoarena.agents.models.registry import Model
+from videoautoarena.agents.transport.faults import GarbledAnswer
 from videoautoarena.agents.transport.transport import CHUNK
 
 _STATUS = {
@@ -54,49 +57,76 @@ class AnthropicBatches(BatchService):
     async def upload(self, batch: str, file: Path) -> str:  # noqa: ARG002
         return ""
 
+    async def witness(self, uploaded: str) -> str:  # noqa: ARG002
+        with reading():
+            latest = iter((await self._client.messages.batches.list(limit=1)).data)
+            return next((named(one.id) for one in latest), "")
+
+    async def look_at(self, witness: str) -> None:
+        with reading():
+            found = await self._client.messages.batches.retrieve(witness)
+            named(found.id)
+
     async def post(self, batch: str, uploaded: str, file: Path) -> str:  # noqa: ARG002
         from anthropic.types.messages import MessageBatch
 
-        taken = await self._client.post(
-            "/v1/messages/batches",
-            content=_Requests(file),
-            cast_to=MessageBatch,
-            options={
-                "headers": {
-                    "content-type": "application/json",
-                    "content-length": str(_Requests(file).size),
-                }
-            },
-        )
-        return taken.id
+        with reading():
+            taken = await self._client.post(
+                "/v1/messages/batches",
+                content=_Requests(file),
+                cast_to=MessageBatch,
+                options={
+                    "headers": {
+                        "content-type": "application/json",
+                        "content-length": str(_Requests(file).size),
+                    }
+                },
+            )
+            return named(taken.id)
 
     async def find(self, posting: BatchPosting) -> FoundBatch:
         is_sure = True
         since_s = posting.began_at_s - CLOCKS_APART_S
-        # The list begins with the latest.
-        async for one in self._client.messages.batches.list(limit=100):
-            if one.created_at.timestamp() < since_s:
-                break
-            count = sum(one.request_counts.model_dump().values())
-            if one.id in posting.known or count != len(posting.keys):
-                continue
-            if one.processing_status != "ended":
-                is_sure = False
-                continue
-            keys = frozenset([result.key async for result in self.results(one.id)])
-            if keys and keys <= posting.keys:
-                return FoundBatch(one.id)
+        with reading():
+            pages = await self._client.messages.batches.list(limit=100)
+            async for page in pages.iter_pages():
+                # An answer without a list says nothing of what was taken.
+                for one in iter(page.data):
+                    # The list begins with the latest.
+                    if one.created_at.timestamp() < since_s:
+                        return FoundBatch(None, is_sure)
+                    count = sum(one.request_counts.model_dump().values())
+                    if one.id in posting.known or count != len(posting.keys):
+                        continue
+                    if one.processing_status != "ended":
+                        is_sure = False
+                        continue
+                    keys = frozenset([result.key async for result in self.results(one.id)])
+                    if keys and keys <= posting.keys:
+                        return FoundBatch(named(one.id))
         return FoundBatch(None, is_sure)
 
     async def standing(self, server_id: str) -> BatchStanding:
-        batch = await self._client.messages.batches.retrieve(server_id)
-        counts = batch.request_counts
-        answered = counts.succeeded + counts.errored + counts.expired + counts.canceled
-        return BatchStanding(batch.processing_status == "ended", answered)
+        with reading():
+            batch = await self._client.messages.batches.retrieve(server_id)
+            counts = batch.request_counts
+            answered = counts.succeeded + counts.errored + counts.expired + counts.canceled
+            return BatchStanding(named(batch.processing_status) == "ended", answered)
 
     async def results(self, server_id: str) -> AsyncIterator[BatchResult]:
-        async for line in await self._client.messages.batches.results(server_id):
-            yield _result(line.to_dict(mode="json"))
+        from anthropic import AnthropicError
+
+        try:
+            with reading():
+                lines = await self._client.messages.batches.results(server_id)
+        except AnthropicError as lack:
+            # The client's error where an answer does not say where the results are.
+            if type(lack) is AnthropicError:
+                raise GarbledAnswer(str(lack)) from None
+            raise
+        with reading():
+            async for line in lines:
+                yield _result(line.to_dict(mode="json"))
 
     async def cancel(self, server_id: str) -> None:
         await self._client.messages.batches.cancel(server_id)

@@ -18,11 +18,12 @@ from videoautoarena.agents.batches.service import (
     FoundBatch,
     as_answer,
     lacking_of,
+    named,
     read_line,
+    reading,
 )
 from videoautoarena.agents.models.registry import Model
 from videoautoarena.agents.providers.base import NO_KEY
-from videoautoarena.agents.transport.faults import GarbledAnswer
 
 if TYPE_CHECKING:
     from google.genai.types import BatchJob
@@ -62,33 +63,37 @@ class GeminiBatches(BatchService):
         return [f'{{"key":"{key}","request":'.encode(), *body, b"}\n"]
 
     async def upload(self, batch: str, file: Path) -> str:
-        try:
+        with reading():
             kept = await self._client.files.upload(
                 file=str(file), config={"display_name": batch, "mime_type": "application/jsonl"}
             )
-        except KeyError as lack:
-            # The client's error where an answer does not say where the file is to go.
-            raise GarbledAnswer(str(lack)) from None
-        return kept.name or ""
+            return named(kept.name)
+
+    async def look_at(self, witness: str) -> None:
+        with reading():
+            found = await self._client.files.get(name=witness)
+            named(found.name)
 
     async def post(self, batch: str, uploaded: str, file: Path) -> str:  # noqa: ARG002
-        taken = await self._client.batches.create(
-            model=self._model.name, src=uploaded, config={"display_name": batch}
-        )
-        return taken.name or ""
+        with reading():
+            taken = await self._client.batches.create(
+                model=self._model.name, src=uploaded, config={"display_name": batch}
+            )
+            return named(taken.name)
 
     async def find(self, posting: BatchPosting) -> FoundBatch:
         since = datetime.fromtimestamp(posting.began_at_s - CLOCKS_APART_S, UTC)
-        # The list begins with the latest.
-        async for one in await self._client.batches.list(config={"page_size": 100}):
-            if one.display_name == posting.id:
-                return FoundBatch(one.name)
-            if one.create_time is not None and one.create_time < since:
-                break
+        with reading():
+            # The list begins with the latest.
+            async for one in await self._client.batches.list(config={"page_size": 100}):
+                if one.display_name == posting.id:
+                    return FoundBatch(named(one.name))
+                if one.create_time is not None and one.create_time < since:
+                    break
         return FoundBatch(None)
 
     async def standing(self, server_id: str) -> BatchStanding:
-        job = await self._client.batches.get(name=server_id)
+        job = await self._job(server_id)
         state = _state(job)
         if state != "FAILED" or _file(job):
             lacking = lacking_of(state)
@@ -99,15 +104,21 @@ class GeminiBatches(BatchService):
         return BatchStanding(True, None, words, code in _RESOURCE_EXHAUSTED)
 
     async def results(self, server_id: str) -> AsyncIterator[BatchResult]:
-        job = await self._client.batches.get(name=server_id)
-        file = _file(job)
+        file = _file(await self._job(server_id))
         if not file:
             return
-        whole = await self._client.files.download(file=file)
+        with reading():
+            whole = await self._client.files.download(file=file)
         for line in whole.split(b"\n"):
             found = result_of(read_line(line))
             if found is not None:
                 yield found
+
+    async def _job(self, server_id: str) -> BatchJob:
+        with reading():
+            job = await self._client.batches.get(name=server_id)
+            named(job.name)
+            return job
 
     async def cancel(self, server_id: str) -> None:
         await self._client.batches.cancel(name=server_id)

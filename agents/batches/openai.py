@@ -16,7 +16,9 @@ from videoautoarena.agents.batches.service import (
     FoundBatch,
     as_answer,
     lacking_of,
+    named,
     read_line,
+    reading,
 )
 from videoautoarena.agents.models.registry import Model
 
@@ -46,47 +48,51 @@ class OpenAIBatches(BatchService):
         return [head.encode(), *body, b"}\n"]
 
     async def upload(self, batch: str, file: Path) -> str:
-        with file.open("rb") as lines:
+        with file.open("rb") as lines, reading():
             kept = await self._client.files.create(
                 file=(f"{batch}.jsonl", lines, "application/jsonl"), purpose="batch"
             )
-        return kept.id
+            return named(kept.id)
+
+    async def look_at(self, witness: str) -> None:
+        with reading():
+            found = await self._client.files.retrieve(witness)
+            named(found.id)
 
     async def post(self, batch: str, uploaded: str, file: Path) -> str:  # noqa: ARG002
-        taken = await self._client.batches.create(
-            input_file_id=uploaded,
-            endpoint="/v1/chat/completions",
-            completion_window="24h",
-            metadata={OUR_ID: batch},
-        )
-        return taken.id
+        with reading():
+            taken = await self._client.batches.create(
+                input_file_id=uploaded,
+                endpoint="/v1/chat/completions",
+                completion_window="24h",
+                metadata={OUR_ID: batch},
+            )
+            return named(taken.id)
 
     async def find(self, posting: BatchPosting) -> FoundBatch:
-        # The list begins with the latest.
-        async for one in self._client.batches.list(limit=100):
-            if (one.metadata or {}).get(OUR_ID) == posting.id:
-                return FoundBatch(one.id)
-            if one.created_at < posting.began_at_s - CLOCKS_APART_S:
-                break
+        with reading():
+            pages = await self._client.batches.list(limit=100)
+            async for page in pages.iter_pages():
+                # An answer without a list says nothing of what was taken.
+                for one in iter(page.data):
+                    if (one.metadata or {}).get(OUR_ID) == posting.id:
+                        return FoundBatch(named(one.id))
+                    # The list begins with the latest.
+                    if one.created_at < posting.began_at_s - CLOCKS_APART_S:
+                        return FoundBatch(None)
         return FoundBatch(None)
 
     async def standing(self, server_id: str) -> BatchStanding:
-        batch = await self._client.batches.retrieve(server_id)
-        counts = batch.request_counts
-        answered = counts.completed + counts.failed if counts else None
-        if batch.status != "failed":
-            lacking = lacking_of(batch.status)
-            return BatchStanding(batch.status in _ENDED, answered, lacking=lacking)
-        errors = [one for one in (batch.errors.data if batch.errors else None) or [] if one]
-        words = "; ".join(f"{one.code}: {one.message}" for one in errors[:3])
-        codes = [one.code or "" for one in errors]
-        may_pass = any(part in code for code in codes for part in _MAY_PASS)
-        return BatchStanding(True, answered, words or "no reason was given", may_pass)
+        with reading():
+            return _standing(await self._client.batches.retrieve(server_id))
 
     async def results(self, server_id: str) -> AsyncIterator[BatchResult]:
-        batch: Batch = await self._client.batches.retrieve(server_id)
+        with reading():
+            batch: Batch = await self._client.batches.retrieve(server_id)
+            named(batch.status)
+            files = (batch.output_file_id, batch.error_file_id)
         # Calls that failed, or were not come to, stand in a file of their own.
-        for file in filter(None, (batch.output_file_id, batch.error_file_id)):
+        for file in filter(None, files):
             content = self._client.files.with_streaming_response.content(file)
             async with content as response:
                 async for line in response.iter_lines():
@@ -99,6 +105,19 @@ class OpenAIBatches(BatchService):
 
     async def aclose(self) -> None:
         await self._client.close()
+
+
+def _standing(batch: Batch) -> BatchStanding:
+    counts = batch.request_counts
+    answered = counts.completed + counts.failed if counts else None
+    state = named(batch.status)
+    if state != "failed":
+        return BatchStanding(state in _ENDED, answered, lacking=lacking_of(state))
+    errors = [one for one in (batch.errors.data if batch.errors else None) or [] if one]
+    words = "; ".join(f"{one.code}: {one.message}" for one in errors[:3])
+    codes = [one.code or "" for one in errors]
+    may_pass = any(part in code for code in codes for part in _MAY_PASS)
+    return BatchStanding(True, answered, words or "no reason was given", may_pass)
 
 
 def result_of(line: Any) -> BatchResult | None:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 from abc import ABC, abstractmethod
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar, Literal, NamedTuple
@@ -12,6 +13,7 @@ from typing import Any, ClassVar, Literal, NamedTuple
 from videoautoarena.agents.models.registry import Model
 from videoautoarena.agents.providers.base import NO_KEY
 from videoautoarena.agents.transport.exchange import RecordedAnswer
+from videoautoarena.agents.transport.faults import GarbledAnswer
 from videoautoarena.agents.transport.transport import SplicingTransport
 
 MOST_RESULTS_BYTES = 500_000_000
@@ -104,6 +106,18 @@ class BatchService(ABC):
     async def upload(self, batch: str, file: Path) -> str:
         """Return the provider's name for a file of lines that it has now; nothing is paid yet."""
 
+    async def witness(self, uploaded: str) -> str:
+        """Return the name of something that is there for this account's keys alone.
+
+        A key that can look at it sees the account's whole list of batches. Empty where the account
+        has nothing yet.
+        """
+        return uploaded
+
+    @abstractmethod
+    async def look_at(self, witness: str) -> None:
+        """Return if a witness is there for this key; else its client's error of 403 or 404."""
+
     @abstractmethod
     async def post(self, batch: str, uploaded: str, file: Path) -> str:
         """Have a batch begun that the provider can be asked for by our id; return its own."""
@@ -129,6 +143,22 @@ class BatchService(ABC):
         """Close its connections."""
 
 
+@contextmanager
+def reading() -> Iterator[None]:
+    """Raise GarbledAnswer where an answer has not the shape that its client takes for granted."""
+    try:
+        yield
+    except (AttributeError, LookupError, TypeError, ValueError) as odd:
+        raise GarbledAnswer(f"{type(odd).__name__}: {odd}") from None
+
+
+def named(value: object) -> str:
+    """Return what a provider calls something; GarbledAnswer where it says no such name."""
+    if isinstance(value, str) and value:
+        return value
+    raise GarbledAnswer("the answer names nothing")
+
+
 def lacking_of(state: str) -> Literal["missing", "expired", "cancelled"]:
     """Return what became of calls that a batch in this state has no result of."""
     match state.lower():
@@ -140,12 +170,17 @@ def lacking_of(state: str) -> Literal["missing", "expired", "cancelled"]:
 
 
 def read_line(line: str | bytes) -> Mapping[str, Any] | None:
-    """Return a line of results; None for one that is no JSON object."""
+    """Return a line of results; None for a blank one, GarbledAnswer for what is no JSON object."""
+    if not line.strip():
+        return None
     try:
         found = json.loads(line)
-    except (ValueError, RecursionError):
-        return None
-    return found if isinstance(found, Mapping) else None
+    except (ValueError, RecursionError) as odd:
+        # What cannot be read is not missing: it is there, and may be paid for.
+        raise GarbledAnswer(f"a line of results is no JSON: {odd}") from None
+    if isinstance(found, Mapping):
+        return found
+    raise GarbledAnswer("a line of results is no JSON object")
 
 
 def as_answer(status: int, body: object) -> RecordedAnswer:

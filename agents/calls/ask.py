@@ -35,6 +35,7 @@ from videoautoarena.agents.transport.faults import STOPPED, CallFault
 from videoautoarena.agents.transport.redaction import redacted, reply_without_keys, sound
 from videoautoarena.memory.records.digests import canonical_json
 from videoautoarena.memory.records.errors import (
+    BatchRefused,
     CallFailed,
     ContentFiltered,
     EmptyReply,
@@ -327,6 +328,7 @@ class Asker:
         if hold is None:
             await self._go_broke()
         row = None
+        is_left_open = False
         try:
             call = _Call(self, key, model, request, hold)
             ended = await self._tries.make(key, model, request, call)
@@ -345,8 +347,14 @@ class Asker:
             finally:
                 self._recording -= 1
             return row
+        except BatchRefused as refused:
+            is_left_open = refused.may_be_paid
+            raise
         finally:
-            self.spend_cap.settle(hold, row)
+            if is_left_open:
+                self.spend_cap.lose(hold)
+            else:
+                self.spend_cap.settle(hold, row)
             self._look_whether_drained()
 
     def _has_answered(self, address: str) -> bool:

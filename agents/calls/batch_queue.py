@@ -1,7 +1,11 @@
 """Calls gathered into batches, posted, and waited for over processes until each has its answer.
 
 A batch is written down before it is posted. Where the answer to its POST is lost, the provider's
-list is read until it tells whether the batch was taken; nothing of it is sent again before.
+list is read until it tells whether the batch was taken; nothing of it is sent again before. Only a
+key of the same account reads that list: it is the one in hand, or it sees the batch's witness. What
+has a provider's name was taken, whatever any key sees of it.
+
+What cannot be read ends the calls of its own batch alone, which stay as they are for another time.
 """
 
 from __future__ import annotations
@@ -9,7 +13,8 @@ from __future__ import annotations
 import asyncio
 import tempfile
 import time
-from collections.abc import Awaitable, Callable, Collection, Coroutine
+from collections.abc import Awaitable, Callable, Collection, Coroutine, Iterator
+from contextlib import contextmanager
 from dataclasses import KW_ONLY, dataclass, field
 from pathlib import Path
 from typing import IO, Any, Literal, NamedTuple, Protocol, TypeVar
@@ -36,8 +41,8 @@ GATHER_S = 5.0
 """A batch is posted once no further call has come for so long, and none is being made."""
 TELLING_S = 120.0
 """A batch that its provider's list does not hold so long after its POST was never taken."""
-KEPT_S = 29 * 86_400.0
-"""How long providers keep results. A batch that is not there before belongs to another account."""
+NOT_THERE = frozenset({"http-403", "http-404"})
+"""Kinds of fault by which a provider says that a key sees nothing of a name."""
 FIRST_LOOK_S = 10.0
 LONGEST_LOOK_S = 300.0
 """Pauses between looks at a batch grow from the first to the longest."""
@@ -65,6 +70,9 @@ class KeptBatches(Protocol):
 
     async def intend(self, batch: BatchIntent) -> None:
         """Keep that a batch is about to be posted."""
+
+    def witness_of(self, batch: str) -> str:
+        """Return the witness of one whose POST was not answered; empty if it has none."""
 
     async def posted(self, batch: str, server_id: str) -> None:
         """Keep what the provider calls it."""
@@ -124,6 +132,8 @@ class BatchQueue:
     now_s: Callable[[], float] = time.time
     on_idle: Callable[[], None] = lambda: None
     """Called whenever something has ended that must not be cut off."""
+    gives_up: bool = False
+    """Whether calls are sent again whose batch this key does not see, though it may be paid for."""
     unaffordable: set[str] = field(default_factory=set)
     """Batches to be cancelled: the caps do not hold what they may still cost."""
     busy: int = field(default=0, init=False)
@@ -135,6 +145,8 @@ class BatchQueue:
     """Ends of calls that nobody has asked for yet."""
     _consumed: set[str] = field(default_factory=set, init=False)
     """Calls whose end in their batch was handed out; the next batch they are in is another."""
+    _unread: dict[str, BatchRefused] = field(default_factory=dict, init=False)
+    """Why batches cannot be read in this process."""
     _followed: dict[str, int] = field(default_factory=dict, init=False)
     """Number of each batch that is followed, from 1."""
     _tasks: set[asyncio.Task[None]] = field(default_factory=set, init=False)
@@ -151,7 +163,7 @@ class BatchQueue:
     ) -> BatchOutcome:
         """Return what came of a call, once its batch has ended; `body` makes what is sent.
 
-        BatchRefused where the provider takes no batch.
+        BatchRefused where the provider takes no batch, or the call's own cannot be read.
         """
         # A reply may have been the last that was read, and is asked for again.
         self.on_idle()
@@ -160,6 +172,9 @@ class BatchQueue:
         if self.holds(key):
             outcome = self._arrived.pop(key, None)
             if outcome is None:
+                unread = self._unread.get(self.kept.keys[key])
+                if unread is not None:
+                    raise unread
                 future = self._future(key)
                 self._follow_stored(lane, self.kept.keys[key])
                 outcome = await future
@@ -253,18 +268,19 @@ class BatchQueue:
             batch = f"batch-{uuid4().hex}"
             with self._being_busy():
                 server_id, fault = await self._post_once(lane, spool, batch)
-            if server_id is None and fault is None:
-                server_id = await self._told(lane, batch)
-            if server_id is not None:
-                spool.path.unlink(missing_ok=True)
-                await self._follow(lane, batch, server_id)
-                return
+            if fault is None:
+                with self._ending_alone(batch):
+                    # The key is the one that it was posted with.
+                    server_id = server_id or await self._told(lane, batch, is_own=True)
+                    if server_id is not None:
+                        spool.path.unlink(missing_ok=True)
+                        await self._follow(lane, batch, server_id)
+                if server_id is not None or batch in self._unread:
+                    return
             if fault is not None and not fault.is_transient:
                 break
         why = fault.reason if fault else "it was taken none of the times it was posted"
-        self._refuse(
-            keys, f"{lane.model.resolved}: a batch of {len(keys)} calls was not taken: {why}"
-        )
+        self._refuse(lane, keys, f"a batch of {len(keys)} calls was not taken: {why}")
 
     async def _post_once(
         self, lane: _Lane, spool: _Spool, batch: str
@@ -273,9 +289,12 @@ class BatchQueue:
         uploaded = await self._tried(lane, lane.service.upload(batch, spool.path))
         if isinstance(uploaded, CallFault):
             return None, uploaded
+        witness = await self._tried(lane, lane.service.witness(uploaded))
+        if isinstance(witness, CallFault):
+            return None, witness
         model = lane.model
         head = (batch, model.maker.batches, model.resolved, model.endpoint, self.now_s())
-        await self.kept.intend(BatchIntent(*head, tuple(spool.intents)))
+        await self.kept.intend(BatchIntent(*head, tuple(spool.intents), witness))
         self._consumed -= {one.key for one in spool.intents}
         taken = await self._tried(lane, lane.service.post(batch, uploaded, spool.path))
         if isinstance(taken, CallFault):
@@ -299,8 +318,12 @@ class BatchQueue:
                 raise
             return fault
 
-    async def _told(self, lane: _Lane, batch: str) -> str | None:
-        """Return what the provider calls a batch that it may have taken; None: it never did."""
+    async def _told(self, lane: _Lane, batch: str, *, is_own: bool) -> str | None:
+        """Return what the provider calls a batch that it may have taken; None: it is asked again.
+
+        `is_own` says that it was posted with the key that the provider is asked with. BatchRefused
+        where nothing tells.
+        """
         calls = self.kept.calls_of(batch)
         (began_s,) = (one.began_at_s for one in self.kept.open() if one.id == batch)
         keys = frozenset(one.key for one in calls)
@@ -324,11 +347,49 @@ class BatchQueue:
                 await self.kept.posted(batch, found.server_id)
                 return found.server_id
             elif found.is_sure and is_late:
-                await self.kept.withdraw(batch)
-                return None
+                seen = is_own or await self._sees_account(lane, batch)
+                if seen is True:
+                    await self.kept.withdraw(batch)
+                    return None
+                if seen is False:
+                    what = f"whether a batch of {len(keys):,} calls was taken"
+                    self._give_up(lane, f"{what} cannot be told with this key")
+                    await self._lose(batch, keys)
+                    return None
+                failed = self._failed(lane, seen, failed, "what was uploaded for a batch")
             else:
                 failed = 0
             await self.pause(next(looks))
+
+    async def _sees_account(self, lane: _Lane, batch: str) -> bool | CallFault:
+        """Return whether this key is of the account that a batch was posted to, as far as known."""
+        witness = self.kept.witness_of(batch)
+        if not witness:
+            return False
+        fault = await self._tried(lane, lane.service.look_at(witness))
+        if fault is None:
+            return True
+        return False if fault.kind in NOT_THERE else fault
+
+    def _give_up(self, lane: _Lane, what: str) -> None:
+        """Return if calls whose batch this key does not see are sent again; else BatchRefused."""
+        if not self.gives_up:
+            raise BatchRefused(
+                f"{lane.model.resolved}: {what}: another account may hold it; repeat the command "
+                "with the key that it was posted with, or with --retry-failed to send its calls "
+                "again, which may pay for them twice",
+                model=lane.model.resolved,
+                may_be_paid=True,
+            )
+
+    @contextmanager
+    def _ending_alone(self, batch: str) -> Iterator[None]:
+        """Let an error of reading a batch end its own calls alone."""
+        try:
+            yield
+        except BatchRefused as refused:
+            self._unread[batch] = refused
+            self._fail(refused, [key for key, its in self.kept.keys.items() if its == batch])
 
     def _follow_stored(self, lane: _Lane, batch: str) -> None:
         """Follow a batch that another process has posted, if nobody does."""
@@ -340,11 +401,12 @@ class BatchQueue:
 
     async def _go_on(self, lane: _Lane, found: OpenBatch) -> None:
         keys = {one.key for one in self.kept.calls_of(found.id)}
-        server_id = found.server_id or await self._told(lane, found.id)
-        if server_id is None:
-            self._never_taken(found.id, keys)
-        else:
-            await self._follow(lane, found.id, server_id)
+        with self._ending_alone(found.id):
+            server_id = found.server_id or await self._told(lane, found.id, is_own=False)
+            if server_id is None:
+                self._never_taken(found.id, keys)
+            else:
+                await self._follow(lane, found.id, server_id)
 
     def _never_taken(self, batch: str, keys: Collection[str]) -> None:
         """Let those who wait for calls of a batch that is withdrawn ask again."""
@@ -356,9 +418,7 @@ class BatchQueue:
         self._followed.setdefault(batch, len(self._followed) + 1)
         calls = self.kept.calls_of(batch)
         keys = {one.key for one in calls}
-        ((total, began_s),) = (
-            (one.calls, one.began_at_s) for one in self.kept.open() if one.id == batch
-        )
+        (total,) = (one.calls for one in self.kept.open() if one.id == batch)
         number = self._followed[batch]
         what = f"{total:,} calls of {lane.model.resolved}"
         self.say(f"batch {number} of {len(self._followed)}: {what} are at their provider")
@@ -369,8 +429,8 @@ class BatchQueue:
             await self._cancel(lane, batch, server_id)
         while True:
             found = await self._tried(lane, _looked_at(lane.service, server_id))
-            is_old = self.now_s() - began_s >= KEPT_S
-            if isinstance(found, CallFault) and found.kind == "http-404" and is_old:
+            if isinstance(found, CallFault) and found.kind in NOT_THERE:
+                self._give_up(lane, f"a batch of {total:,} calls is not there for this key")
                 found = BatchStanding(True), []
             if isinstance(found, CallFault):
                 failed = self._failed(lane, found, failed, f"a batch of {total:,} calls")
@@ -402,11 +462,11 @@ class BatchQueue:
         if standing.failure and not results:
             # The whole of it was refused: no call of it was begun.
             await self.kept.withdraw(batch)
-            why = f"{lane.model.resolved}: a batch of {len(keys)} calls failed: {reason}"
+            why = f"a batch of {len(keys)} calls failed: {reason}"
             if not standing.may_pass:
-                self._refuse(list(keys), why)
+                self._refuse(lane, list(keys), why)
                 return
-            self.say(f"{why}; it is posted again")
+            self.say(f"{lane.model.resolved}: {why}; it is posted again")
             # Such as too many tokens waiting: others have to end first.
             await self.pause(LONGEST_LOOK_S)
             self._never_taken(batch, keys)
@@ -425,9 +485,13 @@ class BatchQueue:
                 f"{lane.model.resolved}: {len(missing):,} of {len(keys):,} calls are missing in "
                 "the results of their batch; they may have been paid for, and are asked again"
             )
-            await self.kept.lose(missing)
-            for key in missing:
-                self._deliver(key, BatchOutcome(batch, "missing"))
+            await self._lose(batch, missing)
+
+    async def _lose(self, batch: str, keys: Collection[str]) -> None:
+        """Have calls asked again that may have been paid for."""
+        await self.kept.lose(set(keys))
+        for key in keys:
+            self._deliver(key, BatchOutcome(batch, "missing"))
 
     async def _cancel(self, lane: _Lane, batch: str, server_id: str) -> None:
         self.say(f"{lane.model.resolved}: a batch is cancelled, since the cap does not hold it")
@@ -439,8 +503,10 @@ class BatchQueue:
         """Return how often in a row a look has failed now; BatchRefused after too many."""
         if failed + 1 >= MOST_POSTS or not fault.is_transient:
             raise BatchRefused(
-                f"{lane.model.resolved}: {what} cannot be read with this key: {fault.reason}; "
-                "nothing of it is sent again; repeat the command later"
+                f"{lane.model.resolved}: {what} cannot be read: {fault.reason}; nothing of it is "
+                "sent again; repeat the command later, with the key that it was posted with",
+                model=lane.model.resolved,
+                may_be_paid=True,
             )
         return failed + 1
 
@@ -451,8 +517,9 @@ class BatchQueue:
         elif not future.done():
             future.set_result(outcome)
 
-    def _refuse(self, keys: list[str], why: str) -> None:
-        self._fail(BatchRefused(why), keys)
+    def _refuse(self, lane: _Lane, keys: list[str], why: str) -> None:
+        model = lane.model.resolved
+        self._fail(BatchRefused(f"{model}: {why}", model=model), keys)
 
     def _fail(self, error: BaseException, keys: list[str]) -> None:
         for key in keys:

@@ -162,6 +162,8 @@ class BatchAsker(Asker):
 
     batches: KeptBatches = field(kw_only=True)
     is_batching: bool = field(default=True, kw_only=True)
+    gives_up: bool = field(default=False, kw_only=True)
+    """Whether calls are sent again whose batch this key does not see, though it may be paid for."""
     say: Callable[[str], None] = field(default=lambda _line: None, kw_only=True)
     _queue: BatchQueue = field(init=False, repr=False)
     _reserves: dict[str, CallReserve] = field(default_factory=dict, init=False, repr=False)
@@ -169,7 +171,11 @@ class BatchAsker(Asker):
     def __post_init__(self) -> None:
         self.estimates.is_batched = self.is_batching
         self._queue = BatchQueue(
-            self.batches, say=self.say, pause=self.pause, on_idle=self._look_whether_drained
+            self.batches,
+            say=self.say,
+            pause=self.pause,
+            on_idle=self._look_whether_drained,
+            gives_up=self.gives_up,
         )
         super().__post_init__()
         self._reserve()

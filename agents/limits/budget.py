@@ -205,6 +205,11 @@ class CappedBudget(SpendCap):
         self.spend(hold, cost_of_try(row, hold.size) if row is not None else NOTHING)
         hold.size = MoneyAndTokens()
 
+    def lose(self, hold: SpendHold) -> None:
+        if isinstance(hold, CallReserve):
+            self.spend(hold, hold.size)
+            hold.size = MoneyAndTokens()
+
     def rank(self, nonce: Nonce) -> int:
         return self.spend_order.place(nonce.scope) if self.spend_order else 0
 

@@ -17,7 +17,7 @@ from videoautoarena.agents.prompting.contracts import SYSTEM
 from videoautoarena.agents.prompting.layout import Request
 from videoautoarena.agents.providers.base import FrameTokens
 from videoautoarena.agents.transport.faults import STOPPED
-from videoautoarena.memory.records.records import Role, Usage, VideoFrames
+from videoautoarena.memory.records.records import CHARACTERS, Role, Usage, VideoFrames
 
 OUTPUT_AT_MOST = 16_384
 """Output tokens of a call for which no parameter sets a limit."""
@@ -43,11 +43,11 @@ UNCHARGED = frozenset(
         "no-images",
         "expired",
         "cancelled",
-        # What it may have cost stands by itself, as a call that its batch lost.
-        "missing",
     }
 )
 """Faults of a try that was not sent, or that the server says it could not take up."""
+_APART = frozenset({STOPPED, "missing"})
+"""Faults of a try whose intent stays: a stop cut it off, or the results of its batch lack it."""
 _SYSTEM_BYTES = len(SYSTEM.encode())
 SEEN_FRAMES = 4
 """Fewest frames of a call that shows what a frame costs; with them its text weighs little."""
@@ -69,6 +69,15 @@ def frame_tokens(model: Model) -> FrameTokens:
         if model.name.startswith(name) and detail in (None, model.detail)
     )
     return next(fitting, _USUAL_FRAME)
+
+
+def expected_input(model: Model, frames: float, chars: float = 0) -> float:
+    """Return how many tokens a call is expected to take in, before any such call was made.
+
+    Those are the system text, so many frames with their times, and `chars` of further text.
+    """
+    text = (len(SYSTEM) + chars) / CHARACTERS
+    return text + frames * (frame_tokens(model).expected + LABEL_TOKENS / 2)
 
 
 def limit_of(model: Model, role: Role) -> OutputLimit:
@@ -111,7 +120,7 @@ def may_be_charged(kind: str) -> bool:
 
 def stands_apart(kind: str) -> bool:
     """Return whether a try's possible cost is counted with its intent, not with its call's row."""
-    return kind == STOPPED
+    return kind in _APART
 
 
 class CallBound(NamedTuple):

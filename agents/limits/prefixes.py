@@ -16,11 +16,11 @@ import math
 from dataclasses import dataclass, field
 from weakref import WeakValueDictionary
 
-from videoautoarena.agents.limits.estimates import frame_tokens
+from videoautoarena.agents.limits.estimates import expected_input
 from videoautoarena.agents.limits.prices import is_own
 from videoautoarena.agents.limits.server_limits import ServerLimits
 from videoautoarena.agents.models.registry import Model
-from videoautoarena.agents.prompting.contracts import SYSTEM, Reply
+from videoautoarena.agents.prompting.contracts import Reply
 from videoautoarena.agents.prompting.layout import Request, fragment
 from videoautoarena.agents.providers.base import Caching
 from videoautoarena.memory.records.digests import digest
@@ -29,9 +29,6 @@ from videoautoarena.memory.records.records import Price, SystemRole
 LIFE_S = 300.0
 """How long a prefix stays in a cache after its last use: five minutes at Anthropic, five to ten of
 inactivity at OpenAI before GPT-5.6 and 30 since (their guides to prompt caching)."""
-LEAST_TOKENS = 1024
-"""Tokens of the shortest prefix that any cache keeps: OpenAI's. Anthropic's and Gemini's minimum is
-1,024 to 4,096, by model."""
 PrefixKey = tuple[Model, SystemRole | None, type[Reply] | None, str]
 """A model as it is set, who says the system text, a schema sent before it, and the frames."""
 
@@ -109,7 +106,8 @@ class CachePrefixes:
         frames = request.frames
         if frames is None or caching_of(model, len(frames.frames)) == "none":
             return None
-        # Providers put a schema before the system text; one JSON object of any shape has none.
+        # Providers read a schema before the frames, so that each role leads for itself; one JSON
+        # object of any shape has none.
         has_schema = limits.reply_format(model) == "json_schema"
         schema = request.schema if has_schema else None
         key = (model, limits.form(model).system_role, schema, digest(fragment(frames)))
@@ -122,7 +120,12 @@ class CachePrefixes:
 def caching_of(model: Model, frames: float) -> Caching:
     """Return how calls of a model about the same frames find what one of them has written.
 
-    `frames` is how many they carry.
+    `frames` is how many they carry. A beginning that is shorter than the model's cache keeps, by
+    what plans take a frame for, is in none. The same pictures count as more at one provider than at
+    another, so near that line this may be wrong either way. Taken for too long, calls wait for one
+    that writes nothing, which costs the time of one reply in five minutes and no money; taken for
+    too short, the first of them miss together, as they would without this. `frame_tokens` of a
+    model in arena.toml mends both.
     """
     maker = model.maker
     # A server that lets in anybody charges nothing for what it reads twice.
@@ -134,9 +137,7 @@ def caching_of(model: Model, frames: float) -> Caching:
     needs_mark = maker.caching == "marks" or maker.needs_breakpoint(model)
     if needs_mark and not model.cache_breakpoint:
         return "none"
-    # Four characters a token is the usual rule for English.
-    tokens = len(SYSTEM) / 4 + frames * frame_tokens(model).expected
-    if tokens < LEAST_TOKENS:
+    if expected_input(model, frames) < maker.shortest_cached(model):
         return "none"
     return "marks" if model.cache_breakpoint else "implicit"
 

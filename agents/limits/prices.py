@@ -335,6 +335,9 @@ class SpendCap:
     def settle(self, hold: SpendHold, row: CallRow | None) -> None:
         """Take what a call did cost and free the rest; None: it was never sent, or cut off."""
 
+    def lose(self, hold: SpendHold) -> None:
+        """Count all that a call may cost, since its reply may still be paid for."""
+
     def rank(self, nonce: Nonce) -> int:  # noqa: ARG002
         """Return which calls go first: those of a lower rank, and of equal ones who came first."""
         return 0

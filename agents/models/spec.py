@@ -86,8 +86,9 @@ class ModelSpec(Record):
     structured: Structured | None = None
     """How its server is asked to hold it to JSON in roles that reply in it: by `json_schema`, the
     schema of the role's reply; `json_object`, one object of any shape; `auto`, the schema, and what
-    a server does not refuse of both; `off`, nothing, as without it. It is part of the key of such
-    calls: with another one they are asked, and paid for, again."""
+    a server does not refuse of both; `off`, nothing, as without it. A schema is read before the
+    frames, so that no cache has them for two roles. It is part of the key of such calls: with
+    another one they are asked, and paid for, again."""
 
 
 class ResolvedSpec(ModelSpec):

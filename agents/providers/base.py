@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -26,6 +27,8 @@ COMMON = (
     *("presence_penalty", "frequency_penalty"),
 )
 """Sampling parameters that most providers take, by LangChain's names."""
+LEAST_CACHED = 1_024
+"""Tokens of the shortest beginning that OpenAI's cache keeps; others are taken to do the same."""
 Caching: TypeAlias = Literal["implicit", "marks", "none"]
 """How servers come to keep the beginning of a call: by themselves, up to a mark, or not at all."""
 
@@ -161,6 +164,11 @@ class Provider:
     """How its servers keep the beginning of a call for those that begin alike."""
     mark: CacheMark | None = field(default=None, kw_only=True)
     """How a call says where its cache should end; None: it cannot say so."""
+    least_cached: tuple[tuple[str, int | None], ...] = field(
+        default=(("", LEAST_CACHED),), kw_only=True
+    )
+    """Pattern that is looked for in a model's name, and the tokens of the shortest beginning that
+    its cache keeps, None for one that keeps none; the first that fits holds."""
     written_share: float = field(default=1.0, kw_only=True)
     """Price of input that goes into its cache, as a share of other input's, where none is known."""
     batches: str = field(default="", kw_only=True)
@@ -242,6 +250,12 @@ class Provider:
     def needs_breakpoint(self, model: ModelSettings) -> bool:  # noqa: ARG002
         """Return whether a model finds nothing in its cache without a marked end of it."""
         return self.caching == "marks" and self.mark is not None
+
+    def shortest_cached(self, model: ModelSettings) -> float:
+        """Return the tokens of the shortest beginning that a model's cache keeps, or infinity."""
+        name = model.name.lower()
+        fitting = (least for look, least in self.least_cached if re.search(look, name))
+        return next((math.inf if least is None else least for least in fitting), math.inf)
 
     def cache_options(
         self,

@@ -12,6 +12,7 @@ from importlib.metadata import EntryPoints, entry_points
 
 from videoautoarena.agents.providers.base import OFFLINE, Provider
 from videoautoarena.agents.providers.chat_objects import OBJECT, OBJECTS
+from videoautoarena.agents.providers.claude import CLASS_PATH, DeclaredClaude
 from videoautoarena.agents.providers.declared import Declaration, DeclaredProvider
 from videoautoarena.agents.providers.google_genai import GOOGLE_GENAI
 from videoautoarena.agents.providers.openai import OPENAI
@@ -86,7 +87,9 @@ def find_provider(name: str) -> Provider | None:
 
 def declare(name: str, declaration: Declaration) -> Provider:
     """Return the provider that a declaration makes."""
-    return DeclaredProvider(
+    is_claude = CLASS_PATH.fullmatch(declaration.chat_model) is not None
+    made = DeclaredClaude if is_claude else DeclaredProvider
+    return made(
         name,
         home=declaration.base_url or "",
         key_names=(declaration.key_env,) if declaration.key_env else (),

@@ -13,7 +13,12 @@ from functools import cache, cached_property
 from typing import TYPE_CHECKING, Any, TypeGuard
 
 from videoautoarena.agents.prompting.layout import CacheMark
-from videoautoarena.agents.providers.base import CONTESTANT_TOKENS, ModelSettings, ReplyForm
+from videoautoarena.agents.providers.base import (
+    CONTESTANT_TOKENS,
+    LEAST_CACHED,
+    ModelSettings,
+    ReplyForm,
+)
 from videoautoarena.agents.providers.declared import DeclaredProvider
 from videoautoarena.agents.transport.redaction import redacted
 from videoautoarena.agents.transport.transport import SplicingTransport
@@ -38,6 +43,17 @@ FIRST_UNASKED = 5
 _VERSION = re.compile(r"claude-[a-z]+-(\d)(?!\d)")
 _NO_CACHE = re.compile(r"claude-(?:v?[12]|instant|3-(?:opus|sonnet|haiku))")
 """Claudes that Bedrock refuses a mark of."""
+
+CLASS_PATH = re.compile(r"langchain_anthropic(?:\.\w+)*[.:]ChatAnthropic")
+"""Path of LangChain's class for Anthropic's Messages."""
+CACHED_FROM = (
+    (r"claude-(?:opus|fable|mythos)-5", 512),
+    (r"claude-(?:opus-4[.-][56]|haiku-4[.-]5)(?!\d)", 4_096),
+    (r"claude-opus-4[.-]7|claude-mythos|haiku", 2_048),
+    ("", LEAST_CACHED),
+)
+"""Tokens of the shortest beginning that is kept of Claudes, wherever they are served (Anthropic's
+guide to prompt caching, August 2026); they do not grow or shrink from version to version."""
 
 
 def is_claude(name: str) -> bool:
@@ -131,6 +147,18 @@ class _LangChainClass(DeclaredProvider):
     ) -> dict[str, Any]:
         wish = {"name": form.name, "schema": form.schema}
         return options | {"response_format": {"type": "json_schema", "json_schema": wish}}
+
+
+@dataclass(frozen=True)
+class DeclaredClaude(_LangChainClass):
+    """LangChain's class for Claude under a name of one's own, as `arena.toml` declares it.
+
+    By itself the class would ask for up to 128,000 tokens, more than any plan or cap reckons with.
+    What nobody set is no part of a key: calls were made before it was sent.
+    """
+
+    def keyed(self, model: ModelSettings, role: Role) -> dict[str, Any]:  # noqa: ARG002
+        return dict(model.parameters)
 
 
 @dataclass(frozen=True)

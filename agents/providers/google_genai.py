@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
@@ -47,6 +47,10 @@ class _GoogleGenAI(Provider):
     reply_formats: tuple[ReplyFormat, ...] = ("json_schema", "json_object")
     can_splice: bool = True
     packages: tuple[str, ...] = ("google", "langchain_google_genai")
+    # By Google's guide to caching of October 2026; Gemini before 2.5 is cached on demand alone.
+    least_cached: tuple[tuple[str, int | None], ...] = field(
+        default=((r"gemini-(?:1|2\.0)", None), ("gemini-2", 2_048), ("", 4_096)), kw_only=True
+    )
     frame_tokens: tuple[tuple[str, str | None, FrameTokens], ...] = (
         ("gemini-2", None, FrameTokens(258, 1_120)),
         ("", None, FrameTokens(1_120, 1_120)),

@@ -23,6 +23,9 @@ class BatchIntent(NamedTuple):
     began_at_s: float
     """Seconds since 1970."""
     calls: tuple[Intent, ...]
+    witness: str = ""
+    """What only keys of the account can look at by which it is posted; empty if nothing is known.
+    It tells another process whether its key sees that account's list of batches."""
 
 
 class OpenBatch(NamedTuple):

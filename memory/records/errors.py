@@ -112,7 +112,13 @@ class CallFailed(ArenaError):
 
 
 class BatchRefused(ArenaError):
-    """A provider takes no batch, or no longer says what came of one; its calls have no row."""
+    """A provider takes no batch, or does not say what came of one; its calls have no row."""
+
+    def __init__(self, reason: str, *, model: str, may_be_paid: bool = False) -> None:
+        """Say why, of which model, and whether its calls may be paid for all the same."""
+        super().__init__(reason)
+        self.model = model
+        self.may_be_paid = may_be_paid
 
 
 class UnusableReply(CallFailed):

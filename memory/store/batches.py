@@ -25,10 +25,13 @@ _INTEND_CALL = (
     "ON CONFLICT (key) DO UPDATE SET batch = excluded.batch, usd = excluded.usd, "
     "tokens = excluded.tokens"
 )
+_WITNESS = "INSERT INTO batch_witnesses (batch, name) VALUES (?, ?)"
+_WITNESS_OF = "SELECT name FROM batch_witnesses WHERE batch = ?"
 _POSTED = "UPDATE batches SET server_id = ?, state = 'posted' WHERE id = ?"
 _NOTED = "UPDATE batches SET answered = ?, state = ? WHERE id = ?"
 _WITHDRAW = "DELETE FROM batches WHERE id = ?"
 _WITHDRAW_CALLS = "DELETE FROM batch_calls WHERE batch = ?"
+_FORGET_WITNESS = "DELETE FROM batch_witnesses WHERE batch = ?"
 RECORDED = "DELETE FROM batch_calls WHERE key = ?"
 """Takes a call out of its batch: it has a row now, or none is to come."""
 # Of what a batch never brought nobody knows whether it was paid for.
@@ -79,11 +82,15 @@ class Batches(RunTables):
         await writer.write_all(
             (_INTEND, [(*head, len(batch.calls))]),
             (_INTEND_CALL, rows),
+            (_WITNESS, [(batch.id, batch.witness)]),
         )
 
     async def posted(self, batch: str, server_id: str) -> None:
         """Keep what the provider calls a batch that it has taken."""
-        await needed(self._writer).write(_POSTED, (server_id, batch))
+        await needed(self._writer).write_all(
+            (_POSTED, [(server_id, batch)]),
+            (_FORGET_WITNESS, [(batch,)]),
+        )
 
     async def note(self, batch: str, answered: int, *, is_ended: bool) -> None:
         """Keep how far a batch is."""
@@ -93,7 +100,8 @@ class Batches(RunTables):
     async def withdraw(self, batch: str) -> None:
         """Take back a batch that its provider surely never took; its calls cost nothing."""
         self.keys = {key: other for key, other in self.keys.items() if other != batch}
-        await needed(self._writer).write_all((_WITHDRAW, [(batch,)]), (_WITHDRAW_CALLS, [(batch,)]))
+        statements = (_WITHDRAW, _WITHDRAW_CALLS, _FORGET_WITNESS)
+        await needed(self._writer).write_all(*((one, [(batch,)]) for one in statements))
 
     async def lose(self, keys: Collection[str]) -> None:
         """Let calls be sent again that may have been paid for; that is counted for ever."""
@@ -116,6 +124,11 @@ class Batches(RunTables):
             nonce = Nonce(scope=scope, role=role, generation=generation, ordinal=ordinal)
             found.append(Intent(key, nonce, model, 1, usd, tokens))
         return found
+
+    def witness_of(self, batch: str) -> str:
+        """Return the witness of a batch whose POST was not answered; empty if it has none."""
+        rows: list[Any] = self._reader.rows(_WITNESS_OF, batch)
+        return str(rows[0][0]) if rows else ""
 
     def server_ids(self) -> frozenset[str]:
         """Return what providers call the batches of this run, those that ended among them."""

@@ -81,6 +81,7 @@ TABLES: dict[str, _Table] = {
         "the batch",
     ),
     "batch_calls": _Table((*_CALL, "batch", "usd", "tokens"), ("key",), "the batched call"),
+    "batch_witnesses": _Table(("batch", "name"), ("batch",), "the batch's witness"),
     "tags": _Table(("id", "body"), ("id",), "the tag"),
     "votes": _Table(("task", "subject", "labeller", "body", "is_superseded")),
 }

@@ -360,6 +360,14 @@ def _batched(db: Database) -> None:
     db.execute("CREATE INDEX idx_batch_calls_batch ON batch_calls (batch)")
 
 
+_WITNESSES = "batch_witnesses (batch TEXT NOT NULL UNIQUE, name TEXT NOT NULL)"
+
+
+def _witnessed(db: Database) -> None:
+    """Add what tells, of batches whose POST was not answered, the account that they went to."""
+    db.execute(f"CREATE TABLE {_WITNESSES}")
+
+
 # Runs of every layout exist: a step is only ever added, and SHAPES holds the older ones fixed.
 MIGRATIONS: tuple[Step, ...] = (
     _first,
@@ -372,6 +380,7 @@ MIGRATIONS: tuple[Step, ...] = (
     _derived,
     _ends,
     _batched,
+    _witnessed,
 )
 _ADDED = (
     (_fourth, f"TABLE {_INTENTS}"),
@@ -383,6 +392,7 @@ _ADDED = (
     *((_ends, f"VIEW {name} AS {rows}") for name, rows in VIEWS_OF_ENDS.items()),
     (_batched, f"TABLE {_BATCHES}"),
     (_batched, f"TABLE {_BATCH_CALLS}"),
+    (_witnessed, f"TABLE {_WITNESSES}"),
 )
 """Each step after the oldest layout that is read, and what stands in for what it added."""
 SHAPES = (
@@ -396,6 +406,7 @@ SHAPES = (
     "e078e8ce5b8cbbf64aed5776432978336e7ab32d3fdfb686a4724d94057d80d7",
     "666b4da07f59048c20a2afc1747296d0b431beb26650d6018719d994e3de4a52",
     "eee699e7a415352f431ede80c38d50f9e661686e76211c5fa52acd2e4e8f7980",
+    "863419eef058e0f8823c866a4b5af3386564028c272caa524bbfb0557f8ed528",
 )
 """Digests of the schema of each layout, from the first on. A file is checked against them without
 making the layout, so that reading a run needs nothing that lays one out."""

@@ -98,8 +98,9 @@ class ReadyJob(Generic[Plan, Found, Value]):
                 "hopeless": f"stopped, because {tally.hopeless[:300]}; mend it, and call again "
                 "with retry_failed=True",
                 "cap": "the cap is reached; call again with a higher one",
-                "unreachable": f"{tally.gone.address if tally.gone else 'a server'} could not be "
-                "reached; call again",
+                "unreachable": f"{tally.gone.address} could not be reached; call again"
+                if tally.gone
+                else "; ".join(tally.unread.values()),
                 "interrupted": "interrupted; call again",
             }
             # Among it may be a provider's words.

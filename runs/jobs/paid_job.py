@@ -29,7 +29,7 @@ from videoautoarena.agents.limits.prices import BATCH_SHARE
 from videoautoarena.agents.models.registry import Model, check_keys
 from videoautoarena.agents.prompting.prompts import PromptSet
 from videoautoarena.agents.roles.prompter import Prompter
-from videoautoarena.memory.records.errors import BadInput, CallFailed, JournalMiss
+from videoautoarena.memory.records.errors import BadInput, BatchRefused, CallFailed, JournalMiss
 from videoautoarena.memory.records.records import Role, UnansweredTries, VideoFrames
 from videoautoarena.memory.store.journal import NO_TRIES
 from videoautoarena.memory.store.store import Store
@@ -85,7 +85,7 @@ class JobOrder:
     """How long an endpoint is waited for that cannot be reached."""
     caps: SpendCaps = NO_CAPS
     retry_failed: bool = False
-    """Ask again where a call failed."""
+    """Ask again where a call failed, or lies in a batch that its provider does not know."""
     batch: bool = False
     """Hand calls over in batches, which take hours and cost half."""
     trust: str | None = None
@@ -662,7 +662,8 @@ async def play_each(
 
     What the calls took is kept for plans to come, `as_sent` as `measured_kinds` has it.
 
-    An interrupt, a cap and a server that is gone let calls under way finish; `tally` says of it.
+    An interrupt, a cap and a server that is gone let calls under way finish, a batch that cannot be
+    read leaves its items for another time; `tally` says of it.
     Batches stay with their provider then, and are read when the same is played again.
     """
     journal = calling.store.journal
@@ -676,10 +677,20 @@ async def play_each(
             pace=order,
             hear=partial(pass_on, listeners=heard),
             is_batching=is_batching,
+            gives_up=order.retry_failed,
             say=lambda line: listeners.say(safe(line)),
         )
+        play = player(asker)
+
+        async def play_unless_left(item: Item) -> None:
+            try:
+                await play(item)
+            except BatchRefused as refused:
+                # Items of other models, and of other batches, are none the worse for it.
+                tally.leave(refused)
+
         try:
-            work = work_off(items, player(asker), workers=workers)
+            work = work_off(items, play_unless_left, workers=workers)
             stopped = await until_done(asker, work, heard)
         finally:
             await asker.aclose()

@@ -20,14 +20,16 @@ import numpy as np
 from videoautoarena.agents.limits.caps import SpendCaps
 from videoautoarena.agents.limits.estimates import (
     LABEL_TOKENS,
+    expected_input,
     extra_body,
     frame_tokens,
     output_limit,
 )
-from videoautoarena.agents.limits.prefixes import LEAST_TOKENS, LIFE_S, caching_of
+from videoautoarena.agents.limits.prefixes import LIFE_S, caching_of
 from videoautoarena.agents.limits.prices import most_usd, price_of, rates_of
+from videoautoarena.agents.limits.server_limits import ServerLimits
 from videoautoarena.agents.models.registry import Model
-from videoautoarena.agents.prompting.contracts import SYSTEM
+from videoautoarena.agents.prompting.contracts import SYSTEM, replies_in_json
 from videoautoarena.agents.providers.base import Caching
 from videoautoarena.graph.slot_ids import DIVERSE_ASKS, PERSONAS
 from videoautoarena.memory.records.records import (
@@ -677,8 +679,29 @@ class PrefixRead(NamedTuple):
     written: float
 
 
-PrefixReads = Mapping[tuple[str, int], PrefixRead]
-"""Name of a model and number of frames to how such calls find their beginning."""
+class PromptBeginning(NamedTuple):
+    """What calls have in common that begin alike, besides the video."""
+
+    alias: str
+    frames: int
+    schema: Role | None
+    """The role whose schema of a reply stands before all else, if one does."""
+
+
+PrefixReads = Mapping[PromptBeginning, PrefixRead]
+"""How calls find their beginning, by what it is."""
+
+
+def beginning_of(config: RunConfig, alias: str, role: Role) -> PromptBeginning:
+    """Return how calls of a model in a role begin.
+
+    A server that is asked to hold replies to a schema reads it before the frames, as a tool or in
+    the system's words, so that each role has a beginning of its own.
+    """
+    # What servers have refused of it by now is not looked at.
+    asked_for = ServerLimits().reply_format(config.model_of(alias))
+    has_schema = asked_for == "json_schema" and replies_in_json(role)
+    return PromptBeginning(alias, frames_of(config, alias, role), role if has_schema else None)
 
 
 def prefix_reads(
@@ -687,19 +710,19 @@ def prefix_reads(
     """Return how often the beginning of a call is read from a cache, and written to one.
 
     A beginning is the system text and the frames of a video, which all calls of a model share that
-    show it as many. The first such call misses, and so does one that comes more than five minutes
-    after the one before. `busy_s` is how long a video's calls go on: they come at random in that
-    time.
+    show it as many, or those of one role where a schema stands before. The first such call misses,
+    and so does one that comes more than five minutes after the one before. `busy_s` is how long a
+    video's calls go on: they come at random in that time.
     """
-    calls = Counter[tuple[str, int]]()
+    calls = Counter[PromptBeginning]()
     for line in lines:
-        calls[line.alias, frames_of(config, line.alias, line.role)] += line.calls  # type: ignore[assignment]
+        calls[beginning_of(config, line.alias, line.role)] += line.calls  # type: ignore[assignment]
     found = {}
-    for (alias, frames), count in calls.items():
-        caching = caching_of(config.model_of(alias), frames)
+    for beginning, count in calls.items():
+        caching = caching_of(config.model_of(beginning.alias), beginning.frames)
         read = prefix_read(caching, count / videos, busy_s=busy_s)
         if read is not None:
-            found[alias, frames] = read
+            found[beginning] = read
     return found
 
 
@@ -735,13 +758,15 @@ def estimated(
     known = seen.of_kind(config, model, line.role, frames=most)
     if known is not None:
         return filled(model, line, count, *known, longest=longest)
-    pictures = shown * (each.expected + LABEL_TOKENS / 2)
+    beginning = expected_input(model, shown)
+    # Fewer frames than the most may be too few for the cache.
+    has_cache = caching_of(model, shown) != "none"
     said = words.reply * (THOUGHT if thinks(model, line.role) else 1)
     usage = stated_usage(
-        words.text + pictures,
+        words.text + beginning - _SYSTEM_TOKENS,
         min(said, output_limit(model, line.role)),
-        beginning=_SYSTEM_TOKENS + pictures,
-        reads=reads.get((line.alias, most)),
+        beginning=beginning,
+        reads=reads.get(beginning_of(config, line.alias, line.role)) if has_cache else None,
     )
     return filled(model, line, count, usage, longest=longest)
 
@@ -774,8 +799,7 @@ def stated_usage(
 
     `beginning` is how many of those in a cache may have, and `reads` how often it has them.
     """
-    kept = beginning if reads is not None and beginning >= LEAST_TOKENS else 0.0
-    cached, put = (0.0, 0.0) if reads is None else (kept * reads.read, kept * reads.written)
+    cached, put = (beginning * share for share in reads or (0.0, 0.0))
     return np.array([read - cached - put, cached, put, written, usual_seconds(read, written)])
 
 

@@ -16,8 +16,8 @@ from tests.support.batching import PROTOCOLS
 from videoautoarena.memory.store.store import Store
 
 CALLS = 6
-REQUESTS = range(1, 9)
-"""Upload, POST, looks and results of a whole round; a number behind the last kills nobody."""
+REQUESTS = range(1, 10)
+"""Upload or witness, POST, looks and results of a round; a number behind the last kills nobody."""
 COMMITS = range(1, 8)
 MOMENTS = ("unheard", "heard", "done")
 ONE_OF = 1 if "WHOLE_TABLE" in os.environ else 3
@@ -70,6 +70,13 @@ def file_of(tmp_path: Path) -> Path:
     return path
 
 
+def book_of(**settings: Any) -> BatchBook:
+    """Return a book with a batch of before, as the witness of Anthropic's account."""
+    book = BatchBook(**settings)
+    book.take("anthropic", None, [])
+    return book
+
+
 def assert_nothing_is_paid_twice(path: Path, book: BatchBook) -> None:
     with Store.open(path, write=False) as store:
         rows = store.journal.calls()
@@ -90,7 +97,7 @@ def test_a_kill_at_any_request_or_look_has_nothing_answered_twice(
 ) -> None:
     path = file_of(tmp_path)
     kill = Kill(number, moment)
-    book = BatchBook(on_request=kill.on_request, on_answered=kill.on_answered, mishap=kill.mishap)
+    book = book_of(on_request=kill.on_request, on_answered=kill.on_answered, mishap=kill.mishap)
     with batch_server(book) as port:
         first = begin(path, port, protocol, CALLS)
         assert first.pid is not None
@@ -110,7 +117,7 @@ def test_a_kill_at_any_commit_has_nothing_answered_twice(
     tmp_path: Path, protocol: str, commit: int, before: bool
 ) -> None:
     path = file_of(tmp_path)
-    book = BatchBook()
+    book = book_of()
     with batch_server(book) as port:
         first = begin(path, port, protocol, CALLS, dies_at=commit, before=before)
         first.join(60)

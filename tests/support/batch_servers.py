@@ -86,6 +86,8 @@ class TakenBatch:
     """Looks at it that are left until it has ended."""
     fates: dict[str, Fate] = field(default_factory=dict)
     failure: str = ""
+    account: str = field(default="", repr=False)
+    """The key by which it came; no other key sees it. Every key does where it came without."""
     is_cancelled: bool = False
 
     @property
@@ -105,13 +107,17 @@ class BatchBook:
     fail: Callable[[int], str] = lambda _number: ""
     """Why the n-th batch, from 1, fails as a whole."""
     mishap: Callable[[int, str], str] = lambda _number, _what: ""
-    """By number, from 1, and name of a request: "lose" its answer, "drop" it, or a status."""
+    """By number, from 1, and name of a request: "lose" its answer, "drop" it, "garble" it, leave
+    it "blank", or a status."""
     say: Callable[[str, Any], str] = lambda key, _body: f"reply to {key[:8]}"
     """Key and body of a call to the words that answer it."""
     shuffle: bool = True
     requests: list[str] = field(default_factory=list)
     batches: list[TakenBatch] = field(default_factory=list)
     files: dict[str, bytes] = field(default_factory=dict)
+    accounts: dict[str, str] = field(default_factory=dict)
+    """File to the key by which it came; no other key sees it."""
+    uploader: str = ""
     asked: Counter[str] = field(default_factory=Counter)
     """How many batches held each call."""
     paid: Counter[str] = field(default_factory=Counter)
@@ -155,6 +161,10 @@ class BatchBook:
     def words(self, batch: TakenBatch, key: str) -> str:
         """Return what answers a call."""
         return self.say(key, dict(batch.lines)[key])
+
+
+class _NotThereError(Exception):
+    """Something is not there for the key of a request."""
 
 
 def _call_of(
@@ -206,8 +216,17 @@ class BatchHandler(BaseHTTPRequestHandler):
         if mishap.isdigit():
             self._send(int(mishap), {"error": {"message": "scripted", "type": "scripted"}})
             return
+        if mishap == "garble":
+            self._send(200, b"<html>come back later</html>")
+            return
+        if mishap == "blank":
+            self._send(200, {})
+            return
         with book.lock:
-            found = does(body, parse_qs(parts.query))
+            try:
+                found = does(body, parse_qs(parts.query))
+            except _NotThereError:
+                found = 403 if "x-goog-api-key" in self.headers else 404, {"error": {}}, {}
         book.on_answered(number, what)
         if mishap == "lose":
             self.close_connection = True
@@ -234,12 +253,43 @@ class BatchHandler(BaseHTTPRequestHandler):
                 return name, partial(_call_of, does, self, found.groups())
         return f"unknown {method} {path}", lambda *_: (404, {"error": {"message": "no"}}, {})
 
+    @property
+    def _key(self) -> str:
+        names = ("Authorization", "x-goog-api-key", "x-api-key")
+        return next(filter(None, map(self.headers.get, names)), "")
+
+    def _taken(self, batch: TakenBatch) -> TakenBatch:
+        batch.account = self._key
+        return batch
+
+    def _own(self, batch: TakenBatch) -> TakenBatch:
+        if batch.account not in ("", self._key):
+            raise _NotThereError
+        return batch
+
+    def _found(self, name: str) -> TakenBatch:
+        return self._own(next(one for one in self.server.book.batches if one.id == name))
+
+    def _looked_at(self, name: str) -> TakenBatch:
+        self._found(name)
+        return self.server.book.look(name)
+
+    def _checked(self, name: str) -> str:
+        book = self.server.book
+        if book.accounts.get(name) != self._key:
+            raise _NotThereError
+        return name
+
     # OpenAI
+
+    def openai_file_look(self, _body: bytes, _query: Any, name: str) -> Any:
+        return {"id": self._checked(name), "object": "file"}
 
     def openai_file(self, body: bytes, _query: Any) -> Any:
         book = self.server.book
         name = f"file-{len(book.files) + 1}"
         book.files[name] = _part(body)
+        book.accounts[name] = self._key
         return {
             "id": name,
             "object": "file",
@@ -257,7 +307,7 @@ class BatchHandler(BaseHTTPRequestHandler):
         taken = self.server.book.take(
             "openai", ours, [(line["custom_id"], line["body"]) for line in lines]
         )
-        return self._openai(taken)
+        return self._openai(self._taken(taken))
 
     def _file(self, name: str) -> bytes:
         return self.server.book.files[name]
@@ -293,17 +343,17 @@ class BatchHandler(BaseHTTPRequestHandler):
 
     def _listed(self, protocol: str) -> list[TakenBatch]:
         book = self.server.book
-        return [one for one in book.batches if one.protocol == protocol]
+        seen = [one for one in book.batches if one.account in ("", self._key)]
+        return [one for one in seen if one.protocol == protocol]
 
     def openai_look(self, _body: bytes, _query: Any, name: str) -> Any:
-        return self._openai(self.server.book.look(name))
+        return self._openai(self._looked_at(name))
 
     def openai_cancel(self, _body: bytes, _query: Any, name: str) -> Any:
         return self._openai(self._cancelled(name))
 
     def _cancelled(self, name: str) -> TakenBatch:
-        book = self.server.book
-        batch = next(one for one in book.batches if one.id == name)
+        batch = self._found(name)
         batch.is_cancelled = True
         # What was under way ends: the first half.
         for key in list(batch.fates)[len(batch.fates) // 2 :]:
@@ -313,7 +363,7 @@ class BatchHandler(BaseHTTPRequestHandler):
 
     def openai_results(self, _body: bytes, _query: Any, kind: str, name: str) -> Any:
         book = self.server.book
-        batch = next(one for one in book.batches if one.id == name)
+        batch = self._found(name)
         lines = []
         for key, fate in book.results(batch):
             if (fate == "answered") != (kind == "out"):
@@ -344,6 +394,8 @@ class BatchHandler(BaseHTTPRequestHandler):
 
     def gemini_start(self, _body: bytes, _query: Any) -> Any:
         host = self.headers["Host"]
+        # What is uploaded there comes without a key.
+        self.server.book.uploader = self._key
         return 200, {}, {"x-goog-upload-url": f"http://{host}/upload/here"}
 
     def gemini_file(self, body: bytes, _query: Any) -> Any:
@@ -355,7 +407,11 @@ class BatchHandler(BaseHTTPRequestHandler):
         if "finalize" not in command:
             return 200, {}, {"x-goog-upload-status": "active"}
         book.files[name] = book.files.pop("partial")
+        book.accounts[name] = book.uploader
         return 200, {"file": {"name": name}}, {"x-goog-upload-status": "final"}
+
+    def gemini_file_look(self, _body: bytes, _query: Any, name: str) -> Any:
+        return {"name": self._checked(f"files/{name}")}
 
     def gemini_post(self, body: bytes, _query: Any, _model: str) -> Any:
         asked = json.loads(body)["batch"]
@@ -365,7 +421,7 @@ class BatchHandler(BaseHTTPRequestHandler):
         taken = self.server.book.take(
             "gemini", asked["displayName"], [(line["key"], line["request"]) for line in lines]
         )
-        return self._gemini(taken)
+        return self._gemini(self._taken(taken))
 
     def _gemini(self, batch: TakenBatch) -> dict[str, Any]:
         state = "BATCH_STATE_SUCCEEDED" if batch.is_ended else "BATCH_STATE_RUNNING"
@@ -389,7 +445,7 @@ class BatchHandler(BaseHTTPRequestHandler):
         return {"operations": [self._gemini(one) for one in reversed(self._listed("gemini"))]}
 
     def gemini_look(self, _body: bytes, _query: Any, name: str) -> Any:
-        return self._gemini(self.server.book.look(f"batches/{name}"))
+        return self._gemini(self._looked_at(f"batches/{name}"))
 
     def gemini_cancel(self, _body: bytes, _query: Any, name: str) -> Any:
         self._cancelled(f"batches/{name}")
@@ -397,7 +453,7 @@ class BatchHandler(BaseHTTPRequestHandler):
 
     def gemini_results(self, _body: bytes, _query: Any, name: str) -> Any:
         book = self.server.book
-        batch = next(one for one in book.batches if one.id == f"batches/{name}")
+        batch = self._found(f"batches/{name}")
         lines = []
         for key, fate in book.results(batch):
             line: dict[str, Any] = {"key": key}
@@ -420,7 +476,7 @@ class BatchHandler(BaseHTTPRequestHandler):
         asked = json.loads(body)["requests"]
         lines = [(line["custom_id"], line["params"]) for line in asked]
         assert all(re.fullmatch(r"[a-zA-Z0-9_-]{1,64}", key) for key, _ in lines)
-        return self._anthropic(self.server.book.take("anthropic", None, lines))
+        return self._anthropic(self._taken(self.server.book.take("anthropic", None, lines)))
 
     def _anthropic(self, batch: TakenBatch) -> dict[str, Any]:
         names = {"answered": "succeeded", "refused": "errored", "cancelled": "canceled"}
@@ -452,14 +508,14 @@ class BatchHandler(BaseHTTPRequestHandler):
         return {"data": found, "has_more": False, "first_id": None, "last_id": None}
 
     def anthropic_look(self, _body: bytes, _query: Any, name: str) -> Any:
-        return self._anthropic(self.server.book.look(name))
+        return self._anthropic(self._looked_at(name))
 
     def anthropic_cancel(self, _body: bytes, _query: Any, name: str) -> Any:
         return self._anthropic(self._cancelled(name))
 
     def anthropic_results(self, _body: bytes, _query: Any, name: str) -> Any:
         book = self.server.book
-        batch = next(one for one in book.batches if one.id == name)
+        batch = self._found(name)
         lines = []
         for key, fate in book.results(batch):
             result: dict[str, Any] = {"type": "canceled" if fate == "cancelled" else fate}
@@ -494,6 +550,7 @@ def _part(body: bytes) -> bytes:
 _H = BatchHandler
 _ROUTES: dict[str, tuple[str, Callable[..., Any]]] = {
     r"POST /v1/files": ("upload", _H.openai_file),
+    r"GET /v1/files/([^/]+)": ("file", _H.openai_file_look),
     r"POST /v1/batches": ("post", _H.openai_post),
     r"GET /v1/batches": ("list", _H.openai_list),
     r"GET /v1/batches/([^/]+)": ("look", _H.openai_look),
@@ -502,6 +559,7 @@ _ROUTES: dict[str, tuple[str, Callable[..., Any]]] = {
     r"POST /v1/chat/completions": ("call", _H.openai_call),
     r"G:POST /upload/v1(?:beta)?/files": ("start", _H.gemini_start),
     r"(?:G:)?POST /upload/here": ("upload", _H.gemini_file),
+    r"G:GET /v1(?:beta)?/files/([^/:]+)": ("file", _H.gemini_file_look),
     r"G:POST /v1(?:beta)?/models/([^/:]+):batchGenerateContent": ("post", _H.gemini_post),
     r"G:GET /v1(?:beta)?/batches": ("list", _H.gemini_list),
     r"G:GET /v1(?:beta)?/batches/([^/:]+)": ("look", _H.gemini_look),

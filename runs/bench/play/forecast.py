@@ -16,10 +16,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from videoautoarena.agents.limits.estimates import LABEL_TOKENS, frame_tokens, output_limit
+from videoautoarena.agents.limits.estimates import (
+    LABEL_TOKENS,
+    expected_input,
+    frame_tokens,
+    output_limit,
+)
 from videoautoarena.agents.limits.prefixes import caching_of
 from videoautoarena.agents.models.registry import Model
-from videoautoarena.agents.prompting.contracts import SYSTEM
 from videoautoarena.agents.prompting.fences import with_options
 from videoautoarena.agents.prompting.prompts import PromptSet
 from videoautoarena.agents.roles.mark import CHECKER, AnswerWithKey, ReplyWithChecklist
@@ -204,7 +208,7 @@ class Forecast:
     def _means(self, one: _ExpectedCall) -> tuple[float, float, float, float]:
         """Return tokens in and out, frames, and the tokens of what a cache may have of a call."""
         frames = self._frames(one.ask)
-        return one.size.read, one.size.written, frames, _tokens(self._model(one.ask), 0, frames)
+        return one.size.read, one.size.written, frames, expected_input(self._model(one.ask), frames)
 
     def _spared(self, asks: Sequence[PlannedCall]) -> Iterator[tuple[PlannedCall, bool]]:
         """Yield each with whether another is the same call, as with numbers beyond all frames."""
@@ -254,7 +258,7 @@ class Forecast:
         most = text + heard + frames * (each.most + LABEL_TOKENS)
         if ask.role not in FREE:
             most = max(most, WORDS[ask.role].most_text + frames * (each.most + LABEL_TOKENS))
-        read = _tokens(model, text + heard, frames)
+        read = expected_input(model, frames, text + heard)
         return Size(read, min(reply, output_limit(model, ask.role)), most)
 
     def _model(self, ask: PlannedCall) -> Model:
@@ -338,7 +342,7 @@ class Forecast:
             ask = PlannedCall(item, row.nonce.role, row.alias, part=_part_of(row.nonce.scope))
             frames = row.frames or 0
             heard = self._heard(ask, frames)
-            read = _tokens(self._model(ask), row.text_chars + heard, frames)
+            read = expected_input(self._model(ask), frames, row.text_chars + heard)
             vectors[ask.kind].append((item.video_id, taken))
             expected[ask.kind].append((read, float(_reply(ask))))
         return {
@@ -346,11 +350,6 @@ class Forecast:
             for kind, found in vectors.items()
             if len(found) >= ENOUGH
         }
-
-
-def _tokens(model: Model, chars: int, frames: int) -> float:
-    text = (len(SYSTEM) + chars) / CHARACTERS
-    return text + frames * (frame_tokens(model).expected + LABEL_TOKENS / 2)
 
 
 def _is_choice(item: Any) -> bool:

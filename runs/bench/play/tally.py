@@ -117,6 +117,8 @@ class BenchEnd:
     """Stopped by somebody."""
     capped: bool
     """Stopped by a cap."""
+    unread: Mapping[str, str]
+    """Model to why its batches were not taken or cannot be read, where that stopped it."""
     gone: str | None
     """Address of the unreachable server that stopped it, or None."""
     lost: UnansweredTries

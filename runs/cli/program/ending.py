@@ -55,7 +55,7 @@ def exit_codes(three: str, *, zero: str = "done") -> str:
   2    a wrong or missing option or argument
   3    done, but {three}
   4    stopped by --max-usd or --max-tokens; raise it to continue
-  5    stopped because a server was unreachable; the same command continues
+  5    stopped because a server or a batch was out of reach; the same command continues
   70   a bug, with a traceback
   130  interrupted; the same command continues"""
 
@@ -219,6 +219,8 @@ def early_end(tally: EarlyEnd, so_far: str) -> int | None:
 
     None if they did not. `so_far` says how many were done and how many are left.
     """
+    for why in tally.unread.values():
+        say(safe(why))
     match tally.why_early:
         case "hopeless":
             # A provider's words may be pages long.
@@ -230,8 +232,8 @@ def early_end(tally: EarlyEnd, so_far: str) -> int | None:
             say("to continue: repeat the command with a higher --max-usd or --max-tokens")
             return main.EXIT_CAP
         case "unreachable":
-            assert tally.gone is not None
-            say(f"{gone_words(tally.gone)}: {so_far}; nothing is lost")
+            gone = f"{gone_words(tally.gone)}: " if tally.gone else ""
+            say(f"{gone}{so_far}; nothing is lost")
             say("to continue, repeat the command")
             return main.EXIT_GONE
         case "interrupted":

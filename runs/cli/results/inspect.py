@@ -33,16 +33,22 @@ if TYPE_CHECKING:
 @options.flag("--plain", "With --follow: print lines instead of the live console.")
 @options.AS_JSON
 def status_command(out: Path, follow: bool, plain: bool) -> None:
-    """Show the progress of the run in OUT and the command to type next."""
+    """Show the progress of the run in OUT and the command to type next.
+
+    Of a bench, or a set that is made, OUT is its folder: its calls, their cost, and batches out.
+    """
     if follow and options.is_json():
         raise click.UsageError("--follow and --json contradict each other; give one")
     if follow:
         _stay(out, plain=plain)
         return
 
+    from videoautoarena.runs.console.progress.set_status import set_status_of
     from videoautoarena.runs.console.progress.status import status_of
+    from videoautoarena.runs.run.rundir.reader import holds_a_run
 
-    status = status_of(out)
+    found = None if holds_a_run(out) else set_status_of(out)
+    status = status_of(out) if found is None else found
     options.print_report(status.to_json(), status.as_lines())
 
 

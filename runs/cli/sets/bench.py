@@ -262,6 +262,7 @@ def _print_json(ran: Ran, scores: PrintedReport | None, *, folder: Path) -> None
         voids=tally.voids,
         interrupted=tally.is_interrupted,
         capped=tally.is_capped,
+        unread=tally.unread,
         gone=tally.gone.address if tally.gone else None,
         lost=tally.lost,
         results=[file.relative_to(folder) for file in ran.files],

@@ -15,7 +15,7 @@ from videoautoarena.memory.records.records import CHARACTERS, Intent, Unanswered
 from videoautoarena.memory.store.journal import CallFigures
 from videoautoarena.runs.formats.record_json import keyed
 from videoautoarena.runs.formats.terminal import safe
-from videoautoarena.runs.formats.words import cost_words, dollars
+from videoautoarena.runs.formats.words import cost_words, dollars, spent
 from videoautoarena.runs.run.rundir.reader import counted
 from videoautoarena.runs.run.rundir.spending import BESIDE, Calls, role_of
 
@@ -208,13 +208,14 @@ def in_flight_line(intents: Sequence[Intent]) -> str:
     return f"in flight: {counted(len(intents), 'call')}, {most}"
 
 
-def batch_line(batch: OpenBatch) -> str:
-    """Return a line on a batch of which replies may still come."""
+def batch_line(batch: OpenBatch, now_s: float) -> str:
+    """Return a line on a batch of which replies may still come; `now_s` counts since 1970."""
     how = f"{batch.answered:,} of {batch.calls:,} answered"
     if batch.state == "intended":
         how = f"{batch.calls:,} calls, perhaps not taken"
+    age = spent(max(now_s - batch.began_at_s, 0.0))
     return (
-        f"in a batch of {safe(batch.model)}: {how}, {batch.open:,} not read yet, "
+        f"in a batch of {safe(batch.model)} for {age}: {how}, {batch.open:,} not read yet, "
         f"{_at_most(batch.usd)}; repeat its command with --batch"
     )
 

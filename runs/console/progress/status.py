@@ -7,6 +7,7 @@ import os
 import shlex
 import struct
 import sys
+import time
 from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -232,7 +233,7 @@ class RunStatus:
             *self.costs.as_lines(),
             *possibly_paid_lines(self.lost, self._left_over),
             *([in_flight_line(self._in_flight)] if self._in_flight else []),
-            *map(batch_line, self.batches),
+            *(batch_line(batch, time.time()) for batch in self.batches),
             *([f"cap on the whole run: {describe_caps(self.caps)}"] if self.caps else []),
             *self._rule(),
             f"seed {self.seed}; models: "

@@ -47,6 +47,7 @@ from videoautoarena.runs.run.rundir.frames import (
     keep_subtitles,
     subtitle_paths,
 )
+from videoautoarena.runs.run.rundir.reader import draft_of
 from videoautoarena.video.folder.find import Findings
 
 CALLS = "making.sqlite"
@@ -68,9 +69,7 @@ class WritingOrder(JobOrder):
     @property
     def draft(self) -> Path:
         """Where calls lie until the set is there; films that are cut have another place."""
-        # The real one: a folder typed as `.` has no name to add to.
-        real = Path(os.path.realpath(self.to))
-        return real.with_name(f".{real.name}.writing")
+        return draft_of(self.to)
 
     @property
     def calls(self) -> Path:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Literal, NamedTuple, Protocol, TypeVar
 
@@ -15,6 +15,7 @@ from videoautoarena.agents.prompting.prompts import PromptSet
 from videoautoarena.agents.roles.prompter import Prompter
 from videoautoarena.agents.roles.prompter import all_done as all_done
 from videoautoarena.graph.context import Arena, TournamentRules
+from videoautoarena.memory.records.errors import BatchRefused
 from videoautoarena.memory.records.records import Video
 from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.run.config.run_config import RunConfig
@@ -62,6 +63,8 @@ class EarlyEnd:
     """An endpoint that was waited for in vain."""
     hopeless: str = ""
     """Why a model can do no more, if so; may hold a provider's words."""
+    unread: dict[str, str] = field(default_factory=dict)
+    """Model to why its batches were not taken or cannot be read, and what to do; likewise."""
 
     @property
     def why_early(self) -> WhyEarly | None:
@@ -71,7 +74,7 @@ class EarlyEnd:
             return "hopeless"
         if self.is_capped:
             return "cap"
-        if self.gone is not None:
+        if self.gone is not None or self.unread:
             return "unreachable"
         return "interrupted" if self.is_interrupted else None
 
@@ -86,6 +89,10 @@ class EarlyEnd:
             return False
         self.hopeless = f"{event.alias}: {why}: {event.text}"
         return True
+
+    def leave(self, refused: BatchRefused) -> None:
+        """Note that work waits for a model's batches, which end no other work."""
+        self.unread.setdefault(refused.model, str(refused))
 
     def end(self, asker: Endable, *, stopped: bool) -> None:
         """Note why the work was stopped early, if it was."""
@@ -165,13 +172,14 @@ def draining_asker(
     pace: CallPacing,
     hear: Callable[[CallEvent], str | None],
     is_batching: bool = False,
+    gives_up: bool = False,
     say: Callable[[str], None] = lambda _line: None,
 ) -> Asker:
     """Return an asker that drains once a model can do no more, and notes why.
 
     `hear` takes an event, and returns why its model can do no more, if so. With `is_batching`
-    calls go out in batches; those that wait in one by now are never sent in any other way. `say`
-    takes lines about batches.
+    calls go out in batches; those that wait in one by now are never sent in any other way, but
+    with `gives_up`, where their provider knows of no such batch. `say` takes lines about batches.
     """
 
     def listen(event: CallEvent) -> None:
@@ -189,6 +197,7 @@ def draining_asker(
             **_settings(calling, budget, pace, listen),
             batches=batches,
             is_batching=is_batching,
+            gives_up=gives_up,
             say=say,
         )
     else:

@@ -301,6 +301,13 @@ def refuse_set(folder: Path) -> None:
         )
 
 
+def draft_of(to: Path) -> Path:
+    """Return where the calls lie that write a set which is to be put in `to`, until it is there."""
+    # The real one: a folder typed as `.` has no name to add to.
+    real = Path(os.path.realpath(to))
+    return real.with_name(f".{real.name}.writing")
+
+
 def lock_file(folder: Path) -> Path:
     """Return the lock file of the run in `folder`."""
     return lock_of(real_file(run_file(folder)))

@@ -1,8 +1,10 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -311,22 +313,145 @@ def test_servers_that_fail_for_a_while_are_asked_again(file: Path) -> None:
 
 
 @each_protocol
-def test_a_batch_that_is_not_there_for_this_key_is_not_sent_again_before_a_month(
+def test_a_batch_with_a_providers_name_is_never_sent_again_unasked(
     file: Path, protocol: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     book = BatchBook(looks=10**6)
     with batch_server(book) as port:
-        model = model_of(protocol, port)
+        model = with_key(monkeypatch, protocol, port, "first")
         asked_in_batches(file, model, requests_of(2), until=lambda _: "look" in book.requests)
-        book.mishap = lambda _, what: "404" if what == "look" and len(book.batches) == 1 else ""
-        with pytest.raises(BatchRefused, match="nothing of it is sent again"):
+        with_key(monkeypatch, protocol, port, "other")
+        # A year later nobody knows any better.
+        monkeypatch.setattr(time, "time", lambda now=time.time: now() + 365 * 86_400)
+        with pytest.raises(BatchRefused, match=r"not there for this key: .* --retry-failed"):
             asked_in_batches(file, model, requests_of(2))
         assert left_in(file) == (1, 2)
         book.looks = 1
-        monkeypatch.setattr(batch_queue, "KEPT_S", 0.0)
-        found = asked_in_batches(file, model, requests_of(2))
+        found = asked_in_batches(file, model, requests_of(2), gives_up=True)
     assert (len(book.batches), len(found.rows)) == (2, 2)
     assert left_in(file) == (0, 2)
+
+
+def with_key(
+    monkeypatch: pytest.MonkeyPatch, protocol: str, port: int, account: str, **settings: Any
+) -> Model:
+    """Return a model whose key is that of an account from now on."""
+    monkeypatch.setenv("SOME_KEY", f"sk-of-the-{account}-account")
+    return model_of(protocol, port, key_env="SOME_KEY", **settings)
+
+
+@each_protocol
+@pytest.mark.usefixtures("prompt_telling")
+def test_a_batch_that_was_taken_unheard_is_not_sent_again_with_the_key_of_another_account(
+    file: Path, protocol: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    unheard = {"post": "lose", "list": "500"}
+    book = BatchBook()
+    # The first account has a batch of before, and none of it is in the list of the other.
+    with batch_server(book) as port:
+        model = with_key(monkeypatch, protocol, port, "first")
+        asked_in_batches(file, model, requests_of(3)[2:])
+        book.mishap = lambda _, what: unheard.get(what, "") if book.batches[1:] else lose(what)
+        with pytest.raises(BatchRefused, match="the list of batches cannot be read: HTTP 500"):
+            asked_in_batches(file, model, requests_of(2))
+        book.mishap = lambda *_: ""
+        with_key(monkeypatch, protocol, port, "other")
+        with pytest.raises(BatchRefused, match=r"cannot be told with this key: .* --retry-failed"):
+            asked_in_batches(file, model, requests_of(2))
+        assert (len(book.batches), left_in(file)) == (2, (1, 2))
+        with_key(monkeypatch, protocol, port, "first")
+        found = asked_in_batches(file, model, requests_of(2))
+    assert (len(book.batches), len(found.rows), left_in(file)) == (2, 2, (0, 0))
+    assert set(book.paid.values()) == {1}
+
+
+def lose(what: str) -> str:
+    return "lose" if what == "post" else ""
+
+
+def unanswered(file: Path, book: BatchBook, model: Model) -> None:
+    """Post a batch that never arrives, and end before anything tells so."""
+    book.mishap = lambda _, what: "drop" if what == "post" else ""
+    asked_in_batches(file, model, requests_of(2), until=lambda _: "post" in book.requests)
+    assert left_in(file) == (1, 2)
+    book.mishap = lambda *_: ""
+
+
+@each_protocol
+def test_another_process_with_the_same_key_posts_again_what_never_arrived(
+    file: Path, protocol: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    book = BatchBook()
+    # An account of Anthropic is told by its latest batch.
+    book.take("anthropic", None, [])
+    with batch_server(book) as port:
+        model = with_key(monkeypatch, protocol, port, "first")
+        unanswered(file, book, model)
+        monkeypatch.setattr(batch_queue, "TELLING_S", 0.02)
+        found = asked_in_batches(file, model, requests_of(2))
+    assert (len(book.batches), len(found.rows), left_in(file)) == (2, 2, (0, 0))
+    assert set(book.paid.values()) == {1}
+
+
+def test_nothing_tells_of_a_first_batch_in_an_account_and_its_user_decides(
+    file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    book = BatchBook()
+    with batch_server(book) as port:
+        model = model_of("anthropic", port)
+        unanswered(file, book, model)
+        monkeypatch.setattr(batch_queue, "TELLING_S", 0.02)
+        with pytest.raises(BatchRefused, match="whether a batch of 2 calls was taken cannot be"):
+            asked_in_batches(file, model, requests_of(2))
+        assert (book.batches, left_in(file)) == ([], (1, 2))
+        found = asked_in_batches(file, model, requests_of(2), gives_up=True)
+    assert (len(book.batches), len(found.rows), left_in(file)) == (1, 2, (0, 2))
+
+
+@each_protocol
+@pytest.mark.parametrize("what", ["look", "results"])
+@pytest.mark.parametrize("how", ["500", "401", "garble"])
+def test_what_cannot_be_read_is_neither_lost_nor_asked_again(
+    file: Path, protocol: str, what: str, how: str
+) -> None:
+    book = BatchBook(mishap=lambda _, asked: how if asked == what else "")
+    with batch_server(book) as port:
+        model = model_of(protocol, port)
+        with pytest.raises(BatchRefused, match="a batch of 2 calls cannot be read") as refused:
+            asked_in_batches(file, model, requests_of(2))
+        assert (refused.value.model, refused.value.may_be_paid) == (model.resolved, True)
+        assert (len(book.batches), left_in(file)) == (1, (1, 2))
+        book.mishap = lambda *_: ""
+        found = asked_in_batches(file, model, requests_of(2))
+    assert (len(book.batches), len(found.rows), left_in(file)) == (1, 2, (0, 0))
+    assert set(book.paid.values()) == {1}
+
+
+@pytest.mark.usefixtures("prompt_telling")
+@pytest.mark.parametrize("protocol", ["openai", "anthropic"])
+def test_an_answer_without_a_list_does_not_say_that_a_batch_was_never_taken(
+    file: Path, protocol: str
+) -> None:
+    said = {"post": "lose", "list": "blank"}
+    book = BatchBook(mishap=lambda _, what: said.get(what, "") if book.batches else lose(what))
+    with batch_server(book) as port, pytest.raises(BatchRefused, match="list of batches cannot"):
+        asked_in_batches(file, model_of(protocol, port), requests_of(2))
+    assert len(book.batches) == 1
+
+
+def test_calls_of_an_unread_batch_count_against_the_cap_and_let_others_have_the_rest(
+    file: Path,
+) -> None:
+    book = BatchBook(mishap=lambda _, what: "401" if what == "look" else "")
+    with batch_server(book) as port:
+        model = model_of("openai", port)
+        budget = capped(10 * most_usd(model), file)
+        with pytest.raises(BatchRefused):
+            asked_in_batches(
+                file, model, requests_of(2), spend_cap=budget, estimates=budget.estimates
+            )
+    assert budget.held.nano == 0
+    assert budget.spent.nano == summed(2 * most_usd(model), 0).nano
 
 
 def capped(usd: float, path: Path) -> CappedBudget:
@@ -350,6 +475,19 @@ def test_batches_hold_no_more_than_the_cap(file: Path) -> None:
     # Each reply costs far less than it may, which makes room for the next two.
     sizes = [len(batch.lines) for batch in book.batches]
     assert (max(sizes), sum(sizes)) == (2, 6)
+
+
+def test_what_a_batch_lost_counts_against_the_cap_beside_what_is_asked_again(file: Path) -> None:
+    book = BatchBook(fate=lambda _key, times: "missing" if times == 1 else "answered")
+    with batch_server(book) as port:
+        model = model_of("openai", port)
+        budget = capped(10 * most_usd(model), file)
+        more = {"spend_cap": budget, "estimates": budget.estimates}
+        found = asked_in_batches(file, model, requests_of(2), **more)
+    assert len(found.rows) == 2
+    assert budget.spent.nano == summed(2 * most_usd(model) + 2 * 0.001, 0).nano
+    # Another process counts the same.
+    assert capped(1, file).spent == budget.spent
 
 
 def test_at_a_cap_what_is_out_is_read_before_work_ends(file: Path) -> None:

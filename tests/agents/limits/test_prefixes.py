@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import itertools
+import math
 import threading
 from collections import Counter
 from collections.abc import Callable
@@ -27,8 +28,8 @@ from videoautoarena.agents.calls.ask import Asker
 from videoautoarena.agents.calls.clients import OutgoingCall, ReceivedReply
 from videoautoarena.agents.limits.budget import CappedBudget
 from videoautoarena.agents.limits.caps import SpendCaps
-from videoautoarena.agents.limits.estimates import Estimates
-from videoautoarena.agents.limits.prefixes import LEAST_TOKENS, LIFE_S, CachePrefixes, caching_of
+from videoautoarena.agents.limits.estimates import Estimates, expected_input
+from videoautoarena.agents.limits.prefixes import LIFE_S, CachePrefixes, caching_of
 from videoautoarena.agents.models.registry import Model, parse_model
 from videoautoarena.agents.prompting.contracts import JudgeReply
 from videoautoarena.agents.prompting.layout import Request
@@ -182,7 +183,6 @@ def test_who_reads_no_cache_waits_for_nobody() -> None:
     assert caching_of(GEMINI, 8) == "implicit"
     assert caching_of(parse_model("openai:gpt-4o", own), 8) == "none"
     assert caching_of(parse_model("offline:hawk"), 8) == "none"
-    assert caching_of(GPT, LEAST_TOKENS // 255 // 2) == "none"
     # It finds in its cache what ends at a mark alone.
     assert caching_of(parse_model("openai:gpt-5.6"), 8) == "marks"
     assert caching_of(parse_model("openai:gpt-5.6", {"cache_breakpoint": False}), 8) == "none"
@@ -197,6 +197,47 @@ def test_who_reads_no_cache_waits_for_nobody() -> None:
     server = CachingServer()
     run_virtual(ask_all(asker_of(server), 5, parse_model("openai:gpt-4o", own)))
     assert server.sent_s == [0.0] * 5
+
+
+@pytest.mark.parametrize(
+    ("name", "least"),
+    [
+        ("openai:gpt-4o", 1_024),
+        ("google_genai:gemini-2.0-flash", math.inf),
+        ("google_genai:gemini-2.5-pro", 2_048),
+        ("google_genai:gemini-3.6-flash", 4_096),
+        ("vertex:gemini-2.5-flash", 2_048),
+        ("anthropic:claude-opus-5", 512),
+        ("anthropic:claude-opus-4-8", 1_024),
+        ("anthropic:claude-opus-4-20250514", 1_024),
+        ("anthropic:claude-sonnet-4-5", 1_024),
+        ("anthropic:claude-opus-4-7", 2_048),
+        ("anthropic:claude-3-5-haiku-20241022", 2_048),
+        ("anthropic:claude-opus-4-6", 4_096),
+        ("anthropic:claude-opus-4-5-20251101", 4_096),
+        ("bedrock:us.anthropic.claude-haiku-4-5-20251001-v1:0", 4_096),
+        ("openrouter:anthropic/claude-opus-4.6", 4_096),
+        ("openrouter:openai/gpt-4o", 1_024),
+    ],
+)
+def test_what_is_shorter_than_a_models_cache_keeps_is_in_none(name: str, least: float) -> None:
+    model = parse_model(name)
+    assert model.maker.shortest_cached(model) == least
+    fitting = [frames for frames in range(64) if expected_input(model, frames) >= least]
+    cached = [frames for frames in range(64) if caching_of(model, frames) != "none"]
+    assert cached == fitting
+
+
+def test_nobody_waits_for_what_is_too_short_for_the_cache() -> None:
+    times = {}
+    for name in ("claude-opus-4-8", "claude-opus-4-6"):
+        server = CachingServer()
+        model = parse_model(f"anthropic:{name}")
+        # Eight frames of 350 tokens.
+        run_virtual(ask_all(asker_of(server), 3, model))
+        times[name] = sorted(server.sent_s)
+    assert times["claude-opus-4-8"][0] < times["claude-opus-4-8"][1]
+    assert times["claude-opus-4-6"] == [0.0] * 3
 
 
 def test_a_server_whose_user_states_a_price_of_cached_input_keeps_prompts() -> None:

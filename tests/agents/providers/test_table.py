@@ -14,7 +14,7 @@ import pytest
 from pydantic import TypeAdapter
 
 from tests.support.asking import frames_of, load_bytes, run
-from tests.support.bodies import HttpReply, Kept
+from tests.support.bodies import HttpReply, Kept, keeping
 from tests.support.provider_servers import (
     ACCESS_TOKEN,
     HUSH,
@@ -44,6 +44,7 @@ from videoautoarena.agents.providers.openai import OpenAIProtocol
 from videoautoarena.agents.providers.table import TABLE
 from videoautoarena.agents.transport.faults import GarbledAnswer
 from videoautoarena.memory.records.errors import ArenaError, BadInput, ProviderFailed
+from videoautoarena.memory.records.records import Role
 
 ROWS = {row.name: row for row in TABLE}
 CHATS = [row for row in TABLE if isinstance(row, OpenAIProtocol)]
@@ -589,6 +590,37 @@ def test_a_declared_class_takes_fields_of_its_own(monkeypatch: pytest.MonkeyPatc
     chat: Any = build_chat_model(model)
     assert (chat.thinking, chat.reasoning_effort, chat.max_tokens) == (thinking, "low", 4000)
     assert model.sampling("judge") == parameters
+
+
+@pytest.mark.parametrize(
+    ("role", "set_", "most"),
+    [
+        ("contestant", {}, 4_096),
+        ("judge", {}, 8_192),
+        ("judge", {"thinking": {"type": "enabled", "budget_tokens": 2_000}}, 10_192),
+        ("judge", {"max_tokens": 300}, 300),
+    ],
+)
+def test_a_declared_claude_asks_for_no_more_tokens_than_plans_and_caps_reckon_with(
+    role: Role, set_: dict[str, Any], most: int
+) -> None:
+    with keeping(script=answer) as book:
+        said = Declaration(chat_model="langchain_anthropic:ChatAnthropic", base_url=book.url)
+        model = parse_model("mine:claude-haiku-4-5", {"declared": said, "parameters": set_})
+
+        async def call() -> ReceivedReply:
+            client = ChatClient(model, load_bytes)
+            told = await client.send(OutgoingCall("k" * 64, role, "Well?", None))
+            # LangChain shares it among all models of one address, and never closes it.
+            chat: Any = client._chat
+            await chat._async_client.close()
+            return told
+
+        assert run(call()).text == "A heron."
+        (kept,) = book.requests
+    assert json.loads(kept.body)["max_tokens"] == most == limit_of(model, role).tokens
+    # What was asked before it was sent is known by the same key.
+    assert model.keyed(role) == set_
 
 
 @pytest.mark.parametrize("name", [*ROWS])

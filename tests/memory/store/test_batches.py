@@ -74,6 +74,14 @@ def test_a_batch_that_was_surely_not_taken_leaves_nothing(path: Path) -> None:
         assert (batches.open(), batches.keys, store.journal.lost().tries) == ([], {}, 0)
 
 
+def test_a_witness_is_kept_for_as_long_as_nobody_has_heard_of_its_batch(path: Path) -> None:
+    told = [BATCH._replace(id=name, witness="file-1", calls=()) for name in ("b1", "b2", "b3")]
+    with Store.create(path, {}) as store:
+        batches = store.journal.batches
+        run(*map(batches.intend, told), batches.posted("b1", "batch_9"), batches.withdraw("b2"))
+        assert [batches.witness_of(one.id) for one in told] == ["", "", "file-1"]
+
+
 def test_a_call_moves_to_the_batch_that_asks_it_again(path: Path) -> None:
     again = BATCH._replace(id="b2", calls=CALLS[:1])
     with Store.create(path, {}) as store:

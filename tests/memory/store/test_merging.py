@@ -69,6 +69,7 @@ def source(path: Path, name: str, *, slots: int = 2) -> Path:
         "votes": ("battle", first, "ann", "{}", 0),
         "batches": (f"b{name}", "openai", "m", "host", 1.0, 1, "posted", "batch_1", 0),
         "batch_calls": (f"q{name}", film, "judge", 0, 0, "m", f"b{name}", 0.1, 5),
+        "batch_witnesses": (f"b{name}", f"file-{name}"),
         "tags": (f"tag-{name}", "{}"),
     }
     with closing(sqlite3.connect(path)) as file:

@@ -28,6 +28,7 @@ from videoautoarena.runs.tournament.plan import (
     most_calls,
     plan_of,
     prefix_read,
+    prefix_reads,
 )
 from videoautoarena.runs.tournament.plan_text import as_lines, cap_notice, money_notice
 from videoautoarena.scoring.design.power import separable_gap
@@ -224,9 +225,14 @@ def test_a_model_that_thinks_unasked_is_expected_to_write_as_much(tmp_path: Path
 
 @pytest.mark.parametrize(
     "model",
-    ["bedrock:amazon.nova-pro-v1:0", 'anthropic:claude-sonnet-4-5"\ncache_breakpoint = false #'],
+    [
+        "bedrock:amazon.nova-pro-v1:0",
+        'anthropic:claude-sonnet-4-5"\ncache_breakpoint = false #',
+        # Ten frames of 200 tokens are too few for it.
+        "anthropic:claude-opus-4-6",
+    ],
 )
-def test_no_cache_is_counted_on_that_is_sent_no_mark(tmp_path: Path, model: str) -> None:
+def test_no_cache_is_counted_on_that_keeps_nothing_of_a_call(tmp_path: Path, model: str) -> None:
     file = arena(tmp_path)
     text = file.read_text().replace("output_usd", "cached_usd = 0.1, output_usd")
     text = text.replace('base_url = "http://127.0.0.1:9/v1"\n', "").replace("openai:e", model)
@@ -235,6 +241,31 @@ def test_no_cache_is_counted_on_that_is_sent_no_mark(tmp_path: Path, model: str)
     plan = plan_of(resolve(flags).config, RemainingWork(first=3, later=6, videos=1, rounds=3))
     (judge,) = (line for line in plan.lines if line.role == "judge")
     assert judge.usd == pytest.approx((judge.input_tokens + judge.output_tokens * 10) / 1e6)
+
+
+def test_a_schema_gives_each_role_a_beginning_of_its_own(tmp_path: Path) -> None:
+    judged = {}
+    for structured in ("off", "json_object", "json_schema", "auto"):
+        file = arena(tmp_path)
+        text = file.read_text().replace("output_usd", "cached_usd = 0.1, output_usd")
+        text = text.replace("frame_tokens = 100", "frame_tokens = 200")
+        before, head, table = text.partition("[models.e]")
+        file.write_text(f'{before}{head}\nstructured = "{structured}"{table}')
+        flags = RunRequest(models=("a", "b", "c"), examiner="e", config=file)
+        found = resolve(flags).config
+        lines = plan_of(found, RemainingWork(first=3, later=6, videos=1, rounds=3)).lines
+        reads = prefix_reads(found, lines, videos=1, busy_s=60.0)
+        (judge,) = (line.usd for line in lines if line.role == "judge")
+        judged[structured] = judge, {one.schema for one in reads if one.alias == "e"}
+    usd, shared = judged["off"]
+    assert shared == {None}
+    assert judged["json_object"] == judged["off"]
+    # The first call of each role misses.
+    own_usd, own = judged["json_schema"]
+    assert own > {"judge", "grader", "questioner"}
+    assert None not in own
+    assert own_usd > usd
+    assert judged["auto"] == judged["json_schema"]
 
 
 def test_a_cap_is_said_with_what_happens_there(config: RunConfig) -> None:
