@@ -21,7 +21,7 @@ from collections import deque
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from statistics import median
-from typing import Literal, NamedTuple
+from typing import Literal
 
 Outcome = Literal["taken", "refused", "unknown"]
 """The server did the work or began to; it had no room; nothing is known, as after a time-out."""
@@ -71,31 +71,19 @@ class GateTuning:
     remembered_tries: int = 1024
     after_cut_share: float = 0.8
     """Tries at so much of the most calm places among them, or less, were sent after cuts."""
-    test_share: float = 0.75
-    """What a test whether cuts help leaves of the most calm places."""
-    suspect_runs: int = 5
-    """Runs of refusals among all remembered tries that call for such a test."""
     noise_runs: int = 4
     """Runs of refusals among tries sent after cuts that show noise."""
-    test_length_ratio: float = 1.5
-    """A test lasts for so many times the calls among which noise would show."""
-    retest_s: float = 600.0
     least_noise_share: float = 0.02
     most_noise_share: float = 0.35
     """Shares of refused tries between which they may be noise."""
     worse_ratio: float = 1.5
     """Noise that is known already is more only if it is so many times what it was."""
-    faded_share: float = 0.01
-    """A share of the latest tries below which there is no noise any more."""
     load_odds_ratio: float = 4.0
     """Refusals whose odds are so many times those of noise are clearly more than noise."""
     load_evidence_nats: float = 5.0
     """Evidence from which refusals count as load."""
-    first_trust_s: float = 300.0
-    """How long noise is believed in before it has to show again; each time twice as long."""
-    longest_trust_s: float = 3600.0
-    long_storm_refusals: int = 5
-    """Refusals in a row that show nothing of what happens outside storms."""
+    trust_s: float = 300.0
+    """How long noise is believed in before it has to show again."""
 
 
 TUNING = GateTuning()
@@ -116,13 +104,6 @@ class SentTry:
     """None while it is under way."""
 
 
-class GatePlaces(NamedTuple):
-    """What a gate had before cuts that did not help."""
-
-    places: float
-    calm: float
-
-
 @dataclass
 class RefusalNoise:
     """What is known of refusals at one endpoint that have nothing to do with load."""
@@ -131,13 +112,10 @@ class RefusalNoise:
     share: float = 0.0
     """Share of all tries; 0 while no noise is known."""
     _believed_until_s: float = -math.inf
-    _tests_at_s: float = -math.inf
     _refusal_s: float = 0.0
     """About how long a refusal takes at most."""
 
     def __post_init__(self) -> None:
-        # Doubled before it is first used.
-        self._trust_s = self.tuning.first_trust_s / 2
         self._latest: deque[SentTry] = deque(maxlen=self.tuning.remembered_tries)
 
     def enter(self, sent: SentTry) -> None:
@@ -149,10 +127,6 @@ class RefusalNoise:
             # The slowest of late: each refusal takes a tenth off what was before.
             self._refusal_s = max(now_s - sent.at_s, 0.9 * self._refusal_s)
 
-    def start_afresh(self) -> None:
-        """Forget all tries, though not what was learnt from them."""
-        self._latest.clear()
-
     def is_between(self, epoch: int, now_s: float) -> bool:
         """Return whether the server took a try of this epoch, or keeps one as it keeps no other."""
         long_s = 2 * self._refusal_s
@@ -163,12 +137,10 @@ class RefusalNoise:
 
     def explains(self, refused: SentTry, now_s: float) -> bool:
         """Return whether a refusal, and those before it in its epoch, may be no more than noise."""
-        # No more noise than there is, and none for ever.
-        if self.share and len(self._latest) == self.tuning.remembered_tries:
-            runs, taken = _counted(self._latest)
-            self.share = min(self.share, runs / max(1, taken))
-        if self.share < self.tuning.faded_share or now_s > self._believed_until_s:
+        # Noise may end, so it has to show again.
+        if now_s > self._believed_until_s:
             self.share = 0.0
+        if not self.share:
             return False
         score = 0.0
         # Page's cumulative sum of log-likelihood ratios: refusals at `odds` times the odds of
@@ -181,21 +153,11 @@ class RefusalNoise:
                 break
         return score < self.tuning.load_evidence_nats
 
-    def test(self, now_s: float) -> tuple[float, int] | None:
-        """Return to how many places to cut as a test, and for how many calls; None: no need."""
-        tuning = self.tuning
-        runs, taken = _counted(self._latest)
-        share = runs / max(1, taken)
-        is_noise = tuning.least_noise_share <= share <= tuning.most_noise_share
-        is_doubtful = runs >= tuning.suspect_runs and is_noise and not self.share
-        if now_s < self._tests_at_s or not is_doubtful:
-            return None
-        self._tests_at_s = now_s + tuning.retest_s
-        calls = int(tuning.test_length_ratio * tuning.noise_runs / share)
-        return tuning.test_share * self._most_calm(), calls
+    def find(self, now_s: float) -> tuple[float, float] | None:
+        """Believe in noise if cuts did not help; return the places, and calm ones, before them.
 
-    def find(self, now_s: float) -> GatePlaces | None:
-        """Believe in noise if cuts did not help, and return what they took; None: they may have."""
+        None if they may have helped.
+        """
         tuning = self.tuning
         few = tuning.after_cut_share * self._most_calm()
         runs, taken = _counted(sent for sent in self._latest if sent.places <= few)
@@ -204,10 +166,8 @@ class RefusalNoise:
         if runs < tuning.noise_runs or not least <= share <= tuning.most_noise_share:
             return None
         self.share = share
-        self._trust_s = min(2 * self._trust_s, tuning.longest_trust_s)
-        self._believed_until_s = now_s + self._trust_s
-        latest = self._latest
-        return GatePlaces(max(sent.places for sent in latest), max(sent.calm for sent in latest))
+        self._believed_until_s = now_s + tuning.trust_s
+        return max(sent.places for sent in self._latest), max(sent.calm for sent in self._latest)
 
     def _most_calm(self) -> float:
         known = (sent.calm for sent in self._latest if sent.calm < math.inf)
@@ -257,9 +217,6 @@ class AdaptiveLimit:
     _best_at_s: float = 0.0
     _is_slow: bool = False
     _steps: int = 0
-    _tested: GatePlaces | None = None
-    """What there was before a test of whether cuts help; None while there is none."""
-    _tested_for: int = 0
 
     def __post_init__(self) -> None:
         tuning = self.tuning
@@ -310,20 +267,11 @@ class AdaptiveLimit:
         if not self._refusals and self.noise.explains(sent, now_s):
             return
         self._shrink(used, now_s)
-        if self._refusals >= self.tuning.long_storm_refusals:
-            self.noise.start_afresh()
-        if before := self.noise.find(now_s):
-            self._restore(before)
+        before = self.noise.find(now_s)
+        if before is not None:
+            self.limit, self._calm = before
             self._refusals = 0
             self._closed_until_s = -math.inf
-        elif test := self.noise.test(now_s):
-            self._tested = GatePlaces(self.limit, self._calm)
-            places, self._tested_for = test
-            self.limit = self._calm = max(1.0, min(places, self.limit))
-
-    def _restore(self, before: GatePlaces) -> None:
-        self.limit, self._calm = before
-        self._tested = None
 
     def _shrink(self, used: int, now_s: float) -> None:
         tuning = self.tuning
@@ -362,10 +310,6 @@ class AdaptiveLimit:
             self._is_unproven = False
         if is_news:
             self._refusals = 0
-        if self._tested:
-            self._tested_for -= 1
-            if self._tested_for <= 0:
-                self._restore(self._tested)
         self._replies += 1
         self._time(latency_s, now_s)
         # Replies prove nothing of places that nobody wanted.
@@ -377,7 +321,7 @@ class AdaptiveLimit:
             # One more place for one reply: twice as many with every round of replies.
             self.limit = min(self.limit + 1, self._calm, float(self.ceiling))
         rounds = 1 if self._is_unproven else tuning.rounds_per_step
-        if self._tested is None and self._replies >= rounds * self.limit and not self._is_slow:
+        if self._replies >= rounds * self.limit and not self._is_slow:
             # One more, and after a while without a refusal more than one more.
             self._steps += 1
             more = max(1.0, self._steps / 2)
