@@ -130,8 +130,10 @@ _LOOK_EACH = 2000
 _LONGEST_REASON = 300
 _MOST_BYTES = 256 * 1024 * 1024
 """Largest value that is read; no text of a run comes near."""
-Seen = tuple[tuple[int, int, int] | None, ...]
-"""Inode, size and time of change of a file and of its log; None where one is not there."""
+FileState = tuple[int, int, int] | None
+"""Inode, size and time of change of a file; None where it is not there."""
+Seen = tuple[FileState, FileState]
+"""A run's file and its log."""
 
 
 def real_file(path: Path) -> Path:
@@ -235,7 +237,7 @@ def open_reading(path: Path, *, live: bool = False) -> ReadConnection:
     """
     if live:
         return ReadConnection(_connected(path, "mode=ro"))
-    seen = _look_at(path)
+    seen = look_at(path)
     # The last reader of a WAL file leaves an empty log behind, unless the file is said to be
     # immutable; and that it is while it has no log, for then nobody has it open for writing.
     if seen[1] is not None:
@@ -281,13 +283,17 @@ def _copied(path: Path, seen: Seen) -> ReadConnection:
         raise
 
 
-def _look_at(path: Path) -> Seen:
-    seen: list[tuple[int, int, int] | None] = [None, None]
-    for place, file in enumerate((path, wal_of(path))):
-        with suppress(FileNotFoundError):
-            status = os.stat(file)
-            seen[place] = (status.st_ino, status.st_size, status.st_mtime_ns)
-    return tuple(seen)
+def look_at(path: Path) -> Seen:
+    """Return how a run's file and its log stand; neither is opened."""
+    return _state_of(path), _state_of(wal_of(path))
+
+
+def _state_of(path: Path) -> FileState:
+    try:
+        status = os.stat(path)
+    except FileNotFoundError:
+        return None
+    return status.st_ino, status.st_size, status.st_mtime_ns
 
 
 def refuse_stranger(path: Path) -> None:
@@ -375,7 +381,7 @@ class StoreReader:
 
     def _has_changed(self) -> bool:
         """Return whether somebody has begun to write, or has come and gone, unseen by SQLite."""
-        return self._reading.seen is not None and self._reading.seen != _look_at(self._path)
+        return self._reading.seen is not None and self._reading.seen != look_at(self._path)
 
     def pages(self, sql: str, after: str | int, most: int) -> Iterator[list[tuple[Any, ...]]]:
         """Yield pages of rows whose first column, by which they are sorted, is above `after`."""
@@ -405,7 +411,7 @@ class StoreReader:
 
     def _open(self) -> None:
         with blaming(self._path):
-            seen = _look_at(self._path)
+            seen = look_at(self._path)
             reading = open_reading(self._path, live=self._live)
             try:
                 check_layout(reading.connection, self._path.name, write=False)
