@@ -62,7 +62,6 @@ def bare(board: RatedLeaderboard) -> list[LeaderboardRow]:
     [
         {},
         {"intervals": "bootstrap"},
-        {"intervals": "battle"},
         {"ties": "davidson"},
         {"anchor": "m2=1200"},
         {"simultaneous": True, "pairs": True},
