@@ -108,7 +108,6 @@ class SentTry:
 class RefusalNoise:
     """What is known of refusals at one endpoint that have nothing to do with load."""
 
-    tuning: GateTuning = TUNING
     share: float = 0.0
     """Share of all tries; 0 while no noise is known."""
     _believed_until_s: float = -math.inf
@@ -116,7 +115,7 @@ class RefusalNoise:
     """About how long a refusal takes at most."""
 
     def __post_init__(self) -> None:
-        self._latest: deque[SentTry] = deque(maxlen=self.tuning.remembered_tries)
+        self._latest: deque[SentTry] = deque(maxlen=TUNING.remembered_tries)
 
     def enter(self, sent: SentTry) -> None:
         self._latest.append(sent)
@@ -145,28 +144,27 @@ class RefusalNoise:
         score = 0.0
         # Page's cumulative sum of log-likelihood ratios: refusals at `odds` times the odds of
         # noise, against noise alone.
-        odds = self.tuning.load_odds_ratio
+        odds = TUNING.load_odds_ratio
         each = math.log1p((odds - 1) * self.share)
         for sent in self._of(refused.epoch):
             score = max(0.0, score - each) + math.log(odds) * (sent.outcome == "refused")
             if sent is refused:
                 break
-        return score < self.tuning.load_evidence_nats
+        return score < TUNING.load_evidence_nats
 
     def find(self, now_s: float) -> tuple[float, float] | None:
         """Believe in noise if cuts did not help; return the places, and calm ones, before them.
 
         None if they may have helped.
         """
-        tuning = self.tuning
-        few = tuning.after_cut_share * self._most_calm()
+        few = TUNING.after_cut_share * self._most_calm()
         runs, taken = _counted(sent for sent in self._latest if sent.places <= few)
         share = runs / max(1, taken)
-        least = max(tuning.least_noise_share, tuning.worse_ratio * self.share)
-        if runs < tuning.noise_runs or not least <= share <= tuning.most_noise_share:
+        least = max(TUNING.least_noise_share, TUNING.worse_ratio * self.share)
+        if runs < TUNING.noise_runs or not least <= share <= TUNING.most_noise_share:
             return None
         self.share = share
-        self._believed_until_s = now_s + tuning.trust_s
+        self._believed_until_s = now_s + TUNING.trust_s
         return max(sent.places for sent in self._latest), max(sent.calm for sent in self._latest)
 
     def _most_calm(self) -> float:
@@ -200,7 +198,6 @@ class AdaptiveLimit:
     """Places at one endpoint; never more than `ceiling`."""
 
     ceiling: int
-    tuning: GateTuning = TUNING
     limit: float = 0.0
     under_way: int = 0
     _calm: float = math.inf
@@ -219,10 +216,9 @@ class AdaptiveLimit:
     _steps: int = 0
 
     def __post_init__(self) -> None:
-        tuning = self.tuning
-        self.limit = float(min(self.ceiling, tuning.start_places))
-        self.noise = RefusalNoise(tuning)
-        latest = max(tuning.fewest_latencies, min(self.ceiling, tuning.most_latencies))
+        self.limit = float(min(self.ceiling, TUNING.start_places))
+        self.noise = RefusalNoise()
+        latest = max(TUNING.fewest_latencies, min(self.ceiling, TUNING.most_latencies))
         self._latencies: deque[float] = deque(maxlen=latest)
 
     @property
@@ -274,38 +270,36 @@ class AdaptiveLimit:
             self._closed_until_s = -math.inf
 
     def _shrink(self, used: int, now_s: float) -> None:
-        tuning = self.tuning
         self._epoch += 1
         self._refusals += 1
         if self._refusals == 1:
             # Places that nobody filled were not refused, but a few calls do not prove the rest bad.
             used = max(used, int(self.limit / 2))
-            calm = min(used - 1.0, used * tuning.calm_share)
+            calm = min(used - 1.0, used * TUNING.calm_share)
             if math.isinf(self._calm):
                 self._is_unproven = True
             else:
                 # What worked is given up slowly: a refusal may have nothing to do with load.
-                fewer = self._calm - tuning.calm_cut_places
-                calm = max(calm, min(self._calm * tuning.calm_share, fewer))
+                fewer = self._calm - TUNING.calm_cut_places
+                calm = max(calm, min(self._calm * TUNING.calm_share, fewer))
             self._calm = min(max(1.0, calm), float(self.ceiling))
-            self.limit = max(1.0, used * tuning.cut_share)
+            self.limit = max(1.0, used * TUNING.cut_share)
         else:
-            is_storm = self._refusals >= tuning.storm_refusals
-            share = tuning.storm_cut_share if is_storm else tuning.second_cut_share
+            is_storm = self._refusals >= TUNING.storm_refusals
+            share = TUNING.storm_cut_share if is_storm else TUNING.second_cut_share
             self.limit = max(1.0, self.limit * share)
             # Higher powers are beyond the longest pause, and at last beyond what a float holds.
-            doubled_s = tuning.first_probe_pause_s * 2.0 ** min(self._refusals - 2, 8)
-            uneven = 0.5 + 0.5 * (self._epoch * tuning.probe_pause_spread % 1.0)
+            doubled_s = TUNING.first_probe_pause_s * 2.0 ** min(self._refusals - 2, 8)
+            uneven = 0.5 + 0.5 * (self._epoch * TUNING.probe_pause_spread % 1.0)
             # Never by a server's hint: a Retry-After of 89 s froze such a limit for a whole run
             # (inspect_ai 5137).
-            pause_s = min(tuning.longest_probe_pause_s, doubled_s) * uneven
+            pause_s = min(TUNING.longest_probe_pause_s, doubled_s) * uneven
             self._closed_until_s = now_s + pause_s
         self._steps = 0
 
     def _grow(self, latency_s: float, now_s: float, *, is_news: bool) -> None:
-        tuning = self.tuning
-        if self._refusals >= tuning.storm_refusals:
-            self.limit = max(self.limit, self._calm * tuning.comeback_share)
+        if self._refusals >= TUNING.storm_refusals:
+            self.limit = max(self.limit, self._calm * TUNING.comeback_share)
         elif self._refusals:
             self._is_unproven = False
         if is_news:
@@ -320,7 +314,7 @@ class AdaptiveLimit:
         elif self.limit < self._calm:
             # One more place for one reply: twice as many with every round of replies.
             self.limit = min(self.limit + 1, self._calm, float(self.ceiling))
-        rounds = 1 if self._is_unproven else tuning.rounds_per_step
+        rounds = 1 if self._is_unproven else TUNING.rounds_per_step
         if self._replies >= rounds * self.limit and not self._is_slow:
             # One more, and after a while without a refusal more than one more.
             self._steps += 1
@@ -331,15 +325,15 @@ class AdaptiveLimit:
             self._is_full = False
 
     def _time(self, latency_s: float, now_s: float) -> None:
-        fewest = self.tuning.fewest_latencies
+        fewest = TUNING.fewest_latencies
         self._latencies.append(latency_s)
         if len(self._latencies) < fewest or self._replies % fewest:
             return
         middle_s = median(self._latencies)
-        faded = math.exp(min(1.0, (now_s - self._best_at_s) / self.tuning.latency_memory_s))
+        faded = math.exp(min(1.0, (now_s - self._best_at_s) / TUNING.latency_memory_s))
         self._best_s = min(middle_s, self._best_s * faded)
         self._best_at_s = now_s
-        self._is_slow = middle_s > self.tuning.slow_latency_ratio * self._best_s
+        self._is_slow = middle_s > TUNING.slow_latency_ratio * self._best_s
 
 
 @dataclass
