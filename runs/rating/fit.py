@@ -180,22 +180,31 @@ def _rate_bouts(bouts: Bouts, method: RatingMethod) -> RatedBouts:
     fought: Any = {"a": bouts.a, "b": bouts.b, "outcome": bouts.points, "models": len(bouts.names)}
     cells = count_cells(**fought, cluster=bouts.video)
     how = how_of(method, bouts.names)
+    alone = method.intervals == "battle"
     units = np.empty(0)
-    battles: Cells | BattleRows = cells
-    evidence: Any = {"cluster": bouts.video, "weight": bouts.weight}
+    # Cells without parts: their battles count as independent of each other.
+    battles: Cells | BattleRows = (
+        Cells(cells.models, cells.i, cells.j, cells.counts) if alone else cells
+    )
+    cluster = None if alone else bouts.video
+    # Weighted battles need clusters for their intervals: where battles count as independent, each
+    # is a cluster of its own.
     if bouts.weight is not None:
-        battles = count_cells(**fought, **evidence)
+        cluster = np.arange(len(bouts.a)) if cluster is None else cluster
+        battles = count_cells(**fought, cluster=cluster, weight=bouts.weight)
     if method.ties == "davidson":
         # Battles in cells are fitted without a term for ties.
-        battles = count_rows(**fought, **evidence)
+        battles = count_rows(**fought, cluster=cluster, weight=bouts.weight)
     controls = list[Control]()
     if method.style or method.seats:
         x, units = _covariates(bouts, method)
-        rows = count_rows(**fought, **evidence, x=x, seat=method.seats)
+        beside: Any = {"x": x, "seat": method.seats, "weight": bouts.weight}
+        rows = count_rows(**fought, cluster=cluster, **beside)
         ratings, controls = _rate_controlled(rows, battles, how)
     else:
         ratings = rate(battles, how)
     elo = play_elo(**fought, seed=method.seed) if method.elo else None
+    # Of `cells`, which keep the videos even where intervals take battles for independent.
     pieces = [select_models(cells, members).clusters for members in ratings.components]
     return RatedBouts(
         bouts, method, cells, ratings, tally(cells), units, elo, pieces, controls=controls
@@ -401,6 +410,11 @@ def complaints(rated: RatedBouts) -> list[str]:
         few = fewest < RANKABLE_VIDEOS
         worry = too_few(rated.unit) if few else "below 50 the intervals are wide"
         found.append(f"{where}{counted}: {worry}")
+    if rated.bouts.video is not None and rated.method.intervals == "battle":
+        found.append(
+            "the intervals treat battles as independent, which is too narrow for "
+            "battles that share a video"
+        )
     # An anchor sets the zero itself, so no number of such a board has moved.
     moved = _shift(rated, 0) if pieces and rated.method.anchor is None else 0.0
     if abs(moved) >= _FELT:
@@ -468,7 +482,7 @@ def _reweighted(weight: Floats) -> BattleWeights:
 def _interval(rated: RatedBouts) -> str:
     if rated.method.intervals == "bootstrap":
         return f"percentiles of {ROUNDS} bootstrap draws of {rated.unit}s"
-    if rated.unit == "battle":
+    if rated.unit == "battle" or rated.method.intervals == "battle":
         return "sandwich of independent battles, Student's t"
     return "sandwich clustered by video, Student's t"
 

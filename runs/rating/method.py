@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from videoautoarena.memory.records.records import Battle, Slot
 
 Ties = Literal["half", "davidson"]
-Intervals = Literal["clustered", "bootstrap"]
+Intervals = Literal["clustered", "bootstrap", "battle"]
 Fit = Literal["firth", "mle"]
 Unwanted = Literal["ties", "refusals"]
 ROUNDS = 1000
@@ -78,7 +78,8 @@ class RatingMethod:
     ] = None
     intervals: Annotated[
         Intervals,
-        "Confidence intervals: clustered by video, or bootstrapped over videos.",
+        "Confidence intervals: clustered by video, bootstrapped over videos, or for "
+        "independent battles.",
     ] = "clustered"
     simultaneous: Annotated[bool, "Simultaneous confidence ranges for ranks."] = False
     elo: Annotated[bool, "Show online Elo beside the ratings."] = False

@@ -85,7 +85,7 @@ def test_at_once_the_rivals_are_those_whose_range_holds_the_first_place() -> Non
     assert ranges == {*lead.first, *lead.rivals}
 
 
-@pytest.mark.parametrize("intervals", ["clustered", "bootstrap"])
+@pytest.mark.parametrize("intervals", ["clustered", "bootstrap", "battle"])
 def test_every_way_of_making_intervals_has_differences_of_its_own(intervals: str) -> None:
     found = board(
         on(25, "A>B*3 B>A A>C*3 C>A B>C*2 C>B*2"),

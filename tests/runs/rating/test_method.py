@@ -169,6 +169,13 @@ def test_the_bootstrap_says_so_and_follows_its_seed() -> None:
     assert "percentiles of 1000 bootstrap draws of videos" in shown(first)
 
 
+def test_intervals_of_battles_carry_a_warning() -> None:
+    found = settings(intervals="battle")
+    assert found["interval"] == "sandwich of independent battles, Student's t"
+    assert any("too narrow" in line for line in found["warnings"])
+    assert found["videos"] == [60]
+
+
 def test_ranges_that_hold_at_once_say_so() -> None:
     table = board(RatingMethod(simultaneous=True))
     assert table.to_json()["settings"]["simultaneous"] is True

@@ -55,11 +55,11 @@ def test_videos_widen_what_their_battles_share(tmp_path: Path) -> None:
     # Within a video the same side wins every time.
     rows = [("x", "y", "a" if v % 2 else "b", f"v{v}") for v in range(20) for _ in range(10)]
     rows.append(("x", "y", "a", "v1"))
-    files = (
-        written(tmp_path / "videos.csv", rows, (*HEADER, "video")),
-        written(tmp_path / "none.csv", [row[:3] for row in rows]),
-    )
-    boards = [rate_file(file).to_json() for file in files]
+    file = written(tmp_path / "b.csv", rows, (*HEADER, "video"))
+    boards = [
+        rate_file(file, method).to_json()
+        for method in (RatingMethod(), RatingMethod(intervals="battle"))
+    ]
     widths = [t["models"][0]["high"] - t["models"][0]["low"] for t in boards]
     assert widths[0] > 2.5 * widths[1]
 

@@ -69,6 +69,7 @@ def test_a_uniform_run_is_rated_as_without_and_another_one_is_not(tmp_path: Path
         assert (settings["effective_battles"] == pytest.approx(12.0)) == (name == "even")
     shown = " ".join(invoke("leaderboard", run, "--reweight").output.split())
     assert "effective number of battles:" in shown
+    assert board(run, "--reweight", "--intervals", "battle")["models"][0]["low"] is not None
 
 
 def test_a_run_whose_pairs_were_dealt_says_so_in_one_line(tmp_path: Path) -> None:

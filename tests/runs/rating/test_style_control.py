@@ -62,6 +62,7 @@ def bare(board: RatedLeaderboard) -> list[LeaderboardRow]:
     [
         {},
         {"intervals": "bootstrap"},
+        {"intervals": "battle"},
         {"ties": "davidson"},
         {"anchor": "m2=1200"},
         {"simultaneous": True, "pairs": True},
