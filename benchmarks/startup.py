@@ -43,7 +43,7 @@ EVERYDAY = {
     "leaderboard --json": Start("arena leaderboard my-run --json", 0.8),
     "battles": Start("arena battles my-run", 0.8),
     "show": Start("arena show my-run", 0.8),
-    "profile": Start("arena profile my-run"),
+    "profile": Start("arena leaderboard my-run --profile"),
     "report": Start("arena report my-run --force"),
     "audit": Start("arena audit my-run"),
     "videos": Start("arena videos clips"),

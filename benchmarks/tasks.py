@@ -43,7 +43,7 @@ from videoautoarena.runs.making.tasks.items import (
     draw_items,
 )
 from videoautoarena.runs.making.tasks.kinds import CUT_KINDS, OPTIONS, Kind
-from videoautoarena.scoring.questions.scores import measure_accuracy, predict_right, share_hit
+from videoautoarena.scoring.questions.scores import measure_accuracy
 from videoautoarena.scoring.ratings.differences import measure_lead
 from videoautoarena.video.sampling.policies import sample
 from videoautoarena.video.synth.film import encode, sample_film
@@ -120,7 +120,8 @@ def facts_of(shown: Shown, numbers: Sequence[int]) -> Facts:
 def expect(item: DraftItem, shown: Shown, numbers: Sequence[int], facts: Facts) -> float:
     """Return how likely an item is answered rightly by who recognises all that it is shown."""
     if item.kind == "needle":
-        return float(predict_right(share_of_places(item, shown, numbers), OPTIONS))
+        hit = share_of_places(item, shown, numbers)
+        return hit + (1 - hit) / OPTIONS
     if not facts.found:
         return CHANCE
     if item.kind == "order":
@@ -139,6 +140,32 @@ def share_of_places(item: DraftItem, shown: Shown, numbers: Sequence[int]) -> fl
     length = shown.timeline.frames - 2 * (edge - 1)
     inner = [n - edge + 1 for n in numbers if 0 <= n - edge + 1 < length]
     return share_hit(inner, length, place.frames)
+
+
+def share_hit(sampled: Sequence[int], frames: int, length: int) -> float:
+    """Return the share of places of a stretch at which some sampled frame lies in it.
+
+    Every place is counted: the first and the last frame of a video belong to no stretch, so that it
+    starts at one of the frames from 1 to `frames` - `length` - 1. (Frames times length over
+    duration is too much: sampling at even steps takes the two ends as well.)
+
+    Args:
+        sampled: frames that are looked at, from 0; none for whoever sees nothing.
+        frames: how many the video has.
+        length: how many of them the stretch has.
+
+    Raises:
+        ValueError: a stretch that does not fit, or a frame that is not in the video.
+    """
+    places = frames - length - 1
+    if length < 1 or places < 1:
+        raise ValueError(f"a stretch of {length} frames fits nowhere in a video of {frames}")
+    seen = np.unique(np.asarray(sampled, dtype=np.int64))
+    if len(seen) and (seen[0] < 0 or seen[-1] >= frames):
+        raise ValueError("sampled frames must be of the video")
+    # A stretch is missed at as many places as it fits between two frames that are seen.
+    gaps = np.diff(np.concatenate([[0], seen, [frames - 1]])) - 1
+    return 1.0 - float(np.maximum(gaps - length + 1, 0).sum()) / places
 
 
 def orders_left(item: DraftItem, found: Sequence[int]) -> list[int]:

@@ -320,8 +320,8 @@ def test_what_reading_commands_print_is_written_down(run: Path) -> None:
 
 
 def test_profiles_are_written_down(run: Path) -> None:
-    found = json.loads(invoke("profile", run, "--json").output)
-    one = json.loads(invoke("profile", run, "hawk", "--json").output)
+    found = json.loads(invoke("leaderboard", run, "--profile", "--json").output)
+    one = json.loads(invoke("leaderboard", run, "--profile", "hawk", "--json").output)
     assert_written_down("Profiles", found)
     assert first_column(section("records.md", "A profile")) == [k for k in one if k != "schema"]
     theme = section("records.md", "A theme of weaknesses")

@@ -21,7 +21,7 @@ from collections import deque
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from statistics import median
-from typing import Literal, NamedTuple
+from typing import Literal
 
 Outcome = Literal["taken", "refused", "unknown"]
 """The server did the work or began to; it had no room; nothing is known, as after a time-out."""
@@ -71,31 +71,19 @@ class GateTuning:
     remembered_tries: int = 1024
     after_cut_share: float = 0.8
     """Tries at so much of the most calm places among them, or less, were sent after cuts."""
-    test_share: float = 0.75
-    """What a test whether cuts help leaves of the most calm places."""
-    suspect_runs: int = 5
-    """Runs of refusals among all remembered tries that call for such a test."""
     noise_runs: int = 4
     """Runs of refusals among tries sent after cuts that show noise."""
-    test_length_ratio: float = 1.5
-    """A test lasts for so many times the calls among which noise would show."""
-    retest_s: float = 600.0
     least_noise_share: float = 0.02
     most_noise_share: float = 0.35
     """Shares of refused tries between which they may be noise."""
     worse_ratio: float = 1.5
     """Noise that is known already is more only if it is so many times what it was."""
-    faded_share: float = 0.01
-    """A share of the latest tries below which there is no noise any more."""
     load_odds_ratio: float = 4.0
     """Refusals whose odds are so many times those of noise are clearly more than noise."""
     load_evidence_nats: float = 5.0
     """Evidence from which refusals count as load."""
-    first_trust_s: float = 300.0
-    """How long noise is believed in before it has to show again; each time twice as long."""
-    longest_trust_s: float = 3600.0
-    long_storm_refusals: int = 5
-    """Refusals in a row that show nothing of what happens outside storms."""
+    trust_s: float = 300.0
+    """How long noise is believed in before it has to show again."""
 
 
 TUNING = GateTuning()
@@ -116,29 +104,18 @@ class SentTry:
     """None while it is under way."""
 
 
-class GatePlaces(NamedTuple):
-    """What a gate had before cuts that did not help."""
-
-    places: float
-    calm: float
-
-
 @dataclass
 class RefusalNoise:
     """What is known of refusals at one endpoint that have nothing to do with load."""
 
-    tuning: GateTuning = TUNING
     share: float = 0.0
     """Share of all tries; 0 while no noise is known."""
     _believed_until_s: float = -math.inf
-    _tests_at_s: float = -math.inf
     _refusal_s: float = 0.0
     """About how long a refusal takes at most."""
 
     def __post_init__(self) -> None:
-        # Doubled before it is first used.
-        self._trust_s = self.tuning.first_trust_s / 2
-        self._latest: deque[SentTry] = deque(maxlen=self.tuning.remembered_tries)
+        self._latest: deque[SentTry] = deque(maxlen=TUNING.remembered_tries)
 
     def enter(self, sent: SentTry) -> None:
         self._latest.append(sent)
@@ -148,10 +125,6 @@ class RefusalNoise:
         if outcome == "refused":
             # The slowest of late: each refusal takes a tenth off what was before.
             self._refusal_s = max(now_s - sent.at_s, 0.9 * self._refusal_s)
-
-    def start_afresh(self) -> None:
-        """Forget all tries, though not what was learnt from them."""
-        self._latest.clear()
 
     def is_between(self, epoch: int, now_s: float) -> bool:
         """Return whether the server took a try of this epoch, or keeps one as it keeps no other."""
@@ -163,51 +136,36 @@ class RefusalNoise:
 
     def explains(self, refused: SentTry, now_s: float) -> bool:
         """Return whether a refusal, and those before it in its epoch, may be no more than noise."""
-        # No more noise than there is, and none for ever.
-        if self.share and len(self._latest) == self.tuning.remembered_tries:
-            runs, taken = _counted(self._latest)
-            self.share = min(self.share, runs / max(1, taken))
-        if self.share < self.tuning.faded_share or now_s > self._believed_until_s:
+        # Noise may end, so it has to show again.
+        if now_s > self._believed_until_s:
             self.share = 0.0
+        if not self.share:
             return False
         score = 0.0
         # Page's cumulative sum of log-likelihood ratios: refusals at `odds` times the odds of
         # noise, against noise alone.
-        odds = self.tuning.load_odds_ratio
+        odds = TUNING.load_odds_ratio
         each = math.log1p((odds - 1) * self.share)
         for sent in self._of(refused.epoch):
             score = max(0.0, score - each) + math.log(odds) * (sent.outcome == "refused")
             if sent is refused:
                 break
-        return score < self.tuning.load_evidence_nats
+        return score < TUNING.load_evidence_nats
 
-    def test(self, now_s: float) -> tuple[float, int] | None:
-        """Return to how many places to cut as a test, and for how many calls; None: no need."""
-        tuning = self.tuning
-        runs, taken = _counted(self._latest)
-        share = runs / max(1, taken)
-        is_noise = tuning.least_noise_share <= share <= tuning.most_noise_share
-        is_doubtful = runs >= tuning.suspect_runs and is_noise and not self.share
-        if now_s < self._tests_at_s or not is_doubtful:
-            return None
-        self._tests_at_s = now_s + tuning.retest_s
-        calls = int(tuning.test_length_ratio * tuning.noise_runs / share)
-        return tuning.test_share * self._most_calm(), calls
+    def find(self, now_s: float) -> tuple[float, float] | None:
+        """Believe in noise if cuts did not help; return the places, and calm ones, before them.
 
-    def find(self, now_s: float) -> GatePlaces | None:
-        """Believe in noise if cuts did not help, and return what they took; None: they may have."""
-        tuning = self.tuning
-        few = tuning.after_cut_share * self._most_calm()
+        None if they may have helped.
+        """
+        few = TUNING.after_cut_share * self._most_calm()
         runs, taken = _counted(sent for sent in self._latest if sent.places <= few)
         share = runs / max(1, taken)
-        least = max(tuning.least_noise_share, tuning.worse_ratio * self.share)
-        if runs < tuning.noise_runs or not least <= share <= tuning.most_noise_share:
+        least = max(TUNING.least_noise_share, TUNING.worse_ratio * self.share)
+        if runs < TUNING.noise_runs or not least <= share <= TUNING.most_noise_share:
             return None
         self.share = share
-        self._trust_s = min(2 * self._trust_s, tuning.longest_trust_s)
-        self._believed_until_s = now_s + self._trust_s
-        latest = self._latest
-        return GatePlaces(max(sent.places for sent in latest), max(sent.calm for sent in latest))
+        self._believed_until_s = now_s + TUNING.trust_s
+        return max(sent.places for sent in self._latest), max(sent.calm for sent in self._latest)
 
     def _most_calm(self) -> float:
         known = (sent.calm for sent in self._latest if sent.calm < math.inf)
@@ -240,7 +198,6 @@ class AdaptiveLimit:
     """Places at one endpoint; never more than `ceiling`."""
 
     ceiling: int
-    tuning: GateTuning = TUNING
     limit: float = 0.0
     under_way: int = 0
     _calm: float = math.inf
@@ -257,15 +214,11 @@ class AdaptiveLimit:
     _best_at_s: float = 0.0
     _is_slow: bool = False
     _steps: int = 0
-    _tested: GatePlaces | None = None
-    """What there was before a test of whether cuts help; None while there is none."""
-    _tested_for: int = 0
 
     def __post_init__(self) -> None:
-        tuning = self.tuning
-        self.limit = float(min(self.ceiling, tuning.start_places))
-        self.noise = RefusalNoise(tuning)
-        latest = max(tuning.fewest_latencies, min(self.ceiling, tuning.most_latencies))
+        self.limit = float(min(self.ceiling, TUNING.start_places))
+        self.noise = RefusalNoise()
+        latest = max(TUNING.fewest_latencies, min(self.ceiling, TUNING.most_latencies))
         self._latencies: deque[float] = deque(maxlen=latest)
 
     @property
@@ -310,62 +263,47 @@ class AdaptiveLimit:
         if not self._refusals and self.noise.explains(sent, now_s):
             return
         self._shrink(used, now_s)
-        if self._refusals >= self.tuning.long_storm_refusals:
-            self.noise.start_afresh()
-        if before := self.noise.find(now_s):
-            self._restore(before)
+        before = self.noise.find(now_s)
+        if before is not None:
+            self.limit, self._calm = before
             self._refusals = 0
             self._closed_until_s = -math.inf
-        elif test := self.noise.test(now_s):
-            self._tested = GatePlaces(self.limit, self._calm)
-            places, self._tested_for = test
-            self.limit = self._calm = max(1.0, min(places, self.limit))
-
-    def _restore(self, before: GatePlaces) -> None:
-        self.limit, self._calm = before
-        self._tested = None
 
     def _shrink(self, used: int, now_s: float) -> None:
-        tuning = self.tuning
         self._epoch += 1
         self._refusals += 1
         if self._refusals == 1:
             # Places that nobody filled were not refused, but a few calls do not prove the rest bad.
             used = max(used, int(self.limit / 2))
-            calm = min(used - 1.0, used * tuning.calm_share)
+            calm = min(used - 1.0, used * TUNING.calm_share)
             if math.isinf(self._calm):
                 self._is_unproven = True
             else:
                 # What worked is given up slowly: a refusal may have nothing to do with load.
-                fewer = self._calm - tuning.calm_cut_places
-                calm = max(calm, min(self._calm * tuning.calm_share, fewer))
+                fewer = self._calm - TUNING.calm_cut_places
+                calm = max(calm, min(self._calm * TUNING.calm_share, fewer))
             self._calm = min(max(1.0, calm), float(self.ceiling))
-            self.limit = max(1.0, used * tuning.cut_share)
+            self.limit = max(1.0, used * TUNING.cut_share)
         else:
-            is_storm = self._refusals >= tuning.storm_refusals
-            share = tuning.storm_cut_share if is_storm else tuning.second_cut_share
+            is_storm = self._refusals >= TUNING.storm_refusals
+            share = TUNING.storm_cut_share if is_storm else TUNING.second_cut_share
             self.limit = max(1.0, self.limit * share)
             # Higher powers are beyond the longest pause, and at last beyond what a float holds.
-            doubled_s = tuning.first_probe_pause_s * 2.0 ** min(self._refusals - 2, 8)
-            uneven = 0.5 + 0.5 * (self._epoch * tuning.probe_pause_spread % 1.0)
+            doubled_s = TUNING.first_probe_pause_s * 2.0 ** min(self._refusals - 2, 8)
+            uneven = 0.5 + 0.5 * (self._epoch * TUNING.probe_pause_spread % 1.0)
             # Never by a server's hint: a Retry-After of 89 s froze such a limit for a whole run
             # (inspect_ai 5137).
-            pause_s = min(tuning.longest_probe_pause_s, doubled_s) * uneven
+            pause_s = min(TUNING.longest_probe_pause_s, doubled_s) * uneven
             self._closed_until_s = now_s + pause_s
         self._steps = 0
 
     def _grow(self, latency_s: float, now_s: float, *, is_news: bool) -> None:
-        tuning = self.tuning
-        if self._refusals >= tuning.storm_refusals:
-            self.limit = max(self.limit, self._calm * tuning.comeback_share)
+        if self._refusals >= TUNING.storm_refusals:
+            self.limit = max(self.limit, self._calm * TUNING.comeback_share)
         elif self._refusals:
             self._is_unproven = False
         if is_news:
             self._refusals = 0
-        if self._tested:
-            self._tested_for -= 1
-            if self._tested_for <= 0:
-                self._restore(self._tested)
         self._replies += 1
         self._time(latency_s, now_s)
         # Replies prove nothing of places that nobody wanted.
@@ -376,8 +314,8 @@ class AdaptiveLimit:
         elif self.limit < self._calm:
             # One more place for one reply: twice as many with every round of replies.
             self.limit = min(self.limit + 1, self._calm, float(self.ceiling))
-        rounds = 1 if self._is_unproven else tuning.rounds_per_step
-        if self._tested is None and self._replies >= rounds * self.limit and not self._is_slow:
+        rounds = 1 if self._is_unproven else TUNING.rounds_per_step
+        if self._replies >= rounds * self.limit and not self._is_slow:
             # One more, and after a while without a refusal more than one more.
             self._steps += 1
             more = max(1.0, self._steps / 2)
@@ -387,15 +325,15 @@ class AdaptiveLimit:
             self._is_full = False
 
     def _time(self, latency_s: float, now_s: float) -> None:
-        fewest = self.tuning.fewest_latencies
+        fewest = TUNING.fewest_latencies
         self._latencies.append(latency_s)
         if len(self._latencies) < fewest or self._replies % fewest:
             return
         middle_s = median(self._latencies)
-        faded = math.exp(min(1.0, (now_s - self._best_at_s) / self.tuning.latency_memory_s))
+        faded = math.exp(min(1.0, (now_s - self._best_at_s) / TUNING.latency_memory_s))
         self._best_s = min(middle_s, self._best_s * faded)
         self._best_at_s = now_s
-        self._is_slow = middle_s > self.tuning.slow_latency_ratio * self._best_s
+        self._is_slow = middle_s > TUNING.slow_latency_ratio * self._best_s
 
 
 @dataclass

@@ -44,18 +44,22 @@ class Record(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
 
-class Sparse(Record):
-    """A record whose JSON leaves out some fields where they are None."""
+class LeavesOut(BaseModel):
+    """What leaves some fields out of its JSON where they are None."""
 
     # A field that is added later is left out where it is None, so that older records keep their
     # bytes, and with them their digests.
-    left_out: ClassVar[tuple[str, ...]]
+    left_out: ClassVar[tuple[str, ...]] = ()
 
     @model_serializer(mode="wrap")
     def _without_gaps(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
         data: dict[str, Any] = handler(self)
         gaps = [name for name in self.left_out if data.get(name) is None]
         return {name: value for name, value in data.items() if name not in gaps}
+
+
+class Sparse(LeavesOut, Record):
+    """A record whose JSON leaves out some fields where they are None."""
 
 
 class Sampling(Sparse):

@@ -1,4 +1,4 @@
-"""A run file: made, opened for writing by the holder of its lock, read by anybody, compacted.
+"""A run file: made, opened for writing by the holder of its lock, read by anybody.
 
 A long query is left when the process is to end: while SQLite works, Python hears no signal.
 """
@@ -19,7 +19,7 @@ from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from threading import RLock
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar
 from urllib.parse import quote
 
 from videoautoarena.memory.records.errors import RunLocked, StoreError
@@ -130,8 +130,10 @@ _LOOK_EACH = 2000
 _LONGEST_REASON = 300
 _MOST_BYTES = 256 * 1024 * 1024
 """Largest value that is read; no text of a run comes near."""
-Seen = tuple[tuple[int, int, int] | None, ...]
-"""Inode, size and time of change of a file and of its log; None where one is not there."""
+FileState = tuple[int, int, int] | None
+"""Inode, size and time of change of a file; None where it is not there."""
+Seen = tuple[FileState, FileState]
+"""A run's file and its log."""
 
 
 def real_file(path: Path) -> Path:
@@ -235,7 +237,7 @@ def open_reading(path: Path, *, live: bool = False) -> ReadConnection:
     """
     if live:
         return ReadConnection(_connected(path, "mode=ro"))
-    seen = _look_at(path)
+    seen = look_at(path)
     # The last reader of a WAL file leaves an empty log behind, unless the file is said to be
     # immutable; and that it is while it has no log, for then nobody has it open for writing.
     if seen[1] is not None:
@@ -281,13 +283,17 @@ def _copied(path: Path, seen: Seen) -> ReadConnection:
         raise
 
 
-def _look_at(path: Path) -> Seen:
-    seen: list[tuple[int, int, int] | None] = [None, None]
-    for place, file in enumerate((path, wal_of(path))):
-        with suppress(FileNotFoundError):
-            status = os.stat(file)
-            seen[place] = (status.st_ino, status.st_size, status.st_mtime_ns)
-    return tuple(seen)
+def look_at(path: Path) -> Seen:
+    """Return how a run's file and its log stand; neither is opened."""
+    return _state_of(path), _state_of(wal_of(path))
+
+
+def _state_of(path: Path) -> FileState:
+    try:
+        status = os.stat(path)
+    except FileNotFoundError:
+        return None
+    return status.st_ino, status.st_size, status.st_mtime_ns
 
 
 def refuse_stranger(path: Path) -> None:
@@ -375,7 +381,7 @@ class StoreReader:
 
     def _has_changed(self) -> bool:
         """Return whether somebody has begun to write, or has come and gone, unseen by SQLite."""
-        return self._reading.seen is not None and self._reading.seen != _look_at(self._path)
+        return self._reading.seen is not None and self._reading.seen != look_at(self._path)
 
     def pages(self, sql: str, after: str | int, most: int) -> Iterator[list[tuple[Any, ...]]]:
         """Yield pages of rows whose first column, by which they are sorted, is above `after`."""
@@ -405,7 +411,7 @@ class StoreReader:
 
     def _open(self) -> None:
         with blaming(self._path):
-            seen = _look_at(self._path)
+            seen = look_at(self._path)
             reading = open_reading(self._path, live=self._live)
             try:
                 check_layout(reading.connection, self._path.name, write=False)
@@ -423,63 +429,9 @@ class StoreReader:
         self._reading = reading
 
 
-COPIES = 2
-"""How often the file is written anew at once: in a temporary file of SQLite, and in the log."""
-
-
-class CompactedSize(NamedTuple):
-    """How many bytes the run's file and its log took, and take now."""
-
-    before: int
-    after: int
-
-
-def compact(path: Path) -> CompactedSize:
-    """Write the run at `path` anew, without gaps and without a log; nothing it holds changes.
-
-    A kill at any moment leaves it as it was or as it will be. Raises RunLocked where a process is
-    running it, StoreError for no run, a damaged one, or too little room on the disk.
-    """
-    if not path.is_file():
-        raise StoreError(f"{path} does not exist; pass the --out of a run")
-    path = real_file(path)
-    refuse_stranger(path)
-    lock = RunLock(lock_of(path))
-    try:
-        before = size_of(path)
-        refuse_full_disk(path, before)
-        with closing(open_writing(path, fsync=True)) as connection, blaming(path):
-            (word,) = connection.execute("PRAGMA quick_check(1)").fetchone()
-            if word != "ok":
-                # Writing a damaged file anew would make it harder to save.
-                raise StoreError(f"{path} is damaged ({word}); it was left as it is")
-            connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-            # In WAL mode VACUUM writes the whole file into the log, which the second checkpoint
-            # empties.
-            connection.execute("VACUUM")
-            connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-        return CompactedSize(before, size_of(path))
-    finally:
-        lock.release()
-
-
 def size_of(path: Path) -> int:
     """Return how many bytes a run's file takes with its log."""
     return sum(file.stat().st_size for file in (path, wal_of(path)) if file.exists())
-
-
-def refuse_full_disk(path: Path, size_bytes: int) -> None:
-    """Raise StoreError where the disk has no room to write a file of so many bytes anew."""
-    needed = COPIES * size_bytes
-    # Where SQLite puts its temporary file, as far as that can be known from here.
-    beside = Path(os.environ.get("SQLITE_TMPDIR") or tempfile.gettempdir())
-    for folder in {path.parent, beside if beside.is_dir() else path.parent}:
-        free = shutil.disk_usage(folder).free
-        if free < needed:
-            raise StoreError(
-                f"{folder} has {free} bytes free, and to write {path.name} anew takes up to "
-                f"{needed}; make room, or set SQLITE_TMPDIR to a folder that has some"
-            )
 
 
 PAGE_BYTES = 8192

@@ -69,6 +69,9 @@ def frame_of(rows: Sequence[Mapping[str, Any]]) -> DataFrame:
 class TabularResult(ABC):
     """What a call returned: `rows` to work with, and the same as JSON, text, HTML and DataFrame."""
 
+    _key = "models"
+    """Key of its rows in the JSON."""
+
     def __init__(self, found: Any) -> None:
         self._found = found
         # Made once; what is handed out are copies, so that nobody's change reaches anybody else.
@@ -79,9 +82,9 @@ class TabularResult(ABC):
         return copy.deepcopy(self._json)
 
     @property
-    @abstractmethod
     def rows(self) -> list[Json]:
         """Its rows as JSON-ready values, in the order in which they are shown."""
+        return list(self.to_json()[self._key])
 
     @abstractmethod
     def to_text(self) -> str:
@@ -126,14 +129,6 @@ class Reported(TabularResult):
 
 class Board(TabularResult):
     """A table that also takes the forms in which it is pasted into papers."""
-
-    _key = "models"
-    """Key of its rows in the JSON."""
-
-    @property
-    def rows(self) -> list[Json]:
-        """Its rows as JSON-ready values, in the order in which they are shown."""
-        return list(self.to_json()[self._key])
 
     @abstractmethod
     def to_markup(self, form: Markup) -> str:
@@ -448,15 +443,12 @@ class Scenes(Reported):
     A row is a scene: `number`, `start_s`, `end_s`, `caption`, `theme`, its `shots` and `frames_s`.
     """
 
+    _key = "scenes"
+
     def __init__(self, found: SceneReport) -> None:
         self._found = found
         # Lists throughout, as in what the command prints.
         self._json = json.loads(json.dumps(found.as_json(None)))
-
-    @property
-    def rows(self) -> list[Json]:
-        """A row a scene."""
-        return list(self.to_json()["scenes"])
 
     @property
     def objects(self) -> list[Json]:
@@ -506,7 +498,6 @@ class Costs(ReportedBoard):
     """
 
     _found: RunCosts
-    _key = "models"
 
     @property
     def roles(self) -> tuple[Spending, ...]:
@@ -538,21 +529,17 @@ class Costs(ReportedBoard):
 class Labels(Reported):
     """What people who labelled a run say of its battles, and of its judges.
 
-    A row is what one `labeller` did: `labels`, `ties`, `skipped`, `superseded`, and how often the
-    judge `agreed`.
+    A row is what one `labeller` did, most labels first: `labels`, `ties`, `skipped`, `superseded`,
+    and how often the judge `agreed`.
     """
 
     _found: LabelReport
+    _key = "labellers"
 
     @property
     def record(self) -> LabelReport:
         """The whole as a frozen record: votes, findings, and questions by source."""
         return self._found
-
-    @property
-    def rows(self) -> list[Json]:
-        """A row a labeller, most labels first."""
-        return list(self.to_json()["labellers"])
 
     def _report(self) -> Report:
         from videoautoarena.runs.views.results.audit import labels_report
@@ -600,22 +587,19 @@ def _of(group: Json | None) -> Json:
 class Topics(ReportedBoard):
     """What the questions of a run are about.
 
-    A row is a `topic`: its `questions`, their `share` with a 95 % interval that knows which
-    questions share a video, its `videos`, decided `battles`, `both_bad_share` of these, whether
-    they are few (`is_thin`), and an `example`. Topics are named by their three weightiest words.
+    A row is a `topic`, the largest first: its `questions`, their `share` with a 95 % interval that
+    knows which questions share a video, its `videos`, decided `battles`, `both_bad_share` of these,
+    whether they are few (`is_thin`), and an `example`. Topics are named by their three weightiest
+    words.
     """
 
     _found: RunTopics
+    _key = "topics"
 
     @property
     def record(self) -> RunTopics:
         """The whole, as a frozen record."""
         return self._found
-
-    @property
-    def rows(self) -> list[Json]:
-        """A row a topic, the largest first."""
-        return list(self.to_json()["topics"])
 
     def _report(self) -> Report:
         from videoautoarena.runs.views.results.categories import topics_report
@@ -626,17 +610,13 @@ class Topics(ReportedBoard):
 class Profile(Reported):
     """What one model gets wrong more often than others, and where it wins.
 
-    A row holds a `theme` of weaknesses, the number `n` of answers that show it, their `share` of
-    those that were looked at with its 95 % interval, the same of all others, the `difference`, and
-    the `mark` `more` or `less` where that is sure.
+    A row holds a `theme` of weaknesses, the most frequent first, the number `n` of answers that
+    show it, their `share` of those that were looked at with its 95 % interval, the same of all
+    others, the `difference`, and the `mark` `more` or `less` where that is sure.
     """
 
     _found: ModelProfile
-
-    @property
-    def rows(self) -> list[Json]:
-        """A row a theme, the most frequent first."""
-        return list(self.to_json()["themes"])
+    _key = "themes"
 
     def _report(self) -> Report:
         from videoautoarena.runs.views.results.profiles import profile_report
@@ -645,14 +625,10 @@ class Profile(Reported):
 
 
 class Profiles(Reported):
-    """The profiles of all models of a run; a row holds what a `Profile` does."""
+    """The profiles of all models of a run, best-rated first; a row holds what a `Profile` does."""
 
     _found: ModelProfiles
-
-    @property
-    def rows(self) -> list[Json]:
-        """A row a model, the best-rated first."""
-        return list(self.to_json()["profiles"])
+    _key = "profiles"
 
     def _report(self) -> Report:
         from videoautoarena.runs.views.results.profiles import profiles_report

@@ -254,7 +254,7 @@ class Run:
         return Profile(profile_of(self._profiles(embeddings), model))
 
     def profiles(self, *, embeddings: str | None = None) -> Profiles:
-        """Return the profiles of all models, as `arena profile` prints them; as `profile`."""
+        """Return the profiles of all models, as `--profile` prints them; as `profile`."""
         from videoautoarena.runs.api.results import Profiles
 
         return Profiles(self._profiles(embeddings))

@@ -200,11 +200,6 @@ def figure_of(share: Share) -> Figure:
     return Figure(value, low, high, share.n)
 
 
-def share_json(share: Share) -> dict[str, float | int | None]:
-    """Return a share as JSON-ready values; null where a figure is not finite."""
-    return figure_of(share)._asdict()
-
-
 USUAL = {
     "swap.flips": "verdicts changed by answer order",
     "length.longer": "wins of the longer answer",

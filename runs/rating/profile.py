@@ -121,7 +121,7 @@ class ModelProfile:
     """Best-rated first: `model`, and decided battles as `wins`, `ties`, `losses`."""
 
     def to_json(self) -> dict[str, Any]:
-        """Return it as `arena profile OUT MODEL --json` prints it."""
+        """Return it as `arena leaderboard OUT --profile MODEL --json` prints it."""
         return record_json(self)
 
 
@@ -139,7 +139,7 @@ class ModelProfiles:
     """[One](#a-profile) a model, best-rated first."""
 
     def to_json(self) -> dict[str, Any]:
-        """Return them as `arena profile OUT --json` prints them."""
+        """Return them as `arena leaderboard OUT --profile --json` prints them."""
         return {**record_json(self), "profiles": [fields_json(one) for one in self.profiles]}
 
 

@@ -67,7 +67,7 @@ def bootstrap(
         for start in range(0, rounds, chunk):
             end = min(start + chunk, rounds)
             drawn = draw_counts(cells, rng, rounds=end - start)
-            made[start:end] = _fit(cells, theta, drawn, likelihood)
+            made[start:end] = fit_counts(cells, drawn, start=theta, likelihood=likelihood)
     return made
 
 
@@ -107,11 +107,6 @@ def fit_counts(
     The counts, shape (B, P, 3), are as `draw_counts` draws them, and `start` is where Newton's
     method begins. Tables without a finite maximum are bias-reduced.
     """
-    with one_blas_thread():
-        return _fit(cells, start, counts, likelihood)
-
-
-def _fit(cells: Cells, start: Floats, counts: Floats, likelihood: Likelihood) -> Floats:
     lost, tied, won = (counts[:, :, k] for k in range(3))
     battles = lost + tied + won
     points = won + 0.5 * tied

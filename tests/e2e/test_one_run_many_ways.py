@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import sqlite3
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -14,6 +16,7 @@ from tests.support.manners import Manners, Mishap
 from tests.support.played import invoke
 from tests.support.typed import run
 from tests.support.whole_runs import KEY, battles, committed_keys, folder_bytes, write_config
+from videoautoarena.runs.run.rundir.reader import RUN_FILE
 
 CLIPS = 2
 ROUNDS = 3
@@ -48,6 +51,15 @@ def ground(tmp_path_factory: pytest.TempPathFactory) -> Ground:
     videos = draw_folder(place / "videos", CLIPS, seconds=3)
     config = write_config(place / "arena.toml", "offline")
     return Ground(videos, simulate(videos, place / "out", config=config))
+
+
+def test_a_finished_run_has_no_empty_pages_in_its_file(ground: Ground) -> None:
+    with closing(sqlite3.connect(ground.out / RUN_FILE)) as file:
+        (pages,) = file.execute("PRAGMA page_count").fetchone()
+        (empty,) = file.execute("PRAGMA freelist_count").fetchone()
+    assert pages > 20
+    # A place for intents and batches may be left; a hundredth is not worth writing a file anew.
+    assert empty <= pages / 100
 
 
 def test_every_slot_of_the_undisturbed_run_is_decided(ground: Ground) -> None:

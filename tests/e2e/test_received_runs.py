@@ -124,7 +124,7 @@ READING: dict[str, Words] = {
     "status": lambda out, _to: ["status", out],
     "leaderboard": lambda out, _to: ["leaderboard", out],
     "battles": lambda out, _to: ["battles", out, "--jsonl"],
-    "profile": lambda out, _to: ["profile", out],
+    "profile": lambda out, _to: ["leaderboard", out, "--profile"],
     "audit": lambda out, _to: ["audit", out],
     "replay": lambda out, _to: ["replay", out],
     "report": lambda out, to: ["report", out, "--to", to / "report.html"],
@@ -140,7 +140,6 @@ READING: dict[str, Words] = {
     "freeze --with-videos": lambda out, to: [
         *("freeze", out, "--to", to / "copied", "--with-videos"),
     ],
-    "compact": lambda out, _to: ["compact", out],
     "labels sample": lambda out, to: [
         *("labels", "sample", out, "--n", "2", "--to", to / "labels.csv"),
     ],
@@ -599,8 +598,12 @@ def test_two_machines_on_one_folder_agree_once_each(machine: Machine) -> None:
 @pytest.mark.slow
 def test_whatever_reads_a_run_asks_nothing_of_a_stranger(machine: Machine) -> None:
     before = battles(machine.out)
-    for name in ("status", "leaderboard", "audit", "replay", "battles", "profile", "report"):
-        done = machine.type("arena", name, machine.out)
+    reading = ("status", "leaderboard", "audit", "replay", "battles", "report")
+    for words in (
+        *((name, machine.out) for name in reading),
+        ("leaderboard", machine.out, "--profile"),
+    ):
+        done = machine.type("arena", *words)
         assert done.code == 0, done.err
     shown = ("--run", machine.out, "--to", machine.work / "frames.png")
     clip = machine.theirs.videos / machine.theirs.seen

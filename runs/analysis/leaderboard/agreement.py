@@ -338,7 +338,7 @@ class BoardAgreement:
     """Sentences."""
 
     def to_json(self) -> dict[str, Any]:
-        """Return it as `arena agree --json` prints it."""
+        """Return it as `arena leaderboard A --against B --json` prints it."""
         return record_json(self)
 
 

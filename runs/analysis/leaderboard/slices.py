@@ -288,36 +288,6 @@ def _is_known(term: Term | None) -> bool:
     return term.high - term.low <= 2 * MOST_HALF_WIDTH
 
 
-def build_slices(
-    battles: Collection[Battle],
-    roster: Sequence[str],
-    *,
-    by: str,
-    seats_count: bool = False,
-    known: Callable[[Battle], Iterable[str]] | None = None,
-    **given: Any,
-) -> LeaderboardSlices:
-    """Return a board for every slice that holds a battle.
-
-    Each has a scale of its own: mean 1000 over the models of one component in that slice. A battle
-    stands in one slice; by origin, an evolved one stands also with those whose question was made
-    from the faults of as many of its two players. By judge, a battle stands with every judge of the
-    panel, and ends as that one alone would have it. By standard it stands with each of the four,
-    and ends as the panel decided by that one alone; these slices say how often that is how the
-    battle ended.
-
-    Args:
-        battles: those that count, in slot order.
-        roster: every model of the run.
-        by: the trait that parts them, or the name of what `known` says.
-        known: the slices of each battle by a trait that no battle holds; it may stand in several.
-        seats_count: both seatings of a judge decide.
-        given: how each part is rated, as for `runs.rating.table.build`.
-    """
-    parts = parts_of(battles, {by: known}, seats_count=seats_count)[by]
-    return slices_of_parts(battles, roster, by=by, parts=parts, **given)
-
-
 @dataclass
 class SliceBattles:
     """Which battles stand in one slice."""
@@ -379,7 +349,22 @@ def slices_of_parts(
     parts: Mapping[str, SliceBattles],
     **given: Any,
 ) -> LeaderboardSlices:
-    """Return a board for every slice of battles that were parted by a trait; see `build_slices`."""
+    """Return a board for every slice of battles that were parted by a trait.
+
+    Each has a scale of its own: mean 1000 over the models of one component in that slice. A battle
+    stands in one slice; by origin, an evolved one stands also with those whose question was made
+    from the faults of as many of its two players. By judge, a battle stands with every judge of the
+    panel, and ends as that one alone would have it. By standard it stands with each of the four,
+    and ends as the panel decided by that one alone; these slices say how often that is how the
+    battle ended.
+
+    Args:
+        battles: those that count, in slot order.
+        roster: every model of the run.
+        by: the trait that parted them.
+        parts: its slices, of `parts_of`.
+        given: how each part is rated, as for `runs.rating.table.build`.
+    """
     if by == "standard" and battles and not parts:
         raise BadInput(
             "the judges of this run gave no verdict by standard, as those of new "

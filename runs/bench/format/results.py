@@ -321,6 +321,7 @@ UNKNOWN = "unknown"
 LARGEST_FILE = 2**30
 """Bytes; 10,000 questions with long answers, judged four times, make a tenth of it."""
 Line = TypeVar("Line", bound=Shape)
+AnyOf = TypeVar("AnyOf", bound=AnyResult)
 
 
 class _Response(Shape):
@@ -330,23 +331,18 @@ class _Response(Shape):
 
 def read_results(bench: OpenBench) -> list[Result]:
     """Return every result against the references, by model and judge; or BadInput."""
-    # By heads first: a damaged file of another kind stops nobody from reading these.
-    files = (file for file in result_files(bench) if read_head(file, bench).kind == RESULT)
-    found = (one for file in files if isinstance(one := read_result(file, bench), Result))
-    return sorted(found, key=lambda result: (result.model, result.judge))
+    return sorted(_of_kind(bench, RESULT, Result), key=lambda one: (one.model, one.judge))
 
 
 def read_anchored(bench: OpenBench) -> list[Anchored]:
     """Return all that was held against anchors, by judge, anchor and model; or BadInput."""
-    files = (file for file in result_files(bench) if read_head(file, bench).kind == ANCHORED)
-    found = (one for file in files if isinstance(one := read_result(file, bench), Anchored))
+    found = _of_kind(bench, ANCHORED, Anchored)
     return sorted(found, key=lambda one: (one.judge, one.anchor, one.model))
 
 
 def read_tasks(bench: OpenBench[Any]) -> list[TaskResult]:
     """Return what models answered to tasks, by model and judge; or BadInput."""
-    files = (file for file in result_files(bench) if read_head(file, bench).kind == TASKS)
-    found = (one for file in files if isinstance(one := read_result(file, bench), TaskResult))
+    found = _of_kind(bench, TASKS, TaskResult)
     results = sorted(found, key=lambda one: (one.model, one.judge or ""))
     _refuse_twins(bench, results)
     return results
@@ -354,11 +350,19 @@ def read_tasks(bench: OpenBench[Any]) -> list[TaskResult]:
 
 def read_dialogues(bench: OpenBench[Any]) -> list[DialogueResult]:
     """Return what models answered in dialogues, by model and judge; or BadInput."""
-    files = (file for file in result_files(bench) if read_head(file, bench).kind == DIALOGUES)
-    found = (one for file in files if isinstance(one := read_result(file, bench), DialogueResult))
+    found = _of_kind(bench, DIALOGUES, DialogueResult)
     results = sorted(found, key=lambda one: (one.model, one.judge))
     _refuse_twins(bench, results)
     return results
+
+
+def _of_kind(bench: OpenBench[Any], kind: str, made: type[AnyOf]) -> Iterator[AnyOf]:
+    # By heads first: a damaged file of another kind stops nobody from reading these.
+    for file in result_files(bench):
+        if read_head(file, bench).kind == kind:
+            result = read_result(file, bench)
+            if isinstance(result, made):
+                yield result
 
 
 def _refuse_twins(bench: OpenBench[Any], results: Sequence[TaskResult | DialogueResult]) -> None:

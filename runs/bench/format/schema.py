@@ -20,12 +20,10 @@ from pydantic import (
     ConfigDict,
     Field,
     JsonValue,
-    SerializerFunctionWrapHandler,
-    model_serializer,
 )
 
 from videoautoarena.memory.records.digests import canonical_json, digest
-from videoautoarena.memory.records.records import Origin, Seats
+from videoautoarena.memory.records.records import LeavesOut, Origin, Seats
 from videoautoarena.scoring.texts.traits import BUCKET_NAMES, bucket
 
 Digest = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
@@ -96,17 +94,8 @@ class Hardness(Shape):
     """Without a verdict."""
 
 
-class Entry(Shape, ABC):
+class Entry(LeavesOut, Shape, ABC):
     """One line of questions.jsonl, of whatever kind."""
-
-    left_out: ClassVar[tuple[str, ...]] = ()
-    """Fields that are left out of the file where they are None."""
-
-    @model_serializer(mode="wrap")
-    def _without_gaps(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        data: dict[str, Any] = handler(self)
-        gaps = [name for name in self.left_out if data.get(name) is None]
-        return {name: value for name, value in data.items() if name not in gaps}
 
     # Under an alias: `schema` is the name of a method of pydantic's BaseModel.
     schema_version: Literal[2] = Field(default=2, alias="schema", serialization_alias="schema")

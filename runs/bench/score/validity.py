@@ -211,7 +211,7 @@ class Validity:
     figures: tuple[Finding, ...]
     """Each as [one of an audit](#a-finding)."""
     agreement: BoardAgreement | None
-    """What [`arena agree`](#two-leaderboards) says of the bench (A) and the run (B); None without
+    """What [`--against`](#two-leaderboards) says of the bench (A) and the run (B); None without
     `--run`."""
 
     @property

@@ -1,4 +1,4 @@
-"""Going on with a run: `resume`, `add`, `replay` and `compact`."""
+"""Going on with a run: `resume`, `add`, `replay` and `merge`."""
 
 from __future__ import annotations
 
@@ -118,24 +118,6 @@ def replay_command(out: Path) -> int:
     state = {"equal": found.battles, "different": found.differences}
     options.print_line(state, "\n".join(shown))
     return 1 if found.differences else 0
-
-
-@options.command("arena compact arena-out")
-@options.OUT
-@options.AS_JSON
-def compact_command(out: Path) -> None:
-    """Rewrite the file of the run in OUT without unused space; its content stays the same."""
-    from videoautoarena.memory.store.connection import compact, size_of
-    from videoautoarena.runs.run.rundir.reader import open_run, run_file
-
-    path = run_file(out)
-    # Opened first: what is no run, or damaged, is refused before its file is rewritten.
-    with open_run(out):
-        pass
-    say(f"compacting {safe(str(path))}, {size_of(path):,} bytes")
-    before, after = compact(path)
-    line = f"{before:,} bytes before, {after:,} after: {before - after:,} freed"
-    options.print_line({"before_bytes": before, "after_bytes": after}, line)
 
 
 @options.command("arena merge night-1 night-2 --to both", "arena merge shards/* --to all")

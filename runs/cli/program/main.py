@@ -47,13 +47,11 @@ SECTIONS: dict[str, dict[str, tuple[str, str]]] = {
             "Replay a run offline from its journal and compare every battle.",
         ),
         "merge": ("playing.resume", "Put runs over different videos into one."),
-        "compact": ("playing.resume", "Shrink the file of a run."),
     },
     "See who won, and why": {
         "leaderboard": ("results.leaderboard", "Rate the models of a run."),
         "battles": ("results.inspect", "List all battles of a run, one per line."),
         "show": ("results.inspect", "Show one battle in full."),
-        "profile": ("results.inspect", "Show what models get wrong more often than others."),
         "report": ("results.inspect", "Write a run as one HTML page."),
         "view": ("results.inspect", "Show a run in a browser while it goes on."),
         "pictures": ("results.leaderboard", "Draw figures of a run for a paper."),
@@ -70,7 +68,6 @@ SECTIONS: dict[str, dict[str, tuple[str, str]]] = {
             "results.categories",
             "Compare the questions of a run with those of real users.",
         ),
-        "agree": ("results.leaderboard", "Measure how far two leaderboards agree."),
         "power": ("results.leaderboard", "Estimate how many battles separate models."),
     },
     "Make and run test sets": {
@@ -93,6 +90,12 @@ SECTIONS: dict[str, dict[str, tuple[str, str]]] = {
 }
 """Section to its commands, each with its module and its line in the list of commands."""
 COMMANDS = {name: told for section in SECTIONS.values() for name, told in section.items()}
+FORMER = {
+    "agree": "type: arena leaderboard A --against B",
+    "compact": "the file of a finished run has no empty pages",
+    "profile": "type: arena leaderboard OUT --profile [MODEL]",
+}
+"""Commands of earlier versions, and what to say to whoever types one."""
 
 EXIT_USER = 1
 EXIT_USAGE = 2
@@ -127,6 +130,8 @@ class LazyGroup(click.Group):
         name = args[0] if args else ""
         if name in COMMANDS or name.startswith("-"):
             return super().resolve_command(ctx, args)
+        if name in FORMER:
+            raise click.UsageError(f"There is no command {name!r} any more; {FORMER[name]}", ctx)
         near = get_close_matches(name, COMMANDS, n=1)
         meant = f" Did you mean {near[0]!r}?" if near else ""
         raise click.UsageError(f"No such command {name!r}.{meant}", ctx)

@@ -718,12 +718,14 @@ def print_whole(report: object, render: Callable[[], RenderableType]) -> None:
         whole_lines().print(render())
 
 
-def print_viewed(found: object, report: Callable[[], Report], *, notes: bool = False) -> None:
-    """Print a result as indented JSON, or its report on the terminal."""
-    if is_json():
+def print_viewed(
+    found: object, report: Callable[[], Report], form: str = "table", *, notes: bool = False
+) -> None:
+    """Print a result as indented JSON, or its report on the terminal or in another form."""
+    if is_json() or form == "json":
         print_json(found)
     else:
-        print_view(report(), notes=notes)
+        print_view(report(), form, notes=notes)
 
 
 def print_json(report: object) -> None:

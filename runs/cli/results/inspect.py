@@ -1,4 +1,4 @@
-"""Looking into a run: `status`, `battles`, `show`, `profile`, `export`, and pages of it."""
+"""Looking into a run: `status`, `battles`, `show`, `export`, and pages of it."""
 
 from __future__ import annotations
 
@@ -170,32 +170,6 @@ def show_battle(out: Path, battle: str | None = None) -> None:
     shown = show_most_telling(out, _rated) if battle is None else show(out, battle)
     columns = shutil.get_terminal_size().columns
     options.print_text(shown.as_json(), lambda: page(shown, columns))
-
-
-@options.command(
-    "arena profile arena-out",
-    "arena profile arena-out hawk --json | jq '.themes[] | select(.mark == \"more\") | .theme'",
-)
-@options.OUT
-@click.argument("model", required=False)
-@options.string("--embeddings", "Embedding model for themes: provider:model.  [default: TF-IDF]")
-@options.AS_JSON
-def profile_command(out: Path, model: str | None, embeddings: str | None) -> None:
-    """Show what models of the run in OUT get wrong more often than others, and where they win.
-
-    Weaknesses that the evolver wrote of answers are put together in themes. With MODEL, that one
-    is shown in full, else a line for each.
-    """
-    from videoautoarena.runs.analysis.leaderboard.board import profiles_of
-    from videoautoarena.runs.rating.profile import profile_of
-    from videoautoarena.runs.views.results.profiles import profile_report, profiles_report
-
-    found = profiles_of(out, embeddings)
-    one = None if model is None else profile_of(found, model)
-    options.print_viewed(
-        (one or found).to_json(),
-        lambda: profiles_report(found) if one is None else profile_report(one),
-    )
 
 
 FORMS = ["arena", *BATTLE_EXPORTS, "inspect", "jsonl", "parquet"]

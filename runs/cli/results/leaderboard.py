@@ -1,4 +1,4 @@
-"""Rating models: `leaderboard` and `rate`; beside it `agree`, `power` and `pictures`."""
+"""Rating models: `leaderboard` and `rate`; beside it `power` and `pictures`."""
 
 from __future__ import annotations
 
@@ -112,7 +112,11 @@ def _report_of(board: RatedLeaderboard | LeaderboardSlices | PairRecords) -> Rep
     return pairs_report(board)
 
 
-@options.command("arena leaderboard arena-out --by duration")
+@options.command(
+    "arena leaderboard arena-out --by duration",
+    "arena leaderboard arena-out --profile hawk",
+    "arena leaderboard arena-out --against published.csv --rename names.json",
+)
 @options.OUT
 @options.string(
     "--by TRAIT",
@@ -131,6 +135,27 @@ def _report_of(board: RatedLeaderboard | LeaderboardSlices | PairRecords) -> Rep
     "Rate on the scale of human labels: all verdicts, corrected by the labels of a random sample.",
 )
 @options.flag("--assume-random", "With --labels: treat all labels as a random sample.")
+@options.string(
+    "--profile [MODEL]",
+    "Show what models get wrong more often than others, a line for each. With MODEL, show that one "
+    "in full, and where it wins.",
+    is_flag=False,
+    flag_value="",
+)
+@options.string(
+    "--embeddings",
+    "With --profile: embedding model for themes: provider:model.  [default: TF-IDF]",
+)
+@options.path(
+    "--against BOARD",
+    "Measure how far the leaderboard agrees with BOARD on the models they share. OUT and BOARD are "
+    "each a run, a bench or task set with its results, a leaderboard printed with --json, or a CSV "
+    "or JSON table with the columns model, rating and, optionally, low and high.",
+)
+@options.path(
+    "--rename FILE",
+    "With --against: mapping of model names: a JSON object, or a CSV with the columns from and to.",
+)
 @rating_options
 def leaderboard_command(
     out: Path,
@@ -139,12 +164,26 @@ def leaderboard_command(
     details: bool,
     labels: bool,
     assume_random: bool,
+    profile: str | None,
+    embeddings: str | None,
+    against: Path | None,
+    rename: Path | None,
     drawing: Drawing,
     method: RatingMethod,
     form: str,
     notes: bool,
 ) -> None:
     """Rate the models of the run in OUT, with confidence intervals clustered by video."""
+    if profile is not None:
+        _refuse_beside("profile", "embeddings")
+        _print_profile(out, profile, embeddings, form)
+        return
+    if against is not None:
+        _refuse_beside("against", "rename")
+        _print_agreement(out, against, rename, form)
+        return
+    options.refuse_typed("goes with --profile", {"embeddings"}.__contains__)
+    options.refuse_typed("goes with --against", {"rename"}.__contains__)
     if drawing.picture is not None and by == "pair":
         raise click.UsageError("--picture cannot draw --by pair; arena pictures draws heat maps")
     if assume_random and not labels:
@@ -162,6 +201,34 @@ def leaderboard_command(
         board = rate_run(out, by=by, method=method, behaviour=is_told)
     print_board(board, form, details=details, notes=notes)
     drawing.draw(board)
+
+
+def _refuse_beside(view: str, detail: str) -> None:
+    """Raise WrongArgument for an option that shapes a board, where `view` shows none."""
+    served = {"out", view, detail, "form", "as_json"}
+    options.refuse_typed(f"does not go with --{view}", lambda name: name not in served)
+
+
+def _print_profile(out: Path, model: str, embeddings: str | None, form: str) -> None:
+    from videoautoarena.runs.analysis.leaderboard.board import profiles_of
+    from videoautoarena.runs.rating.profile import profile_of
+    from videoautoarena.runs.views.results.profiles import profile_report, profiles_report
+
+    profiles = profiles_of(out, embeddings)
+    if model:
+        one = profile_of(profiles, model)
+        options.print_viewed(one.to_json(), lambda: profile_report(one), form)
+    else:
+        options.print_viewed(profiles.to_json(), lambda: profiles_report(profiles), form)
+
+
+def _print_agreement(out: Path, against: Path, rename: Path | None, form: str) -> None:
+    from videoautoarena.runs.analysis.leaderboard.agreement import agree
+    from videoautoarena.runs.bench.kinds.scorings import read_any_board
+    from videoautoarena.runs.views.results.audit import agreement_report
+
+    found = agree(out, against, rename=rename, read=read_any_board)
+    options.print_viewed(found.to_json(), lambda: agreement_report(found), form, notes=True)
 
 
 def show_leaderboard(folder: Path) -> None:
@@ -198,28 +265,6 @@ def rate_command(
     board = rate_file(file, method)
     print_board(board, form, notes=notes)
     drawing.draw(board)
-
-
-@options.command("arena agree arena-out published.csv --rename names.json")
-@click.argument("a", type=options.PATH)
-@click.argument("b", type=options.PATH)
-@options.path(
-    "--rename FILE",
-    "Mapping of model names: a JSON object, or a CSV with the columns from and to.",
-)
-@options.AS_JSON
-def agree_command(a: Path, b: Path, rename: Path | None) -> None:
-    """Measure how far leaderboards A and B agree on the models they share.
-
-    Each is the folder of a run, a bench or task set with its results, a leaderboard printed with
-    --json, or a CSV or JSON table with the columns model, rating and, optionally, low and high.
-    """
-    from videoautoarena.runs.analysis.leaderboard.agreement import agree
-    from videoautoarena.runs.bench.kinds.scorings import read_any_board
-    from videoautoarena.runs.views.results.audit import agreement_report
-
-    found = agree(a, b, rename=rename, read=read_any_board)
-    options.print_viewed(found.to_json(), lambda: agreement_report(found), notes=True)
 
 
 @options.command(

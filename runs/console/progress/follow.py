@@ -65,7 +65,6 @@ class Follower:
         self._waiting: dict[str, float] = {}
         """Address of a server that refuses calls to when that began, in seconds since 1970."""
         self.total = 0
-        self.has_begun = False
 
     @property
     def settled(self) -> int:
@@ -117,7 +116,6 @@ class Follower:
         manifest = run.manifest
         # First: what is settled from here on may be part of `Begun`, and is then passed over.
         self._latest = run.store.last_settled()
-        self.has_begun = True
         self.total = len(run.slots)
         self._lineup = run.lineup
         self._slots = len(run.store.slots())

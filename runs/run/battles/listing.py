@@ -207,7 +207,6 @@ VERDICTS: dict[str, tuple[str, ...]] = {
 """Words for verdicts, each with the stored ones that it stands for; as on the leaderboard, a split
 is a tie."""
 Sort = Literal["played", "surprise", "hardest"]
-SORTS: tuple[Sort, ...] = ("played", "surprise", "hardest")
 
 
 class Selection(NamedTuple):

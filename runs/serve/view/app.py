@@ -15,6 +15,7 @@ from starlette.responses import PlainTextResponse, Response, StreamingResponse
 from starlette.routing import Route, Router
 
 from videoautoarena.memory.records.errors import ArenaError, BadInput, FramesChanged, UnusableVideo
+from videoautoarena.memory.store.connection import Seen
 from videoautoarena.runs.console.progress.status import holder
 from videoautoarena.runs.formats.terminal import safe
 from videoautoarena.runs.run.rundir.opener import NO_FOLDER, UNKNOWN_FOLDER
@@ -30,7 +31,7 @@ from videoautoarena.runs.run.rundir.slots import Tally
 from videoautoarena.runs.serve.server.files import VideoFiles, VideoGone
 from videoautoarena.runs.serve.server.guard import Guard, Sessions
 from videoautoarena.runs.serve.server.serve import announce, aside, listen, port_of, serve
-from videoautoarena.runs.serve.view.events import Current, RunWatch, Stamp, as_json, stamp_of
+from videoautoarena.runs.serve.view.events import Current, RunWatch, as_json, stamp_of
 from videoautoarena.runs.serve.view.pictures import RunPictures
 from videoautoarena.runs.views.page.document import document, policy
 from videoautoarena.video.sampling.cache import FrameCache
@@ -45,7 +46,7 @@ class RunsBelow:
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         self._found: dict[str, Path] = {}
-        self._rows: dict[str, tuple[Stamp, Row]] = {}
+        self._rows: dict[str, tuple[Seen, Row]] = {}
 
     def look(self) -> list[Row]:
         """Return the runs that are there now, the one that was written to last first."""

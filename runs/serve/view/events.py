@@ -7,17 +7,16 @@ from __future__ import annotations
 
 import asyncio
 import json
-import os
 import time
 from collections.abc import AsyncIterator, Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from itertools import zip_longest
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from videoautoarena.memory.records.errors import ArenaError
-from videoautoarena.memory.store.connection import real_file, wal_of
+from videoautoarena.memory.store.connection import Seen, look_at, real_file
 from videoautoarena.runs.console.progress.local_state import machines_at_work
 from videoautoarena.runs.console.progress.status import holder
 from videoautoarena.runs.formats.record_json import fields_json
@@ -32,8 +31,6 @@ LEAST_S = 3.0
 SHARE = 10
 """So many times what reading cost a core is waited before the run is read again."""
 LayOut = Callable[[RunReader, dict[str, dict[str, Any]]], None]
-Stamp = tuple[tuple[int, int, int] | None, ...]
-"""Inode, size and time of change of a run's file and of its log; no log where it is empty."""
 
 
 @dataclass(frozen=True)
@@ -41,7 +38,7 @@ class RunData:
     """What a run held when it was read, and the same as JSON."""
 
     page: PageData
-    stamp: Stamp
+    stamp: Seen
     index: bytes
     videos: bytes
 
@@ -73,14 +70,14 @@ class Current:
                     known = self._data = await self._read(stamp)
         return known
 
-    async def _read(self, stamp: Stamp) -> RunData:
+    async def _read(self, stamp: Seen) -> RunData:
         is_first = self._data is None
         data, cost_s = await aside(lambda: self._read_aside(stamp))
         # What the first one cost is mostly what had to be imported.
         self._due_s = time.monotonic() + max(LEAST_S, 0 if is_first else SHARE * cost_s)
         return data
 
-    def _read_aside(self, stamp: Stamp) -> tuple[RunData, float]:
+    def _read_aside(self, stamp: Seen) -> tuple[RunData, float]:
         # CPU time of this thread, which other work on the machine does not stretch.
         began = time.thread_time()
         page = PageData.read(self.folder)
@@ -90,17 +87,11 @@ class Current:
         return data, time.thread_time() - began
 
 
-def stamp_of(folder: Path) -> Stamp:
+def stamp_of(folder: Path) -> Seen:
     """Return what changes whenever somebody writes to the run in a folder; nothing is opened."""
-    file = real_file(run_file(folder))
-    seen: list[tuple[int, int, int] | None] = [None, None]
-    for place, path in enumerate((file, wal_of(file))):
-        with suppress(FileNotFoundError):
-            about = os.stat(path)
-            seen[place] = (about.st_ino, about.st_size, about.st_mtime_ns)
-    log = seen[1]
+    file, log = look_at(real_file(run_file(folder)))
     # Readers leave an empty log behind, too.
-    return (seen[0], log if log and log[1] else None)
+    return (file, log if log and log[1] else None)
 
 
 def as_json(value: Any) -> bytes:
@@ -209,7 +200,7 @@ class RunWatch:
 
     async def _follow(self) -> None:
         """Look at the run once a second until nobody plays it any more."""
-        stamp: Stamp | None = None
+        stamp: Seen | None = None
         reading = asyncio.create_task(self._renew())
         try:
             while not self._is_over:

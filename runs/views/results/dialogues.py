@@ -59,7 +59,6 @@ from videoautoarena.runs.views.results.sets import (
 from videoautoarena.runs.views.results.tasks import MOST_NAMED
 
 OVERALL = "overall"
-OVER_REFUSAL = "over refusal"
 CSV_FIELDS = (
     "model", "judge", "history", "max_frames", "by", "part", "value", "low", "high", "n",
 )  # fmt: skip

@@ -68,7 +68,7 @@ def profiles_report(found: ModelProfiles) -> Report:
                 enough=Verbatim(str(ENOUGH)),
                 least=Verbatim(str(LEAST_TESTED)),
             ),
-            sentence("One model in full: arena profile OUT MODEL."),
+            sentence("One model in full: arena leaderboard OUT --profile MODEL."),
         ),
         said,
     )

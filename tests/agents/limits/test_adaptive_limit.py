@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from itertools import groupby
 from typing import Any
 
 import pytest
@@ -120,7 +119,7 @@ def test_who_is_refused_from_the_start_loses_little_whatever_the_latencies() -> 
     assert min(endure(weather, seed=seed, until_s=120.0).share for seed in range(3)) >= 0.85
 
 
-def test_a_doubt_costs_a_quarter_of_the_places_until_cuts_are_seen_to_help() -> None:
+def test_one_refusal_at_a_time_above_a_limit_is_no_noise() -> None:
     gate = AdaptiveLimit(64)
     places = []
     for second in range(60):
@@ -131,8 +130,7 @@ def test_a_doubt_costs_a_quarter_of_the_places_until_cuts_are_seen_to_help() -> 
             refused = is_above and number == 0
             gate.leave(ticket, "refused" if refused else "taken", second + (0.1 if refused else 1))
         places.append(gate.places)
-    stretches = [len(list(some)) for is_low, some in groupby(places, lambda p: p < 25) if is_low]
-    assert sorted(stretches)[-2] <= 2 < 8 <= max(stretches) <= 16
+    assert min(places[5:]) >= 22
     assert sorted(places[-20:])[10] >= 28
     assert gate.noise.share == 0.0
 

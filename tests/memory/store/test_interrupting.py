@@ -10,7 +10,7 @@ import pytest
 
 from tests.support.endless_queries import ENDLESS
 from videoautoarena.memory.store import connection as connections
-from videoautoarena.memory.store.connection import PATIENCE_S, Shutdown, StoreReader, compact
+from videoautoarena.memory.store.connection import PATIENCE_S, Shutdown, StoreReader
 from videoautoarena.memory.store.store import Store
 
 
@@ -69,20 +69,6 @@ def test_a_long_query_is_interrupted_and_a_short_one_is_not(
     ending.clear()
     assert reader.row("SELECT count(*) FROM slots") == (3,)
     reader.close()
-
-
-def test_a_file_is_left_as_it_was_where_compacting_is_interrupted(
-    store: Store, path: Path, ending: Shutdown, clock: Clock
-) -> None:
-    store.put_files({f"text{number}": "word" for number in range(3000)})
-    store.close()
-    before = path.read_bytes()
-    be_overdue(ending, clock)
-    with pytest.raises(KeyboardInterrupt):
-        compact(path)
-    ending.clear()
-    assert path.read_bytes() == before
-    assert compact(path).after
 
 
 def test_what_was_handed_in_is_written_whoever_wants_to_go(

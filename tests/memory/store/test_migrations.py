@@ -243,6 +243,6 @@ def test_a_reader_of_an_older_run_ends_though_its_version_writes_on(path: Path) 
             looks = itertools.count()
             with pytest.MonkeyPatch.context() as patch:
                 patch.setattr(
-                    connections, "_look_at", lambda _path: ((next(looks), 0, 0), (0, 1, 0))
+                    connections, "look_at", lambda _path: ((next(looks), 0, 0), (0, 1, 0))
                 )
                 assert reading.manifest() == {}

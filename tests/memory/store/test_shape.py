@@ -14,7 +14,6 @@ from tests.support.runfiles import slot
 from tests.support.small_runs import put_back
 from videoautoarena.memory.records.errors import StoreError
 from videoautoarena.memory.store.connection import (
-    compact,
     connect,
     lock_of,
     open_reading,
@@ -94,7 +93,6 @@ WAYS: dict[str, Callable[[Path], object]] = {
     "reading": lambda path: Store.open(path, write=False),
     "writing": lambda path: Store.open(path, write=True),
     "the last look before writing": lambda path: open_writing(path, fsync=False),
-    "compacting": compact,
     "merging": lambda path: merge_files(
         [path], path.with_name("to"), manifest_of=lambda _parts: {}, texts={}, on_page=print
     ),

@@ -8,13 +8,13 @@ import math
 import numpy as np
 import pytest
 
-from videoautoarena.runs.rating.finding import Finding, alarms, figure_json, share_json
+from videoautoarena.runs.rating.finding import Finding, alarms, figure_json, figure_of
 from videoautoarena.scoring.intervals.proportions import NOTHING, Share
 
 
 def test_a_share_and_a_finding_tell_the_same_figures() -> None:
     share = Share(np.float64(1 / 3), 0.25, 0.5, 12)
-    told = share_json(share)
+    told = figure_of(share)._asdict()
     assert json.loads(json.dumps(told)) == {"value": 0.333333, "low": 0.25, "high": 0.5, "n": 12}
     finding = Finding("swap.flips", *share, "A third.", is_alarm=True)
     assert finding.to_json() == {"key": "swap.flips", "sentence": "A third.", "alarm": True, **told}
@@ -22,7 +22,7 @@ def test_a_share_and_a_finding_tell_the_same_figures() -> None:
 
 
 def test_what_is_not_finite_is_null() -> None:
-    assert share_json(NOTHING) == {"value": None, "low": None, "high": None, "n": 0}
+    assert figure_of(NOTHING)._asdict() == {"value": None, "low": None, "high": None, "n": 0}
 
 
 @pytest.mark.parametrize(

@@ -93,7 +93,7 @@ def recounted(out: Path) -> tuple[dict[str, int], dict[tuple[str, str], int]]:
 
 def test_counts_are_those_of_the_battles(run: Path) -> None:
     looked, shown = recounted(run)
-    found = printed("profile", run)
+    found = printed("leaderboard", run, "--profile")
     assert found["answers"] == sum(looked.values())
     for profile in found["profiles"]:
         model = profile["model"]
@@ -116,7 +116,10 @@ def test_counts_are_those_of_the_battles(run: Path) -> None:
 
 
 def test_a_model_is_marked_where_it_surely_differs_and_nowhere_else(run: Path) -> None:
-    found = {profile["model"]: profile for profile in printed("profile", run)["profiles"]}
+    found = {
+        profile["model"]: profile
+        for profile in printed("leaderboard", run, "--profile")["profiles"]
+    }
     marks = {
         (model, row["theme"].casefold().rstrip(".")): row["mark"]
         for model, profile in found.items()
@@ -129,10 +132,10 @@ def test_a_model_is_marked_where_it_surely_differs_and_nowhere_else(run: Path) -
 
 def test_too_few_answers_mark_nothing(tmp_path: Path) -> None:
     out = season(tmp_path / "out", videos=6, shares={"hawk": 0.0, "owl": 0.0, "mole": 1.0})
-    found = printed("profile", out)["profiles"]
+    found = printed("leaderboard", out, "--profile")["profiles"]
     assert all(profile["tested"] == 0 for profile in found)
     assert {row["mark"] for profile in found for row in profile["themes"]} == {None}
-    assert "Nothing is marked" in invoke("profile", out, "mole").stdout
+    assert "Nothing is marked" in invoke("leaderboard", out, "--profile", "mole").stdout
 
 
 def test_a_battle_counts_once_however_often_it_was_looked_at(tmp_path: Path) -> None:
@@ -178,7 +181,7 @@ def test_telling_battles_are_wins_over_the_best_and_losses_to_the_worst(tmp_path
     out = play(tmp_path / "out", battles)
     order = [row["model"] for row in printed("leaderboard", out)["models"]]
     assert order == ["owl", "hawk", "mole"]
-    owl = printed("profile", out, "owl")
+    owl = printed("leaderboard", out, "--profile", "owl")
     assert owl["wins"] == [battles[k].id for k in (7, 5, 3, 6)]
     assert owl["losses"] == [battles[k].id for k in (1, 0)]
     assert owl["opponents"] == [
@@ -189,11 +192,11 @@ def test_telling_battles_are_wins_over_the_best_and_losses_to_the_worst(tmp_path
 
 def test_a_run_without_evolutions_says_so(tmp_path: Path) -> None:
     out = play(tmp_path / "out", [battle(slot(video(), 0))])
-    found = printed("profile", out)
+    found = printed("leaderboard", out, "--profile")
     assert (found["answers"], found["weaknesses"]) == (0, 0)
     assert [profile["themes"] for profile in found["profiles"]] == [[], [], []]
-    assert "looked at no answer yet" in invoke("profile", out).stdout
-    assert "none of its answers yet" in invoke("profile", out, "owl").stdout
+    assert "looked at no answer yet" in invoke("leaderboard", out, "--profile").stdout
+    assert "none of its answers yet" in invoke("leaderboard", out, "--profile", "owl").stdout
 
 
 def test_a_model_alone_has_nobody_to_differ_from() -> None:
@@ -242,7 +245,7 @@ def test_weaknesses_that_never_come_again_are_no_themes(tmp_path: Path) -> None:
     for k in range(3):
         attempt = looked_at(battles[k], [words[2 * k]], [words[2 * k + 1]])
         battles[k + 1] = battles[k + 1].model_copy(update={"evolution": (attempt,)})
-    hawk = printed("profile", play(tmp_path / "out", battles), "hawk")
+    hawk = printed("leaderboard", play(tmp_path / "out", battles), "--profile", "hawk")
     assert hawk["themes"] == []
     assert hawk["other"]["n"] == 3
     assert hawk["other"]["quotes"] == words[::2]
@@ -255,14 +258,14 @@ def test_hostile_weaknesses_are_shown_and_do_nothing(tmp_path: Path) -> None:
         attempt = looked_at(battles[k], [HOSTILE], [HOSTILE])
         battles[k + 1] = battles[k + 1].model_copy(update={"evolution": (attempt,)})
     out = play(tmp_path / "out", battles)
-    for words in (("profile", out), ("profile", out, "hawk")):
+    for words in (("leaderboard", out, "--profile"), ("leaderboard", out, "--profile", "hawk")):
         shown = invoke(*words, width=200).stdout
         assert "\\x1b[2J[bold]<script>" in shown
         assert not {"\x1b", "\u202e"} & set(shown)
     with va.open_run(out) as run:
         pages = run.profiles()._repr_html_() + run.profile("hawk")._repr_html_()
     assert "<script" not in pages
-    assert printed("profile", out, "hawk")["themes"][0]["theme"] == HOSTILE
+    assert printed("leaderboard", out, "--profile", "hawk")["themes"][0]["theme"] == HOSTILE
 
 
 @pytest.mark.parametrize(
@@ -273,7 +276,7 @@ def test_a_model_that_there_is_not_is_refused_with_those_that_are_near(
     tmp_path: Path, typed: str, offered: str
 ) -> None:
     out = play(tmp_path / "out", lineage(video()))
-    refused = invoke("profile", out, typed)
+    refused = invoke("leaderboard", out, "--profile", typed)
     assert isinstance(refused.exception, WrongArgument)
     assert str(refused.exception) == f"no model is called {typed!r}; {offered}"
 
@@ -282,10 +285,10 @@ def test_the_library_returns_what_the_command_prints(run: Path) -> None:
     with va.open_run(run) as opened:
         every = opened.profiles()
         one = opened.profile("MOLE")
-    assert json.loads(json.dumps(every.to_json())) == printed("profile", run)
-    assert json.loads(json.dumps(one.to_json())) == printed("profile", run, "mole")
-    assert str(every) == invoke("profile", run).stdout.removesuffix("\n")
-    assert str(one) == invoke("profile", run, "mole").stdout.removesuffix("\n")
+    assert json.loads(json.dumps(every.to_json())) == printed("leaderboard", run, "--profile")
+    assert json.loads(json.dumps(one.to_json())) == printed("leaderboard", run, "--profile", "mole")
+    assert str(every) == invoke("leaderboard", run, "--profile").stdout.removesuffix("\n")
+    assert str(one) == invoke("leaderboard", run, "--profile", "mole").stdout.removesuffix("\n")
     assert len(every) == 3
     assert {row["mark"] for row in one} == {"more", None}
 
@@ -294,9 +297,12 @@ def test_embeddings_make_the_themes_and_are_asked_for_once(tmp_path: Path) -> No
     out = season(tmp_path / "out", videos=5)
     before = Letters.asked
     name = "tests.support.letters.Letters:plain"
-    first = invoke("profile", out, "--embeddings", name, "--json")
+    first = invoke("leaderboard", out, "--profile", "--embeddings", name, "--json")
     assert "weaknesses go to" in first.stderr
-    assert invoke("profile", out, "--embeddings", name, "--json").stdout == first.stdout
+    assert (
+        invoke("leaderboard", out, "--profile", "--embeddings", name, "--json").stdout
+        == first.stdout
+    )
     assert Letters.asked == before + 1
     found = json.loads(first.stdout)
     assert found["grouped_by"] == name
@@ -304,7 +310,7 @@ def test_embeddings_make_the_themes_and_are_asked_for_once(tmp_path: Path) -> No
 
 
 def test_few_quotes_and_battles_of_the_run_stand_for_a_theme(run: Path) -> None:
-    found = printed("profile", run, "owl")
+    found = printed("leaderboard", run, "--profile", "owl")
     assert all(len(row["quotes"]) <= 4 and len(row["battles"]) <= 6 for row in found["themes"])
     ids = {one["id"] for one in printed("battles", run)}
     assert {id_ for row in found["themes"] for id_ in row["battles"]} <= ids

@@ -272,7 +272,7 @@ def test_a_model_is_added_to_a_merged_run_and_meets_answers_of_all(
 
 def test_a_merged_run_is_rated_and_read_but_not_played_on(ground: Path, tmp_path: Path) -> None:
     out = merged(ground, tmp_path / "to")
-    for words in (("status", out), ("audit", out), ("battles", out), ("compact", out)):
+    for words in (("status", out), ("audit", out), ("battles", out)):
         assert invoke(*words).exit_code == 0, words
     for words in (("resume", out), ("simulate",)):
         done = (

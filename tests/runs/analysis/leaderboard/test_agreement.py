@@ -66,7 +66,7 @@ def test_the_tables_of_vision_arena_agree_as_they_do_in_arrays(tmp_path: Path) -
 def test_pairs_that_both_boards_are_sure_of_and_turn_are_named(tmp_path: Path) -> None:
     a = table(tmp_path / "a.csv", {"x": (3, 2.9, 3.1), "y": (2, 1.9, 2.1), "z": (1, 0, 1.5)})
     b = table(tmp_path / "b.csv", {"x": (3, 2.9, 3.1), "y": (4, 3.9, 4.1), "z": (1, 0, 1.5)})
-    said = invoke("agree", a, b).output
+    said = invoke("leaderboard", a, "--against", b).output
     assert "Ordered with confidence on both, but in opposite ways: x above y." in said
 
 
@@ -264,7 +264,7 @@ def test_chances_that_are_none_are_passed_over(tmp_path: Path, pairs: Any) -> No
 
 def test_hostile_names_reach_no_terminal(tmp_path: Path) -> None:
     rude = table(tmp_path / "b.csv", {"a\x1b[31m": (3,), "[bold]b": (2,), "c\u202e": (1,)})
-    said = invoke("agree", rude, rude)
+    said = invoke("leaderboard", rude, "--against", rude)
     assert "\\x1b[31m" in said.output
     assert "[bold]b" in said.output
     assert "\x1b" not in said.output
@@ -272,9 +272,9 @@ def test_hostile_names_reach_no_terminal(tmp_path: Path) -> None:
 
 
 def test_the_command_prints_both_boards_or_json(three: Path) -> None:
-    said = invoke("agree", three, three).output
+    said = invoke("leaderboard", three, "--against", three).output
     assert "3 models on both" in said
     assert "too few models for an interval" in said
-    found = json.loads(invoke("agree", three, three, "--json").output)
+    found = json.loads(invoke("leaderboard", three, "--against", three, "--json").output)
     assert found["schema"] == 1
     assert [board["models"] for board in found["boards"]] == [3, 3]

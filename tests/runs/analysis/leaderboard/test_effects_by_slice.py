@@ -12,8 +12,9 @@ from rich.console import Console
 
 from tests.support.battles import draw_styled
 from tests.support.played import battle, slot, video
+from tests.support.sliced import build_slices
 from videoautoarena.memory.records.records import Battle, Video
-from videoautoarena.runs.analysis.leaderboard.slices import LeaderboardSlices, build_slices
+from videoautoarena.runs.analysis.leaderboard.slices import LeaderboardSlices
 from videoautoarena.runs.rating.fit import UNCONTROLLED
 from videoautoarena.runs.rating.method import RatingMethod
 from videoautoarena.runs.views.results.forms import ReportView, marked_up

@@ -14,13 +14,13 @@ from rich.console import Console
 
 from tests.runs.rating.test_table import season
 from tests.support.played import battle, invoke, judging, lineage, play, put_tags, slot, video
+from tests.support.sliced import build_slices
 from videoautoarena.memory.records.errors import BadInput
 from videoautoarena.memory.records.records import CATEGORIES, Battle
 from videoautoarena.memory.records.standards import STANDARDS
 from videoautoarena.runs.analysis.categories.tags import NONE, UNTAGGED
 from videoautoarena.runs.analysis.leaderboard.slices import (
     QUESTION_CATEGORY,
-    build_slices,
     known_of,
 )
 from videoautoarena.runs.formats.record_json import fields_json

@@ -42,7 +42,7 @@ def test_task_accuracy_agrees_with_a_bench_of_the_same_order(tmp_path: Path) -> 
     for model, right in MODELS.items():
         verdicts = ["win"] * right + ["loss"] * (20 - right)
         judged(bench, model, verdicts, verdicts)
-    found = invoke("agree", tasks_of(tmp_path / "set"), bench.folder, "--json")
+    found = invoke("leaderboard", tasks_of(tmp_path / "set"), "--against", bench.folder, "--json")
     report = json.loads(found.output)
     assert [one["model"] for one in report["models"]] == ["alpha", "beta", "gamma"]
     assert [one["rating_a"] for one in report["models"]] == [90.0, 60.0, 30.0]
@@ -57,7 +57,9 @@ def test_task_accuracy_agrees_with_a_bench_of_the_same_order(tmp_path: Path) -> 
 
 
 def test_parts_of_a_set_are_no_one_board(tmp_path: Path) -> None:
-    answer = invoke("agree", tasks_of(tmp_path / "set", split=True), tmp_path / "set")
+    answer = invoke(
+        "leaderboard", tasks_of(tmp_path / "set", split=True), "--against", tmp_path / "set"
+    )
     assert "never put together" in str(answer.exception)
 
 

@@ -45,7 +45,17 @@ TYPED = [
     (("bench", "score", "bench", "--margin", "nan"), "nan is not in the range 0<x<=100"),
     (("bench", "compare", "bench", "hawk", "hawk"), "name two models"),
     (("leaderbord", "run"), "Did you mean 'leaderboard'?"),
-    (("agree", "run"), "Missing argument 'B'"),
+    (("agree", "run", "run"), "no command 'agree' any more; type: arena leaderboard A --against B"),
+    (("profile", "run"), "type: arena leaderboard OUT --profile [MODEL]"),
+    (("compact", "run"), "the file of a finished run has no empty pages"),
+    (("leaderboard", "run", "--rename", "names.json"), "--rename goes with --against"),
+    (("leaderboard", "run", "--embeddings", "m"), "--embeddings goes with --profile"),
+    (
+        ("leaderboard", "run", "--against", "run", "--by", "round"),
+        "--by does not go with --against",
+    ),
+    (("leaderboard", "run", "--profile", "--style"), "--style does not go with --profile"),
+    (("leaderboard", "run", "--profile", "--against", "run"), "does not go with --profile"),
     (("freeze", "run"), "Missing option '--to'"),
     (("leaderboard", "run", "--by", "colour"), "this run has duration, category"),
 ]

@@ -17,7 +17,7 @@ from videoautoarena.memory.records.errors import BadInput, StoreError, WrongArgu
 from videoautoarena.memory.records.outlines import Outlines
 from videoautoarena.memory.records.records import Battle, Verdict
 from videoautoarena.runs.cli.program.main import load
-from videoautoarena.runs.run.battles.listing import FOLDS, SORTS, VERDICTS, chances
+from videoautoarena.runs.run.battles.listing import FOLDS, VERDICTS, Sort, chances
 
 
 @pytest.fixture(scope="module")
@@ -312,6 +312,6 @@ def test_a_selection_that_no_battle_fits_is_said_in_a_line(many: Path) -> None:
 def test_words_for_verdicts_are_the_same_on_the_command_line_and_name_all_that_are_stored() -> None:
     options = {option.name: option for option in load("battles").params}
     assert options["verdicts"].type.choices == tuple(VERDICTS)  # type: ignore[attr-defined]
-    assert options["sort"].type.choices == SORTS  # type: ignore[attr-defined]
+    assert options["sort"].type.choices == get_args(Sort)  # type: ignore[attr-defined]
     stored = [verdict for word in VERDICTS.values() for verdict in word]
     assert set(stored) == set(get_args(Verdict))

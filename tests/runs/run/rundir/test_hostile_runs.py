@@ -112,7 +112,6 @@ COMMANDS = {
     "merge": ("GENUINE", "--to", "merged"),
     "replay": (),
     "resume": (),
-    "compact": (),
 }
 FAST = {"a trigger": "status", "a path of escapes": "status", "deep battles": "resume"}
 ONE_OF = 1 if "WHOLE_TABLE" in os.environ else 4

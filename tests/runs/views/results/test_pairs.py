@@ -6,7 +6,8 @@ import re
 
 from tests.runs.analysis.leaderboard.test_effects_by_slice import fought
 from tests.runs.rating.test_table import CAST, battle, season
-from videoautoarena.runs.analysis.leaderboard.slices import build_pairs, build_slices
+from tests.support.sliced import build_slices
+from videoautoarena.runs.analysis.leaderboard.slices import build_pairs
 from videoautoarena.runs.rating.method import RatingMethod
 from videoautoarena.runs.rating.profile import ModelProfile, Opponent, OtherWeaknesses
 from videoautoarena.runs.views.results.forms import as_text, csv_text, marked_up

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from videoautoarena.scoring.questions.scores import predict_right, share_hit
+from benchmarks.tasks import share_hit
 
 
 @settings(max_examples=25)
@@ -35,7 +35,3 @@ def test_four_frames_of_which_two_are_ends_hit_like_two() -> None:
 def test_what_fits_nowhere_is_refused(sampled: list[int], frames: int, length: int) -> None:
     with pytest.raises(ValueError, match=r"must be of the video|fits nowhere"):
         share_hit(sampled, frames, length)
-
-
-def test_who_sees_nothing_guesses() -> None:
-    assert predict_right([0.0, 1.0, 0.5], [4, 4, 2]).tolist() == [0.25, 1.0, 0.75]
