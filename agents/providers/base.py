@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
 
     from videoautoarena.agents.prompting.layout import CacheMark
+    from videoautoarena.agents.providers.own_credentials import OwnCredentials
 
 
 CONTESTANT_TOKENS = 4096
@@ -204,6 +205,10 @@ class Provider:
 
     def check(self, model: ModelSettings) -> None:
         """Return if `model` could be built here; BadInput names what stands in its way."""
+
+    def find_credentials(self) -> OwnCredentials | None:
+        """Return whether its client finds credentials of its own; None where nobody can say."""
+        return None
 
     def options(self, model: ModelSettings, role: Role, *, key: str) -> dict[str, Any]:  # noqa: ARG002
         """Return options of a call besides messages: an Idempotency-Key, if it can carry one."""
