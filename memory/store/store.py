@@ -218,7 +218,7 @@ class Store(RunTables):
         Raises StoreError, StoreTooNew, or RunLocked where another process is writing it.
         """
         if not path.is_file():
-            raise StoreError(f"{path} does not exist; pass the --out of a run")
+            raise StoreError(f"{path} does not exist; pass the folder of a run")
         path = real_file(path)
         # A reader takes no lock: a run may be looked at while it is played.
         if not write:
@@ -308,7 +308,7 @@ class Store(RunTables):
         """Return what the run was begun with, or was last changed to."""
         row = self._reader.row("SELECT body FROM manifest")
         if row is None:
-            raise StoreError("the run file has no manifest; pass the --out of a run")
+            raise StoreError("the run file has no manifest; pass the folder of a run")
         return _of_short_names(read_json(row[0]))
 
     def put_manifest(self, manifest: dict[str, Any]) -> None:

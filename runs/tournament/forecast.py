@@ -16,6 +16,7 @@ from videoautoarena.agents.models.registry import lacks_of_keys
 from videoautoarena.graph.slot_ids import base_of, generation_of, is_newcomer, joining_of
 from videoautoarena.memory.records.errors import BadInput
 from videoautoarena.memory.records.records import Role, Slot, Video
+from videoautoarena.memory.records.remedies import option
 from videoautoarena.memory.records.slots import NO_SLOTS, Ints, Longs, Mask, Slots
 from videoautoarena.memory.store.journal import Journal
 from videoautoarena.memory.store.store import Store
@@ -61,7 +62,7 @@ def plan_ahead(request: RunRequest, *, say: Say) -> tuple[Plan, Findings]:
     out = request.out
     folder = request.videos
     if folder is None:
-        raise BadInput("a plan needs the folder of the videos; pass --videos")
+        raise BadInput(f"a plan needs the folder of the videos; pass {option('videos')}")
     settings = resolve(allowed_as_begun(out, named_in_full(out, request)))
     past = PastCalls.read()
     concurrency = settings.concurrency

@@ -26,6 +26,7 @@ from videoautoarena.memory.records.digests import (
 )
 from videoautoarena.memory.records.errors import BadInput, StoreError
 from videoautoarena.memory.records.records import Battle, Persona, PublishedRecord, Record, Video
+from videoautoarena.memory.records.remedies import option
 from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.formats.battle_table import quoted
 from videoautoarena.runs.formats.files import decode, kind_of, oddity, parse_json, read_bytes
@@ -100,7 +101,7 @@ def read_users(file: Path, found: Findings, folder: Path) -> UserFile:
     from videoautoarena.video.folder.find import VideoPaths
 
     if not file.is_file():
-        raise BadInput(f"{file} is no file; pass JSON lines of users with --personas")
+        raise BadInput(f"{file} is no file; pass JSON lines of users with {option('personas')}")
     if file.stat().st_size > LARGEST:
         raise BadInput(f"{file} is larger than {LARGEST >> 20} MB; pass a file of users")
     content = read_bytes(file)
@@ -301,7 +302,9 @@ def changed_users(store: Store, begun_with: str | None, file: Path | None) -> tu
     if begun_with is None:
         return ()
     if kept_file(store) is None:
-        raise StoreError("the run has lost the users that it began with; pass another --out")
+        raise StoreError(
+            f"the run has lost the users that it began with; pass another {option('out')}"
+        )
     if file is None or digest_of(file) == begun_with:
         return ()
     return (

@@ -405,5 +405,5 @@ def test_no_key_is_in_what_a_batch_holds(file: Path, monkeypatch: pytest.MonkeyP
 
 
 def test_a_provider_without_batches_says_so_in_one_line() -> None:
-    with pytest.raises(BadInput, match="takes no batches; leave out --batch"):
+    with pytest.raises(BadInput, match="takes no batches; leave out batch=True"):
         service_of(Model(alias="m", model="offline:hawk"))

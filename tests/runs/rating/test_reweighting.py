@@ -34,7 +34,7 @@ def test_uniform_pairs_weigh_one_in_every_generation() -> None:
 
 
 def test_a_dealt_pair_is_refused() -> None:
-    with pytest.raises(BadInput, match="not drawn at random; leave out --reweight"):
+    with pytest.raises(BadInput, match="not drawn at random; leave out reweight=True"):
         weigh_battles(*drawn(0.5, None))
 
 
@@ -76,4 +76,4 @@ def test_a_run_whose_pairs_were_dealt_says_so_in_one_line(tmp_path: Path) -> Non
     run = play(tmp_path / "out", drawn(None)[0])
     result = invoke("leaderboard", run, "--reweight")
     assert result.exit_code == 1
-    assert "leave out --reweight" in str(result.exception)
+    assert "leave out reweight=True" in str(result.exception)

@@ -31,7 +31,7 @@ model = "offline:examiner"
 limits = { images_per_request = 0 }
 """
 MARK = "seer refereed without seeing a frame: words alone were judged"
-REFUSED = "add --allow-blind-referee"
+REFUSED = "add allow_blind_referee=True"
 
 
 @pytest.fixture(scope="module")

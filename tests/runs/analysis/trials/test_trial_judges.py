@@ -58,7 +58,7 @@ def test_who_cannot_judge_is_told_why(
 
 def test_a_judge_that_is_sent_no_frames_has_to_be_allowed(config: RunConfig) -> None:
     file = ArenaFile.model_validate({"models": {"seer": {"model": "openai:o3", "max_frames": 0}}})
-    with pytest.raises(BadInput, match="--allow-blind-referee"):
+    with pytest.raises(BadInput, match="allow_blind_referee=True"):
         with_judges(config, ("seer",), file=file, leave=NO_LEAVE)
     tried = with_judges(config, ("seer",), file=file, leave=Leave(blind=True))
     assert tried.judges == ("seer",)
