@@ -199,6 +199,14 @@ class Provider:
         """Return a chat model without retries of its own; ValueError if it refuses a setting."""
         raise BadInput(f"{model.alias!a}: the provider {self.name!a} has no build(); give it one")
 
+    def title(self, model: ModelSettings) -> str:
+        """Return what a person is told of a model that is about to be called."""
+        return model.alias
+
+    def host(self, model: ModelSettings) -> str:  # noqa: ARG002 - of those whose objects know it
+        """Return the host that a person is told; empty where its address says which."""
+        return ""
+
     def place(self, model: ModelSettings) -> str:  # noqa: ARG002 - of those that know one each
         """Return what stands for the host of a model whose address only its chat model knows."""
         return self.name

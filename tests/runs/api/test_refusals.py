@@ -250,5 +250,6 @@ def test_what_a_run_says_as_it_begins_and_fails_names_no_flag(
             va.simulate(ground.videos, judge=judge, **given)
     said = f"{capsys.readouterr().err}\n{failed.value}"
     assert "va.simulate(out=" in said
+    assert f"go to 127.0.0.1:{server.port} for ChatOpenAI judge: at most" in said
     # The one that is left is a command's, by its name.
     assert re.findall(r"(?<![\w-])--[a-z][a-z-]*", said.replace("simulate --plan", "")) == []
