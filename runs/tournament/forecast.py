@@ -137,7 +137,7 @@ def _whole(config: RunConfig, slots: Slots) -> Whole:
 def _peopled(config: RunConfig, store: Store, left: Slots, new: Sequence[Video]) -> int:
     """Return for how many videos with open slots all users were brought."""
     open_videos = left.videos_of()
-    seated = {video.id: seats_of(store, video.id) for video in store.videos()}
+    seated = {video: seats_of(store, video) for video in store.video_ids()}
     # New videos get users as they will when they are added: after all that have some.
     seated |= seats(kept_file(store), new, seed=config.seed, before=[*seated.values()])
     return sum(one.is_full for video, one in seated.items() if video in open_videos)

@@ -118,7 +118,7 @@ def _merged(folders: Sequence[Path], to: Path, on_page: OnPage) -> Merged:
 def _said_of(run: RunReader) -> dict[str, Any]:
     """Return what a merged run says of one of its parts, besides where its slots stand."""
     stop = {"until": str(run.stop.rule)} if run.stop else {}
-    return {"videos": len(run.store.videos()), **stop}
+    return {"videos": run.store.count_videos(), **stop}
 
 
 @contextmanager

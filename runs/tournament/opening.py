@@ -287,7 +287,7 @@ def _facts(
     folder: Path, found: Findings, store: Store | None, *, asked: str | None, say: Say
 ) -> Facts | None:
     """Return what a file says of the videos; None if a run goes on without new ones."""
-    known = {video.id for video in store.videos()} if store else set()
+    known = set(store.video_ids()) if store else set()
     if store and (stored_facts(store) is None or all(one.id in known for one in found.videos)):
         return None
     facts = read_facts(folder, found, asked)
@@ -316,7 +316,7 @@ def introduce(run: Opened, out: Path, *, say: Say, assumed_cast: bool, exists: b
         say(f"name real ones with {option('models')}, as provider:model")
     verb = "continuing" if exists else "starting"
     say(
-        f"{verb} {safe(str(out))}: {counted(len(run.store.videos()), 'video')}, "
+        f"{verb} {safe(str(out))}: {counted(run.store.count_videos(), 'video')}, "
         f"{counted(config.rounds, 'round')}, {len(config.models)} models, seed {config.seed}; "
         f"{len(open_slots)} of {len(slots)} battles left"
     )
@@ -328,7 +328,7 @@ def introduce(run: Opened, out: Path, *, say: Say, assumed_cast: bool, exists: b
         say(line)
     if config.sampling != Sampling():
         say(about_sampling(config.sampling))
-    for problem in problems(run.store.videos()):
+    for problem in problems(run.store.problem_videos()):
         say(problem)
     if rule := kept_rule(run.store).rule:
         say(f"may stop early: {option('until', str(rule))}; it stays in force until changed")

@@ -171,7 +171,7 @@ def subtitle_chars(bench: OpenBench, store: Store | None, films: BenchVideos) ->
 
 def _fresh(store: Store | None, films: BenchVideos) -> dict[str, Video]:
     """Return those videos, by the bench's id, that were not seen before."""
-    known = {video.id for video in store.videos()} if store is not None else set[str]()
+    known = set(store.video_ids()) if store is not None else set[str]()
     return {id_: video for id_, video in films.videos.items() if video.id not in known}
 
 

@@ -164,7 +164,7 @@ def drafted(
     notes = list[str]()
     try:
         settle_caps(store, config, order.caps, write=write)
-        known = {video.id for video in store.videos()} & set(videos) if store else set()
+        known = set(store.video_ids()) & set(videos) if store else set()
         if store is not None:
             _refuse_changed(store, known, found=found, folder=order.folder)
         if write and store is not None:

@@ -332,7 +332,7 @@ def keep_seats(store: Store, added: Sequence[Video], *, seed: int) -> None:
     if (file := kept_file(store)) is None:
         return
     # Who was drawn for earlier videos counts, so that draws stay even in a run that grows.
-    before = [seats_of(store, video.id) for video in store.videos()]
+    before = [seats_of(store, video) for video in store.video_ids()]
     drawn = seats(file, added, seed=seed, before=before)
     store.put_files({f"{FILE}/{video}": write_body(seated) for video, seated in drawn})
 
@@ -483,7 +483,7 @@ class Users:
 def users_of(store: Store, *, looks: bool) -> Users:
     """Return where the users of a run come from; `looks`: alike ones are invented anew."""
     file = kept_file(store)
-    videos = [video.id for video in store.videos()]
+    videos = store.video_ids()
     seated = [seats_of(store, video) for video in videos] if file else []
     users = [write_body(user) for one in seated for user in one.users.values()]
     again = [video for video in videos if _asked_again(store, video)] if looks else []
@@ -529,7 +529,7 @@ class RunUser(PublishedRecord):
 def run_users(store: Store, battles: Iterable[Battle]) -> Iterator[RunUser]:
     """Yield the users of a run, video by video; invented ones as far as they have a battle."""
     played = {(b.video, b.persona): b for b in battles if b.persona_text}
-    for video in (video.id for video in store.videos()):
+    for video in store.video_ids():
         seated = seats_of(store, video).users
         for place in PERSONAS:
             user = seated.get(place)
@@ -581,7 +581,7 @@ def slices_of(store: Store) -> Callable[[Battle], Iterable[str]] | None:
     """
     if kept_file(store) is None:
         return None
-    seated = {video.id: seats_of(store, video.id).users for video in store.videos()}
+    seated = {video: seats_of(store, video).users for video in store.video_ids()}
 
     def slice_of(battle: Battle) -> Iterable[str]:
         user = seated.get(battle.video, {}).get(battle.persona)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from importlib.metadata import version
@@ -84,6 +84,25 @@ class OpenOptions:
 
 
 DEFAULT_OPEN_OPTIONS = OpenOptions()
+
+
+class PresentFiles(Mapping[str, Path]):
+    """Where videos of a folder lie, by their ids; a path is made as it is asked for."""
+
+    def __init__(self, folder: Path, paths: Mapping[str, str]) -> None:
+        """Take the paths below the folder by the ids of their videos."""
+        self._folder = folder
+        # A Path each would take as much memory as its video: 600 bytes.
+        self._paths = paths
+
+    def __getitem__(self, video: str) -> Path:
+        return self._folder / self._paths[video]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._paths)
+
+    def __len__(self) -> int:
+        return len(self._paths)
 
 
 @dataclass(frozen=True)
@@ -247,7 +266,7 @@ def _filled(
         notes.append(f"{counted(len(added), 'video')} {are} appended")
     if added:
         notes += users_lines(store)
-    files = {video.id: folder / video.path for video in found.videos}
+    files = PresentFiles(folder, {video.id: video.path for video in found.videos})
     return Opened(store, config, prompts, tuple(notes), files)
 
 

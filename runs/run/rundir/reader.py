@@ -520,4 +520,4 @@ def stored_subtitles(store: Store, video: str) -> Subtitles | None:
 
 def has_subtitles(store: Store) -> bool:
     """Return whether the run keeps subtitles of any of its videos."""
-    return any(store.file(f"{SUBTITLES}{video.id}") for video in store.videos())
+    return store.has_file_under(SUBTITLES)
