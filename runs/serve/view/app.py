@@ -148,9 +148,7 @@ class RunsOfFolder:
         self._shown: dict[str, ShownRun] = {}
         if not self._below.look():
             refuse_set(folder)
-            raise BadInput(
-                f"{folder} holds no run; pass the {option('out')} of a run, or a folder of runs"
-            )
+            raise BadInput(f"{folder} holds no run; pass that of a run, or a folder of runs")
 
     async def run(self, name: str | None) -> ShownRun | None:
         """Return a run by its name in the list."""

@@ -76,4 +76,4 @@ def test_a_run_whose_pairs_were_dealt_says_so_in_one_line(tmp_path: Path) -> Non
     run = play(tmp_path / "out", drawn(None)[0])
     result = invoke("leaderboard", run, "--reweight")
     assert result.exit_code == 1
-    assert "leave out reweight=True" in str(result.exception)
+    assert "leave out --reweight" in str(result.exception)

@@ -44,8 +44,8 @@ def test_a_name_of_the_file_and_a_model_itself_both_judge(config: RunConfig) -> 
     [
         (("openai:gpt-5", "openai:gpt-5"), "twice"),
         (("offline:hawk",), "cannot judge"),
-        (("offline:judge",), "--allow-offline-judge"),
-        (("openai:gpt-4o",), "--allow-self-judging"),
+        (("offline:judge",), "allow_offline_judge=True"),
+        (("openai:gpt-4o",), "allow_self_judging=True"),
         (("nobody",), "is no model"),
     ],
 )
