@@ -64,7 +64,11 @@ def step(command: str, *words: str, **options: object) -> str:
     """
     call = _CALLS.get(command)
     if _Reader.types_commands or call is None:
-        typed = [option(name, value) for name, value in options.items()]
+        quoted = {
+            name: shlex.quote(value) if isinstance(value, str) else value
+            for name, value in options.items()
+        }
+        typed = [option(name, value) for name, value in quoted.items()]
         return " ".join(["arena", command, *map(shlex.quote, words), *typed])
     # A run is gone on with by naming where it lies.
     first = "out=" if command == "resume" else ""

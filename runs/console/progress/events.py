@@ -7,7 +7,6 @@ the event loop, at once and in order, and must be quick.
 from __future__ import annotations
 
 import logging
-import shlex
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -200,7 +199,7 @@ class FailureAlarm:
         accepted: float,
         key_of: Callable[[str], str],
     ) -> None:
-        self._out = shlex.quote(str(out))
+        self._out = str(out)
         self._say = say
         self._count_forfeits = count_forfeits
         self._accepted = accepted
@@ -227,7 +226,7 @@ class FailureAlarm:
             line = (
                 f"{event.alias} ({event.nonce.role}) fails: {why}: {event.text} - the run "
                 "continues, and battles that need it end void or forfeit; Ctrl-C stops; later, "
-                f"{step('resume', str(self._out), retry_failed=True)} repeats them and "
+                f"{step('resume', self._out, retry_failed=True)} repeats them and "
                 "reuses paid calls"
             )
             self._say(safe(line))
@@ -248,7 +247,7 @@ class FailureAlarm:
                 self._named.add(faulty.model)
                 self._say(
                     f"{faulty.sentence(self._accepted)} - the run continues; later, "
-                    f"{safe(step('resume', str(self._out), retry_failed=True))} repeats them"
+                    f"{safe(step('resume', self._out, retry_failed=True))} repeats them"
                 )
 
 

@@ -55,6 +55,7 @@ def test_a_step_is_a_command_or_a_call_with_its_words_quoted() -> None:
     with commands_typed():
         assert step(*again, retry_failed=True) == "arena resume 'my run' --retry-failed"
         assert step("bench run") == "arena bench run"
+        assert step("add", "run", model="a b") == "arena add run --model 'a b'"
 
 
 def test_a_command_inside_of_another_leaves_its_reader_to_the_outer_one() -> None:
