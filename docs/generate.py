@@ -448,7 +448,8 @@ def graphs_page(page: str) -> str:
 
 def calls() -> str:
     """Return the calls of `import videoautoarena` that ask models, each with what it does."""
-    paid = {f"va.{name}": getattr(va, name) for name in va.__all__} | {"bench.run": va.Bench.run}
+    paid = {f"va.{name}": getattr(va, name) for name in va.__all__}
+    paid |= {"bench.run": va.Bench.run, "bench.probe": va.Bench.probe}
     lines = ["| call | what it does |", "|---|---|"]
     for name, call in paid.items():
         if isinstance(call, PaidCall):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from videoautoarena.agents.batches.service import BatchService
 from videoautoarena.agents.models.registry import Model
 from videoautoarena.memory.records.errors import BadInput
+from videoautoarena.memory.records.remedies import option
 
 
 def service_of(model: Model) -> BatchService:
@@ -23,4 +24,6 @@ def service_of(model: Model) -> BatchService:
             from videoautoarena.agents.batches.anthropic import AnthropicBatches
 
             return AnthropicBatches(model)
-    raise BadInput(f"{model.alias!a}: {model.provider} takes no batches; leave out --batch")
+    raise BadInput(
+        f"{model.alias!a}: {model.provider} takes no batches; leave out {option('batch', True)}"
+    )

@@ -36,6 +36,7 @@ from videoautoarena.agents.transport.redaction import redacted
 from videoautoarena.memory.records.batches import BatchIntent, OpenBatch
 from videoautoarena.memory.records.errors import ArenaError, BatchRefused
 from videoautoarena.memory.records.records import Intent
+from videoautoarena.memory.records.remedies import option
 
 GATHER_S = 5.0
 """A batch is posted once no further call has come for so long, and none is being made."""
@@ -376,8 +377,8 @@ class BatchQueue:
         if not self.gives_up:
             raise BatchRefused(
                 f"{lane.model.resolved}: {what}: another account may hold it; repeat the command "
-                "with the key that it was posted with, or with --retry-failed to send its calls "
-                "again, which may pay for them twice",
+                f"with the key that it was posted with, or with {option('retry_failed', True)} to "
+                "send its calls again, which may pay for them twice",
                 model=lane.model.resolved,
                 may_be_paid=True,
             )

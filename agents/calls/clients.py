@@ -42,6 +42,7 @@ from videoautoarena.agents.transport.splice import Load as Load
 from videoautoarena.agents.transport.transport import ask_guard, splices
 from videoautoarena.memory.records.errors import BadInput
 from videoautoarena.memory.records.records import Role, SystemRole, TokenField, Usage, VideoFrames
+from videoautoarena.memory.records.remedies import option
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
@@ -442,7 +443,9 @@ class BatchedClient(ChatClient):
         # Else it would be sent.
         if not splices(chat):
             alias = self._model.alias
-            raise BadInput(f"{alias!a}: what it is sent cannot be kept; leave out --batch")
+            raise BadInput(
+                f"{alias!a}: what it is sent cannot be kept; leave out {option('batch', True)}"
+            )
         laid_out, run = await self._laid_out(sending, chat)
         options = self._options(sending)
         with keeping_body() as kept, carrying(run), self._showing(sending, run):

@@ -155,6 +155,16 @@ class Model(ResolvedSpec):
         host = parts.hostname or whose
         return f"{host}:{parts.port}" if parts.port else host
 
+    @property
+    def title(self) -> str:
+        """What a person is told of it, where it is about to be called."""
+        return self.maker.title(self)
+
+    @property
+    def host(self) -> str:
+        """The host that a person is told its frames go to."""
+        return self.maker.host(self) or self.endpoint
+
     def frame_limit(self, role: Role) -> int:
         """Return the most frames it is sent in `role`."""
         most = usual_frames(self.max_frames, role)

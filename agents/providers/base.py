@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
 
     from videoautoarena.agents.prompting.layout import CacheMark
+    from videoautoarena.agents.providers.own_credentials import OwnCredentials
 
 
 CONTESTANT_TOKENS = 4096
@@ -206,12 +207,24 @@ class Provider:
         """Return a chat model without retries of its own; ValueError if it refuses a setting."""
         raise BadInput(f"{model.alias!a}: the provider {self.name!a} has no build(); give it one")
 
+    def title(self, model: ModelSettings) -> str:
+        """Return what a person is told of a model that is about to be called."""
+        return model.alias
+
+    def host(self, model: ModelSettings) -> str:  # noqa: ARG002 - of those whose objects know it
+        """Return the host that a person is told; empty where its address says which."""
+        return ""
+
     def place(self, model: ModelSettings) -> str:  # noqa: ARG002 - of those that know one each
         """Return what stands for the host of a model whose address only its chat model knows."""
         return self.name
 
     def check(self, model: ModelSettings) -> None:
         """Return if `model` could be built here; BadInput names what stands in its way."""
+
+    def find_credentials(self) -> OwnCredentials | None:
+        """Return whether its client finds credentials of its own; None where nobody can say."""
+        return None
 
     def options(self, model: ModelSettings, role: Role, *, key: str) -> dict[str, Any]:  # noqa: ARG002
         """Return options of a call besides messages: an Idempotency-Key, if it can carry one."""

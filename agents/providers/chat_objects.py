@@ -7,6 +7,7 @@ what it was made of: its connections belong to one event loop, and retries are c
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -47,6 +48,12 @@ _CLOSERS = (
     *("_async_client.close", "_client.close", "aclose"),
 )
 """What closes the connections of a chat model: of OpenAI, Google, Anthropic, and others."""
+
+
+_CLIENT_ADDRESSES = ("root_client.base_url", "client._api_client._http_options.base_url")
+"""Where the clients of OpenAI and Google hold the address that they call."""
+_NAMED = re.compile(r'\b(?:model(?:_name|_id)?|deployment_name)=("(?:[^"\\]|\\.)*")')
+"""What a chat model calls its model, among its parameters."""
 
 
 def is_chat_model(thing: object) -> bool:
@@ -181,12 +188,21 @@ class _HeldObjects(Provider):
         chat = _HELD.get(f"{OBJECT}:{model.name}")
         return OBJECT if chat is None else f"{OBJECT}-{digest(canonical_json(_server(chat)))[:8]}"
 
+    def title(self, model: ModelSettings) -> str:
+        """Return the class of an object, and what it calls its model."""
+        kind = model.name.partition("(")[0].rpartition(".")[2]
+        named = _NAMED.search(model.name)
+        return f"{kind} {json.loads(named[1])}" if named else kind
+
+    def host(self, model: ModelSettings) -> str:
+        """Return the host that an object calls; its class, where nothing in it says which."""
+        chat = _HELD.get(f"{OBJECT}:{model.name}")
+        return "" if chat is None else ", ".join(_client_hosts(chat) or _server(chat))
+
     async def close(self, chat: Any) -> None:
         """Close what is known to hold connections."""
         for path in _CLOSERS:
-            closer: Any = chat
-            for name in path.split("."):
-                closer = getattr(closer, name, None)
+            closer = _reached(chat, path)
             closing = closer() if callable(closer) else None
             if isawaitable(closing):
                 await closing
@@ -223,6 +239,20 @@ def _server(chat: BaseChatModel) -> list[str]:
             # Without what may let somebody in, before the host or behind it.
             hosts.append(parts.netloc.rpartition("@")[2])
     return sorted(hosts) or [f"{type(chat).__module__.partition('.')[0]}.{type(chat).__name__}"]
+
+
+def _client_hosts(chat: BaseChatModel) -> list[str]:
+    """Return the host that a chat model's own client calls, where it can be looked up."""
+    addresses = (_reached(chat, path) for path in _CLIENT_ADDRESSES)
+    found = next((str(address) for address in addresses if address), "")
+    return [urlsplit(found).netloc.rpartition("@")[2]] if urlsplit(found).hostname else []
+
+
+def _reached(thing: Any, path: str) -> Any:
+    """Return what stands at the end of a path of attributes, or None."""
+    for name in path.split("."):
+        thing = getattr(thing, name, None)
+    return thing
 
 
 def _is_secret(value: object) -> bool:

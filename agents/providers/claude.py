@@ -20,6 +20,7 @@ from videoautoarena.agents.providers.base import (
     ReplyForm,
 )
 from videoautoarena.agents.providers.declared import DeclaredProvider
+from videoautoarena.agents.providers.own_credentials import OwnCredentials, aws_credentials
 from videoautoarena.agents.transport.redaction import redacted
 from videoautoarena.agents.transport.transport import SplicingTransport
 from videoautoarena.memory.records.errors import BadInput
@@ -203,6 +204,9 @@ class ConverseProtocol(_LangChainClass):
         if is_claude(model.name):
             check_thinking(model)
         super().check(model)
+
+    def find_credentials(self) -> OwnCredentials:
+        return aws_credentials()
 
     async def close(self, chat: Any) -> None:
         for client in (chat.client, chat.bedrock_client):

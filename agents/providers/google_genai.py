@@ -16,6 +16,7 @@ from videoautoarena.agents.providers.base import (
     Provider,
     ReplyForm,
 )
+from videoautoarena.agents.providers.own_credentials import OwnCredentials, google_credentials
 from videoautoarena.memory.records.errors import BadInput
 from videoautoarena.memory.records.records import ReplyFormat, Role
 
@@ -158,6 +159,9 @@ class VertexProtocol(_GoogleGenAI):
             raise BadInput(f"{model.alias!a} needs a project of Google Cloud; set {_PROJECT}")
         if not re.fullmatch(r"[a-z\d-]+", _location()):
             raise BadInput(f"{_LOCATION} is no location, such as global or europe-west4; mend it")
+
+    def find_credentials(self) -> OwnCredentials:
+        return google_credentials()
 
 
 _PROJECT, _LOCATION = "GOOGLE_CLOUD_PROJECT", "GOOGLE_CLOUD_LOCATION"

@@ -6,6 +6,7 @@ the seat read first and second in the first judging of a battle.
 
 from __future__ import annotations
 
+import sys
 from typing import Annotated, Any, ClassVar, Literal, NamedTuple, get_args
 
 from pydantic import (
@@ -410,6 +411,10 @@ class PublishedRecord(Record):
         return self.model_dump(by_alias=True, mode="json")
 
 
+_GIVEN_ALIKE: dict[frozenset[str], set[str]] = {}
+"""Names of fields that were given to videos, each set of them once."""
+
+
 class Video(Record):
     """One usable video file, known by its content."""
 
@@ -435,6 +440,13 @@ class Video(Record):
     """Degrees clockwise by which a player turns the stored picture: 0, 90, 180 or 270."""
     problems: tuple[str, ...] = ()
     """Faults of the file that do not keep it from being used, a clause each."""
+
+    def model_post_init(self, _context: Any, /) -> None:
+        """Share what most videos have alike: a run may hold a quarter of a million of them."""
+        # Half of such a record would be the set of the names that were given.
+        given = _GIVEN_ALIKE.setdefault(frozenset(self.model_fields_set), self.model_fields_set)
+        object.__setattr__(self, "__pydantic_fields_set__", given)
+        vars(self)["codec"] = sys.intern(self.codec)
 
 
 class SkippedFile(Record):

@@ -23,6 +23,7 @@ from typing import Any, ClassVar
 from urllib.parse import quote
 
 from videoautoarena.memory.records.errors import RunLocked, StoreError
+from videoautoarena.memory.records.remedies import option
 from videoautoarena.memory.store.migrations import check_layout, fill_in, migrate
 
 
@@ -166,8 +167,8 @@ def blaming(path: Path) -> Iterator[None]:
     except (sqlite3.Error, OSError) as error:
         _raise_interrupt(error)
         is_full = getattr(error, "sqlite_errorname", "") == "SQLITE_FULL"
-        # Another --out helps only where the file is no run; a full disk needs room.
-        remedy = "pass the --out of a run"
+        # Another folder helps only where the file is no run; a full disk needs room.
+        remedy = "pass the folder of a run"
         if is_full or getattr(error, "errno", None) == errno.ENOSPC:
             remedy = "make room on its disk, then go on with the same command"
         # SQLite quotes what it finds in a file, which may be anybody's and hold terminal escapes.
@@ -447,14 +448,14 @@ def make_folder(folder: Path, *, fsync: bool) -> None:
         for made in missing if fsync else []:
             sync_folder(made.parent)
     except OSError as error:
-        reason = f"{folder} cannot be made ({error.strerror}); pass another --out"
+        reason = f"{folder} cannot be made ({error.strerror}); pass another {option('out')}"
         raise StoreError(reason) from error
 
 
 def lay_out(path: Path, manifest: str, texts: Mapping[str, str], *, fsync: bool) -> None:
     """Make the file of a run, under another name first: a kill leaves a whole run or none."""
     if path.exists():
-        raise StoreError(f"{path} exists already; continue it, or pass another --out")
+        raise StoreError(f"{path} exists already; continue it, or pass another {option('out')}")
     # Here, since `arena --help` needs this module and must not wait for the records.
     from videoautoarena.memory.records.digests import digest
 

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 from videoautoarena.memory.records.digests import canonical_json, digest, read_body, write_body
 from videoautoarena.memory.records.errors import StoreError
 from videoautoarena.memory.records.records import Slot
+from videoautoarena.memory.records.remedies import option
 from videoautoarena.memory.store.connection import (
     PAGE_BYTES,
     StoreReader,
@@ -126,7 +127,7 @@ def merge_files(
     """
     target = real_file(target)
     if target.exists():
-        raise StoreError(f"{target} exists already; pass another --to")
+        raise StoreError(f"{target} exists already; pass another {option('to')}")
     draft = target.with_name(f"{target.name}.new")
     with blaming(target):
         # A log without its file would be taken for the log of the new one.

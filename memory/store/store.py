@@ -9,7 +9,7 @@ from array import array
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, closing
 from dataclasses import dataclass
-from pathlib import Path, PurePath
+from pathlib import Path
 from typing import Any, Literal, NamedTuple, Self, TypeVar, get_args
 
 import numpy as np
@@ -145,17 +145,33 @@ T = TypeVar("T")
 
 
 _NAME = re.compile(r"[\w-]+", re.ASCII)
+_VIDEOS_AT_ONCE = 1000
+"""Rows of videos that are read in one go."""
 
 
 def _refuse_stray(video: Video) -> None:
     """Raise StoreError for a video whose names would lead out of the folders that they stand in."""
-    path = PurePath(video.path)
-    is_below = path.parts and not path.is_absolute() and ".." not in path.parts
+    # As PurePath takes it apart, which costs ten times as much: a run may have 250,000 videos.
+    parts = [part for part in video.path.split("/") if part not in ("", ".")]
+    is_below = parts and not video.path.startswith("/") and ".." not in parts
     if not is_below or "\0" in video.path:
         outside = f"the run's video {video.path[:80]!a} is outside of its folder"
         raise StoreError(f"{outside}; use another copy")
     if not (_NAME.fullmatch(video.id) and _NAME.fullmatch(video.sha256)):
         raise StoreError("the run holds a video whose id or digest is none; use another copy")
+
+
+def _behind(beginning: str) -> str:
+    """Return the first name that stands behind all that begin so, as SQLite sorts them."""
+    return beginning[:-1] + chr(ord(beginning[-1]) + 1)
+
+
+class _KeptVideos(NamedTuple):
+    """Videos of a run as far as they were read."""
+
+    videos: list[Video]
+    last: int
+    """The place of the last of them in the file; 0 where there is none."""
 
 
 class StoredFile(NamedTuple):
@@ -171,8 +187,9 @@ class Store(RunTables):
 
     Every write is committed when it returns, and what is there is never overwritten: to write a
     thing again changes nothing. Reads go to the file each time, so that memory holds no more than
-    what is asked for. Reads of a damaged file raise StoreError, and so do writes that failed and
-    every write to a run that was opened for reading.
+    what is asked for; slots and videos alone are kept, once for all who ask. Reads of a
+    damaged file raise StoreError, and so do writes that failed and every write to a run that was
+    opened for reading.
     """
 
     def __init__(
@@ -191,6 +208,10 @@ class Store(RunTables):
         self._lock = lock
         self._slots = NO_SLOTS
         """The slots read so far; they are kept, since slots are only ever added."""
+        self._videos = _KeptVideos([], 0)
+        """The videos read so far; they are only ever added, too."""
+        self._handed_in: dict[str, Video] = {}
+        """Those added since: they are kept, and not read back as others like them."""
         self._held: dict[str, HeldVideo] = {}
         self._held_files: dict[str, StoredFile | None] = {}
         """Texts about held videos by name; None of a name that the run has no text of."""
@@ -218,7 +239,7 @@ class Store(RunTables):
         Raises StoreError, StoreTooNew, or RunLocked where another process is writing it.
         """
         if not path.is_file():
-            raise StoreError(f"{path} does not exist; pass the --out of a run")
+            raise StoreError(f"{path} does not exist; pass the folder of a run")
         path = real_file(path)
         # A reader takes no lock: a run may be looked at while it is played.
         if not write:
@@ -308,7 +329,7 @@ class Store(RunTables):
         """Return what the run was begun with, or was last changed to."""
         row = self._reader.row("SELECT body FROM manifest")
         if row is None:
-            raise StoreError("the run file has no manifest; pass the --out of a run")
+            raise StoreError("the run file has no manifest; pass the folder of a run")
         return _of_short_names(read_json(row[0]))
 
     def put_manifest(self, manifest: dict[str, Any]) -> None:
@@ -319,24 +340,59 @@ class Store(RunTables):
     def add_videos(self, videos: Iterable[Video]) -> None:
         """Append the videos that are not there yet; raises StoreError where two share an id."""
         known = {video.id: video.sha256 for video in self.videos()}
-        rows = []
+        new = dict[str, Video]()
         for video in videos:
-            if known.setdefault(video.id, video.sha256) != video.sha256:
+            if video.id not in known:
+                known[video.id] = video.sha256
+                new[video.id] = video
+            elif known[video.id] != video.sha256:
                 raise StoreError(f"two different videos have the id {video.id}; leave one out")
-            rows.append((video.id, video.sha256, write_body(video)))
         sql = "INSERT INTO videos (id, sha256, body) VALUES (?, ?, ?) ON CONFLICT (id) DO NOTHING"
-        needed(self._writer).write_now(sql, *rows)
+        rows = ((video.id, video.sha256, write_body(video)) for video in new.values())
+        needed(self._writer).write_each_now(sql, rows)
+        self._handed_in |= new
 
-    def videos(self) -> list[Video]:
-        """Return the videos in the order in which they were added.
+    def videos(self) -> Sequence[Video]:
+        """Return the videos in the order in which they were added; all who ask share them.
 
         Raises StoreError where one has a path that leads out of the folder of videos, or a name
         that would lead out of those of this program.
         """
-        videos = self._all(Video, "SELECT body FROM videos ORDER BY place")
-        for video in videos:
+        sql = "SELECT place, id, body FROM videos WHERE place > ? ORDER BY place LIMIT ?"
+        # Two threads may come here at once: each goes on from one moment and to one.
+        known, last = self._videos
+        handed_in = self._handed_in
+        new = list[Video]()
+        for page in self._reader.pages(sql, last, _VIDEOS_AT_ONCE):
+            for _, id_, body in page:
+                video = handed_in.get(id_) or read_body(Video, body)
+                _refuse_stray(video)
+                new.append(video)
+            last = page[-1][0]
+        if not new:
+            return known
+        # Another list, since somebody may be going through the one before.
+        self._videos = _KeptVideos([*known, *new], last)
+        self._handed_in = {}
+        return self._videos.videos
+
+    def count_videos(self) -> int:
+        """Return how many videos there are, without reading any."""
+        return self._number("SELECT count(*) FROM videos")
+
+    def video_ids(self) -> list[str]:
+        """Return the ids of the videos in the order in which they were added."""
+        return [id_ for (id_,) in self._reader.rows("SELECT id FROM videos ORDER BY place")]
+
+    def problem_videos(self) -> list[Video]:
+        """Return the videos of whose files something is wrong, in the order of `videos`."""
+        # A record without any ends so, and inside a text of it every quotation mark has a backslash
+        # before it.
+        sql = "SELECT body FROM videos WHERE instr(body, '\"problems\":[]') = 0 ORDER BY place"
+        found = self._all(Video, sql)
+        for video in found:
             _refuse_stray(video)
-        return videos
+        return [video for video in found if video.problems]
 
     def add_skipped(self, skipped: Iterable[SkippedFile]) -> None:
         """Append the files that were not used and are not there yet."""
@@ -420,6 +476,17 @@ class Store(RunTables):
             return self._held_files[name]
         row = self._reader.row("SELECT name, digest, text FROM files WHERE name = ?", name)
         return StoredFile(*row) if row else None
+
+    def files_under(self, beginning: str) -> dict[str, str]:
+        """Return the texts whose names begin so, by what stands behind it in their names."""
+        sql = "SELECT name, text FROM files WHERE name >= ? AND name < ? ORDER BY name"
+        rows = self._reader.rows(sql, beginning, _behind(beginning))
+        return {name.removeprefix(beginning): text for name, text in rows}
+
+    def has_file_under(self, beginning: str) -> bool:
+        """Return whether the name of any text begins so; no text is read."""
+        sql = "SELECT 1 FROM files WHERE name >= ? AND name < ? LIMIT 1"
+        return self._reader.row(sql, beginning, _behind(beginning)) is not None
 
     def file_as(self, shape: TypeAdapter[T], name: str) -> T | None:
         """Return the JSON that a text of that name holds; StoreError where it has another shape."""

@@ -13,6 +13,7 @@ from videoautoarena.agents.models.registry import check_keys
 from videoautoarena.graph.slot_ids import joining_of, place_of
 from videoautoarena.memory.records.errors import BadInput, WrongArgument
 from videoautoarena.memory.records.records import Slot
+from videoautoarena.memory.records.remedies import option, step
 from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.api.simulate import Play, play_run
 from videoautoarena.runs.console.progress.events import Hear, Listeners, Say
@@ -156,7 +157,7 @@ def _open(request: AddRequest, say: Say, *, has_engine: bool) -> Opened:
         allowed = agreed(found.config, called, out=out, stored=stored, trust=trust)
         if folder is None or not folder.is_dir():
             where = "does not say where its videos are" if folder is None else "has lost its videos"
-            raise BadInput(f"{safe(str(out))} {where}; pass --videos")
+            raise BadInput(f"{safe(str(out))} {where}; pass {option('videos')}")
         caps = merged_caps(kept_caps(store), _caps(request))
         check_caps(allowed, caps)
         config = priced(allowed)
@@ -195,7 +196,8 @@ def _addition(store: Store, request: AddRequest) -> Addition:
     )
     if not mine and not slots:
         raise BadInput(
-            "the run has no decided battle with stored answers to meet; play it first: arena resume"
+            "the run has no decided battle with stored answers to meet; play it first: "
+            f"{step('resume')}"
         )
     # Without new slots no new generation is written down: the run stays as it was.
     if not slots:
@@ -208,7 +210,8 @@ def _with_newcomer(kept: RunConfig, request: AddRequest, *, generation: int) -> 
     name = request.model
     if name in kept.models and name not in kept.guests:
         raise BadInput(
-            f"{safe(name)} is already a contestant of this run; more battles: simulate --rounds"
+            f"{safe(name)} is already a contestant of this run; more battles: go on with it and "
+            f"more {option('rounds')}"
         )
     known = kept.cast.get(name) if name in kept.guests else None
     file = arena_file(request.config)
@@ -244,7 +247,7 @@ def _refuse(kept: RunConfig, name: str, entry: CastEntry) -> None:
     if offline and not entry.is_offline and not kept.offline_judge_on_real:
         raise BadInput(
             f"{safe(offline[0])} judges this run and understands offline contestants alone, not "
-            f"{safe(name)}; start a run with a real --judge"
+            f"{safe(name)}; start a run with a real {option('judge')}"
         )
 
 

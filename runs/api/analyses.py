@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from typing_extensions import Unpack
 
 from videoautoarena.memory.records.errors import WrongArgument
+from videoautoarena.memory.records.remedies import option
 from videoautoarena.runs.api.jobs import (
     JobOptions,
     PathLike,
@@ -342,7 +343,9 @@ def realism(
     wish = RealismOptions(categories, cap, permutations, seed)
     check_wish(wish)
     if classifier is not None and categories != "auto":
-        raise WrongArgument(f"--classifier and --categories {categories} exclude each other")
+        raise WrongArgument(
+            f"{option('classifier')} and {option('categories')} {categories} exclude each other"
+        )
     classifying = grading = None
     if classifier is not None:
         # The sample is one of questions to grade; all are classified.

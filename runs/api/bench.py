@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from typing_extensions import Unpack
 
@@ -26,7 +26,7 @@ from videoautoarena.runs.api.models import (
     refuse_two_of_one_name,
     several,
 )
-from videoautoarena.runs.api.results import Board, Json, Markup, Records
+from videoautoarena.runs.api.results import Board, Json, Markup, Records, Reported
 
 if TYPE_CHECKING:
     from videoautoarena.runs.bench.dialogues.score import DialogueSetScores
@@ -38,21 +38,32 @@ if TYPE_CHECKING:
     from videoautoarena.runs.bench.play.runner import Ran
     from videoautoarena.runs.bench.play.work import BenchEngine
     from videoautoarena.runs.bench.score.anchor_score import AnchorScores
+    from videoautoarena.runs.bench.score.shortcuts import SetProbes
     from videoautoarena.runs.bench.score.task_score import TaskSetScores
     from videoautoarena.runs.jobs.paid_job import JobAudience
+    from videoautoarena.runs.views.results.report import Report
 
 
-class BenchOptions(JobOptions, total=False):
+class ProbeOptions(JobOptions, total=False):
+    """How a set is asked without the whole of its videos."""
+
+    seed: int
+    """Seed of the order of frames or answers, and of the limit: 0."""
+    limit: int | None
+    """Ask so many of the questions, drawn by the seed."""
+    allow_missing: bool
+    """Count questions of videos that are not there as void."""
+    engine: BenchEngine | None
+    """What plays; None: this process."""
+
+
+class BenchOptions(ProbeOptions, total=False):
     """How a bench is played: the fields of `BenchOrder` and `CastRequest`, and of a job."""
 
     anchor: str | None
     """Hold every answer against this model's alone."""
     swap: Swap
     """Share of rulings judged again with swapped answers, or `all`: 0.1."""
-    seed: int
-    """Seed of the order of answers, and of the limit: 0."""
-    limit: int | None
-    """Ask so many of the questions, drawn by the seed."""
     frames: Sequence[int]
     """Of tasks and dialogues: play every model with each of these numbers of frames."""
     history: History
@@ -61,12 +72,8 @@ class BenchOptions(JobOptions, total=False):
     """Of dialogues: look at the videos as MT-Video-Bench does."""
     views: Sequence[View]
     """Of tasks: what each model is shown of a video, such as `blind`; the `whole`."""
-    allow_missing: bool
-    """Count questions of videos that are not there as void."""
     prompts: PathLike | None
     """Folder of prompt files that replace the built-in ones."""
-    engine: BenchEngine | None
-    """What plays; None: this process."""
 
 
 _OF_CAST = ("anchor", "swap", "seed", "frames", "history", "preset", "views")
@@ -89,8 +96,16 @@ def open_bench(path: str | os.PathLike[str]) -> Bench:
     return Bench(opened(Path(path)))
 
 
+class PlayedProbes(NamedTuple):
+    """What a set gives away, and how models were asked for it."""
+
+    probes: SetProbes
+    ran: Ran | None = None
+    """None where nobody was asked."""
+
+
 class Bench:
-    """A bench as it was frozen. No method but `run` calls a model or writes anything."""
+    """A bench as it was frozen. Only `run` and `probe` call models or write anything."""
 
     def __init__(self, opened: OpenBench[Any]) -> None:
         self._opened = opened
@@ -181,22 +196,29 @@ class Bench:
             Unfinished: it ended early, or more than 5 % is void, or of one model forfeits.
         """
         from videoautoarena.runs.analysis.trials.trial import Leave
+
+        refuse_two_of_one_name((*models, *several(judge)))
+        return self._job(
+            {**how},
+            models=tuple(map(named, models)),
+            judges=judges_of(judge),
+            leave=Leave(allow_offline_judge, allow_self_judging, allow_blind_referee),
+        )
+
+    def _job(
+        self, given: dict[str, Any], **cast: Any
+    ) -> ReadyJob[BenchPlan, Ran, Scores | TaskScores | DialogueScores]:
+        """Return the job of playing it with options and fields of a `CastRequest`."""
         from videoautoarena.runs.bench.kinds.scorings import scoring_of
         from videoautoarena.runs.bench.play.cast import CastRequest
         from videoautoarena.runs.bench.play.runner import BenchOrder
 
-        refuse_two_of_one_name((*models, *several(judge)))
-        given: dict[str, Any] = {**how}
-        wanted = CastRequest(
-            models=tuple(map(named, models)),
-            judges=judges_of(judge),
-            config=None if (file := given.get("config")) is None else Path(file),
-            leave=Leave(allow_offline_judge, allow_self_judging, allow_blind_referee),
-        )
         drawn = {name: given.pop(name) for name in _OF_CAST if name in given}
         # Lists are as good as what the command gives.
         drawn |= {name: tuple(drawn[name]) for name in ("frames", "views") if name in drawn}
-        order = ordered(BenchOrder, given, wanted=wanted._replace(**drawn))
+        file = given.get("config")
+        config = None if file is None else Path(file)
+        order = ordered(BenchOrder, given, wanted=CastRequest(config=config, **cast, **drawn))
         way = scoring_of(self._opened)
 
         async def play(audience: JobAudience) -> PlayedJob[Ran]:
@@ -207,6 +229,48 @@ class Bench:
             lambda _: way.plan(self._opened, order),
             play,
             lambda ran: self.score(judge=ran.judge or None),
+        )
+
+    @paid
+    def probe(
+        self, models: Sequence[ModelLike] = (), **how: Unpack[ProbeOptions]
+    ) -> ReadyJob[BenchPlan, PlayedProbes, Probes]:
+        """Say what a task set gives away without its videos, as `arena bench probe` does.
+
+        By its text alone, which costs nothing; and to models that are asked without frames, with
+        one, with shuffled ones and with those of another video: four calls a question and model.
+
+        Args:
+            models: who is asked, as of `run`; none: nobody.
+            how: how they are asked, by the names of `ProbeOptions`.
+
+        Raises:
+            BadInput: no set of tasks, no such model or folder, or an option that cannot be.
+            Unfinished: it ended early, or too many calls failed.
+        """
+        from videoautoarena.runs.bench.format.results import VIEWS
+        from videoautoarena.runs.bench.score.shortcuts import probe_all
+        from videoautoarena.runs.jobs.paid_job import JobTally
+
+        if strange := sorted(how.keys() - ProbeOptions.__annotations__.keys()):
+            raise WrongArgument(f"there is no setting {strange[0]!a}; see ProbeOptions")
+        opened = self._opened
+        # Before anything is paid for: a set of another kind has no shortcuts.
+        found = probe_all(opened)
+        refuse_two_of_one_name(models)
+        asked = {**how, "swap": 0.0, "views": VIEWS}
+        job = self._job(asked, models=tuple(map(named, models)))
+
+        async def play(audience: JobAudience) -> PlayedJob[PlayedProbes]:
+            if not models:
+                return PlayedJob(JobTally(), PlayedProbes(found))
+            played = await job.play(audience)
+            # Anew: the answers of the models are among the results by now.
+            probes = PlayedProbes(probe_all(opened), played.found)
+            return PlayedJob(played.tally, probes, played.lack)
+
+        return ReadyJob(
+            job.plan, play, lambda played: Probes(played.probes), is_planned=bool(models)
         )
 
     def score(
@@ -324,6 +388,33 @@ class TaskScores(SetBoard):
         """A row for each part of the set and model."""
         boards = self.to_json()["boards"]
         return [{"split": board["split"], **row} for board in boards for row in board["models"]]
+
+
+class Probes(Reported):
+    """What a task set gives away without its videos: by its text, and to those who were asked.
+
+    A row is a probe by text of one task: `split`, `task`, `probe`, the `share` of items whose key
+    it names, its `chance`, `p` and the `reading` of both. `asked` are the accuracies of models.
+    """
+
+    @property
+    def rows(self) -> list[Json]:
+        """A row a task, split and probe by text."""
+        return [
+            {"split": part["split"], "task": part["task"], **result}
+            for part in self.to_json()["parts"]
+            for result in part["results"]
+        ]
+
+    @property
+    def asked(self) -> list[Json]:
+        """The accuracy of each model, task by task, by what it was shown."""
+        return list(self.to_json()["asked"])
+
+    def _report(self) -> Report:
+        from videoautoarena.runs.views.results.checks import probes_report
+
+        return probes_report(self._found)
 
 
 class DialogueScores(SetBoard):

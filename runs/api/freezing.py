@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from typing_extensions import Unpack
 
 from videoautoarena.memory.records.errors import WrongArgument
+from videoautoarena.memory.records.remedies import option
 from videoautoarena.runs.api.jobs import (
     JobOptions,
     PathLike,
@@ -132,8 +133,9 @@ def freeze(
     )
     if before.namer is not None and not (selection.draws and "topic" in selection.by):
         raise WrongArgument(
-            "--name-topics needs topics, which only a draw over them makes: pass --size or "
-            "--length-matched, and topic in --by"
+            f"{option('name_topics')} needs topics, which only a draw over them makes: pass "
+            f"{option('size')} or "
+            f"{option('length_matched', True)}, and topic in {option('by')}"
         )
 
     async def play(audience: JobAudience) -> PlayedJob[FrozenBench]:
@@ -263,7 +265,8 @@ class _Asking:
             raise _NothingWritten(
                 tally,
                 f"{found.lost_share:.0%} of the answers asked for have no verdict, since a call "
-                f"failed; more than --max-void allows ({self.max_void:.0%}): no bench is written",
+                f"failed; more than {option('max_void')} allows ({self.max_void:.0%}): no bench "
+                "is written",
             )
         return FreezeInputs(hard=found)
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from typing_extensions import Unpack
 
 from videoautoarena.memory.records.errors import WrongArgument
+from videoautoarena.memory.records.remedies import option
 from videoautoarena.runs.api.jobs import (
     JobOptions,
     PathLike,
@@ -84,10 +85,12 @@ def cut_tasks(
     lengths = tuple(dict.fromkeys(seconds or (RUNGS if ladder else (60,))))
     if strange := [one for one in lengths if not shortest <= one <= longest]:
         raise WrongArgument(
-            f"--seconds is {strange[0]!r}; give numbers from {shortest} to {longest}"
+            f"{option('seconds')} is {strange[0]!r}; give numbers from {shortest} to {longest}"
         )
     if ladder and len(lengths) < 2:
-        raise WrongArgument("--ladder needs two lengths at least; give them as --seconds")
+        raise WrongArgument(
+            f"{option('ladder', True)} needs two lengths at least; give them as {option('seconds')}"
+        )
     fewest, most = PROBES
     if not fewest <= probes[0] <= probes[1] <= most:
         raise WrongArgument(f"probes are {probes!r}; give two numbers from {fewest} to {most}")

@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from videoautoarena.memory.records.errors import BadInput
+from videoautoarena.memory.records.remedies import option
 from videoautoarena.runs.formats.battle_table import quoted
 from videoautoarena.runs.formats.terminal import safe
 
@@ -65,7 +66,9 @@ def make_folder(to: Path) -> None:
     try:
         to.mkdir(parents=True, exist_ok=True)
     except OSError as wrong:
-        raise BadInput(f"{to} cannot be made: {wrong.strerror}; pass another with --to") from wrong
+        raise BadInput(
+            f"{to} cannot be made: {wrong.strerror}; pass another with {option('to')}"
+        ) from wrong
 
 
 @contextmanager

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 from videoautoarena.memory.records.errors import BadInput, FramesChanged, UnusableVideo
 from videoautoarena.memory.records.records import VideoFrames
+from videoautoarena.memory.records.remedies import option
 from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.jobs.paid_job import Item, JobOrder, Outcome, PaidJob, settle_caps
 from videoautoarena.runs.run.config.agreement import RunTrust, agreed
@@ -62,7 +63,7 @@ class JobRun:
             except (UnusableVideo, FramesChanged) as gone:
                 raise BadInput(
                     f"the frames of video {video} are not available ({gone}); pass the folder "
-                    "of videos with --videos"
+                    f"of videos with {option('videos')}"
                 ) from None
 
 
@@ -90,7 +91,7 @@ def to_go_on(names: Iterable[str], **added: CastEntry) -> Recast:
     """
 
     def recast(config: RunConfig) -> tuple[RunConfig, Sequence[str]]:
-        refuse_text_read(config.sampling, "start another run with a new --out")
+        refuse_text_read(config.sampling, f"start another run with a new {option('out')}")
         return config.model_copy(update={"cast": config.cast | added}), list(names)
 
     return recast

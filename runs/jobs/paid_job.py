@@ -31,6 +31,7 @@ from videoautoarena.agents.prompting.prompts import PromptSet
 from videoautoarena.agents.roles.prompter import Prompter
 from videoautoarena.memory.records.errors import BadInput, BatchRefused, CallFailed, JournalMiss
 from videoautoarena.memory.records.records import Role, UnansweredTries, VideoFrames
+from videoautoarena.memory.records.remedies import option
 from videoautoarena.memory.store.journal import NO_TRIES
 from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.console.progress.events import Listeners, Say, nobody, pass_on
@@ -640,10 +641,16 @@ def refuse_unbatched(models: Iterable[Model], say: Say) -> None:
     asked = list(models)
     for model in asked:
         if not model.is_offline and not model.maker.batches:
-            raise BadInput(f"{model.alias!a}: {model.provider} takes no batches; leave out --batch")
+            raise BadInput(
+                f"{model.alias!a}: {model.provider} takes no batches; leave out "
+                f"{option('batch', True)}"
+            )
     here = [safe(model.alias) for model in asked if model.is_offline]
     if here:
-        say(f"--batch: asked as usual, since they run on this machine: {', '.join(here)}")
+        say(
+            f"{option('batch', True)}: asked as usual, since they run on this machine: "
+            f"{', '.join(here)}"
+        )
 
 
 async def play_each(

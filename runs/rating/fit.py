@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from videoautoarena.memory.records.errors import BadInput
+from videoautoarena.memory.records.remedies import option
 from videoautoarena.runs.rating.finding import figure_json
 from videoautoarena.runs.rating.leaderboard import (
     EVEN_PAIRS,
@@ -267,8 +268,8 @@ def share_of(hits: Sequence[float], videos: Sequence[str]) -> Share:
 def no_finite_rating(names: Sequence[str]) -> str:
     """Return why the plain likelihood has no ratings for one-sided models."""
     return (
-        f"--fit mle: there is no finite rating for {_some(names)} (one-sided); leave out --fit, "
-        "or these models"
+        f"{option('fit', 'mle')}: there is no finite rating for {_some(names)} (one-sided); leave "
+        "it out, or these models"
     )
 
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple, Protocol, get_type_hints
 
 from videoautoarena.memory.records.errors import BadInput, WrongArgument
+from videoautoarena.memory.records.remedies import option
 from videoautoarena.runs.formats.words import in_full
 
 if TYPE_CHECKING:
@@ -169,13 +170,15 @@ def read_anchor(text: str, names: Sequence[str]) -> AnchorRating:
     typed, given, rating = text.rpartition("=")
     if (name := in_full(typed, names)) not in names:
         known = ", ".join(names[:8]) + (", ..." if len(names) > 8 else "")
-        raise BadInput(f"--anchor {text}: no such model; there are {known or 'none'}")
+        raise BadInput(f"{option('anchor')} {text}: no such model; there are {known or 'none'}")
     try:
         value = float(rating)
     except ValueError:
         value = math.nan
     if not given or not math.isfinite(value):
-        raise WrongArgument(f"--anchor {text}: {rating} is no rating; pass a number, like 1000")
+        raise WrongArgument(
+            f"{option('anchor')} {text}: {rating} is no rating; pass a number, like 1000"
+        )
     return AnchorRating(name, value)
 
 
@@ -202,7 +205,7 @@ def weigh_battles(battles: Iterable[Battle], slots: Iterable[Slot]) -> dict[str,
             if battle.propensity is None:
                 raise BadInput(
                     f"battle {battle.id} has no propensity, since its pair was not drawn at "
-                    "random; leave out --reweight"
+                    f"random; leave out {option('reweight', True)}"
                 )
             group[battle.id] = 1.0 / battle.propensity
     # By generation: pairs of a larger roster are rarer, and newcomers would outweigh all earlier

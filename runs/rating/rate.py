@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from videoautoarena.memory.records.errors import BadInput
+from videoautoarena.memory.records.remedies import option
 from videoautoarena.runs.formats.battle_table import (
     CodedColumn,
     ColumnSheet,
@@ -278,7 +279,7 @@ def _read_style(
     if not {"answer_a", "answer_b"} <= set(sheet.columns):
         raise BadInput(
             f"{sheet.file} has neither answer_a and answer_b nor style_NAME_a and style_NAME_b; "
-            "--style needs either"
+            f"{option('style', True)} needs either"
         )
     measured = [_measure_answers(sheet.columns[name]) for name in ("answer_a", "answer_b")]
     return list(FEATURES), compare_styles(*measured)[decided]

@@ -16,6 +16,7 @@ from videoautoarena.agents.models.registry import lacks_of_keys
 from videoautoarena.graph.slot_ids import base_of, generation_of, is_newcomer, joining_of
 from videoautoarena.memory.records.errors import BadInput
 from videoautoarena.memory.records.records import Role, Slot, Video
+from videoautoarena.memory.records.remedies import option
 from videoautoarena.memory.records.slots import NO_SLOTS, Ints, Longs, Mask, Slots
 from videoautoarena.memory.store.journal import Journal
 from videoautoarena.memory.store.store import Store
@@ -61,7 +62,7 @@ def plan_ahead(request: RunRequest, *, say: Say) -> tuple[Plan, Findings]:
     out = request.out
     folder = request.videos
     if folder is None:
-        raise BadInput("a plan needs the folder of the videos; pass --videos")
+        raise BadInput(f"a plan needs the folder of the videos; pass {option('videos')}")
     settings = resolve(allowed_as_begun(out, named_in_full(out, request)))
     past = PastCalls.read()
     concurrency = settings.concurrency
@@ -136,7 +137,7 @@ def _whole(config: RunConfig, slots: Slots) -> Whole:
 def _peopled(config: RunConfig, store: Store, left: Slots, new: Sequence[Video]) -> int:
     """Return for how many videos with open slots all users were brought."""
     open_videos = left.videos_of()
-    seated = {video.id: seats_of(store, video.id) for video in store.videos()}
+    seated = {video: seats_of(store, video) for video in store.video_ids()}
     # New videos get users as they will when they are added: after all that have some.
     seated |= seats(kept_file(store), new, seed=config.seed, before=[*seated.values()])
     return sum(one.is_full for video, one in seated.items() if video in open_videos)

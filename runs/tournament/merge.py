@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 from videoautoarena.memory.records.digests import write_body
 from videoautoarena.memory.records.errors import BadInput, StoreError
+from videoautoarena.memory.records.remedies import option
 from videoautoarena.memory.records.slots import Slots
 from videoautoarena.memory.store.connection import RunLock, lock_of, real_file, size_of, sync_folder
 from videoautoarena.memory.store.merging import MergedPart, OnPage, merge_files
@@ -73,8 +74,8 @@ def merge_runs(
     if len(folders) < 2:
         raise BadInput("one run alone is merged already; pass two or more")
     _refuse_twice(folders)
-    if holds_run(to, "--to"):
-        raise BadInput(f"{safe(str(to))} holds a run already; pass a new --to")
+    if holds_run(to, "to"):
+        raise BadInput(f"{safe(str(to))} holds a run already; pass a new {option('to')}")
     # All are held until the end, so that nothing is settled or labelled between check and copy.
     with ExitStack() as undo:
         for folder in folders:
@@ -117,7 +118,7 @@ def _merged(folders: Sequence[Path], to: Path, on_page: OnPage) -> Merged:
 def _said_of(run: RunReader) -> dict[str, Any]:
     """Return what a merged run says of one of its parts, besides where its slots stand."""
     stop = {"until": str(run.stop.rule)} if run.stop else {}
-    return {"videos": len(run.store.videos()), **stop}
+    return {"videos": run.store.count_videos(), **stop}
 
 
 @contextmanager
@@ -172,7 +173,7 @@ def _refuse_full(to: Path, needed_bytes: int) -> None:
     if free < needed_bytes:
         raise StoreError(
             f"{to} has {free} bytes free, and the runs take {needed_bytes}; make room, or pass "
-            "another --to"
+            f"another {option('to')}"
         )
 
 

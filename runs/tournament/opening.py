@@ -13,6 +13,7 @@ from videoautoarena.agents.models.registry import check_keys
 from videoautoarena.agents.prompting.prompts import PromptSet
 from videoautoarena.memory.records.errors import BadInput
 from videoautoarena.memory.records.records import Sampling
+from videoautoarena.memory.records.remedies import option
 from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.console.progress.events import Listeners, Say
 from videoautoarena.runs.console.progress.listeners import gather_usable
@@ -136,13 +137,15 @@ def _own_folder(out: Path, trust: RunTrust) -> Path:
 def _stored_or_refused(store: Store, out: Path) -> Path:
     folder = stored_folder(store)
     if folder is None:
-        raise BadInput(f"{out} does not say where its videos are; pass --videos")
+        raise BadInput(f"{out} does not say where its videos are; pass {option('videos')}")
     return folder
 
 
 def _refuse_gone(folder: Path, out: Path) -> None:
     if not folder.is_dir():
-        raise BadInput(f"the videos of {out} were in {folder}, which is gone; pass --videos")
+        raise BadInput(
+            f"the videos of {out} were in {folder}, which is gone; pass {option('videos')}"
+        )
 
 
 def _open(
@@ -284,7 +287,7 @@ def _facts(
     folder: Path, found: Findings, store: Store | None, *, asked: str | None, say: Say
 ) -> Facts | None:
     """Return what a file says of the videos; None if a run goes on without new ones."""
-    known = {video.id for video in store.videos()} if store else set()
+    known = set(store.video_ids()) if store else set()
     if store and (stored_facts(store) is None or all(one.id in known for one in found.videos)):
         return None
     facts = read_facts(folder, found, asked)
@@ -310,10 +313,10 @@ def introduce(run: Opened, out: Path, *, say: Say, assumed_cast: bool, exists: b
     open_slots = slots.without(run.store.settled_ids())
     if assumed_cast:
         say("no models were named: the offline cast plays, stand-ins for real models;")
-        say("name real ones with --models provider:model,provider:model (see --help)")
+        say(f"name real ones with {option('models')}, as provider:model")
     verb = "continuing" if exists else "starting"
     say(
-        f"{verb} {safe(str(out))}: {counted(len(run.store.videos()), 'video')}, "
+        f"{verb} {safe(str(out))}: {counted(run.store.count_videos(), 'video')}, "
         f"{counted(config.rounds, 'round')}, {len(config.models)} models, seed {config.seed}; "
         f"{len(open_slots)} of {len(slots)} battles left"
     )
@@ -325,10 +328,10 @@ def introduce(run: Opened, out: Path, *, say: Say, assumed_cast: bool, exists: b
         say(line)
     if config.sampling != Sampling():
         say(about_sampling(config.sampling))
-    for problem in problems(run.store.videos()):
+    for problem in problems(run.store.problem_videos()):
         say(problem)
     if rule := kept_rule(run.store).rule:
-        say(f"may stop early: --until {rule}; it stays in force until changed")
+        say(f"may stop early: {option('until', str(rule))}; it stays in force until changed")
     for line in (*declared_lines(config), *limit_lines(kept_limits(run.store))):
         say(line)
     plan = plan_of(config, work_left(config, run.store), PastCalls.read())

@@ -16,6 +16,7 @@ from rich.text import Text
 
 from videoautoarena.agents.limits.caps import SpendCaps
 from videoautoarena.agents.limits.prices import TABLE
+from videoautoarena.memory.records.remedies import option
 from videoautoarena.runs.formats.terminal import rendered, safe
 from videoautoarena.runs.formats.words import dollars, roughly, short
 from videoautoarena.runs.rating.method import RANKABLE_VIDEOS
@@ -145,11 +146,11 @@ def _at_cap(costs: LineCosts, spent_usd: float) -> str:
     """Return what happens at the cap, or how one is set."""
     caps = costs.caps
     if not caps:
-        return "--max-usd sets one; calls stop below it"
+        return f"{option('max_usd')} sets one; calls stop below it"
     if caps.usd is None:
-        return "calls stop below it, and go on under a higher --max-tokens"
+        return f"calls stop below it, and go on under a higher {option('max_tokens')}"
     left = max(caps.usd - spent_usd, 0.0)
-    words = "calls stop below it, and go on under a higher --max-usd"
+    words = f"calls stop below it, and go on under a higher {option('max_usd')}"
     if spent_usd:
         words = f"{dollars(left)} of it left; {words}"
     expected = costs.expected_usd
@@ -296,9 +297,10 @@ def money_notice(plan: Plan) -> Iterator[str]:
     """Yield what a run without `--plan` says of its costs before it begins."""
     if plan.unpriced:
         names = ", ".join(map(safe, plan.unpriced))
-        yield f"cost unknown: no price is known for {names} (see --plan)"
+        yield f"cost unknown: no price is known for {names} (simulate --plan says more)"
     elif plan.lines:
-        yield f"{plan_cost_words(LineTotal(plan.lines))}; see --plan; --max-usd limits it"
+        costs = plan_cost_words(LineTotal(plan.lines))
+        yield f"{costs}; simulate --plan says more, and {option('max_usd')} limits it"
 
 
 def cap_notice(plan: Plan, caps: SpendCaps, spent: SpendCaps) -> Iterator[str]:

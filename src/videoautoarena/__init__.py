@@ -8,8 +8,8 @@
     board.to_frame()            # a pandas DataFrame, where pandas is installed
 
 `simulate`, `asimulate` and `add` play, `freeze` writes a set. `audit`, `rejudge`, `tag`,
-`check_tags`, `realism`, `scenes`, `write_tasks`, `make_dialogues` and `Bench.run` ask models:
-`va.tag.plan(..)` says what `va.tag(..)` costs, `await va.tag.aio(..)` is for a loop of your own.
+`check_tags`, `realism`, `scenes`, `write_tasks`, `make_dialogues`, `Bench.run` and `Bench.probe`
+ask models: `va.tag.plan(..)` says what `va.tag(..)` costs, `va.tag.aio(..)` is to be awaited.
 `open_run` reads a run, `open_bench` a frozen bench, and `rate` rates anybody's battles: none of
 these calls a model or writes a file, but for embeddings that you name. What a person can act on is
 an ArenaError of one line; what was given wrongly is a BadInput, and what ended early Unfinished.
@@ -33,6 +33,8 @@ if TYPE_CHECKING:
         Bench,
         BenchOptions,
         DialogueScores,
+        ProbeOptions,
+        Probes,
         Scores,
         TaskScores,
         open_bench,
@@ -82,6 +84,8 @@ __all__ = [
     "Labels",
     "Leaderboard",
     "Pairs",
+    "ProbeOptions",
+    "Probes",
     "Profile",
     "Profiles",
     "RatingOptions",
@@ -121,7 +125,8 @@ _MODULES = {
     "memory.records.errors": ("ArenaError", "BadInput", "ForeignRun", "Unfinished"),
     "runs.api.analyses": ("audit", "check_tags", "realism", "rejudge", "tag"),
     "runs.api.bench": (
-        *("Bench", "BenchOptions", "DialogueScores", "Scores", "TaskScores", "open_bench"),
+        *("Bench", "BenchOptions", "DialogueScores", "ProbeOptions", "Probes", "Scores"),
+        *("TaskScores", "open_bench"),
     ),
     "runs.api.freezing": ("FreezeOptions", "freeze"),
     "runs.api.jobs": ("JobOptions",),

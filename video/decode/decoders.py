@@ -17,6 +17,7 @@ import numpy as np
 from PIL import Image
 
 from videoautoarena.memory.records.errors import BadInput, MissingExtra, UnusableVideo
+from videoautoarena.memory.records.remedies import option
 from videoautoarena.video.decode.av import AvDecoder
 from videoautoarena.video.decode.container import opened, regular
 from videoautoarena.video.decode.index import Index
@@ -40,7 +41,7 @@ class DecordDecoder(AvDecoder):
         except (ImportError, OSError):
             raise MissingExtra(
                 "the decoder decord is not installed (it has wheels for x86 alone and none for "
-                "macOS; --decoder av does without)",
+                f"macOS; {option('decoder', 'av')} does without)",
                 "decord",
             ) from None
         self._decord.logging.set_level(self._decord.logging.QUIET)
@@ -62,7 +63,9 @@ class DecordDecoder(AvDecoder):
             except (self._decord.DECORDError, RuntimeError, IndexError) as error:
                 # decord cannot go on after an error; the pictures before it are kept.
                 if not catch.near:
-                    raise UnusableVideo("cannot be decoded by decord; try --decoder av") from error
+                    raise UnusableVideo(
+                        "cannot be decoded by decord; the decoder av may read it"
+                    ) from error
         return catch
 
     def _read(

@@ -134,7 +134,7 @@ def at_keys(index: Index, most: int) -> list[int]:
         return chosen
     raise UnusableVideo(
         f"has too few key frames to go by ({len(index.keys)} in {index.duration_s:.0f} s); "
-        "use --policy uniform"
+        f"the policy uniform goes without"
     )
 
 

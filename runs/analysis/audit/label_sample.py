@@ -14,6 +14,7 @@ from typing import Literal, NamedTuple
 from videoautoarena.memory.records.digests import derive
 from videoautoarena.memory.records.errors import BadInput
 from videoautoarena.memory.records.records import DECIDED, Battle
+from videoautoarena.memory.records.remedies import option
 from videoautoarena.memory.records.standards import STANDARDS
 from videoautoarena.memory.store.evidence import LabelSample
 from videoautoarena.memory.store.store import Store
@@ -100,7 +101,7 @@ def write_rest(folder: Path, to: Path) -> DrawnSample:
         rest = [id_ for id_ in drawn if id_ in decided and id_ not in labelled]
         if not rest:
             raise BadInput(
-                "every battle that was drawn has a label; draw more with --n"
+                f"every battle that was drawn has a label; draw more with {option('n')}"
                 if drawn
                 else "nothing was drawn from this run yet; leave out --rest"
             )
@@ -182,8 +183,9 @@ def _draw(
     # A part without a draw has no chance at all, so that no label could ever speak for it.
     if number < len(rest):
         raise BadInput(
-            f"--n {number} is too few for --by {by}: {len(rest)} of them have battles "
-            f"left, and each needs at least one; pass --n {len(rest)} or more"
+            f"{option('n')} {number} is too few for {option('by')} {by}: {len(rest)} of them "
+            "have battles "
+            f"left, and each needs at least one; pass {option('n')} {len(rest)} or more"
         )
     shares = _share_out(number, rest)
     return [
@@ -230,11 +232,11 @@ def _form(to: Path, folder: Path) -> str:
         raise BadInput(f"{to} must end in .csv, .tsv or .jsonl")
     # Also the log and index of SQLite, whose names begin like the run's file.
     if to.resolve().parent == folder.resolve() and to.name.startswith(RUN_FILE):
-        raise BadInput(f"{to} is the run itself; pass another --to")
+        raise BadInput(f"{to} is the run itself; pass another {option('to')}")
     if to.exists():
-        raise BadInput(f"{to} already exists and may hold labels; pass another --to")
+        raise BadInput(f"{to} already exists and may hold labels; pass another {option('to')}")
     if not to.resolve().parent.is_dir():
-        raise BadInput(f"{to.parent} is not a folder; create it, or pass another --to")
+        raise BadInput(f"{to.parent} is not a folder; create it, or pass another {option('to')}")
     return to.suffix.lower()
 
 

@@ -17,6 +17,7 @@ from videoautoarena.memory.records.records import (
     Decision,
     QuestionCategory,
 )
+from videoautoarena.memory.records.remedies import option, step
 from videoautoarena.runs.analysis.categories.tagging import draw
 from videoautoarena.runs.analysis.categories.tags import (
     SHOWN,
@@ -127,14 +128,14 @@ def checked_classifier(run: RunReader, against: str) -> str:
     if known[0] == against and len(others) > 1:
         raise BadInput(
             f"{against} tagged this run first, and {', '.join(others)} did after it; pass one of "
-            f"these with --against, to compare {against} with it"
+            f"these with {option('against')}, to compare {against} with it"
         )
     return others[0]
 
 
 def _untagged(run: RunReader) -> BadInput:
     return BadInput(
-        f"no question of {run.folder} is tagged; first: arena categories tag {run.folder}"
+        f"no question of {run.folder} is tagged; first: {step('categories tag', str(run.folder))}"
     )
 
 
@@ -147,7 +148,7 @@ def check_comparable(run: RunReader, against: str, *, sample: int, seed: int) ->
     drawn = {asked.id for asked in draw(questions_of(run.battles), sample, seed)}
     if tags_of(run, classifier).keys().isdisjoint(drawn | tags_of(run, against).keys()):
         raise BadInput(
-            f"no question of the sample is tagged by {classifier}; pass a larger --sample"
+            f"no question of the sample is tagged by {classifier}; pass a larger {option('sample')}"
         )
     return classifier
 

@@ -16,6 +16,7 @@ from videoautoarena.memory.records.records import (
     Battle,
     QuestionCategory,
 )
+from videoautoarena.memory.records.remedies import step
 from videoautoarena.memory.store.evidence import QuestionTag
 from videoautoarena.runs.analysis.categories.tags import (
     NONE,
@@ -120,7 +121,8 @@ def report_of(run: RunReader, classifier: str | None = None) -> CategoryReport:
     if not tags:
         there = ", ".join(dict.fromkeys(tag.classifier for tag in run.store.evidence.tags()))
         of = "" if classifier is None else f" by {classifier}"
-        known = f"it is by {there}" if of and there else f"first: arena categories tag {run.folder}"
+        first = f"first: {step('categories tag', str(run.folder))}"
+        known = f"it is by {there}" if of and there else first
         raise BadInput(f"no question of {run.folder} is tagged{of}; {known}")
     # Read once: what follows goes through them for every category.
     battles = list(run.battles)

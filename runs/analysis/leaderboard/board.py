@@ -13,6 +13,7 @@ import numpy as np
 from videoautoarena.memory.records.errors import BadInput, WrongArgument
 from videoautoarena.memory.records.outlines import Outlines
 from videoautoarena.memory.records.records import DECIDED, Battle
+from videoautoarena.memory.records.remedies import option
 from videoautoarena.runs.analysis.audit.report import brief
 from videoautoarena.runs.formats.battle_table import quoted
 from videoautoarena.runs.formats.terminal import say
@@ -124,7 +125,8 @@ def people_of(run: RunReader, *, assume_random: bool = False) -> People:
     random = [of for of in spoken if of.battle.id in drawn]
     if not random:
         raise BadInput(
-            f"no labelled battle was drawn at random; {_SAMPLE_FIRST}, or pass --assume-random "
+            f"no labelled battle was drawn at random; {_SAMPLE_FIRST}, or pass "
+            f"{option('assume_random', True)} "
             "if the labels are a random sample"
         )
     chance = {id_: value for id_, value in chances(samples).items() if id_ in here}
@@ -264,8 +266,9 @@ def _refuse_further(method: RatingMethod) -> None:
     # Whatever else a method learns is refused until labels can be rated by it.
     if replace(method, anchor=None, simultaneous=False, pairs=False, seed=0) != USUAL:
         raise WrongArgument(
-            "--labels combines with --anchor, --simultaneous, --pairs and --format "
-            "only; leave out the other options"
+            f"{option('labels', True)} combines with {option('anchor')}, "
+            f"{option('simultaneous', True)} and {option('pairs', True)} only; leave out the other "
+            "options"
         )
 
 

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from videoautoarena.memory.records.errors import WrongArgument
+from videoautoarena.memory.records.remedies import option
 from videoautoarena.runs.formats.record_json import record_json
 from videoautoarena.runs.rating.finding import figure_json
 from videoautoarena.scoring.design.power import PlayPlan, battles_needed, look, make_ladder, play
@@ -151,7 +152,7 @@ def check_question(question: PowerQuestion) -> None:
         WrongArgument: a figure that is out of range.
     """
     if question.pairing not in PAIRINGS:
-        raise WrongArgument(f"--pairing is one of {', '.join(PAIRINGS)}")
+        raise WrongArgument(f"{option('pairing')} is one of {', '.join(PAIRINGS)}")
     for name, (least, most) in _LIMITS.items():
         value = getattr(question, name)
         if value is not None and not least <= value <= most:

@@ -19,6 +19,7 @@ from videoautoarena.memory.records.records import (
     TIES,
     Battle,
 )
+from videoautoarena.memory.records.remedies import option, step
 from videoautoarena.memory.records.standards import STANDARDS
 from videoautoarena.runs.analysis.categories.tags import NONE, SHOWN, UNTAGGED
 from videoautoarena.runs.formats.battle_table import quoted
@@ -368,7 +369,7 @@ def slices_of_parts(
     if by == "standard" and battles and not parts:
         raise BadInput(
             "the judges of this run gave no verdict by standard, as those of new "
-            "runs do; leave out --by standard"
+            f"runs do; leave out {option('by', 'standard')}"
         )
     order = _by_size(parts) if by == TOPIC else _order(by, parts)
     order = [name for name in order if name in parts]
@@ -492,7 +493,8 @@ def _by_question_category(run: RunReader) -> Known:
     found = categories_of(run)
     if not found:
         raise BadInput(
-            f"no question of {run.folder} is tagged; first: arena categories tag {run.folder}"
+            f"no question of {run.folder} is tagged; "
+            f"first: {step('categories tag', str(run.folder))}"
         )
 
     def slices(battle: Battle) -> Iterable[str]:

@@ -11,7 +11,6 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from shlex import quote
 
 from videoautoarena.agents.limits.estimates import output_limit
 from videoautoarena.agents.models.registry import Model
@@ -19,6 +18,7 @@ from videoautoarena.agents.roles.classify import classify
 from videoautoarena.agents.roles.prompter import Prompter
 from videoautoarena.memory.records.digests import canonical_json, digest
 from videoautoarena.memory.records.errors import BadInput
+from videoautoarena.memory.records.remedies import step
 from videoautoarena.memory.store.evidence import TAG_SCOPE
 from videoautoarena.runs.analysis.categories.tagging import (
     TagOrder,
@@ -167,8 +167,7 @@ def _check_tagged(run: RunReader, model: Model) -> None:
     """Raise BadInput where the same classifier did not tag the run: nothing is paid in vain."""
     by = {tag.model for tag in tags_of(run, model.alias).values()}
     if by != {model.resolved}:
-        given = f" --classifier {quote(model.alias)}"
-        tag = f"arena categories tag {quote(str(run.folder))}{given}"
+        tag = step("categories tag", str(run.folder), classifier=model.alias)
         raise BadInput(
             f"{run.folder} is not tagged by {model.alias} ({model.resolved}), so that both sides "
             f"would be told by different means; first: {tag}"

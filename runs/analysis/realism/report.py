@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, Literal, NamedTuple, get_args
 
 from videoautoarena.memory.records.errors import BadInput, WrongArgument
+from videoautoarena.memory.records.remedies import option
 from videoautoarena.runs.analysis.realism.comparison import SURE, TraitComparison, compare_questions
 from videoautoarena.runs.analysis.realism.difficulty import (
     DifficultyComparison,
@@ -250,7 +251,9 @@ def _takes_own(given: Sequence[RealQuestion], told: Told, *, tagged: bool) -> bo
     """
     has = any(one.categories is not None for one in given)
     if told == "file" and not has:
-        raise BadInput("no line of the file has a category; leave out --categories file")
+        raise BadInput(
+            f"no line of the file has a category; leave out {option('categories', 'file')}"
+        )
     return told == "file" or (told == "auto" and tagged and has)
 
 

@@ -12,6 +12,7 @@ from typing import ClassVar
 
 from videoautoarena.agents.roles.judge import JudgingPlace, judge_once
 from videoautoarena.agents.roles.prompter import Prompter
+from videoautoarena.memory.records.remedies import option
 from videoautoarena.memory.store.evidence import Trial, TrialKind
 from videoautoarena.runs.analysis.trials.cases import (
     attack_cases,
@@ -170,7 +171,7 @@ def on_trial(config: RunConfig, order: TrialOrder) -> tuple[RunConfig, Sequence[
     # Older runs may hold text that was read in pictures for offline models; nothing reads it any
     # more.
     if any(config.cast[alias].is_offline for alias in config.judges):
-        refuse_text_read(config.sampling, "name a real --judge")
+        refuse_text_read(config.sampling, f"name a real {option('judge')}")
     return config, config.judges
 
 

@@ -17,6 +17,7 @@ from videoautoarena.agents.roles.judge import JudgeCase
 from videoautoarena.memory.records.digests import canonical_json, digest
 from videoautoarena.memory.records.errors import BadInput
 from videoautoarena.memory.records.records import Judging, Seats, VideoFrames
+from videoautoarena.memory.records.remedies import option
 from videoautoarena.memory.store.evidence import (
     TRIAL_SCOPE,
     Trial,
@@ -67,7 +68,7 @@ def with_judges(
     known = [*file.models, *config.cast]
     names = tuple(in_full(name, known) for name in names)
     if len(set(names)) != len(names):
-        raise BadInput("--judge names one judge twice; name each judge once")
+        raise BadInput(f"{option('judge')} names one judge twice; name each judge once")
     cast = dict(config.cast)
     for name in names:
         cast[name] = entry_in(name, config, file)

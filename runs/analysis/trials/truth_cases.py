@@ -18,6 +18,7 @@ from videoautoarena.agents.roles.judge import JudgeCase
 from videoautoarena.memory.records.digests import derive
 from videoautoarena.memory.records.errors import UnusableVideo
 from videoautoarena.memory.records.records import Sampling, Video, VideoFrames
+from videoautoarena.memory.records.remedies import option
 from videoautoarena.runs.analysis.trials.trial import Material, TrialCase
 from videoautoarena.runs.analysis.trials.truth_clips import (
     ENGLISH,
@@ -155,7 +156,7 @@ async def truth_cases(material: Material) -> list[TrialCase]:
     gone = sum(not path.is_file() for path in makings.files.values())
     if gone and makings.troubles:
         material.notes.append(
-            f"{counted(gone, 'video')} of the run missing; pass the folder with --videos"
+            f"{counted(gone, 'video')} of the run missing; pass the folder with {option('videos')}"
         )
     if without := [code for code in material.config.languages if code not in WORDS]:
         material.notes.append(

@@ -14,6 +14,7 @@ from videoautoarena.agents.prompting.prompts import PromptSet
 from videoautoarena.agents.roles.mark import CHECKER
 from videoautoarena.agents.roles.prompter import Prompter
 from videoautoarena.memory.records.errors import BadInput, CallFailed, JournalMiss
+from videoautoarena.memory.records.remedies import option
 from videoautoarena.runs.bench.dialogues.game import DialogueGame, asked_rounds
 from videoautoarena.runs.bench.format.reader import OpenBench
 from videoautoarena.runs.bench.format.results import (
@@ -23,7 +24,14 @@ from videoautoarena.runs.bench.format.results import (
     read_dialogues,
 )
 from videoautoarena.runs.bench.format.schema import DialogueItem
-from videoautoarena.runs.bench.play.cast import PRESETS, BenchCast, CastRequest, Player, task_cast
+from videoautoarena.runs.bench.play.cast import (
+    PRESETS,
+    BenchCast,
+    CastRequest,
+    Player,
+    swept,
+    task_cast,
+)
 from videoautoarena.runs.bench.play.forecast import PlannedCall
 from videoautoarena.runs.bench.play.game import Outcome, Said
 from videoautoarena.runs.bench.play.rules import PlayerRules
@@ -43,7 +51,7 @@ class DialogueRules(PlayerRules):
     def cast(self, bench: OpenBench[Any], wanted: CastRequest) -> BenchCast:
         """Return who answers and who marks; or BadInput."""
         if wanted.preset is not None and wanted.frames:
-            raise BadInput("--preset says how many frames are sent; leave --sweep out")
+            raise BadInput(f"{option('preset')} says how many frames are sent; leave {swept()} out")
         cast = task_cast(bench, wanted, roles=(CHECKER,))
         players = tuple(_player(cast, player, wanted) for player in cast.players)
         return cast._replace(players=players)

@@ -12,6 +12,7 @@ from typing import Literal, NamedTuple, get_args
 import numpy as np
 
 from videoautoarena.memory.records.errors import BadInput
+from videoautoarena.memory.records.remedies import option, step
 from videoautoarena.runs.bench.format.reader import OpenBench
 from videoautoarena.runs.bench.format.results import (
     Against,
@@ -189,12 +190,14 @@ def judge_of(bench: OpenBench, results: Sequence[Result], judge: str | None) -> 
     """Return the judge that was named, else the only one of these results; or BadInput."""
     judges = list(dict.fromkeys(result.judge for result in results))
     if not judges:
-        raise BadInput(f"{bench.folder} has no results; make some with arena bench run")
+        raise BadInput(f"{bench.folder} has no results; make some with {step('bench run')}")
     if judge is None and len(judges) == 1:
         return judges[0]
     there = ", ".join(map(quoted, judges))
     if judge is None:
-        raise BadInput(f"several judges ruled on {bench.folder}: {there}; pick one with --judge")
+        raise BadInput(
+            f"several judges ruled on {bench.folder}: {there}; pick one with {option('judge')}"
+        )
     if (named := in_full(judge, judges)) not in judges:
         raise BadInput(f"{quoted(judge)} has no rulings on {bench.folder}; there is {there}")
     return named

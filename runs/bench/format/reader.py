@@ -16,6 +16,7 @@ from pydantic import ValidationError
 from typing_extensions import TypeVar
 
 from videoautoarena.memory.records.errors import BadInput
+from videoautoarena.memory.records.remedies import step
 from videoautoarena.runs.bench.format.schema import (
     BENCH_SCHEMA,
     DERIVED,
@@ -103,7 +104,7 @@ def open_bench(folder: Path) -> OpenBench[Any]:
 def read_bench(folder: Path) -> BenchReading:
     """Return all that a bench holds but its videos, with every problem; or BadInput."""
     if not folder.is_dir():
-        raise BadInput(f"{folder} is no folder; pass one that arena freeze made")
+        raise BadInput(f"{folder} is no folder; pass one that {step('freeze')} made")
     read = BenchReading()
     try:
         path = folder / MANIFEST

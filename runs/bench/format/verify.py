@@ -14,6 +14,7 @@ from typing import Any, ClassVar
 
 from videoautoarena.memory.records.errors import BadInput, UnusableVideo
 from videoautoarena.memory.records.records import SCHEMA
+from videoautoarena.memory.records.remedies import option
 from videoautoarena.runs.bench.format.reader import (
     OpenBench,
     difference,
@@ -106,7 +107,9 @@ def verify(folder: Path, videos: Path | None) -> VerifiedBench:
     checked.videos_unknown = sum(video.sha256 is None for video in manifest.videos.values())
     if manifest.with_videos:
         if videos is not None:
-            raise BadInput(f"{folder} holds its videos, which are checked; leave --videos out")
+            raise BadInput(
+                f"{folder} holds its videos, which are checked; leave {option('videos')} out"
+            )
         checked.problems += _copy_problems(folder / VIDEOS, manifest)
     if videos is not None:
         checked.problems += _video_problems(videos, manifest)

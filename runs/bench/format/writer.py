@@ -15,6 +15,7 @@ from pydantic import ValidationError
 
 from videoautoarena.memory.records.digests import digest
 from videoautoarena.memory.records.errors import BadInput
+from videoautoarena.memory.records.remedies import option
 from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.bench.format.reader import sha256_of
 from videoautoarena.runs.bench.format.schema import (
@@ -116,7 +117,8 @@ def refuse_within(bench: Path, place: Path) -> None:
     real = Path(os.path.realpath(place))
     if real.is_relative_to(root) and not real.is_relative_to(root / RESULTS):
         raise BadInput(
-            f"{place} lies in the set, which holds nothing but what was sealed; pass a --to "
+            f"{place} lies in the set, which holds nothing but what was sealed; pass a "
+            f"{option('to')} "
             f"outside of it, or in {bench / RESULTS}"
         )
 
@@ -169,7 +171,7 @@ def _copy(what: Copy, to: BinaryIO) -> None:
     if seen.hexdigest() != what.sha256:
         raise BadInput(
             f"{safe(str(what.source))} is not the file that the run saw; pass the folder that has "
-            "it with --videos"
+            f"it with {option('videos')}"
         )
 
 
@@ -223,7 +225,10 @@ def copies_of(
     """
     folder = videos_folder(store, given)
     if folder is None or not folder.is_dir():
-        raise BadInput("it is not known here where the run's videos are; pass --videos DIR")
+        raise BadInput(
+            "it is not known here where the run's videos are; pass their folder with "
+            f"{option('videos')}"
+        )
     files = {}
     for id_, new in copied(entries).items():
         old = entries[id_]
@@ -234,7 +239,7 @@ def copies_of(
             if not (folder / was.path).is_file():
                 raise BadInput(
                     f"{safe(was.path)} is not in {safe(str(folder))}; pass the folder that has it "
-                    "with --videos"
+                    f"with {option('videos')}"
                 )
             files[f"{VIDEOS}/{now.path}"] = Copy(folder / was.path, was.sha256)
     return files

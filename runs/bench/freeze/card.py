@@ -17,6 +17,7 @@ from pydantic import ValidationError
 from videoautoarena.agents.prompting.languages import LANGUAGES
 from videoautoarena.memory.records.errors import need_package
 from videoautoarena.memory.records.records import Sampling
+from videoautoarena.memory.records.remedies import option
 from videoautoarena.runs.bench.format.schema import (
     COLUMN,
     PARQUET,
@@ -374,7 +375,7 @@ LICENCES = (
 
 def need_pyarrow() -> None:
     """Raise BadInput if Parquet cannot be written."""
-    need_package("pyarrow", "--parquet needs pyarrow", "parquet")
+    need_package("pyarrow", f"{option('parquet', True)} needs pyarrow", "parquet")
 
 
 def parquet_bytes(items: Sequence[Item]) -> bytes:

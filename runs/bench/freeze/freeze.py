@@ -14,6 +14,7 @@ import numpy as np
 
 from videoautoarena.memory.records.errors import BadInput, WrongArgument
 from videoautoarena.memory.records.records import SCHEMA
+from videoautoarena.memory.records.remedies import option, step
 from videoautoarena.runs.analysis.audit.canaries import blind_of
 from videoautoarena.runs.analysis.audit.evidence import AuditInput
 from videoautoarena.runs.analysis.audit.report import find_all, read_input
@@ -183,7 +184,7 @@ class FrozenBench:
         if self.without_answer:
             lines.append(f"without an answer in it: {', '.join(map(safe, self.without_answer))}")
         if not self.is_leak_known:
-            lines.append(f"--leak-filter found nothing: {NOBODY_BLIND}")
+            lines.append(f"{option('leak_filter', True)} found nothing: {NOBODY_BLIND}")
         if self.unsettled:
             lines.append(f"the run is not finished: {counted(self.unsettled, 'slot')} to go")
         return lines
@@ -253,7 +254,7 @@ def bench_of(
     if not pool.items and isinstance(pool, HardPool):
         raise BadInput(
             f"none of {counted(pool.left_out.total(), 'question')} with both answers called bad is "
-            f"hard ({counts_in_words(pool.left_out)}); freeze without --hard"
+            f"hard ({counts_in_words(pool.left_out)}); freeze without {option('hard', True)}"
         )
     if not pool.items:
         raise BadInput(
@@ -373,7 +374,9 @@ def _pool(
     _check_columns(run, selection)
     _licence_counts(run, selection)
     if selection.hard and told.hard is None:
-        raise WrongArgument("hard questions have to be asked for first: arena freeze --hard does")
+        raise WrongArgument(
+            f"hard questions have to be asked for first: {step('freeze', hard=True)} does"
+        )
     found = hard_pool_of(told.hard, given, seed) if told.hard else pool_of(run.battles, given)
     found = with_facts(found, run.facts())
     return replace(found, items=categorised(run, found.items, selection))
@@ -398,7 +401,7 @@ def _licence_counts(run: RunReader, selection: BenchSelection) -> dict[str, int]
     whys = Counter(selection.why_no_licence(licence) or TAKEN for licence in stated)
     if not whys[TAKEN]:
         raise BadInput(
-            f"--only-licence {safe(', '.join(selection.licences))}: no question of "
+            f"{option('only_licence')} {safe(', '.join(selection.licences))}: no question of "
             f"{run.folder} is about such a video; there are {_licences_in_words(stated)}"
         )
     return {why: whys[why] for why in (TAKEN, UNSTATED, UNLICENSED)}

@@ -14,6 +14,7 @@ from videoautoarena.memory.records.digests import derive, unit_interval
 from videoautoarena.memory.records.errors import BadInput, StoreError
 from videoautoarena.memory.records.outlines import Outline
 from videoautoarena.memory.records.records import DECIDED, TIES, Battle, VideoFacts
+from videoautoarena.memory.records.remedies import option, step
 from videoautoarena.memory.store.evidence import Label
 from videoautoarena.runs.analysis.audit.canaries import is_leak_test
 from videoautoarena.runs.analysis.audit.evidence import AuditInput
@@ -168,8 +169,8 @@ def categorised(run: RunReader, items: Sequence[Item], selection: BenchSelection
     found = categories_of(run)
     if selection.draws and "question-category" in selection.by and not found:
         raise BadInput(
-            f"--by question-category: no question of {run.folder} is tagged; first: arena "
-            f"categories tag {run.folder}"
+            f"{option('by', 'question-category')}: no question of {run.folder} is tagged; first: "
+            f"{step('categories tag', str(run.folder))}"
         )
     return [
         item

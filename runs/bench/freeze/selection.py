@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from videoautoarena.agents.prompting.languages import LANGUAGES, UNKNOWN, asked_language
 from videoautoarena.memory.records.digests import derive
 from videoautoarena.memory.records.errors import WrongArgument
+from videoautoarena.memory.records.remedies import option
 from videoautoarena.runs.analysis.categories.topics import topics_of
 from videoautoarena.runs.bench.format.schema import (
     COLUMN,
@@ -176,24 +177,33 @@ class BenchSelection:
     def check(self) -> None:
         """Raise WrongArgument where a wish could not have an effect."""
         if self.only_licence and not all(self.licences):
-            raise WrongArgument("--only-licence needs the name of a licence, such as CC-BY-4.0")
+            raise WrongArgument(
+                f"{option('only_licence')} needs the name of a licence, such as CC-BY-4.0"
+            )
         if self.language is not None and self.language not in LANGUAGES:
             raise WrongArgument(
-                f"--language {self.language!r} is none of the codes {', '.join(LANGUAGES)}"
+                f"{option('language', self.language)} is none of the codes {', '.join(LANGUAGES)}"
             )
         if self.most is not None and not self.hard:
-            raise WrongArgument("--most takes the hardest questions, so it needs --hard")
+            raise WrongArgument(
+                f"{option('most')} takes the hardest questions, so it needs {option('hard', True)}"
+            )
         if self.hard and self.separating:
-            raise WrongArgument("--hard prefers the hardest questions; leave out --separating")
+            raise WrongArgument(
+                f"{option('hard', True)} prefers the hardest questions; leave out "
+                f"{option('separating', True)}"
+            )
         if self.separating and not (self.draws or self.per_video is not None or self.distinct):
             raise WrongArgument(
-                "--separating prefers some questions to others, so it needs --size, --per-video, "
-                "--distinct or --length-matched"
+                f"{option('separating', True)} prefers some questions to others, so it needs "
+                f"{option('size')}, {option('per_video')}, "
+                f"{option('distinct', True)} or {option('length_matched', True)}"
             )
         if self.embeddings is not None and not (self.draws and "topic" in self.by):
             raise WrongArgument(
-                "--embeddings makes topics, which only a draw over them needs: pass --size or "
-                "--length-matched, and topic in --by"
+                f"{option('embeddings')} makes topics, which only a draw over them needs: pass "
+                f"{option('size')} or "
+                f"{option('length_matched', True)}, and topic in {option('by')}"
             )
 
     @property
@@ -227,7 +237,7 @@ class BenchSelection:
             if name not in KNOWN and name.removeprefix(COLUMN) not in columns:
                 own = (f"{COLUMN}{one}" if one in KNOWN else one for one in columns)
                 there = safe(", ".join((*KNOWN, *own)))
-                raise WrongArgument(f"--by {quoted(name)} is none of {there}")
+                raise WrongArgument(f"{option('by')} {quoted(name)} is none of {there}")
 
     def as_json(self) -> dict[str, Any]:
         """Return it as the manifest keeps it."""

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from videoautoarena.memory.records.errors import BadInput
+from videoautoarena.memory.records.remedies import option, step
 from videoautoarena.runs.formats.battle_table import quoted
 
 if TYPE_CHECKING:
@@ -36,8 +37,8 @@ class PrintedReport(Protocol):
 class SetScoring(ABC):
     """How sets of one kind are played and scored."""
 
-    unchecked = "holds tasks; arena bench probe says what they give away"
-    """What to do instead, for a kind that `check` is not for."""
+    unchecked = "holds tasks", "bench probe", "says what they give away"
+    """What a set of a kind is that `check` is not for, the command to use instead, and for what."""
 
     async def plan(self, bench: OpenBench[Any], asked: BenchOrder) -> BenchPlan:
         """Return what it would take to play one; nobody is called, and nothing is written."""
@@ -81,7 +82,8 @@ class SetScoring(ABC):
         judge: str | None,  # noqa: ARG002
     ) -> PrintedReport:
         """Return whether one measures what it should; BadInput of a kind that has its own way."""
-        raise BadInput(f"{bench.folder} {self.unchecked}")
+        holds, command, instead = self.unchecked
+        raise BadInput(f"{bench.folder} {holds}; {step(command)} {instead}")
 
 
 class PreferenceSets(SetScoring):
@@ -98,7 +100,10 @@ class PreferenceSets(SetScoring):
         from videoautoarena.runs.bench.score.anchor_score import score_bench
 
         if wanted.as_published:
-            raise BadInput("preferences are scored as published anyway; leave --as-published out")
+            raise BadInput(
+                "preferences are scored as published anyway; leave "
+                f"{option('as_published', True)} out"
+            )
         return score_bench(bench, wanted)
 
     def played(self, bench: OpenBench[Any], ran: Ran) -> PrintedReport:
@@ -151,9 +156,13 @@ class KeyedSets(SetScoring):
     def score(self, bench: OpenBench[Any], wanted: WantedScores) -> PrintedReport:
         """Return the scores of all results on one, part by part."""
         if wanted.anchor is not None or wanted.way.style:
-            raise BadInput(f"{self.key}; --anchor and --style are for preferences")
+            raise BadInput(
+                f"{self.key}; {option('anchor')} and {option('style', True)} are for preferences"
+            )
         if wanted.by is not None or wanted.of != "judged":
-            raise BadInput(f"{self.parts}, all of them; leave --by and --of out")
+            raise BadInput(
+                f"{self.parts}, all of them; leave {option('by')} and {option('of')} out"
+            )
         return self.scores(
             bench, judge=wanted.judge, as_published=wanted.as_published, margin=wanted.margin
         )
@@ -167,7 +176,7 @@ class KeyedSets(SetScoring):
     ) -> PrintedReport:
         """Return which of two models is better, item by item."""
         if anchor is not None:
-            raise BadInput(f"{self.key}; --anchor is for preferences")
+            raise BadInput(f"{self.key}; {option('anchor')} is for preferences")
         return self.compared(bench, a, b, judge)
 
 
@@ -224,7 +233,7 @@ class DialogueSets(KeyedSets):
 
     key = "dialogues have checklists"
     parts = "dialogues are scored by ability"
-    unchecked = "holds dialogues; arena bench score shows what constants score"
+    unchecked = "holds dialogues", "bench score", "shows what constants score"
 
     def rules(self) -> Rules:
         """Return that each scored round is asked, and its reply held against a checklist."""
@@ -262,7 +271,7 @@ def _refuse_several(bench: OpenBench[Any], judges: Iterable[str], did: str) -> N
     if len(names := sorted(set(judges))) > 1:
         raise BadInput(
             f"several judges {did} on {bench.folder}: {', '.join(map(quoted, names))}; "
-            "print a score by one of them with arena bench score --judge J --json"
+            f"print a score by one of them with arena bench score {option('judge', 'J')} --json"
         )
 
 

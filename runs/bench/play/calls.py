@@ -9,6 +9,7 @@ from pathlib import Path
 from videoautoarena.agents.prompting.prompts import PromptSet
 from videoautoarena.memory.records.errors import BadInput
 from videoautoarena.memory.records.records import SCHEMA
+from videoautoarena.memory.records.remedies import option
 from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.bench.format.reader import OpenBench, is_folder
 from videoautoarena.runs.bench.format.schema import RUN
@@ -47,7 +48,7 @@ def open_calls(bench: OpenBench, *, write: bool, prompts: Path | None = None) ->
             if others:
                 raise BadInput(
                     f"{bench.folder} was begun with other prompts ({', '.join(sorted(others))}); "
-                    "leave out --prompts, or run a copy of the bench without its results"
+                    f"leave out {option('prompts')}, or run a copy of the bench without its results"
                 )
     # At an interrupt, too: an open file of calls would keep its lock.
     except BaseException:

@@ -12,6 +12,7 @@ from pydantic import ValidationError
 from videoautoarena.agents.models.registry import Model
 from videoautoarena.memory.records.errors import BadInput
 from videoautoarena.memory.records.records import Sampling
+from videoautoarena.memory.records.remedies import option
 from videoautoarena.runs.analysis.trials.trial import Leave
 from videoautoarena.runs.bench.format.reader import OpenBench
 from videoautoarena.runs.bench.format.results import (
@@ -154,7 +155,7 @@ class BenchCast(NamedTuple):
 def _cast_of(bench: OpenBench, wanted: CastRequest, file: ArenaFile) -> BenchCast:
     """Return who plays a bench and who judges; `wanted` names the models."""
     roster = wanted.models
-    _refuse_twice(roster, "--model")
+    _refuse_twice(roster, _models())
     given = {name: answers for name in roster if (answers := read_answers(bench, name))}
     asked = tuple(name for name in roster if name not in given)
     cast = {name: contestant_of(name, file) for name in asked}
@@ -196,6 +197,15 @@ def _cast_of(bench: OpenBench, wanted: CastRequest, file: ArenaFile) -> BenchCas
     return BenchCast(config, players, ",".join(judges), tuple(_notes(bench, wanted, config)))
 
 
+def _models() -> str:
+    return option("models", flag="--model")
+
+
+def swept() -> str:
+    """Return what sets the numbers of frames with which each model plays."""
+    return option("frames", flag="--sweep")
+
+
 def _refuse_twice(roster: tuple[str, ...], option: str) -> None:
     for name in roster:
         if roster.count(name) > 1:
@@ -215,15 +225,17 @@ def _refuse_same(identities: Mapping[str, str]) -> None:
 def refuse_dialogue_options(wanted: CastRequest) -> None:
     """Raise BadInput if something was typed that means nothing but in dialogues."""
     if wanted.history != "golden" or wanted.preset is not None:
-        raise BadInput("--history and --preset are for dialogues; leave them out")
+        raise BadInput(
+            f"{option('history')} and {option('preset')} are for dialogues; leave them out"
+        )
 
 
 def _refuse_swept(cast: Mapping[str, CastEntry], wanted: CastRequest) -> None:
     for name, entry in cast.items():
         if entry.retrieval is not None and wanted.frames:
             raise BadInput(
-                f"{quoted(name)} is sent the frames of the clips it keeps, so that --sweep has no "
-                "number to change; name its model, or tables with another keep"
+                f"{quoted(name)} is sent the frames of the clips it keeps, so that {swept()} has "
+                "no number to change; name its model, or tables with another keep"
             )
 
 
@@ -247,7 +259,7 @@ def _judges(
     """
     named = file.roles.judge
     judges = wanted.judges or ((named,) if isinstance(named, str) else tuple(named or ()))
-    _refuse_twice(judges, "--judge")
+    _refuse_twice(judges, option("judge"))
     if judges:
         # A panel has one name, and so one file of results, however it was typed.
         return tuple(sorted(judges))
@@ -260,7 +272,8 @@ def _judges(
         competing = f", since the examiner {quoted(examiner)} competes"
     if (is_real and not wanted.leave.offline) or not all(e.is_offline for e in cast.values()):
         raise BadInput(
-            f"there is no judge{competing}; name a model that does not compete with --judge"
+            f"there is no judge{competing}; name a model that does not compete with "
+            f"{option('judge')}"
         )
     return (OFFLINE_JUDGE,)
 
@@ -294,7 +307,7 @@ def _check_judge(config: RunConfig, allowed: Leave, *, whose: str | None) -> Non
     if stand_ins and whose is not None and not allowed.offline:
         raise BadInput(
             f"{stand_ins[0]} only understands offline contestants, not the answers {whose}; "
-            "name a real --judge, or add --allow-offline-judge"
+            f"name a real {option('judge')}, or add {option('allow_offline_judge', True)}"
         )
 
 
@@ -341,7 +354,9 @@ def cast_against(bench: OpenBench, wanted: CastRequest) -> BenchCast:
         return cast._replace(notes=(*assumed, *cast.notes))
     names = tuple(name for name in roster if name != anchor)
     if not names:
-        raise BadInput(f"{quoted(anchor)} would only meet itself; name other models with --model")
+        raise BadInput(
+            f"{quoted(anchor)} would only meet itself; name other models with {_models()}"
+        )
     if anchor in REFERENCES:
         cast = _cast_of(bench, wanted._replace(models=names), file)
         answers = {item.qid: item.reference(anchor) for item in bench.items}
@@ -352,7 +367,9 @@ def cast_against(bench: OpenBench, wanted: CastRequest) -> BenchCast:
         *_, held = cast.players
         cast = cast._replace(players=cast.players[:-1])
     if len(cast.config.judges) > 1:
-        raise BadInput("with an anchor there is one judge, not a panel; name it with --judge")
+        raise BadInput(
+            f"with an anchor there is one judge, not a panel; name it with {option('judge')}"
+        )
     notes = [*cast.notes, *assumed]
     if anchor in wanted.models:
         notes.append(f"{safe(anchor)} is the anchor and is not compared with itself")
@@ -364,10 +381,10 @@ def task_cast(bench: OpenBench[Any], wanted: CastRequest, *, roles: tuple[str, .
     file = arena_file(wanted.config)
     wanted = _named_in_full(bench, wanted, file)
     if wanted.anchor is not None:
-        raise BadInput("only preferences are held against an anchor; leave --anchor out")
+        raise BadInput(f"only preferences are held against an anchor; leave {option('anchor')} out")
     named = wanted.models or file.roles.models
     roster = named or OFFLINE_CAST
-    _refuse_twice(roster, "--model")
+    _refuse_twice(roster, _models())
     given = {name: answers for name in roster if (answers := read_answers(bench, name))}
     asked = tuple(name for name in roster if name not in given)
     cast = {name: contestant_of(name, file) for name in asked}
@@ -379,9 +396,11 @@ def task_cast(bench: OpenBench[Any], wanted: CastRequest, *, roles: tuple[str, .
     _refuse_same({name: digest_of(cast[name].identity(sampling.frames)) for name in asked})
     judges = _judges(wanted, file, cast=cast, is_real=bool(given)) if roles else ()
     if len(judges) > 1:
-        raise BadInput("free text is marked by one judge, not a panel; name it with --judge")
+        raise BadInput(
+            f"free text is marked by one judge, not a panel; name it with {option('judge')}"
+        )
     if wanted.judges and not roles:
-        raise BadInput("nothing in this set is marked by a judge; leave --judge out")
+        raise BadInput(f"nothing in this set is marked by a judge; leave {option('judge')} out")
     cast |= {judge: entry_of(judge, file) for judge in judges}
     cast |= scouts(cast, file)
     _refuse_players(judges, cast)

@@ -22,6 +22,7 @@ from videoautoarena.runs.bench.play.cast import (
     Player,
     cast_against,
     refuse_dialogue_options,
+    swept,
 )
 from videoautoarena.runs.bench.play.forecast import PlannedCall
 from videoautoarena.runs.bench.play.game import Game
@@ -96,7 +97,7 @@ class PreferenceRules(Rules):
     def cast(self, bench: OpenBench, wanted: CastRequest) -> BenchCast:
         """Return who plays and who judges, and the anchor if there is one; or BadInput."""
         if wanted.frames:
-            raise BadInput("--sweep is for tasks with a right answer; leave it out")
+            raise BadInput(f"{swept()} is for tasks with a right answer; leave it out")
         refuse_dialogue_options(wanted)
         return cast_against(bench, wanted)
 

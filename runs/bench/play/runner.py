@@ -19,6 +19,7 @@ from videoautoarena.agents.calls.ask import Asker
 from videoautoarena.agents.models.registry import check_keys
 from videoautoarena.memory.records.digests import derive
 from videoautoarena.memory.records.errors import BadInput
+from videoautoarena.memory.records.remedies import option
 from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.bench.format.reader import OpenBench
 from videoautoarena.runs.bench.format.results import AnyResult
@@ -166,7 +167,7 @@ async def run_bench(
         if ready.left.videos and work.films.folder is None:
             raise BadInput(
                 f"{bench.folder} is not finished and holds no copies of its videos"
-                f"{cast.why_videos}; pass their folder with --videos"
+                f"{cast.why_videos}; pass their folder with {option('videos')}"
             )
         # What is known needs no key: only models that are still called are asked for theirs.
         called = [cast.config.model_of(name) for name, n in ready.left.calls.items() if n]
@@ -193,7 +194,9 @@ async def _ready(
 ) -> AsyncIterator[_Ready]:
     """Yield a bench that can be played, or one that can only be planned."""
     if asked.batch and asked.engine is not None:
-        raise BadInput("--batch asks from this process; leave out the cluster, or --batch")
+        raise BadInput(
+            f"{option('batch', True)} asks from this process; leave it out, or the cluster"
+        )
     cast = rules.cast(bench, asked.wanted)
     seed = asked.wanted.seed
     asked_items = rules.items(bench, asked.wanted)

@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 from videoautoarena.memory.records.errors import BadInput, UnusableVideo
 from videoautoarena.memory.records.records import Cue, Subtitles, Video
+from videoautoarena.memory.records.remedies import option
 from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.bench.format.reader import OpenBench
 from videoautoarena.runs.bench.format.schema import PREFERENCE, BenchVideo, digest_of
@@ -76,7 +77,7 @@ def find_bench_videos(
     films = BenchVideos({}, {}, {}, unchecked, folder)
     shelf = _VideoFolder(folder) if folder is not None else None
     if shelf is not None and not shelf.by_name:
-        raise BadInput(f"{folder} is empty; pass the folder of videos with --videos")
+        raise BadInput(f"{folder} is empty; pass the folder of videos with {option('videos')}")
     for id_ in dict.fromkeys(wanted):
         before = seen.get(digest_of(id_))
         if shelf is None and before is None:
@@ -85,7 +86,7 @@ def find_bench_videos(
             blind = "" if is_judged else ", or play models that need none (max_frames = 0)"
             raise BadInput(
                 f"{bench.folder} holds no copies of its videos{why}; pass their folder with "
-                f"--videos, where they are found {_found_by(films)}{blind}"
+                f"{option('videos')}, where they are found {_found_by(films)}{blind}"
             )
         try:
             found = before if shelf is None else _found(shelf, id_, entries[id_], before)
@@ -111,7 +112,7 @@ def _refuse_links(copies: Path) -> None:
     if link := next((path for path in found if path.is_symlink()), None):
         raise BadInput(
             f"{safe(str(link))} is a link, and no copy of a video; pass the folder of videos with "
-            "--videos"
+            f"{option('videos')}"
         )
 
 
@@ -170,7 +171,7 @@ def subtitle_chars(bench: OpenBench, store: Store | None, films: BenchVideos) ->
 
 def _fresh(store: Store | None, films: BenchVideos) -> dict[str, Video]:
     """Return those videos, by the bench's id, that were not seen before."""
-    known = {video.id for video in store.videos()} if store is not None else set[str]()
+    known = set(store.video_ids()) if store is not None else set[str]()
     return {id_: video for id_, video in films.videos.items() if video.id not in known}
 
 
@@ -270,10 +271,11 @@ def refuse_missing(bench: OpenBench, films: BenchVideos, *, allowed: bool) -> No
     if not films.videos:
         raise BadInput(
             f"{place} holds none of the {lost} videos asked about ({first}); pass their folder "
-            f"with --videos, where they are found {_found_by(films)}"
+            f"with {option('videos')}, where they are found {_found_by(films)}"
         )
     raise BadInput(
         f"{place} lacks {lost} of the {lost + len(films.videos)} videos asked about ({first}); "
-        "pass the folder of all with --videos, or count questions of the missing as void with "
-        "--allow-missing"
+        f"pass the folder of all with {option('videos')}, or count questions of the missing as "
+        "void with "
+        f"{option('allow_missing', True)}"
     )

@@ -18,6 +18,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from videoautoarena.memory.records.errors import BadInput
+from videoautoarena.memory.records.remedies import option
 from videoautoarena.runs.bench.format.points import (
     LEADS,
     WEIGHT,
@@ -355,7 +356,7 @@ def _styles(
         if lacking:
             raise BadInput(
                 f"{quoted(result.model)} has {lacking} judgings without both answers, "
-                "whose style is unknown; leave out --style"
+                f"whose style is unknown; leave out {option('style', True)}"
             )
     # Each text is measured once: an answer of the anchor stands beside those of all models.
     known = {text: k for k, text in enumerate(dict.fromkeys(t for pair in texts for t in pair))}

@@ -9,6 +9,7 @@ from typing import Any
 
 from videoautoarena.memory.records.errors import BadInput, WrongArgument
 from videoautoarena.memory.records.records import SCHEMA
+from videoautoarena.memory.records.remedies import option
 from videoautoarena.runs.bench.format.points import points_of, shares_of
 from videoautoarena.runs.bench.format.reader import OpenBench
 from videoautoarena.runs.bench.format.results import Anchored, Result, read_anchored, read_results
@@ -165,10 +166,11 @@ def _pick(
     )
     if fit and is_anchored:
         raise BadInput(
-            f"both were compared with several anchors: {listed}; pick one with --anchor and --judge"
+            f"both were compared with several anchors: {listed}; pick one with "
+            f"{option('anchor')} and {option('judge')}"
         )
     if fit:
-        raise BadInput(f"several judges ruled on both: {listed}; pick one with --judge")
+        raise BadInput(f"several judges ruled on both: {listed}; pick one with {option('judge')}")
     by = "against one anchor by one judge" if is_anchored else "by one judge"
     named = " as named" if judge or anchor else ""
     raise BadInput(

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from videoautoarena.agents.prompting.languages import asked_language
 from videoautoarena.memory.records.errors import BadInput, WrongArgument
+from videoautoarena.memory.records.remedies import step
 from videoautoarena.runs.analysis.categories.tags import NONE, SHOWN
 from videoautoarena.runs.bench.format.points import WORTH, groups_of, points_of, videos_of
 from videoautoarena.runs.bench.format.reader import OpenBench
@@ -263,7 +264,7 @@ def results_by(bench: OpenBench, judge: str | None, *, may_be_none: bool = False
         there = ", ".join(map(quoted, dict.fromkeys(result.judge for result in results)))
         raise BadInput(f"{quoted(judge)} has no rulings on {bench.folder}; there is {there}")
     raise BadInput(
-        f"{bench.folder} has no results; make some with arena bench run, or take them in with "
+        f"{bench.folder} has no results; make some with {step('bench run')}, or take them in with "
         "arena import videoautobench-judgments"
     )
 

@@ -14,6 +14,7 @@ from videoautoarena.agents.roles.choose import OptionChoice, read_choice, read_p
 from videoautoarena.agents.roles.mark import LEAST, MOST
 from videoautoarena.memory.records.errors import BadInput, WrongArgument
 from videoautoarena.memory.records.records import Record
+from videoautoarena.memory.records.remedies import option, step
 from videoautoarena.runs.bench.format.points import videos_of
 from videoautoarena.runs.bench.format.reader import OpenBench
 from videoautoarena.runs.bench.format.results import DialogueResult, TaskLine, TaskResult
@@ -112,7 +113,7 @@ def marked_by(bench: OpenBench[Any], results: Sequence[R], judge: str | None) ->
         raise BadInput(f"{quoted(judge)} marked nothing on {bench.folder}; there is {there}")
     found = [one for one in results if judge is None or one.judge in (judge, None)]
     if not found:
-        raise BadInput(f"{bench.folder} has no results; make some with arena bench run")
+        raise BadInput(f"{bench.folder} has no results; make some with {step('bench run')}")
     return found
 
 
@@ -137,7 +138,9 @@ def two_results(bench: OpenBench[Any], results: Sequence[R], a: str, b: str) -> 
         mine = results_of(bench, results, name)
         if len(mine) > 1:
             judges = ", ".join(quoted(one.judge or "nobody") for one in mine)
-            raise BadInput(f"{quoted(mine[0].model)} was marked by {judges}; pick one with --judge")
+            raise BadInput(
+                f"{quoted(mine[0].model)} was marked by {judges}; pick one with {option('judge')}"
+            )
         found.append(mine[0])
     return found
 

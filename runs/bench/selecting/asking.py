@@ -9,6 +9,7 @@ from typing import ClassVar
 
 from videoautoarena.agents.roles.prompter import Prompter
 from videoautoarena.memory.records.errors import BadInput
+from videoautoarena.memory.records.remedies import option, step
 from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.bench.selecting.hard import (
     HARD_SCOPE,
@@ -213,7 +214,7 @@ async def _job(found: JobRun, order: JobOrder, wanted: Wanted) -> HardJob:
     if not candidates.battles:
         raise BadInput(
             f"in no battle of {safe(str(run.folder))} were both answers called bad, so it has no "
-            "hard questions; freeze without --hard"
+            f"hard questions; freeze without {option('hard', True)}"
         )
     if len(candidates.left_out) == len(candidates.battles):
         raise BadInput(
@@ -223,7 +224,7 @@ async def _job(found: JobRun, order: JobOrder, wanted: Wanted) -> HardJob:
     if not candidates.meetings and not candidates.known:
         raise BadInput(
             "every model that sees frames played each question whose answers were both called "
-            f"bad; add one: arena add {safe(str(run.folder))} --model MODEL"
+            f"bad; add one: {safe(step('add', str(run.folder), model='MODEL'))}"
         )
     # A generation was begun if its calls stand in the run's journal, so nothing is kept beside it.
     generations = Generations(None, known_of(found.store, HARD_SCOPE).generations)

@@ -17,6 +17,7 @@ from videoautoarena.agents.roles.prompter import Prompter
 from videoautoarena.agents.roles.retrieve import ask_vector, pictures_request, question_request
 from videoautoarena.memory.records.errors import BadInput
 from videoautoarena.memory.records.records import CallRow, Frame, Nonce, VideoFrames
+from videoautoarena.memory.records.remedies import option
 from videoautoarena.memory.store.evidence import TRIAL_SCOPE
 from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.formats.record_json import keyed
@@ -203,7 +204,7 @@ def picture_embedder(name: str, file: ArenaFile) -> Embedder | None:
     model = name if table is None else table.model
     if not model.startswith("offline:") and not sees_images(model):
         return None
-    return Embedder(name, embedder_of(name, file, place="--embeddings"))
+    return Embedder(name, embedder_of(name, file, place=option("embeddings")))
 
 
 async def plan_documents(

@@ -21,6 +21,7 @@ from typing import Any
 import click
 
 from videoautoarena.memory.records.errors import ArenaError, WrongArgument
+from videoautoarena.memory.records.remedies import commands_typed
 from videoautoarena.runs.formats.terminal import ResultsLost, lost_results, open_streams
 
 # Texts stand here and not with the commands, so that the list loads none of their modules.
@@ -116,6 +117,11 @@ _THEIRS = _FULL | {
 
 class LazyGroup(click.Group):
     """A group that imports a command's module only when it is called."""
+
+    def main(self, *args: Any, **extra: Any) -> Any:
+        """Run the command that is named, for somebody who types."""
+        with commands_typed():
+            return super().main(*args, **extra)
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
         return list(COMMANDS)

@@ -26,6 +26,7 @@ import click
 from click.core import ParameterSource
 
 from videoautoarena.memory.records.frame_policies import FRAME_POLICIES
+from videoautoarena.memory.records.remedies import commands_typed
 from videoautoarena.runs.api.jobs import taken as taken
 from videoautoarena.runs.formats.terminal import print_result, print_results
 from videoautoarena.runs.run.config.setting_texts import SETTINGS
@@ -102,6 +103,11 @@ class ProviderOption(SectionedOption):
 
 class SectionedCommand(click.Command):
     """A command whose `--help` lists options by section, in order of first appearance."""
+
+    def main(self, *args: Any, **extra: Any) -> Any:
+        """Run the command, where it is called by its own name, for somebody who types."""
+        with commands_typed():
+            return super().main(*args, **extra)
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the options below their titles; those without one stand under Options, last."""

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import shutil
+from collections.abc import Callable
 from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias
+from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias, TypeVar
 
 import click
 
@@ -154,10 +155,13 @@ def run_command(
     The same command continues where it stopped. Calls and results are stored in BENCH/results and
     reused for other models and judges.
     """
+    from videoautoarena.runs.api.bench import Bench
     from videoautoarena.runs.bench.kinds.scorings import scoring_of
     from videoautoarena.runs.views.results.comparisons import set_reports
 
-    job, ran = _played(bench, typed, engine, is_plan=plan)
+    # click gives None where no sweep was typed.
+    typed["frames"] = typed["frames"] or ()
+    job, ran = _played(Bench(bench).run.job, typed, engine, is_plan=plan)
     if ran is None:
         return _print_plan(job)
     scores = scoring_of(bench).played(bench, ran) if ran.results else None
@@ -199,32 +203,28 @@ def probe(
     given away are counted, and defects are listed. With --model, models are asked, too: whoever
     knows answers without the video shows that the items give them away.
     """
-    from videoautoarena.runs.bench.score.shortcuts import probe_all
+    from videoautoarena.runs.api.bench import Bench
     from videoautoarena.runs.views.results.checks import probes_report
 
-    found = probe_all(bench)
-    code = 0
-    if typed["models"]:
-        views = ("blind", "one", "shuffled", "other")
-        job, ran = _played(bench, {**typed, "swap": 0.0, "views": views}, engine, is_plan=plan)
-        if ran is None:
-            return _print_plan(job)
-        code = _ending(ran)
-        # Anew: the answers of the models are among the results by now.
-        found = probe_all(bench)
+    # Where nobody is asked there is nothing to plan.
+    plan = plan and bool(typed["models"])
+    job, played = _played(Bench(bench).probe.job, typed, engine, is_plan=plan)
+    if played is None:
+        return _print_plan(job)
+    code = 0 if played.ran is None else _ending(played.ran)
+    found = played.probes
     options.print_viewed(found.to_json(), lambda: probes_report(found))
     return code
 
 
-def _played(
-    opened: OpenBench[Any], typed: dict[str, Any], engine: Engine, *, is_plan: bool
-) -> tuple[ReadyJob[BenchPlan, Ran, Any], Ran | None]:
-    """Return a job and how it was played, in this process or elsewhere; None: only planned."""
-    from videoautoarena.runs.api.bench import Bench
+Found = TypeVar("Found")
+BenchJob: TypeAlias = "ReadyJob[BenchPlan, Found, Any]"
 
-    # click gives None where no sweep was typed, and `probe` has no such option.
-    typed["frames"] = typed.get("frames") or ()
-    job_of = Bench(opened).run.job
+
+def _played(
+    job_of: Callable[..., BenchJob[Found]], typed: dict[str, Any], engine: Engine, *, is_plan: bool
+) -> tuple[BenchJob[Found], Found | None]:
+    """Return a job and how it was played, in this process or elsewhere; None: only planned."""
     if is_plan:
         return job_of(**typed), None
     with engine as plays:
@@ -232,7 +232,7 @@ def _played(
         return job, ending.played(job).found
 
 
-def _print_plan(job: ReadyJob[BenchPlan, Ran, Any]) -> int:
+def _print_plan(job: BenchJob[Any]) -> int:
     """Print the plan; return the exit code."""
     found = ending.run_async(job.plan(ending.audience()))
     if options.is_json():

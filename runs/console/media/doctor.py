@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 from videoautoarena.agents.models.registry import Model
 from videoautoarena.agents.prompting.prompts import PromptSet
 from videoautoarena.agents.providers.catalogue import provider_keys
+from videoautoarena.agents.providers.own_credentials import OwnCredentials
 from videoautoarena.agents.transport.redaction import NAMES, is_traced, trace_host
 from videoautoarena.graph.slot_ids import PERSONAS
 from videoautoarena.memory.records.errors import ArenaError
@@ -143,8 +144,19 @@ class Checkup:
     """Everything that a run would check before it starts."""
 
     SHOWN: ClassVar = (
-        *("ready", "missing", "version", "python", "packages", "decoder", "keys", "cache", "disk"),
-        *("terminal", "tracing", "proxies", "videos", "models", "calls", "live", "cluster"),
+        *("ready", "missing", "version", "python", "packages", "decoder", "keys", "credentials"),
+        *(
+            "cache",
+            "disk",
+            "terminal",
+            "tracing",
+            "proxies",
+            "videos",
+            "models",
+            "calls",
+            "live",
+            "cluster",
+        ),
     )
     missing: list[str]
     """A sentence for each thing that keeps a run from starting."""
@@ -155,6 +167,9 @@ class Checkup:
     None."""
     keys: dict[str, bool]
     """Name of a variable to whether it is set."""
+    credentials: dict[str, OwnCredentials]
+    """For each provider whose client looks for credentials itself: `found`, and in `source` where
+    they are, or why there are none."""
     cache: FrameCacheState
     """Cache of frames: `folder`, `writable`, number of `videos` and `entries`, and `bytes`."""
     disk: DiskSpace
@@ -227,6 +242,7 @@ def examine_house(
     found = None if videos is None else _videos(videos, missing)
     # Where other machines call, it does not matter which keys this one lacks.
     models = [] if config is None else _models(config, missing if calls_here else [])
+    credentials = {} if config is None else _credentials(config, missing if calls_here else [])
     doubts: list[str] = []
     live = None if visit is None or config is None else _live(config, visit, doubts)
     return Checkup(
@@ -234,6 +250,7 @@ def examine_house(
         packages=packages,
         decoder=_decoder(packages),
         keys=_keys(config),
+        credentials=credentials,
         cache=cache,
         disk=DiskSpace(shutil.disk_usage(Path.cwd()).free),
         terminal=_terminal(),
@@ -290,6 +307,28 @@ def _keys(config: RunConfig | None) -> dict[str, bool]:
     models = [] if config is None else [config.model_of(alias) for alias in config.cast]
     named = [name for model in models for name in model.key_names]
     return {name: _is_set(name) for name in dict.fromkeys([*named, *provider_keys()])}
+
+
+def _credentials(config: RunConfig, missing: list[str]) -> dict[str, OwnCredentials]:
+    """Return what clients that look for credentials themselves would find, by provider."""
+    found = dict[str, OwnCredentials]()
+    for model in map(config.model_of, config.cast):
+        maker = model.maker
+        # What lacks a package or a project was told already, and cannot look.
+        if maker.auth != "own" or model.key_names or lacking_key(model) is not None:
+            continue
+        if model.provider not in found:
+            own = maker.find_credentials()
+            if own is None:
+                continue
+            found[model.provider] = own
+        own = found[model.provider]
+        if not own.found:
+            missing.append(
+                f"{model.alias!a} finds no credentials: {own.source}; they are taken from "
+                f"{maker.credentials}"
+            )
+    return found
 
 
 def _is_set(name: str) -> bool:
@@ -546,6 +585,8 @@ def _key_lines(report: Checkup) -> Iterator[tuple[str, str]]:
         if names := [name for name, there in report.keys.items() if there is wanted]:
             parts.append(f"{', '.join(names)} {state}")
     yield "keys", "; ".join(parts)
+    for provider, own in report.credentials.items():
+        yield "", f"{provider}: {'' if own.found else 'NO '}credentials; {own.source}"
 
 
 def _call_lines(report: Checkup) -> Iterator[tuple[str, str]]:

@@ -12,6 +12,7 @@ from typing import ClassVar
 
 from videoautoarena.memory.records.batches import OpenBatch
 from videoautoarena.memory.records.records import CHARACTERS, Intent, UnansweredTries
+from videoautoarena.memory.records.remedies import option
 from videoautoarena.memory.store.journal import CallFigures
 from videoautoarena.runs.formats.record_json import keyed
 from videoautoarena.runs.formats.terminal import safe
@@ -216,7 +217,7 @@ def batch_line(batch: OpenBatch, now_s: float) -> str:
     age = spent(max(now_s - batch.began_at_s, 0.0))
     return (
         f"in a batch of {safe(batch.model)} for {age}: {how}, {batch.open:,} not read yet, "
-        f"{_at_most(batch.usd)}; repeat its command with --batch"
+        f"{_at_most(batch.usd)}; repeat its command with {option('batch', True)}"
     )
 
 

@@ -7,7 +7,6 @@ the event loop, at once and in order, and must be quick.
 from __future__ import annotations
 
 import logging
-import shlex
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -17,6 +16,7 @@ from videoautoarena.agents.limits.caps import SpendCaps
 from videoautoarena.agents.limits.outages import Outage, ServerWait
 from videoautoarena.agents.transport.redaction import redacted
 from videoautoarena.memory.records.records import Battle, CallEnds, Draw, Slot
+from videoautoarena.memory.records.remedies import step
 from videoautoarena.memory.store.journal import NO_CALLS, CallTotals
 from videoautoarena.runs.console.progress.local_state import Machines
 from videoautoarena.runs.formats.terminal import safe
@@ -199,7 +199,7 @@ class FailureAlarm:
         accepted: float,
         key_of: Callable[[str], str],
     ) -> None:
-        self._out = shlex.quote(str(out))
+        self._out = str(out)
         self._say = say
         self._count_forfeits = count_forfeits
         self._accepted = accepted
@@ -226,7 +226,8 @@ class FailureAlarm:
             line = (
                 f"{event.alias} ({event.nonce.role}) fails: {why}: {event.text} - the run "
                 "continues, and battles that need it end void or forfeit; Ctrl-C stops; later, "
-                f"arena resume {self._out} --retry-failed repeats them and reuses paid calls"
+                f"{step('resume', self._out, retry_failed=True)} repeats them and "
+                "reuses paid calls"
             )
             self._say(safe(line))
 
@@ -245,8 +246,8 @@ class FailureAlarm:
             if faulty.model not in self._named:
                 self._named.add(faulty.model)
                 self._say(
-                    f"{faulty.sentence(self._accepted)} - the run continues; later, arena resume "
-                    f"{safe(self._out)} --retry-failed repeats them"
+                    f"{faulty.sentence(self._accepted)} - the run continues; later, "
+                    f"{safe(step('resume', self._out, retry_failed=True))} repeats them"
                 )
 
 

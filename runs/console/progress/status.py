@@ -386,7 +386,7 @@ def status_of(folder: Path) -> RunStatus:
             failed=len(failed_slots(store)),
             # Trials and tags are no work on battles, and would raise the pace.
             work=reader.work_on(store, costs.total.calls - sum(one.calls for one in costs.beside)),
-            damage=[*reader.problems(store.videos()), *reader.damage(store)],
+            damage=[*reader.problems(store.problem_videos()), *reader.damage(store)],
             server_limits=kept_limits(store),
             frames_short=run.shortfalls,
             quarantine=quarantine(store),

@@ -19,6 +19,7 @@ from typing import Any, NamedTuple
 
 from videoautoarena.memory.records.errors import BadInput
 from videoautoarena.memory.records.records import SCHEMA
+from videoautoarena.memory.records.remedies import option, step
 from videoautoarena.runs.bench.format.points import DEGREES, LABELS, LEADS, by_question
 from videoautoarena.runs.bench.format.reader import OpenBench
 from videoautoarena.runs.bench.format.results import (
@@ -91,7 +92,7 @@ def export_arena_hard(
         raise BadInput(
             f"there are no results against an anchor on {bench.folder}"
             + (f" by {quoted(judge)}" if judge else "")
-            + "; make some with arena bench run --anchor"
+            + f"; make some with {step('bench run', anchor='MODEL')}"
         )
     answers = _answered_texts(results)
     files = {
@@ -145,7 +146,7 @@ def _answered_texts(results: Sequence[Anchored]) -> dict[str, dict[str, str]]:
                 if found.setdefault(name, {}).setdefault(one.qid, text) != text:
                     raise BadInput(
                         f"{quoted(name)} answered {quoted(one.qid)} in two ways; "
-                        "name one judge with --judge"
+                        f"name one judge with {option('judge')}"
                     )
     return found
 

@@ -20,6 +20,7 @@ from videoautoarena.graph.dialogue import EXEMPT, TRIES
 from videoautoarena.graph.dialogue_checks import MEMORABLE, MOST_OTHERS
 from videoautoarena.memory.records.errors import BadInput, UnusableVideo
 from videoautoarena.memory.records.records import Role, Video
+from videoautoarena.memory.records.remedies import option
 from videoautoarena.memory.records.scenes import Span
 from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.bench.format.reader import open_bench
@@ -172,7 +173,7 @@ def _nothing(made: MadeDialogues) -> str:
     reasons = fall_words(made.reasons)
     return (
         f"{safe(made.examiner)} gives no dialogue about {counted(made.videos, 'video')} ({reasons})"
-        "; ask for other --abilities, or of another --examiner"
+        f"; ask for other {option('abilities')}, or of another {option('examiner')}"
     )
 
 

@@ -14,6 +14,7 @@ from typing import Any, Literal
 
 from videoautoarena.memory.records.errors import BadInput
 from videoautoarena.memory.records.records import SCHEMA
+from videoautoarena.memory.records.remedies import option
 from videoautoarena.runs.bench.dialogues.score import Of
 from videoautoarena.runs.bench.format.reader import OpenBench, open_bench
 from videoautoarena.runs.bench.format.schema import DIALOGUE, DialogueItem, Round
@@ -252,7 +253,7 @@ def write_sheet(folder: Path, to: Path | None = None, *, force: bool = False) ->
     real = Path(os.path.realpath(folder))
     file = real.with_name(f"{real.name}-review.csv") if to is None else to
     if file.suffix.lower() != ".csv":
-        raise BadInput(f"{file} must end in .csv; pass another --to")
+        raise BadInput(f"{file} must end in .csv; pass another {option('to')}")
     refuse_within(folder, file)
     refuse_existing(file, force=force)
     write_whole(file, sheet_bytes(bench))

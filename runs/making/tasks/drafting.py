@@ -19,6 +19,7 @@ from videoautoarena.agents.models.registry import check_keys
 from videoautoarena.agents.prompting.prompts import PromptSet
 from videoautoarena.memory.records.errors import BadInput
 from videoautoarena.memory.records.records import SCHEMA, Video
+from videoautoarena.memory.records.remedies import option
 from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.bench.format.schema import (
     CARD,
@@ -42,9 +43,9 @@ from videoautoarena.runs.making.tasks.make import is_free
 from videoautoarena.runs.run.config.run_config import RunConfig
 from videoautoarena.runs.run.rundir.failures import pardon
 from videoautoarena.runs.run.rundir.frames import (
-    LEAVE_OUT,
     changed_subtitles,
     keep_subtitles,
+    leave_out,
     subtitle_paths,
 )
 from videoautoarena.runs.run.rundir.reader import draft_of
@@ -162,13 +163,13 @@ def drafted(
     notes = list[str]()
     try:
         settle_caps(store, config, order.caps, write=write)
-        known = {video.id for video in store.videos()} & set(videos) if store else set()
+        known = set(store.video_ids()) & set(videos) if store else set()
         if store is not None:
             _refuse_changed(store, known, found=found, folder=order.folder)
         if write and store is not None:
             new = [video for id_, video in videos.items() if id_ not in known]
             lines = keep_subtitles(store, new, found=found, folder=order.folder, seed=config.seed)
-            notes += [line.removesuffix(LEAVE_OUT) for line in lines]
+            notes += [line.removesuffix(leave_out()) for line in lines]
             store.add_videos(new)
             if order.retry_failed:
                 pardon(store, list(videos), 0)
@@ -194,7 +195,7 @@ def _refuse_changed(store: Store, known: set[str], *, found: Findings, folder: P
     if any(changed_subtitles(store, known, found=found, folder=folder)):
         raise BadInput(
             f"subtitles in {safe(str(folder))} are not those that this set was begun with; put "
-            "those back, or pass a new --to"
+            f"those back, or pass a new {option('to')}"
         )
 
 

@@ -16,6 +16,7 @@ from pydantic import JsonValue, ValidationError
 
 from videoautoarena.memory.records.errors import BadInput, UnusableVideo
 from videoautoarena.memory.records.records import SCHEMA, Video
+from videoautoarena.memory.records.remedies import option
 from videoautoarena.memory.store.connection import RunLock, lock_of
 from videoautoarena.runs.bench.format.reader import open_bench, read_bench, sha256_of
 from videoautoarena.runs.bench.format.schema import (
@@ -171,7 +172,7 @@ def refuse_inside(folder: Path, to: Path) -> None:
     if Path(os.path.realpath(to)).is_relative_to(os.path.realpath(folder)):
         raise BadInput(
             f"{safe(str(to))} lies in {safe(str(folder))}, and what is made would be taken for its "
-            "videos; pass a --to outside of it"
+            f"videos; pass a {option('to')} outside of it"
         )
 
 
@@ -272,7 +273,7 @@ def _shortfall(order: Order, looked: Looked, drawn: Drawn) -> str:
         reason = "too few of its stretches can be described and are foreign to the rest"
     help_ = "add videos that look different"
     if drawn.items:
-        help_ += ", ask for fewer, or pass --at-most to take what there is"
+        help_ += f", ask for fewer, or pass {option('at_most', True)} to take what there is"
     return (
         f"{safe(str(order.folder))} gives {len(drawn.items)} of {drawn.wanted} items ({cells}): "
         f"with {counted(len(looked.footage), 'usable video')}, {reason}; {help_}"

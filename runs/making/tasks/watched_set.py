@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, ClassVar, NamedTuple, TypedDict
 
+from videoautoarena.memory.records.remedies import option
 from videoautoarena.runs.bench.format.schema import (
     Kind,
     TaskItem,
@@ -128,7 +129,8 @@ def shortfall(watched: Watched) -> str:
     dropped = f" ({fallen_words(watched.fallen)})" if watched.fallen else ""
     help_ = "ask for fewer"
     if watched.items:
-        help_ += ", or repeat with --at-most to take what there is; nothing is paid again"
+        take = option("at_most", True)
+        help_ += f", or repeat with {take} to take what there is; nothing is paid again"
     return (
         f"{safe(watched.examiner)} gives {watched.items} of {watched.wanted} items: {short}; "
         f"{watched.fallen.total()} dropped{dropped}; {help_}"

@@ -27,6 +27,7 @@ from videoautoarena.agents.roles.write_tasks import (
 from videoautoarena.memory.records.digests import derive
 from videoautoarena.memory.records.errors import BadInput, CallFailed, UnusableVideo
 from videoautoarena.memory.records.records import Video
+from videoautoarena.memory.records.remedies import option
 from videoautoarena.runs.bench.format.schema import TaskItem
 from videoautoarena.runs.jobs.paid_job import JobTally
 from videoautoarena.runs.making.tasks.watched_items import (
@@ -86,7 +87,8 @@ def deal(wish: WatchWish, videos: Sequence[Video]) -> list[TaskPart]:
     if count > room:
         each = ", ".join(f"{MOST[kind]} {kind}" for kind in wish.kinds)
         raise BadInput(
-            f"--n is {count}, and of {counted(len(ordered), 'video')} there are {room} items at "
+            f"{option('n')} is {count}, and of {counted(len(ordered), 'video')} there are {room} "
+            "items at "
             f"most ({each} a video); ask for fewer or add videos"
         )
     dealt = Counter[tuple[WatchedKind, int]]()

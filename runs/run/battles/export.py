@@ -14,6 +14,7 @@ from typing import Any, Literal, NamedTuple
 from videoautoarena.agents.limits.prices import is_providers
 from videoautoarena.memory.records.errors import BadInput
 from videoautoarena.memory.records.records import DECIDED, SCHEMA, Battle, CallRow, PublishedRecord
+from videoautoarena.memory.records.remedies import option
 from videoautoarena.memory.store.evidence import Label, Trial
 from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.formats.terminal import safe
@@ -257,13 +258,17 @@ def refuse_place(out: Path, to: Path, *, force: bool) -> None:
     # By how it begins: SQLite's log has the name of the run's file and an ending.
     is_part = to.resolve().parent == out.resolve() and to.name.startswith(RUN_FILE)
     if is_part or to.resolve() == out.resolve():
-        raise BadInput(f"{to} is the run itself; pass another --to")
+        raise BadInput(f"{to} is the run itself; pass another {option('to')}")
     if to.is_dir():
-        raise BadInput(f"{to} is a folder; pass the name of a file with --to")
+        raise BadInput(f"{to} is a folder; pass the name of a file with {option('to')}")
     if to.exists() and not to.is_file():
-        raise BadInput(f"{to} is no ordinary file; leave out --to to write to standard output")
+        raise BadInput(
+            f"{to} is no ordinary file; leave out {option('to')} to write to standard output"
+        )
     if to.exists() and not force:
-        raise BadInput(f"{to} already exists; pass another --to, or --force to replace it")
+        raise BadInput(
+            f"{to} already exists; pass another {option('to')}, or --force to replace it"
+        )
 
 
 def _counted(lines: Iterable[str], total: int, on_count: OnCount) -> Iterator[str]:

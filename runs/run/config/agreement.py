@@ -22,6 +22,7 @@ from videoautoarena.agents.models.spec import check_key_env
 from videoautoarena.memory.records.digests import canonical_json, digest
 from videoautoarena.memory.records.errors import BadInput
 from videoautoarena.memory.records.records import Record
+from videoautoarena.memory.records.remedies import option
 from videoautoarena.runs.formats.terminal import safe
 from videoautoarena.runs.run.config.arena_file import ArenaFile, arena_file
 from videoautoarena.runs.run.config.cast import (
@@ -225,7 +226,7 @@ def _question(
     if not all(place.is_own for place in asked.destinations):
         remedies.append("give its models tables of their names in arena.toml")
     if asked.videos is not None:
-        remedies.append("pass --videos DIR")
+        remedies.append(f"name their folder with {option('videos')}")
     remedy = " and ".join(remedies)
     places = []
     for place in asked.destinations:
@@ -240,10 +241,12 @@ def _question(
     if len(told) > _MOST or max(map(len, told)) > _LONGEST:
         return f"{run} leads to more places than can be shown here; {remedy}"
     said = "; ".join(told)
-    other = "" if typed is None else f"--trust-run={safe(typed)[:DIGITS]} is for something else: "
+    other = (
+        "" if typed is None else f"{option('trust', safe(typed)[:DIGITS])} is for something else: "
+    )
     return (
         f"{other}{run} was begun elsewhere or by an older version, and nobody here has agreed to "
-        f"where it leads: {said}; to agree to all of this add --trust-run={asked.digest}, "
+        f"where it leads: {said}; to agree to all of this add {option('trust', asked.digest)}, "
         f"otherwise {remedy}"
     )
 

@@ -18,6 +18,7 @@ from videoautoarena.memory.records.frame_policies import PolicyName
 from videoautoarena.memory.records.records import (
     Price,
 )
+from videoautoarena.memory.records.remedies import option
 from videoautoarena.runs.formats.words import respellings, written_as
 
 if TYPE_CHECKING:
@@ -215,7 +216,8 @@ def arena_file(config: Path | None) -> ArenaFile:
     # Whoever sent the folder could have put it there, and it would say where frames and keys go.
     if beside := next((name for name in _SHARED_FILES if Path(name).exists()), None):
         raise BadInput(
-            f"./arena.toml lies beside a {beside} and may have come with it; pass --config "
+            f"./arena.toml lies beside a {beside} and may have come with it; pass "
+            f"{option('config')} "
             "arena.toml if it is yours, or work in another folder"
         )
     return read_arena_file(file)

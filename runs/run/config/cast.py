@@ -21,6 +21,7 @@ from videoautoarena.memory.records.records import (
     Record,
     Sparse,
 )
+from videoautoarena.memory.records.remedies import option
 from videoautoarena.runs.formats.words import composed
 from videoautoarena.runs.run.config.arena_file import ArenaFile, ModelTable, RetrievalTable
 from videoautoarena.runs.run.config.preset import OPEN_PARAMETERS
@@ -153,14 +154,15 @@ def officials(
     examiner = examiner or file.roles.examiner or (OFFLINE_EXAMINER if all_offline else None)
     if examiner is None:
         raise BadInput(
-            "no examiner is named; name a strong model outside the roster with --examiner"
+            "no examiner is named; name a strong model outside the roster with "
+            f"{option('examiner')}"
         )
     named = file.roles.judge or ()
     judges = judges or ((named,) if isinstance(named, str) else tuple(named))
     chosen = judges or (OFFLINE_JUDGE if entry_of(examiner, file).is_offline else examiner,)
     # One name in two spellings of its accents is one model.
     if len(set(map(composed, chosen))) != len(chosen):
-        raise BadInput(f"--judge names {_twice(chosen)} twice; name each judge once")
+        raise BadInput(f"{option('judge')} names {_twice(chosen)} twice; name each judge once")
     return examiner, chosen
 
 
@@ -329,9 +331,11 @@ def check_url(table: str, url: str) -> None:
 def check_roster(roster: tuple[str, ...], cast: Mapping[str, CastEntry]) -> None:
     """Raise BadInput unless these models can battle each other."""
     if len(set(map(composed, roster))) != len(roster):
-        raise BadInput(f"--models names {_twice(roster)} twice; name each model once")
+        raise BadInput(f"{option('models')} names {_twice(roster)} twice; name each model once")
     if len(roster) < 2:
-        raise BadInput(f"one model ({roster[0]}) cannot battle; name two or more with --models")
+        raise BadInput(
+            f"one model ({roster[0]}) cannot battle; name two or more with {option('models')}"
+        )
     for name in roster:
         if cast[name].model in (OFFLINE_EXAMINER, OFFLINE_JUDGE):
             raise BadInput(f"{name} examines or judges and cannot compete; leave it out")
@@ -355,7 +359,7 @@ def is_self_judging(
     if both and not allowed:
         raise BadInput(
             f"{both[0]} would judge or examine its own battles; "
-            "name another, or add --allow-self-judging"
+            f"name another, or add {option('allow_self_judging', True)}"
         )
     return bool(both)
 
@@ -369,7 +373,7 @@ def is_offline_judge(
     if stand_ins and real and not allowed:
         raise BadInput(
             f"{stand_ins[0]} only understands offline contestants, not {real[0]}; "
-            "name a real --judge, or add --allow-offline-judge"
+            f"name a real {option('judge')}, or add {option('allow_offline_judge', True)}"
         )
     return bool(stand_ins and real)
 
@@ -387,7 +391,7 @@ def refuse_blind(
     if blind and not allowed:
         raise BadInput(
             f"{blind[0]} would referee without seeing a frame (max_frames = 0); raise its "
-            "max_frames, name another model, or add --allow-blind-referee"
+            f"max_frames, name another model, or add {option('allow_blind_referee', True)}"
         )
     return blind
 

@@ -141,7 +141,7 @@ def _host_lines(
     for alias in frames:
         if not config.cast[alias].is_offline:
             # Not `entry.endpoint`: that was so when the run began, and variables may have changed.
-            hosts.setdefault(config.model_of(alias).endpoint, []).append(alias)
+            hosts.setdefault(config.model_of(alias).host, []).append(alias)
     for host, aliases in hosts.items():
         at_once = max(frames[alias] for alias in aliases)
         if not at_once and set(aliases) <= embedders(config, config.models):
@@ -151,7 +151,8 @@ def _host_lines(
         else:
             shown = f"{what} of {about} (up to {at_once} per call)"
         most = most_calls(aliases)
-        yield f"{shown} go to {host} for {', '.join(aliases)}: at most {most:,} calls"
+        titles = ", ".join(config.model_of(alias).title for alias in aliases)
+        yield f"{shown} go to {host} for {titles}: at most {most:,} calls"
 
 
 WORDS_ALONE: frozenset[Role] = frozenset(

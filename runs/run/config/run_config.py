@@ -21,6 +21,7 @@ from videoautoarena.agents.prompting.languages import LANGUAGES
 from videoautoarena.memory.records.errors import BadInput, ForeignRun, StoreError, WrongArgument
 from videoautoarena.memory.records.frame_policies import FPS, FRAME_POLICIES
 from videoautoarena.memory.records.records import SCHEMA, Record, Sampling
+from videoautoarena.memory.records.remedies import option
 from videoautoarena.runs.run.config import cast as casting
 from videoautoarena.runs.run.config.arena_file import ArenaFile, Pairing, arena_file
 from videoautoarena.runs.run.config.cast import OFFLINE_CAST, CastEntry, entry_of
@@ -54,7 +55,10 @@ def choose_sampling(flags: Mapping[str, Any], file: SamplingTable, *, is_paper: 
         said.setdefault("fps", FPS)
     elif said.pop("fps", None) is not None and ("fps" in typed or "policy" not in chosen):
         kind = WrongArgument if "fps" in typed else BadInput
-        raise kind(f"--fps is for --policy fps, and the policy is {policy}; change one of them")
+        raise kind(
+            f"{option('fps')} is for {option('policy', 'fps')}, and the policy is {policy}; change "
+            "one of them"
+        )
     try:
         return Sampling.model_validate(said)
     except ValidationError as wrong:
@@ -78,8 +82,8 @@ def refuse_text_read(sampling: Sampling, instead: str) -> None:
     """
     if sampling.ocr:
         raise ForeignRun(
-            "the run began with --ocr, and text in the picture is no longer read for stand-ins; "
-            f"use the version that began it, or {instead}"
+            "the run began with text recognition, and text in the picture is no longer read for "
+            f"stand-ins; use the version that began it, or {instead}"
         )
 
 
@@ -263,7 +267,7 @@ class RunConfig(Record):
             ForeignRun: what its models were shown is no longer made.
         """
         config = cls.of_manifest(manifest)
-        refuse_text_read(config.sampling, "start another run with a new --out")
+        refuse_text_read(config.sampling, f"start another run with a new {option('out')}")
         return config
 
 
@@ -362,12 +366,12 @@ def _layered(flags: RunRequest, file: ArenaFile) -> dict[str, dict[str, Any]]:
         parse_rule(until)
     config = {
         "seed": pick("seed", 0),
-        "rounds": _at_least(1, pick("rounds", 3), "--rounds"),
+        "rounds": _at_least(1, pick("rounds", 3), option("rounds")),
         "pairing": pick("pairing", "mix"),
-        "swap": _share(pick("swap", 0.1), "--swap"),
+        "swap": _share(pick("swap", 0.1), option("swap")),
         "preset": preset,
-        "limit": _at_least(1, pick("limit", None), "--limit"),
-        "block": _at_least(1, pick("block", BLOCK), "--block"),
+        "limit": _at_least(1, pick("limit", None), option("limit")),
+        "block": _at_least(1, pick("block", BLOCK), option("block")),
         "rules": RunRules(**PAPER_RULES) if paper else RunRules(),
         "subtitles": pick("subtitles", True),
         "diverse": pick("diverse", False),
@@ -377,8 +381,8 @@ def _layered(flags: RunRequest, file: ArenaFile) -> dict[str, dict[str, Any]]:
     process = {
         "prompts": flags.prompts or (Path(file.run.prompts) if file.run.prompts else None),
         "personas": flags.personas or (Path(file.run.personas) if file.run.personas else None),
-        "concurrency": _at_least(1, pick("concurrency", 16), "--concurrency"),
-        "max_void": _share(pick("max_void", MAX_VOID), "--max-void"),
+        "concurrency": _at_least(1, pick("concurrency", 16), option("concurrency")),
+        "max_void": _share(pick("max_void", MAX_VOID), option("max_void")),
         # Minutes where it is typed, seconds everywhere else.
         "patience_s": 60 * pick("patience", PATIENCE_S / 60),
         "max_usd": pick("max_usd", None),
@@ -405,7 +409,7 @@ def _share(value: float | str, flag: str) -> float | str:
 
 def _languages(flags: RunRequest, otherwise: tuple[str, ...]) -> tuple[str, ...]:
     place, wrong = (
-        ("--languages", WrongArgument) if flags.languages else ("run.languages", BadInput)
+        (option("languages"), WrongArgument) if flags.languages else ("run.languages", BadInput)
     )
     # Sorted, so that the order in which they are named makes no other run.
     found = sorted(code.strip().lower() for code in flags.languages or otherwise)

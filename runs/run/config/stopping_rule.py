@@ -15,6 +15,7 @@ from typing_extensions import TypedDict
 
 from videoautoarena.agents.limits.caps import SpendCaps
 from videoautoarena.memory.records.errors import BadInput, StoreError
+from videoautoarena.memory.records.remedies import option
 from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.formats.terminal import safe
 
@@ -126,7 +127,7 @@ def parse_rule(text: str) -> StoppingRule | None:
         return StoppingRule("ci", size)
     if kind == "battles" and size >= 1 and size == size // 1 < math.inf:
         return StoppingRule("battles", size)
-    raise BadInput(f"--until {text!a} is not a rule; give {FORMS}")
+    raise BadInput(f"{option('until')} {text!a} is not a rule; give {FORMS}")
 
 
 class _StoredRule(TypedDict):

@@ -20,6 +20,7 @@ from videoautoarena.agents.prompting.categories import OTHER, plain_category, re
 from videoautoarena.memory.records.digests import digest, read_body, write_body
 from videoautoarena.memory.records.errors import BadInput, UnusableVideo
 from videoautoarena.memory.records.records import CATEGORIES, Record, VideoFacts
+from videoautoarena.memory.records.remedies import option
 from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.formats.battle_table import quoted
 from videoautoarena.runs.formats.terminal import safe
@@ -104,10 +105,15 @@ def read_bytes(file: Path) -> bytes:
 
     name = safe(str(file))
     if not os.path.lexists(file):
-        raise BadInput(f"there is no file {name}; pass a CSV file with --facts, or --facts none")
+        raise BadInput(
+            f"there is no file {name}; pass a CSV file with {option('facts')}, or "
+            f"{option('facts', 'none')}"
+        )
     # A pipe without a writer, for one, would be waited for without end.
     if why := "a folder" if file.is_dir() else trouble(os.fspath(file)):
-        raise BadInput(f"{name} is {why}; pass a CSV file with --facts, or --facts none")
+        raise BadInput(
+            f"{name} is {why}; pass a CSV file with {option('facts')}, or {option('facts', 'none')}"
+        )
     try:
         # One byte more than allowed tells a larger file without reading all of it.
         with regular(file) as stream:
@@ -462,7 +468,7 @@ def changed_facts(store: Store, folder: Path, asked: str | None = None) -> str |
     if now == kept.sha256:
         return None
     if asked == NONE:
-        return "the facts this run began with stay; --facts none is for new runs"
+        return f"the facts this run began with stay; {option('facts', 'none')} is for new runs"
     if kept.sha256 is None:
         return f"{name} was not there when this run began; nothing in it is used"
     what = "is gone" if now is None else "differs from the one this run began with"

@@ -26,6 +26,7 @@ from videoautoarena.memory.records.digests import (
 )
 from videoautoarena.memory.records.errors import BadInput, StoreError
 from videoautoarena.memory.records.records import Battle, Persona, PublishedRecord, Record, Video
+from videoautoarena.memory.records.remedies import option
 from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.formats.battle_table import quoted
 from videoautoarena.runs.formats.files import decode, kind_of, oddity, parse_json, read_bytes
@@ -100,7 +101,7 @@ def read_users(file: Path, found: Findings, folder: Path) -> UserFile:
     from videoautoarena.video.folder.find import VideoPaths
 
     if not file.is_file():
-        raise BadInput(f"{file} is no file; pass JSON lines of users with --personas")
+        raise BadInput(f"{file} is no file; pass JSON lines of users with {option('personas')}")
     if file.stat().st_size > LARGEST:
         raise BadInput(f"{file} is larger than {LARGEST >> 20} MB; pass a file of users")
     content = read_bytes(file)
@@ -301,7 +302,9 @@ def changed_users(store: Store, begun_with: str | None, file: Path | None) -> tu
     if begun_with is None:
         return ()
     if kept_file(store) is None:
-        raise StoreError("the run has lost the users that it began with; pass another --out")
+        raise StoreError(
+            f"the run has lost the users that it began with; pass another {option('out')}"
+        )
     if file is None or digest_of(file) == begun_with:
         return ()
     return (
@@ -329,7 +332,7 @@ def keep_seats(store: Store, added: Sequence[Video], *, seed: int) -> None:
     if (file := kept_file(store)) is None:
         return
     # Who was drawn for earlier videos counts, so that draws stay even in a run that grows.
-    before = [seats_of(store, video.id) for video in store.videos()]
+    before = [seats_of(store, video) for video in store.video_ids()]
     drawn = seats(file, added, seed=seed, before=before)
     store.put_files({f"{FILE}/{video}": write_body(seated) for video, seated in drawn})
 
@@ -480,7 +483,7 @@ class Users:
 def users_of(store: Store, *, looks: bool) -> Users:
     """Return where the users of a run come from; `looks`: alike ones are invented anew."""
     file = kept_file(store)
-    videos = [video.id for video in store.videos()]
+    videos = store.video_ids()
     seated = [seats_of(store, video) for video in videos] if file else []
     users = [write_body(user) for one in seated for user in one.users.values()]
     again = [video for video in videos if _asked_again(store, video)] if looks else []
@@ -526,7 +529,7 @@ class RunUser(PublishedRecord):
 def run_users(store: Store, battles: Iterable[Battle]) -> Iterator[RunUser]:
     """Yield the users of a run, video by video; invented ones as far as they have a battle."""
     played = {(b.video, b.persona): b for b in battles if b.persona_text}
-    for video in (video.id for video in store.videos()):
+    for video in store.video_ids():
         seated = seats_of(store, video).users
         for place in PERSONAS:
             user = seated.get(place)
@@ -578,7 +581,7 @@ def slices_of(store: Store) -> Callable[[Battle], Iterable[str]] | None:
     """
     if kept_file(store) is None:
         return None
-    seated = {video.id: seats_of(store, video.id).users for video in store.videos()}
+    seated = {video: seats_of(store, video).users for video in store.video_ids()}
 
     def slice_of(battle: Battle) -> Iterable[str]:
         user = seated.get(battle.video, {}).get(battle.persona)

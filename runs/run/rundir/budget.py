@@ -30,6 +30,7 @@ from videoautoarena.agents.limits.prices import (
 from videoautoarena.agents.models.registry import Model
 from videoautoarena.memory.records.errors import BadInput
 from videoautoarena.memory.records.records import Attempt, CallRow
+from videoautoarena.memory.records.remedies import option
 from videoautoarena.memory.store.journal import Journal
 from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.run.config.run_config import RunConfig
@@ -57,9 +58,11 @@ def check_caps(config: RunConfig, caps: SpendCaps) -> None:
         return
     if unknown := unpriced(config):
         raise BadInput(
-            f"--max-usd cannot be kept, since no price is known for {', '.join(unknown)}; "
+            f"{option('max_usd')} cannot be kept, since no price is known for "
+            f"{', '.join(unknown)}; "
             f"write it under [models.{_quoted(unknown[0])}] in arena.toml, in dollars a million "
-            "tokens: price = { input_usd = 1.0, output_usd = 4.0 }; or cap with --max-tokens"
+            "tokens: price = { input_usd = 1.0, output_usd = 4.0 }; or cap with "
+            f"{option('max_tokens')}"
         )
     models = {alias: config.model_of(alias) for alias in config.cast}
     tiered = [
@@ -70,7 +73,8 @@ def check_caps(config: RunConfig, caps: SpendCaps) -> None:
     ]
     if tiered:
         raise BadInput(
-            f"--max-usd cannot be kept, since the service_tier of {', '.join(tiered)} has its own "
+            f"{option('max_usd')} cannot be kept, since the service_tier of {', '.join(tiered)} "
+            "has its own "
             f"price; write it as price under [models.{_quoted(tiered[0])}] in arena.toml"
         )
 

@@ -73,11 +73,17 @@ def pardon(store: Store, videos: Collection[str], generation: int) -> list[str]:
 
 def quarantine(store: Store) -> list[Quarantined]:
     """Return files that are not used: those refused when found, then those without frames."""
+    skipped = store.skipped()
+    # Those that are lifted, and what they were, have no text or a name with another end.
+    standing = store.files_under(UNUSABLE)
+    if not skipped and not any(standing.values()):
+        # Most runs have neither, and all videos of a large one take seconds.
+        return []
     videos = store.videos()
     # What was refused in one process may be a video of the run since another.
     used = {video.path for video in videos}
-    refused = (one for one in store.skipped() if one.path not in used)
-    verdicts = ((video, verdict_on(store, video.id)) for video in videos)
+    refused = (one for one in skipped if one.path not in used)
+    verdicts = ((video, standing.get(video.id)) for video in videos)
     return [
         *(Quarantined(one.path, None, "found", one.reason) for one in refused),
         *(Quarantined(video.path, video.id, "decoded", why) for video, why in verdicts if why),

@@ -11,6 +11,7 @@ from videoautoarena.agents.prompting.fences import fence_code
 from videoautoarena.memory.records.digests import canonical_json, digest, read_body, write_body
 from videoautoarena.memory.records.errors import UnusableVideo
 from videoautoarena.memory.records.records import Cue, Sampling, Subtitles, Video, VideoFrames
+from videoautoarena.memory.records.remedies import option
 from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.formats.terminal import safe
 from videoautoarena.runs.run.rundir.failures import condemn, verdict_on
@@ -19,8 +20,10 @@ from videoautoarena.video.folder.find import Findings
 from videoautoarena.video.folder.subtitles import SubtitleChoice, SubtitleFolder
 from videoautoarena.video.workers.decoders import Decoders
 
-LEAVE_OUT = " (--no-subtitles leaves them out)"
-"""The end of the line on subtitles, which commands without the option cut off."""
+
+def leave_out() -> str:
+    """Return the end of the line on subtitles, which jobs without the option cut off."""
+    return f" ({option('subtitles', False)} leaves them out)"
 
 
 def keep_subtitles(
@@ -45,7 +48,7 @@ def keep_subtitles(
     if count:
         yield (
             f"subtitles beside {count} of {counted(len(videos), 'video')} are sent with the frames"
-            f"{LEAVE_OUT}"
+            f"{leave_out()}"
         )
 
 

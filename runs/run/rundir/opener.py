@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from importlib.metadata import version
 from pathlib import Path
-from shlex import quote
 from typing import Any
 
 from videoautoarena.agents.limits.caps import SpendCaps
@@ -16,6 +15,7 @@ from videoautoarena.agents.prompting.prompts import PromptSet
 from videoautoarena.graph.slot_ids import PERSONAS, slot_id
 from videoautoarena.memory.records.errors import BadInput, ForeignRun
 from videoautoarena.memory.records.records import Video
+from videoautoarena.memory.records.remedies import option, step
 from videoautoarena.memory.records.slots import Slots
 from videoautoarena.memory.records.standards import PAPER_CONTRACTS
 from videoautoarena.memory.store.store import Store
@@ -86,6 +86,25 @@ class OpenOptions:
 DEFAULT_OPEN_OPTIONS = OpenOptions()
 
 
+class PresentFiles(Mapping[str, Path]):
+    """Where videos of a folder lie, by their ids; a path is made as it is asked for."""
+
+    def __init__(self, folder: Path, paths: Mapping[str, str]) -> None:
+        """Take the paths below the folder by the ids of their videos."""
+        self._folder = folder
+        # A Path each would take as much memory as its video: 600 bytes.
+        self._paths = paths
+
+    def __getitem__(self, video: str) -> Path:
+        return self._folder / self._paths[video]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._paths)
+
+    def __len__(self) -> int:
+        return len(self._paths)
+
+
 @dataclass(frozen=True)
 class Opened:
     """A run that is open for writing."""
@@ -99,16 +118,16 @@ class Opened:
     """Id of a video to its present file, wherever that was when the run began."""
 
 
-def holds_run(out: Path, option: str = "--out") -> bool:
+def holds_run(out: Path, argument: str = "out") -> bool:
     """Return whether `out` holds a run; BadInput if it is a file or holds other things."""
     if (out / RUN_FILE).is_file():
         return True
     if out.exists() and not out.is_dir():
-        raise BadInput(f"{out} is a file; pass a folder with {option}")
+        raise BadInput(f"{out} is a file; pass a folder with {option(argument)}")
     # What begins with the file's name is left of a run that was cut off while it was made.
     names = (path.name for path in out.iterdir()) if out.is_dir() else ()
     if foreign := sorted(name for name in names if not name.startswith(RUN_FILE)):
-        raise BadInput(f"{out} is not empty ({foreign[0]}); pass a new {option}")
+        raise BadInput(f"{out} is not empty ({foreign[0]}); pass a new {option(argument)}")
     return False
 
 
@@ -247,7 +266,7 @@ def _filled(
         notes.append(f"{counted(len(added), 'video')} {are} appended")
     if added:
         notes += users_lines(store)
-    files = {video.id: folder / video.path for video in found.videos}
+    files = PresentFiles(folder, {video.id: video.path for video in found.videos})
     return Opened(store, config, prompts, tuple(notes), files)
 
 
@@ -278,13 +297,13 @@ def _refuse_other_prompts(out: Path, own: PromptSet, manifest: Mapping[str, Any]
     if others:
         raise BadInput(
             f"{out} was begun with other prompts ({', '.join(others)}) and stopped before they "
-            "were copied; pass them with --prompts, or another --out"
+            f"were copied; pass them with {option('prompts')}, or another {option('out')}"
         )
 
 
 def _changed(own: PromptSet, now: PromptSet) -> Iterable[str]:
     if own.contracts < now.contracts == PAPER_CONTRACTS:
-        yield "--preset paper turns back more by now; this run goes on as it began"
+        yield f"{option('preset', 'paper')} turns back more by now; this run goes on as it began"
         return
     if own.contracts != now.contracts:
         yield (
@@ -362,7 +381,9 @@ def configured(
         return kept
     now = asked.config
     if asked.personas is not None and kept.personas is None:
-        raise ForeignRun(f"{out} was begun without --personas; pass another --out")
+        raise ForeignRun(
+            f"{out} was begun without {option('personas')}; pass another {option('out')}"
+        )
     if kept.preset == now.preset == "paper":
         now = _with_parameters(now, kept)
     if asked.assumed_pairing:
@@ -382,7 +403,7 @@ def configured(
     _refuse_other(out, kept, same)
     rounds = kept.rounds if asked.assumed_rounds else now.rounds
     if rounds < kept.rounds:
-        raise BadInput(f"this run has {kept.rounds} rounds; --rounds can only grow")
+        raise BadInput(f"this run has {kept.rounds} rounds; {option('rounds')} can only grow")
     update: dict[str, Any] = {"rounds": rounds, "cast": now.cast}
     if joins:
         update |= {name: getattr(now, name) for name in _OF_THE_CAST}
@@ -428,10 +449,14 @@ def _refuse_idle(store: Store, before: RunConfig, now: RunConfig, found: Finding
         # A lineage keeps its pair, so whoever is new plays in new lineages only.
         slots = slots.where(slots.rounds == 0)
     if newcomers and not slots:
-        more = "add videos" if now.pairing == "keep-pair" else "raise --rounds or add videos"
+        more = (
+            "add videos"
+            if now.pairing == "keep-pair"
+            else f"raise {option('rounds')} or add videos"
+        )
         raise BadInput(
             f"nothing is left to play for {safe(', '.join(newcomers))}: {more}, or "
-            "compare it with stored answers: arena add"
+            f"compare it with stored answers: {step('add')}"
         )
 
 
@@ -449,8 +474,7 @@ def _refuse_other(out: Path, kept: RunConfig, asked: RunConfig) -> None:
             there = there.get(inner)
         raise ForeignRun(
             f"{out} holds another run ({key} {brief_setting(here)}, here {brief_setting(there)}); "
-            "pass another --out, or continue it as it began: arena resume "
-            f"{quote(str(out))}"
+            f"pass another {option('out')}, or continue it as it began: {step('resume', str(out))}"
         )
 
 

@@ -20,6 +20,7 @@ from videoautoarena.memory.records.digests import read_body
 from videoautoarena.memory.records.errors import BadInput, StoreError
 from videoautoarena.memory.records.outlines import ORDINAL, Outlines
 from videoautoarena.memory.records.records import Battle, Subtitles, Video, VideoFacts
+from videoautoarena.memory.records.remedies import step
 from videoautoarena.memory.records.slots import Ids, Ints, Longs, Mask, Slots
 from videoautoarena.memory.records.standards import PAPER_CONTRACTS
 from videoautoarena.memory.store.connection import lock_of, real_file
@@ -219,7 +220,7 @@ def run_file(folder: Path) -> Path:
         return folder / RUN_FILE
     refuse_set(folder)
     wrong = f"holds no run ({RUN_FILE})" if folder.is_dir() else "is no folder"
-    advice = guess_run(folder) or "pass the --out folder of a simulate run"
+    advice = guess_run(folder) or "pass the folder of a run"
     raise BadInput(f"{folder} {wrong}; {advice}")
 
 
@@ -296,8 +297,8 @@ def refuse_set(folder: Path) -> None:
     """Raise BadInput if a folder holds a frozen set instead of a run."""
     if (folder / "manifest.json").is_file() and (folder / "questions.jsonl").is_file():
         raise BadInput(
-            f"{folder} holds a frozen set and no run; arena bench plays and scores it, arena "
-            "report and arena pictures show tasks and dialogues"
+            f"{folder} holds a frozen set and no run; {step('bench')} is for it, and arena report "
+            "and arena pictures show tasks and dialogues"
         )
 
 
@@ -526,4 +527,4 @@ def stored_subtitles(store: Store, video: str) -> Subtitles | None:
 
 def has_subtitles(store: Store) -> bool:
     """Return whether the run keeps subtitles of any of its videos."""
-    return any(store.file(f"{SUBTITLES}{video.id}") for video in store.videos())
+    return store.has_file_under(SUBTITLES)

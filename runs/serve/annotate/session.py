@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from videoautoarena.memory.records.errors import BadInput, WrongArgument
+from videoautoarena.memory.records.remedies import option
 from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.analysis.audit.label_import import wrong_name
 from videoautoarena.runs.analysis.audit.label_sample import complete_sample
@@ -114,7 +115,9 @@ def prepare(
     given = read_questions(asked.against, run.store.videos())
     sets = question_sets(run, given.questions, seed)
     if asked.against and not sets:
-        raise BadInput("no video has questions from two sources; pass another file with --against")
+        raise BadInput(
+            f"no video has questions from two sources; pass another file with {option('against')}"
+        )
     order = complete_sample(run, asked.number, seed)
     if not order and not sets:
         why = "no battle is to be labelled" if asked.number == 0 else "no battle is decided yet"

@@ -15,6 +15,7 @@ from starlette.responses import PlainTextResponse, Response, StreamingResponse
 from starlette.routing import Route, Router
 
 from videoautoarena.memory.records.errors import ArenaError, BadInput, FramesChanged, UnusableVideo
+from videoautoarena.memory.records.remedies import option
 from videoautoarena.memory.store.connection import Seen
 from videoautoarena.runs.console.progress.status import holder
 from videoautoarena.runs.formats.terminal import safe
@@ -148,7 +149,7 @@ class RunsOfFolder:
         self._shown: dict[str, ShownRun] = {}
         if not self._below.look():
             refuse_set(folder)
-            raise BadInput(f"{folder} holds no run; pass the --out of a run, or a folder of runs")
+            raise BadInput(f"{folder} holds no run; pass that of a run, or a folder of runs")
 
     async def run(self, name: str | None) -> ShownRun | None:
         """Return a run by its name in the list."""
@@ -275,7 +276,7 @@ async def view(
     async with Decoders(FrameCache(), workers=1) as decoders:
         is_run = holds_a_run(folder) or not folder.is_dir()
         if films is not None and not is_run:
-            raise BadInput(f"--videos is for one run; {folder} is a folder of runs")
+            raise BadInput(f"{option('videos')} is for one run; {folder} is a folder of runs")
         choice = OneRun(folder, decoders, films) if is_run else RunsOfFolder(folder, decoders)
         with listen(port) as listener:
             os.nice(NICER)

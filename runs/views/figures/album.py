@@ -11,6 +11,7 @@ from typing import Any, NamedTuple, TypeVar
 
 from videoautoarena.memory.records.errors import BadInput
 from videoautoarena.memory.records.records import DECIDED
+from videoautoarena.memory.records.remedies import option
 from videoautoarena.runs.analysis.audit.verdicts import LEAST_ECHOES, find_echoes, measure_echoes
 from videoautoarena.runs.analysis.categories.tags import tags_of
 from videoautoarena.runs.analysis.categories.topics import topics_in
@@ -181,7 +182,7 @@ def _parts(scores: TaskSetScores) -> dict[str, TaskBoard]:
 def _files(makers: Makers, wish: PictureOptions) -> dict[Path, tuple[str, Form]]:
     """Return which picture in which form belongs into each file; BadInput where it must not."""
     if wish.to.exists() and not wish.to.is_dir():
-        raise BadInput(f"{wish.to} is a file; pass a folder with --to")
+        raise BadInput(f"{wish.to} is a file; pass a folder with {option('to')}")
     files = {wish.to / f"{name}.{form}": (name, form) for name in makers for form in wish.forms}
     for file in files:
         refuse_existing(file, force=wish.force)

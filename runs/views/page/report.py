@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, BinaryIO, ClassVar
 
 from videoautoarena.memory.records.errors import BadInput
+from videoautoarena.memory.records.remedies import option
 from videoautoarena.runs.console.progress.events import Say
 from videoautoarena.runs.console.progress.listeners import OnProgress, unheard
 from videoautoarena.runs.formats.files import make_folder, refuse_existing, whole_file, write_whole
@@ -101,7 +102,7 @@ def report_file(folder: Path, to: Path | None, *, force: bool) -> Path:
     if file.suffix.lower() not in (".html", ".htm"):
         raise BadInput(f"{file} is not the name of a page; pass one that ends in .html")
     if not file.absolute().parent.is_dir():
-        raise BadInput(f"{file.parent} is not a folder; create it, or pass another --to")
+        raise BadInput(f"{file.parent} is not a folder; create it, or pass another {option('to')}")
     refuse_existing(file, force=force or (to is None and is_ours(file)))
     return file
 

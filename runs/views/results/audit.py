@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterator, Sequence
 from itertools import groupby
 
+from videoautoarena.memory.records.remedies import option
 from videoautoarena.runs.analysis.audit.checks import GROUPS
 from videoautoarena.runs.analysis.audit.human_agreement import LabelReport
 from videoautoarena.runs.analysis.audit.rejudge import Confusion
@@ -95,7 +96,7 @@ def rejudged_reports(found: Views) -> Iterator[Report]:
     """Yield how far each other judge agrees with a run: verdicts, then both boards side by side."""
     notes = tuple(map(_note, found.warnings))
     if not found.judges:
-        none = "the battles of this run were not rejudged yet; name a judge with --judge"
+        none = f"the battles of this run were not rejudged yet; name a judge with {option('judge')}"
         yield Report((), (), above=(Sentence((none,)),))
     for judge in found.judges:
         table, said = findings_said(judge.findings)

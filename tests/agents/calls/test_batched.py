@@ -323,7 +323,7 @@ def test_a_batch_with_a_providers_name_is_never_sent_again_unasked(
         with_key(monkeypatch, protocol, port, "other")
         # A year later nobody knows any better.
         monkeypatch.setattr(time, "time", lambda now=time.time: now() + 365 * 86_400)
-        with pytest.raises(BatchRefused, match=r"not there for this key: .* --retry-failed"):
+        with pytest.raises(BatchRefused, match=r"not there for this key: .* retry_failed=True"):
             asked_in_batches(file, model, requests_of(2))
         assert left_in(file) == (1, 2)
         book.looks = 1
@@ -356,7 +356,7 @@ def test_a_batch_that_was_taken_unheard_is_not_sent_again_with_the_key_of_anothe
             asked_in_batches(file, model, requests_of(2))
         book.mishap = lambda *_: ""
         with_key(monkeypatch, protocol, port, "other")
-        with pytest.raises(BatchRefused, match=r"cannot be told with this key: .* --retry-failed"):
+        with pytest.raises(BatchRefused, match=r"cannot be told with this key: .* retry_failed=True"):
             asked_in_batches(file, model, requests_of(2))
         assert (len(book.batches), left_in(file)) == (2, (1, 2))
         with_key(monkeypatch, protocol, port, "first")
@@ -543,5 +543,5 @@ def test_no_key_is_in_what_a_batch_holds(file: Path, monkeypatch: pytest.MonkeyP
 
 
 def test_a_provider_without_batches_says_so_in_one_line() -> None:
-    with pytest.raises(BadInput, match="takes no batches; leave out --batch"):
+    with pytest.raises(BadInput, match="takes no batches; leave out batch=True"):
         service_of(Model(alias="m", model="offline:hawk"))

@@ -6,6 +6,7 @@ from typing import Any
 
 import httpx
 import pytest
+from langchain_google_genai import ChatGoogleGenerativeAI
 from langchain_openai import ChatOpenAI
 
 import videoautoarena as va
@@ -89,3 +90,38 @@ def test_two_servers_of_objects_have_two_endpoints_that_name_neither() -> None:
     assert not {"a.test", "pass"} & set(mine.split("-"))
     gone = Model.model_construct(alias="some", model="object:an.Other()")
     assert gone.endpoint == "object"
+
+
+def known(chat: Any) -> Model:
+    return Model.model_construct(alias=hold(chat), model=hold(chat))
+
+
+@pytest.mark.parametrize(
+    ("settings", "host"),
+    [
+        ({}, "a.test"),
+        ({"base_url": f"http://user:{KEY}@b.test:8000/v1?key={KEY}"}, "b.test:8000"),
+        ({"base_url": None}, "api.openai.com"),
+    ],
+)
+def test_a_person_is_told_class_and_model_of_an_object_and_the_host_that_it_calls(
+    monkeypatch: pytest.MonkeyPatch, settings: dict[str, Any], host: str
+) -> None:
+    monkeypatch.delenv("OPENAI_BASE_URL", raising=False)
+    model = known(openai(temperature=0.5, **settings))
+    assert (model.title, model.host) == ("ChatOpenAI some", host)
+    # What is kept of its server names it as little as before.
+    assert model.endpoint.startswith("object-")
+
+
+def test_gemini_s_host_is_told_and_a_name_with_quotes_stands_as_it_is() -> None:
+    gemini = known(ChatGoogleGenerativeAI(model="gemini-2.5-flash", google_api_key=KEY))
+    assert gemini.host == "generativelanguage.googleapis.com"
+    quoted = known(ChatOpenAI(model='a "b"', api_key=KEY, base_url="http://a.test/v1"))
+    assert quoted.title == 'ChatOpenAI a "b"'
+
+
+def test_of_an_object_that_is_gone_the_name_and_the_stand_in_for_its_server_are_told() -> None:
+    name = 'object:langchain_openai.ChatOpenAI(model_name="some", temperature=0.5)'
+    gone = Model.model_construct(alias=name, model=name)
+    assert (gone.title, gone.host) == ("ChatOpenAI some", "object")

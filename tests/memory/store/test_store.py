@@ -348,7 +348,7 @@ def test_a_run_without_its_manifest_is_refused(store: Store, path: Path) -> None
 
 @pytest.mark.parametrize(
     ("number", "remedy"),
-    [(errno.ENOSPC, "make room on its disk"), (errno.EACCES, "pass the --out of a run")],
+    [(errno.ENOSPC, "make room on its disk"), (errno.EACCES, "pass the folder of a run")],
 )
 def test_what_to_do_about_an_error_is_told_by_what_it_was(
     path: Path, number: int, remedy: str

@@ -203,7 +203,7 @@ def test_a_set_is_frozen_by_options_and_models_are_asked_before(
     assert len(some) <= 2
     typed = ("--size", 2, "--by", "duration", "--licence", "CC0-1.0", "--seed", 3)
     assert printed("freeze", out, "--to", tmp_path / "some", *typed)["was_there"]
-    with pytest.raises(va.BadInput, match="needs --hard"):
+    with pytest.raises(va.BadInput, match="needs hard=True"):
         va.freeze(out, tmp_path / "other", most=3)
     with pytest.raises(va.BadInput, match="needs topics"):
         va.freeze(out, tmp_path / "other", name_topics=EXAMINER)
@@ -281,7 +281,7 @@ def test_a_number_that_cannot_be_is_refused_before_anything(out: Path) -> None:
 def test_each_call_shows_its_arguments_and_its_text() -> None:
     calls = [one for name in va.__all__ if isinstance(one := getattr(va, name), PaidCall)]
     assert len(calls) == 10
-    for call in (*calls, va.Bench.run):
+    for call in (*calls, va.Bench.run, va.Bench.probe):
         assert call.__doc__
         assert "Raises:" in call.__doc__ or "those of `audit`" in call.__doc__
         assert inspect.signature(call).return_annotation is inspect.Signature.empty

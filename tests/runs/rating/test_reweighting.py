@@ -34,7 +34,7 @@ def test_uniform_pairs_weigh_one_in_every_generation() -> None:
 
 
 def test_a_dealt_pair_is_refused() -> None:
-    with pytest.raises(BadInput, match="not drawn at random; leave out --reweight"):
+    with pytest.raises(BadInput, match="not drawn at random; leave out reweight=True"):
         weigh_battles(*drawn(0.5, None))
 
 

@@ -246,7 +246,7 @@ def test_a_newcomer_with_nothing_to_play_is_told_what_to_do(
     videos: Path, tmp_path: Path, calm: Path
 ) -> None:
     cast = (*TRIO, NEWCOMER)
-    with pytest.raises(BadInput, match=f"nothing is left to play for {NEWCOMER}: raise --rounds"):
+    with pytest.raises(BadInput, match=f"nothing is left to play for {NEWCOMER}: raise rounds="):
         mixed(videos, calm, models=cast)
     assert config_of(calm).models == TRIO
     mixed(videos, tmp_path / "o", rounds=1, pairing="keep-pair", limit=1)

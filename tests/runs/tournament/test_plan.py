@@ -271,17 +271,17 @@ def test_a_schema_gives_each_role_a_beginning_of_its_own(tmp_path: Path) -> None
 def test_a_cap_is_said_with_what_happens_there(config: RunConfig) -> None:
     plan = plan_of(config, RemainingWork(first=3, later=6, videos=1, spent_usd=0.1))
     shown = " ".join(as_lines(plan, 200))
-    assert "--max-usd sets one; calls stop below it" in shown
+    assert "max_usd= sets one; calls stop below it" in shown
     usd = plan.expected_usd or 0.0
     capped = replace(plan, caps=SpendCaps(usd=0.1 + usd / 2))
     shown = " ".join(as_lines(capped, 200))
-    assert "of it left; calls stop below it, and go on under a higher --max-usd" in shown
+    assert "of it left; calls stop below it, and go on under a higher max_usd=" in shown
     assert "expected after 50% of this" in shown
     assert capped.to_json()["cap_usd"] == 0.1 + usd / 2
     enough = replace(plan, caps=SpendCaps(usd=0.1 + 2 * usd))
     assert "expected after" not in " ".join(as_lines(enough, 200))
     tokens = replace(plan, caps=SpendCaps(tokens=5_000))
-    assert "go on under a higher --max-tokens" in " ".join(as_lines(tokens, 200))
+    assert "go on under a higher max_tokens=" in " ".join(as_lines(tokens, 200))
 
 
 def test_what_an_answer_takes_is_a_table_of_videos_and_battles(config: RunConfig) -> None:

@@ -87,7 +87,7 @@ def test_key_frames_and_the_last() -> None:
 
 @pytest.mark.parametrize(("seconds", "keys"), [(30, 75), (2, 12), (100, 90)])
 def test_key_frames_that_are_too_few_do_not_stand_for_a_video(seconds: int, keys: int) -> None:
-    with pytest.raises(UnusableVideo, match=f"in {seconds} s.; use --policy uniform"):
+    with pytest.raises(UnusableVideo, match=f"in {seconds} s.; the policy uniform goes without"):
         at_keys(steady(seconds, keys=keys), 128)
 
 

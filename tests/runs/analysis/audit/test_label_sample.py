@@ -157,7 +157,7 @@ def test_by_pair_every_pair_is_drawn_as_often_as_far_as_it_met(tmp_path: Path) -
 def test_a_draw_that_leaves_a_part_out_is_refused_and_nothing_is_kept(
     tmp_path: Path, run: Path
 ) -> None:
-    with pytest.raises(BadInput, match="pass --n 10 or more"):
+    with pytest.raises(BadInput, match="pass n= 10 or more"):
         draw_sample(run, tmp_path / "x.csv", number=9, by="video")
     assert samples(run) == []
     draw_sample(run, tmp_path / "x.csv", number=10, by="video")

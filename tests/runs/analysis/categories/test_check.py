@@ -151,7 +151,7 @@ def test_a_sample_without_a_tagged_question_is_refused_before_anybody_is_asked(
     out = tagged(tmp_path, first=1)
     with open_run(out) as run:
         said = [_refusal(run, seed) for seed in range(20)]
-    assert set(said) == {"", "no question of the sample is tagged by first; pass a larger --sample"}
+    assert set(said) == {"", "no question of the sample is tagged by first; pass a larger sample="}
 
 
 def _refusal(run: RunReader, seed: int) -> str:

@@ -173,7 +173,7 @@ def test_the_prompt_that_was_used_first_is_used_to_the_end(out: Path) -> None:
 def test_a_board_by_categories_needs_tags(out: Path) -> None:
     with open_run(out) as run:
         assert categories_of(run) == {}
-        with pytest.raises(BadInput, match="arena categories tag"):
+        with pytest.raises(BadInput, match=r"va\.tag\("):
             slices_in(run, "question-category")
 
 

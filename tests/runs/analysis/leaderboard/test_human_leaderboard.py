@@ -159,7 +159,7 @@ def test_without_labels_it_says_how_to_come_by_some(tmp_path: Path) -> None:
 def test_labels_that_nobody_drew_at_random_say_nothing_of_the_rest(tmp_path: Path) -> None:
     out = tmp_path / "out"
     label_all(out, season(out, videos=4, rounds=2))
-    with pytest.raises(BadInput, match="or pass --assume-random if the labels are a random sample"):
+    with pytest.raises(BadInput, match="or pass assume_random=True if the labels are"):
         labelled_board_of(out)
 
 

@@ -96,7 +96,7 @@ def test_uniform_pairs_can_be_asked_about() -> None:
         ({"power": 1.0}, "--power 1 "),
         ({"videos": 1}, "--videos 1 "),
         ({"battles": 5}, "--battles 5 "),
-        ({"pairing": "nearest"}, "--pairing is one of mix, uniform"),
+        ({"pairing": "nearest"}, "pairing= is one of mix, uniform"),
     ],
 )
 def test_a_figure_out_of_range_is_named(asked: dict[str, Any], named: str) -> None:

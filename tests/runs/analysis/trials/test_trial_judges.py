@@ -44,8 +44,8 @@ def test_a_name_of_the_file_and_a_model_itself_both_judge(config: RunConfig) -> 
     [
         (("openai:gpt-5", "openai:gpt-5"), "twice"),
         (("offline:hawk",), "cannot judge"),
-        (("offline:judge",), "--allow-offline-judge"),
-        (("openai:gpt-4o",), "--allow-self-judging"),
+        (("offline:judge",), "allow_offline_judge=True"),
+        (("openai:gpt-4o",), "allow_self_judging=True"),
         (("nobody",), "is no model"),
     ],
 )
@@ -58,7 +58,7 @@ def test_who_cannot_judge_is_told_why(
 
 def test_a_judge_that_is_sent_no_frames_has_to_be_allowed(config: RunConfig) -> None:
     file = ArenaFile.model_validate({"models": {"seer": {"model": "openai:o3", "max_frames": 0}}})
-    with pytest.raises(BadInput, match="--allow-blind-referee"):
+    with pytest.raises(BadInput, match="allow_blind_referee=True"):
         with_judges(config, ("seer",), file=file, leave=NO_LEAVE)
     tried = with_judges(config, ("seer",), file=file, leave=Leave(blind=True))
     assert tried.judges == ("seer",)

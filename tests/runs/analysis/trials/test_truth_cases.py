@@ -147,7 +147,7 @@ def test_videos_that_are_gone_are_missed_in_words(tmp_path: Path) -> None:
     videos.rename(tmp_path / "elsewhere")
     made, notes = cases_of(tmp_path / "out")
     assert made == []
-    assert notes[0] == "1 video of the run missing; pass the folder with --videos"
+    assert notes[0] == "1 video of the run missing; pass the folder with videos="
     assert any("(card): pattern0.mp4: is not there any more" in note for note in notes)
 
 

@@ -271,7 +271,7 @@ def test_copies_lie_in_the_bench_under_their_ids_and_are_checked(
     assert (verify(bench, None).problems, verify(bench, None).videos_checked) == ([], True)
     assert open_bench(bench).videos == bench / "videos"
     assert freeze(spoken, bench, extras=BenchExtras(with_videos=True, videos=clips)).was_there
-    with pytest.raises(BadInput, match="leave --videos out"):
+    with pytest.raises(BadInput, match="leave videos= out"):
         verify(bench, clips)
 
 
@@ -309,7 +309,7 @@ def test_a_video_that_is_gone_or_changed_is_not_copied(spoken: Path, tmp_path: P
     clip.unlink()
     with pytest.raises(BadInput, match="pass the folder that has it"):
         freeze(spoken, tmp_path / "bench", extras=wanted)
-    with pytest.raises(BadInput, match="pass --videos"):
+    with pytest.raises(BadInput, match="pass their folder with videos="):
         freeze(spoken, tmp_path / "bench", extras=BenchExtras(with_videos=True))
     assert sorted(path.name for path in tmp_path.iterdir()) == ["clips", "out"]
 

@@ -67,7 +67,7 @@ def test_a_language_that_nobody_asked_in_leaves_nothing_and_says_why(
 
 
 def test_a_code_that_is_none_is_refused() -> None:
-    with pytest.raises(WrongArgument, match="--language 'german' is none of the codes ar, bg"):
+    with pytest.raises(WrongArgument, match="language='german' is none of the codes ar, bg"):
         BenchSelection(language="german").check()
 
 

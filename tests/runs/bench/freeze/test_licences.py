@@ -100,7 +100,7 @@ def test_where_no_video_is_left_the_line_says_which_licences_there_are(
             ask()
         found = re.sub("cc.by.4.0", "CC-BY-4.0", str(refused.value), flags=re.IGNORECASE)
         assert found == (
-            f"--only-licence {licence.lower()}: no question of {out} is about such a video; there "
+            f"only_licence= {licence.lower()}: no question of {out} is about such a video; there "
             "are CC-BY-4.0 (2 videos), CC0-1.0 (1 video), mine, ask me (1 video), "
             "1 video without a stated one"
         )
@@ -135,7 +135,7 @@ def test_a_name_over_two_lines_is_refused_in_one(out: Path, tmp_path: Path) -> N
 
 @pytest.mark.parametrize("licence", ["", " ", "-"])
 def test_a_licence_without_a_name_is_refused(licence: str) -> None:
-    with pytest.raises(WrongArgument, match="--only-licence needs the name of a licence"):
+    with pytest.raises(WrongArgument, match="only_licence= needs the name of a licence"):
         BenchSelection(only_licence=("CC0", licence)).check()
 
 

@@ -126,7 +126,7 @@ def test_what_separates_is_drawn_first() -> None:
 
 
 def test_separating_alone_would_do_nothing_and_is_refused() -> None:
-    with pytest.raises(BadInput, match="--size"):
+    with pytest.raises(BadInput, match="size="):
         BenchSelection(separating=True).check()
     BenchSelection(separating=True, per_video=1).check()
 

@@ -305,7 +305,7 @@ def test_several_anchors_must_be_told_apart(tmp_path: Path) -> None:
     bench = bench_of(tmp_path, 3)
     for model, anchor in (("owl", "base"), ("mole", "base"), ("owl", "other"), ("mole", "other")):
         held(bench, model, ["> >"] * 3, anchor=anchor)
-    with pytest.raises(BadInput, match="pick one with --anchor"):
+    with pytest.raises(BadInput, match="pick one with anchor="):
         compare(bench, "owl", "mole")
     assert compare(bench, "owl", "mole", anchor="other").anchor == "other"
     with pytest.raises(BadInput, match='"hawk" has no result against an anchor'):

@@ -125,7 +125,7 @@ def test_the_order_of_the_run_is_held_against_that_of_the_scores(tmp_path: Path)
 
 
 def test_without_results_there_is_nothing_to_check(tmp_path: Path) -> None:
-    with pytest.raises(BadInput, match="has no results; make some with arena bench run"):
+    with pytest.raises(BadInput, match=r"has no results; make some with bench\.run"):
         check(bench_of(tmp_path, 1))
 
 

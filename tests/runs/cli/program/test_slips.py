@@ -61,7 +61,7 @@ TYPED = [
 ]
 FOUND = [
     (("leaderboard", "nowhere"), "did you mean run?"),
-    (("status", "bench"), "bench holds a frozen set and no run; arena bench plays and scores it"),
+    (("status", "bench"), "bench holds a frozen set and no run; arena bench is for it"),
     (("view", "bench"), "arena report and arena pictures show tasks and dialogues"),
     (("show", "run", "zzz"), slot(video(), 0).id),
     (("show", "run", "f"), "matches 3 battles"),

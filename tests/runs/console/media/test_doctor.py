@@ -232,3 +232,26 @@ def test_it_reaches_for_no_network_not_even_this_machine(
         is_watched = False
         assert (said.code, reached) == (0, [])
         assert server.events() == []
+
+
+def test_credentials_of_a_provider_s_own_are_looked_for_and_only_their_place_is_told(
+    terminal: Terminal, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cast = ("--models", "bedrock:a,bedrock:b", "--examiner", "bedrock:c")
+    for name in ("AWS_PROFILE", "AWS_BEARER_TOKEN_BEDROCK", "AWS_SESSION_TOKEN"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("AWS_EC2_METADATA_DISABLED", "true")
+    monkeypatch.setenv("AWS_REGION", "eu-west-1")
+    lacking = terminal.arena("doctor", *cast)
+    assert lacking.code == 1
+    assert "bedrock: NO credentials" in lacking.out
+    assert "'bedrock:a' finds no credentials: no variable, file or role" in lacking.err
+    monkeypatch.setenv("AWS_ACCESS_KEY_ID", KEY)
+    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", KEY)
+    for form in ([], ["--json"]):
+        said = terminal.arena("doctor", *cast, *form)
+        assert said.code == 0, said.err
+        assert KEY not in said.out + said.err
+    assert found(said)["credentials"] == {"bedrock": {"found": True, "source": "AWS_ACCESS_KEY_ID"}}
+    assert found(terminal.arena("doctor", "--json"))["credentials"] == {}

@@ -56,8 +56,8 @@ def test_the_line_says_what_failed_and_what_to_do() -> None:
     assert line == (
         "gpt (judge) fails: its provider's quota or credit is used up: RateLimitError: "
         "insufficient_quota - the run continues, and battles that need it end void or forfeit; "
-        "Ctrl-C stops; later, arena resume 'my out' --retry-failed repeats them and reuses paid "
-        "calls"
+        "Ctrl-C stops; later, va.simulate(out='my out', retry_failed=True) repeats them and "
+        "reuses paid calls"
     )
 
 
@@ -141,7 +141,7 @@ def test_a_run_says_at_once_that_its_judge_is_gone_and_goes_on(
     lines = [line for line in capsys.readouterr().err.splitlines() if "Ctrl-C stops" in line]
     assert len(lines) == 1
     assert all(word in lines[0] for word in words)
-    assert f"arena resume {tmp_path / 'out'} --retry-failed" in lines[0]
+    assert f"va.simulate(out='{tmp_path / 'out'}', retry_failed=True)" in lines[0]
     ended = [battle.verdict for battle in battles_of(tmp_path / "out")]
     assert len(ended) == 3
     assert ended.count("void") >= 2
@@ -166,7 +166,7 @@ def test_a_contestant_that_often_gives_no_answer_is_named_once_at_the_third_time
     assert line.startswith(
         "offline:hawk gave no answer in 3 of its 3 battles, more than 5 %: http-400: no"
     )
-    assert "arena resume 'my out' --retry-failed" in line
+    assert "va.simulate(out='my out', retry_failed=True)" in line
 
 
 def test_who_forfeits_no_larger_share_than_is_accepted_is_not_named() -> None:

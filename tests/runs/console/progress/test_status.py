@@ -13,6 +13,7 @@ import pytest
 
 from tests.support.played import battle, call, invoke, lineage, play, slot, video
 from tests.support.runfiles import intent
+from tests.support.small_runs import alter
 from tests.support.whole_runs import end_well
 from videoautoarena.memory.records.records import (
     Attempt,
@@ -278,3 +279,10 @@ def test_a_second_seating_that_decided_is_no_reason_called_none(tmp_path: Path) 
         assert told in said
         assert "None" not in said
     assert json.loads(invoke("battles", out, "--jsonl").output)["reason"] == why
+
+
+def test_a_status_reads_no_video(mixed: Path) -> None:
+    before = told(mixed)
+    # A video that could not be read, without a word of problems.
+    alter(mixed, """UPDATE videos SET body = '{"problems":[]}'""")
+    assert told(mixed) == before

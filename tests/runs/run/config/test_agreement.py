@@ -67,7 +67,7 @@ Received = Callable[..., RunConfig]
 
 
 def digest_in(refusal: str) -> str:
-    return refusal.partition("--trust-run=")[2].partition(",")[0]
+    return refusal.rpartition("trust='")[2].partition("'")[0]
 
 
 def refusal(config: RunConfig, **more: Any) -> str:
@@ -162,7 +162,7 @@ def test_an_arena_toml_that_came_with_the_run_counts_for_nothing(received: Recei
         Path(name).touch()
         with pytest.raises(BadInput, match=f"beside a {name} and may have come with it"):
             agreed(config, config.cast, out=Path())
-        with pytest.raises(BadInput, match="pass --config"):
+        with pytest.raises(BadInput, match="pass config="):
             resolve(RunRequest())
         Path(name).unlink()
     named = RunTrust(config=Path("arena.toml"))

@@ -227,19 +227,22 @@ def test_a_moved_server_is_the_same_run_and_another_temperature_is_not(file: Pat
         (RunRequest(models=("offline:hawk", "offline:hawk")), "twice"),
         (RunRequest(models=("gpt", "offline:owl")), "provider:model"),
         (RunRequest(models=("offline:eagle", "offline:owl")), "hawk"),
-        (RunRequest(rounds=0), "--rounds is 0"),
-        (RunRequest(limit=0), "--limit is 0"),
-        (RunRequest(concurrency=0), "--concurrency is 0"),
-        (RunRequest(swap=1.5), "--swap is 1.5"),
+        (RunRequest(rounds=0), "rounds= is 0"),
+        (RunRequest(limit=0), "limit= is 0"),
+        (RunRequest(concurrency=0), "concurrency= is 0"),
+        (RunRequest(swap=1.5), "swap= is 1.5"),
         (RunRequest(judge=("offline:hawk",)), "offline:judge"),
-        (RunRequest(models=("openai:a", "openai:b")), "--examiner"),
-        (RunRequest(models=("openai:a", "openai:b"), examiner="openai:a"), "--allow-self-judging"),
+        (RunRequest(models=("openai:a", "openai:b")), "examiner="),
+        (
+            RunRequest(models=("openai:a", "openai:b"), examiner="openai:a"),
+            "allow_self_judging=True",
+        ),
         (RunRequest(models=("offline:hawk", "offline:judge")), "compete"),
         (
             RunRequest(
                 models=("openai:a", "openai:b"), examiner="openai:c", judge=("offline:judge",)
             ),
-            "--allow-offline-judge",
+            "allow_offline_judge=True",
         ),
         (RunRequest(models=("offline:hawk", "offline:\x1b[2J")), "no offline model"),
     ],
@@ -429,8 +432,8 @@ def test_languages_are_codes_in_any_order_and_a_flag_beats_the_file(tmp_path: Pa
 @pytest.mark.parametrize(
     ("codes", "why"),
     [
-        (("en", "deutsch"), "--languages knows no 'deutsch'; there are ar \\(Arabic\\), "),
-        (("de", "en", "DE"), "--languages names de twice; name each language once"),
+        (("en", "deutsch"), "languages= knows no 'deutsch'; there are ar \\(Arabic\\), "),
+        (("de", "en", "DE"), "languages= names de twice; name each language once"),
     ],
 )
 def test_a_language_that_is_unknown_or_named_twice_is_one_line(
@@ -453,7 +456,7 @@ def test_one_model_is_not_named_twice_in_two_kinds_of_letters(tmp_path: Path) ->
     file = tmp_path / "arena.toml"
     table = '[models."{}"]\nmodel = "offline:hawk"\n'
     file.write_text(table.format("caf\u00e9"), encoding="utf-8")
-    with pytest.raises(BadInput, match="--models names caf\u00e9 twice"):
+    with pytest.raises(BadInput, match="models= names caf\u00e9 twice"):
         resolve(RunRequest(config=file, models=("caf\u00e9", "cafe\u0301")))
     both = table.format("caf\u00e9") + table.format("cafe\u0301")
     file.write_text(both, encoding="utf-8")

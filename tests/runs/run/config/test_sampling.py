@@ -58,7 +58,7 @@ def test_the_policy_fps_is_one_a_second_unless_told() -> None:
 @pytest.mark.parametrize(
     ("typed", "words"),
     [
-        ({"fps": 2.0}, "--fps is for --policy fps, and the policy is uniform"),
+        ({"fps": 2.0}, "fps= is for policy='fps', and the policy is uniform"),
         ({"fps": 2.0, "policy": "scenes"}, "and the policy is scenes"),
         ({"frames": 1}, "--frames is 1; give a number greater than or equal to 2"),
         ({"size_px": 9000}, "--size is 9000; give a number less than or equal to 4096"),
@@ -76,7 +76,7 @@ def test_what_cannot_be_is_refused_in_one_line(typed: dict[str, object], words: 
 def test_frames_a_second_in_a_file_without_their_policy_are_refused(tmp_path: Path) -> None:
     path = tmp_path / "a.toml"
     path.write_text("[sampling]\nfps = 2.0\n")
-    with pytest.raises(BadInput, match="--policy fps"):
+    with pytest.raises(BadInput, match="policy='fps'"):
         chosen(config=path)
 
 

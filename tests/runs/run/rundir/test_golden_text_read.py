@@ -24,7 +24,7 @@ from videoautoarena.runs.run.rundir.reader import RUN_FILE
 GOLDEN = Path(__file__).parents[2] / "golden" / "run-text-read.sqlite.xz"
 SIGNS = {"NORTH GATE", "LOW TIDE", "WET PAINT", "OPEN LATE"}
 REFUSED = (
-    "the run began with --ocr, and text in the picture is no longer read for stand-ins; "
+    "the run began with text recognition, and text in the picture is no longer read for stand-ins; "
     "use the version that began it"
 )
 

@@ -118,7 +118,7 @@ def test_a_run_that_began_with_the_preset_as_it_was_goes_on_so(
     begun_and_killed(out, undisturbed, after="slots", preset="paper")
     said = list[str]()
     play(videos, out, preset="paper", said=said, rounds=1)
-    assert "--preset paper turns back more by now; this run goes on as it began" in said
+    assert "preset='paper' turns back more by now; this run goes on as it began" in said
     judgings = [one for battle in battles_of(out) for one in battle.verdicts]
     assert all(one.own_answer for one in judgings if one.verdict != "abstain")
     assert board_of(out).settings.fit == "firth"

@@ -173,7 +173,7 @@ def test_what_is_used_and_what_is_not_is_said_once_and_subtitles_beside_a_copy_c
     assert [line for line in said if "clip01" in line or "subtitles beside" in line] == [
         "skipped clip01.srt: holds no subtitles in the form of SubRip or WebVTT",
         "subtitles of clip01.mp4: clip01.fr.srt, read as cp1252; not used: clip01.it.srt",
-        "subtitles beside 2 of 2 videos are sent with the frames (--no-subtitles leaves them out)",
+        "subtitles beside 2 of 2 videos are sent with the frames (subtitles=False leaves them out)",
     ]
     assert kept(tmp_path / "out") == ["clip00.srt", "clip01.fr.srt"]
     again: list[str] = []

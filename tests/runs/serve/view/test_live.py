@@ -193,8 +193,8 @@ def test_a_pipe_gets_the_link_alone_and_ctrl_c_ends_it(watched: Watched) -> None
 def test_what_is_no_run_and_holds_none_is_one_line(tmp_path: Path) -> None:
     (tmp_path / "empty").mkdir()
     for name, line in {
-        "none": "is no folder; pass the --out folder of a simulate run",
-        "empty": "holds no run; pass the --out of a run, or a folder of runs",
+        "none": "is no folder; pass the folder of a run",
+        "empty": "holds no run; pass that of a run, or a folder of runs",
     }.items():
         with pytest.raises(BadInput) as refused:
             asyncio.run(view(tmp_path / name, None))
