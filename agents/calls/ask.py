@@ -15,7 +15,7 @@ from typing import Any, Literal, Protocol
 from weakref import WeakValueDictionary
 
 from videoautoarena.agents.calls.attempts import Attempts, CallEnding, Listener
-from videoautoarena.agents.calls.clients import ChatClients, Client, Load
+from videoautoarena.agents.calls.clients import ChatClients, Client, Load, ReceivedReply
 from videoautoarena.agents.limits.budget import CappedBudget
 from videoautoarena.agents.limits.estimates import Estimates, may_be_charged
 from videoautoarena.agents.limits.outages import Outage, ServerWait, ServerWaits
@@ -32,7 +32,12 @@ from videoautoarena.agents.models.registry import Model
 from videoautoarena.agents.prompting.contracts import SYSTEM
 from videoautoarena.agents.prompting.layout import Request, fragment
 from videoautoarena.agents.transport.faults import STOPPED, CallFault
-from videoautoarena.agents.transport.redaction import redacted, reply_without_keys, sound
+from videoautoarena.agents.transport.redaction import (
+    is_words,
+    redacted,
+    reply_without_keys,
+    sound,
+)
 from videoautoarena.memory.records.digests import canonical_json
 from videoautoarena.memory.records.errors import (
     CallFailed,
@@ -92,7 +97,7 @@ def row_of(key: str, model: Model, request: Request, ended: CallEnding) -> CallR
         cost_usd=cost.usd,
         cost_from=cost.source,
         served_by=received.served_by if received else None,
-        ending=(redacted(received.ending) or None) if received else None,
+        ending=_ending(received) if received else None,
         frames=len(request.frames.frames) if request.frames else 0,
         structured=ended.structured,
         text_chars=len(request.text),
@@ -100,6 +105,13 @@ def row_of(key: str, model: Model, request: Request, ended: CallEnding) -> CallR
         attempts=ended.attempts,
         batch=ended.batch,
     )
+
+
+def _ending(received: ReceivedReply) -> str | None:
+    """Return the provider's word for the end of a reply; None if it gave none."""
+    said = received.ending
+    # Nearly every reply ends in one that needs no look for keys: they are longer, and no words.
+    return said if is_words(said) else redacted(said) or None
 
 
 def _cost(model: Model, ended: CallEnding) -> CallCost:
