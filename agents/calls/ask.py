@@ -30,7 +30,7 @@ from videoautoarena.agents.limits.prices import (
 from videoautoarena.agents.limits.scheduler import EndpointKey, LimitLoan, PlaceDemand, Scheduler
 from videoautoarena.agents.models.registry import Model
 from videoautoarena.agents.prompting.contracts import SYSTEM
-from videoautoarena.agents.prompting.layout import Request, fragment
+from videoautoarena.agents.prompting.layout import Request, fragment, once
 from videoautoarena.agents.transport.faults import STOPPED, CallFault
 from videoautoarena.agents.transport.redaction import (
     is_words,
@@ -48,7 +48,16 @@ from videoautoarena.memory.records.errors import (
     ProviderFailed,
     Refusal,
 )
-from videoautoarena.memory.records.records import SCHEMA, Attempt, CallRow, Intent, Nonce, Usage
+from videoautoarena.memory.records.records import (
+    SCHEMA,
+    Attempt,
+    CallRow,
+    Intent,
+    Nonce,
+    Role,
+    Usage,
+    VideoFrames,
+)
 
 NO_USAGE = Usage()
 _FAILURES: dict[str, type[CallFailed]] = {
@@ -342,20 +351,24 @@ class Asker:
         try:
             call = _Call(self, key, model, request, hold)
             ended = await self._tries.make(key, model, request, call)
-            sent = replace(request, frames=ended.frames)
-            row = row_of(key, model, sent, ended)
-            self.estimates.learn(model, sent.frames, row.usage)
-            # A cost that nobody states is unknown and never zero: the row keeps the most it may be.
-            if row.cost_usd is None:
-                most = self.estimates.most(model, sent).usd
-                row = row.model_copy(update={"may_have_cost_usd": most})
             # Counted, so that a run which drains does not end before this paid reply is on disk.
             self._recording += 1
             try:
+                cut_off = await _give_way()
+                sent = replace(request, frames=ended.frames)
+                row = row_of(key, model, sent, ended)
+                self.estimates.learn(model, sent.frames, row.usage)
+                # A cost that nobody states is unknown and never zero: the row keeps the most it may
+                # be.
+                if row.cost_usd is None:
+                    most = self.estimates.most(model, sent).usd
+                    row = row.model_copy(update={"may_have_cost_usd": most})
                 await self.journal.record(row)
                 self.on_event(_event_of("finished", model, row))
             finally:
                 self._recording -= 1
+            if cut_off:
+                raise cut_off
             return row
         finally:
             self.spend_cap.settle(hold, row)
@@ -454,6 +467,19 @@ class _Call(Listener):
         self.asker.on_event(CallEvent(kind, self.model.alias, self.request.nonce, **details))
 
 
+async def _give_way() -> asyncio.CancelledError | None:
+    """Let whoever was given the place of a call send first; return what cancels the call, if so.
+
+    Replies that come together would keep all their places empty until each of them is put down.
+    """
+    try:
+        await asyncio.sleep(0)
+    except asyncio.CancelledError as cut_off:
+        # What came is paid for: it is put down before the call ends.
+        return cut_off
+    return None
+
+
 def journal_key(model: Model, request: Request) -> str:
     """Return the sha256 of everything that makes this call what it is.
 
@@ -461,18 +487,28 @@ def journal_key(model: Model, request: Request) -> str:
     frames as [(label, digest) ...], role text, nonce]. Where the model is served, time-outs,
     retries and the roster's name for it are no part of it.
     """
+    role = request.role
+    frames = request.frames
+    # All calls of a model in a role about the same frames begin alike.
+    key = once(frames, (model, role), lambda: hashlib.sha256(_beginning(model, role, frames)))
+    key = key.copy()
     nonce = request.nonce
+    own = [nonce.scope, nonce.role, nonce.generation, nonce.ordinal]
+    key.update(f"{canonical_json(request.text)},{canonical_json(own)}]".encode())
+    return key.hexdigest()
+
+
+def _beginning(model: Model, role: Role, frames: VideoFrames | None) -> bytes:
+    """Return what is keyed up to the role's text."""
     parts = (
         str(SCHEMA),
         canonical_json(model.provider),
         canonical_json(model.name),
-        canonical_json(model.keyed(request.role)),
+        canonical_json(model.keyed(role)),
         _SYSTEM_JSON,
-        fragment(request.frames),
-        canonical_json(request.text),
-        canonical_json([nonce.scope, nonce.role, nonce.generation, nonce.ordinal]),
+        fragment(frames),
     )
-    return hashlib.sha256(f"[{','.join(parts)}]".encode()).hexdigest()
+    return f"[{','.join(parts)},".encode()
 
 
 def _event_of(kind: Literal["finished", "recalled"], model: Model, row: CallRow) -> CallEvent:
