@@ -212,6 +212,9 @@ def canned_arena(
         store.add_slots(slots)
         journal = store.journal if intents else NoIntents(store.journal)
         asker = Asker(journal, no_bytes, concurrency=16, make_client=Canned)
+        # As a run holds a video in memory for as long as it is played.
+        for video in films:
+            store.hold(video.id, {slot.id: slot.id for slot in slots if slot.video == video.id})
         waves = Waves(slots, config.models)
         draws = Draws(config, slots, waves)
 

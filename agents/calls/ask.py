@@ -15,7 +15,7 @@ from typing import Any, Literal, Protocol
 from weakref import WeakValueDictionary
 
 from videoautoarena.agents.calls.attempts import Attempts, CallEnding, Listener
-from videoautoarena.agents.calls.clients import ChatClients, Client, Load
+from videoautoarena.agents.calls.clients import ChatClients, Client, Load, ReceivedReply
 from videoautoarena.agents.limits.budget import CappedBudget
 from videoautoarena.agents.limits.estimates import Estimates, may_be_charged
 from videoautoarena.agents.limits.outages import Outage, ServerWait, ServerWaits
@@ -30,9 +30,14 @@ from videoautoarena.agents.limits.prices import (
 from videoautoarena.agents.limits.scheduler import EndpointKey, LimitLoan, PlaceDemand, Scheduler
 from videoautoarena.agents.models.registry import Model
 from videoautoarena.agents.prompting.contracts import SYSTEM
-from videoautoarena.agents.prompting.layout import Request, fragment
+from videoautoarena.agents.prompting.layout import Request, fragment, once
 from videoautoarena.agents.transport.faults import STOPPED, CallFault
-from videoautoarena.agents.transport.redaction import redacted, reply_without_keys, sound
+from videoautoarena.agents.transport.redaction import (
+    is_words,
+    redacted,
+    reply_without_keys,
+    sound,
+)
 from videoautoarena.memory.records.digests import canonical_json
 from videoautoarena.memory.records.errors import (
     BatchRefused,
@@ -44,7 +49,16 @@ from videoautoarena.memory.records.errors import (
     ProviderFailed,
     Refusal,
 )
-from videoautoarena.memory.records.records import SCHEMA, Attempt, CallRow, Intent, Nonce, Usage
+from videoautoarena.memory.records.records import (
+    SCHEMA,
+    Attempt,
+    CallRow,
+    Intent,
+    Nonce,
+    Role,
+    Usage,
+    VideoFrames,
+)
 
 NO_USAGE = Usage()
 _FAILURES: dict[str, type[CallFailed]] = {
@@ -93,7 +107,7 @@ def row_of(key: str, model: Model, request: Request, ended: CallEnding) -> CallR
         cost_usd=cost.usd,
         cost_from=cost.source,
         served_by=received.served_by if received else None,
-        ending=(redacted(received.ending) or None) if received else None,
+        ending=_ending(received) if received else None,
         frames=len(request.frames.frames) if request.frames else 0,
         structured=ended.structured,
         text_chars=len(request.text),
@@ -101,6 +115,13 @@ def row_of(key: str, model: Model, request: Request, ended: CallEnding) -> CallR
         attempts=ended.attempts,
         batch=ended.batch,
     )
+
+
+def _ending(received: ReceivedReply) -> str | None:
+    """Return the provider's word for the end of a reply; None if it gave none."""
+    said = received.ending
+    # Nearly every reply ends in one that needs no look for keys: they are longer, and no words.
+    return said if is_words(said) else redacted(said) or None
 
 
 def _cost(model: Model, ended: CallEnding) -> CallCost:
@@ -332,20 +353,24 @@ class Asker:
         try:
             call = _Call(self, key, model, request, hold)
             ended = await self._tries.make(key, model, request, call)
-            sent = replace(request, frames=ended.frames)
-            row = row_of(key, model, sent, ended)
-            self.estimates.learn(model, sent.frames, row.usage)
-            # A cost that nobody states is unknown and never zero: the row keeps the most it may be.
-            if row.cost_usd is None:
-                most = self.estimates.most(model, sent).usd
-                row = row.model_copy(update={"may_have_cost_usd": most})
             # Counted, so that a run which drains does not end before this paid reply is on disk.
             self._recording += 1
             try:
+                cut_off = await _give_way()
+                sent = replace(request, frames=ended.frames)
+                row = row_of(key, model, sent, ended)
+                self.estimates.learn(model, sent.frames, row.usage)
+                # A cost that nobody states is unknown and never zero: the row keeps the most it may
+                # be.
+                if row.cost_usd is None:
+                    most = self.estimates.most(model, sent).usd
+                    row = row.model_copy(update={"may_have_cost_usd": most})
                 await self.journal.record(row)
                 self.on_event(_event_of("finished", model, row))
             finally:
                 self._recording -= 1
+            if cut_off:
+                raise cut_off
             return row
         except BatchRefused as refused:
             is_left_open = refused.may_be_paid
@@ -450,6 +475,19 @@ class _Call(Listener):
         self.asker.on_event(CallEvent(kind, self.model.alias, self.request.nonce, **details))
 
 
+async def _give_way() -> asyncio.CancelledError | None:
+    """Let whoever was given the place of a call send first; return what cancels the call, if so.
+
+    Replies that come together would keep all their places empty until each of them is put down.
+    """
+    try:
+        await asyncio.sleep(0)
+    except asyncio.CancelledError as cut_off:
+        # What came is paid for: it is put down before the call ends.
+        return cut_off
+    return None
+
+
 def journal_key(model: Model, request: Request) -> str:
     """Return the sha256 of everything that makes this call what it is.
 
@@ -457,18 +495,28 @@ def journal_key(model: Model, request: Request) -> str:
     frames as [(label, digest) ...], role text, nonce]. Where the model is served, time-outs,
     retries and the roster's name for it are no part of it.
     """
+    role = request.role
+    frames = request.frames
+    # All calls of a model in a role about the same frames begin alike.
+    key = once(frames, (model, role), lambda: hashlib.sha256(_beginning(model, role, frames)))
+    key = key.copy()
     nonce = request.nonce
+    own = [nonce.scope, nonce.role, nonce.generation, nonce.ordinal]
+    key.update(f"{canonical_json(request.text)},{canonical_json(own)}]".encode())
+    return key.hexdigest()
+
+
+def _beginning(model: Model, role: Role, frames: VideoFrames | None) -> bytes:
+    """Return what is keyed up to the role's text."""
     parts = (
         str(SCHEMA),
         canonical_json(model.provider),
         canonical_json(model.name),
-        canonical_json(model.keyed(request.role)),
+        canonical_json(model.keyed(role)),
         _SYSTEM_JSON,
-        fragment(request.frames),
-        canonical_json(request.text),
-        canonical_json([nonce.scope, nonce.role, nonce.generation, nonce.ordinal]),
+        fragment(frames),
     )
-    return hashlib.sha256(f"[{','.join(parts)}]".encode()).hexdigest()
+    return f"[{','.join(parts)},".encode()
 
 
 def _event_of(kind: Literal["finished", "recalled"], model: Model, row: CallRow) -> CallEvent:

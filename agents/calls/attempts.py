@@ -13,7 +13,7 @@ from itertools import count
 from typing import NamedTuple, Protocol
 from urllib.parse import urlsplit
 
-from videoautoarena.agents.calls.clients import Client, Load, OutgoingCall, ReceivedReply
+from videoautoarena.agents.calls.clients import Client, Load, OutgoingCall, ReceivedReply, unheard
 from videoautoarena.agents.calls.retry import fault_of, gives_up, pause_s
 from videoautoarena.agents.limits.estimates import OUTPUT_LIMITS, Estimates, frame_tokens
 from videoautoarena.agents.limits.outages import ServerWait, ServerWaits
@@ -242,7 +242,7 @@ class Attempts:
         model = shaped.model
         if model not in self._clients:
             self._clients[model] = self.make_client(model, self.load)
-        sending = replace(outgoing(key, request, shaped), on_beginning=partial(_begin, turn))
+        sending = outgoing(key, request, shaped, partial(_begin, turn))
         try:
             # Not sent at all: a 413 that comes before the body is read reaches Gemini's client as a
             # broken connection.
@@ -346,7 +346,9 @@ class EarlierTries:
             self.all[-1] = last.model_copy(update={"waited_s": waited_s})
 
 
-def outgoing(key: str, request: Request, shaped: ShapedCall) -> OutgoingCall:
+def outgoing(
+    key: str, request: Request, shaped: ShapedCall, on_beginning: Callable[[], None] = unheard
+) -> OutgoingCall:
     """Return a try of a call in the form that is known to be taken."""
     form = shaped.form()
     return OutgoingCall(
@@ -358,6 +360,7 @@ def outgoing(key: str, request: Request, shaped: ShapedCall) -> OutgoingCall:
         system_role=form.system_role,
         is_streamed=form.is_streamed,
         reply_form=shaped.reply_form(request),
+        on_beginning=on_beginning,
     )
 
 
@@ -407,14 +410,14 @@ def useless(received: ReceivedReply) -> CallFault | None:
     be a reply of more than `LONGEST_REPLY` characters, which is never read in part. What a provider
     or its filter broke off may read like an answer and is none; a refusal is one.
     """
-    ending = redacted(received.ending)
+    ending = received.ending
     is_wordless = not received.text.strip()
     is_refusal = is_wordless and bool(received.refusal.strip())
     is_silent = is_wordless and not is_refusal
     if not is_refusal and is_filtered(ending):
         did = "kept the reply back" if is_silent else "broke the reply off"
         return CallFault(
-            "content-filter", f"the provider's filter {did} ({ending})", "content-filter"
+            "content-filter", f"the provider's filter {did} ({redacted(ending)})", "content-filter"
         )
     if len(received.text) > LONGEST_REPLY:
         return CallFault(
@@ -425,10 +428,13 @@ def useless(received: ReceivedReply) -> CallFault | None:
         )
     # How OpenRouter and others mark a reply that broke in the middle.
     if ending_word(ending) == "error" and not is_refusal:
-        return CallFault("malformed", f"the provider broke the reply off ({ending})", "transient")
+        return CallFault(
+            "malformed", f"the provider broke the reply off ({redacted(ending)})", "transient"
+        )
     if not is_silent:
         return None
-    because = f" ({ending})" if ending else ""
+    word = redacted(ending)
+    because = f" ({word})" if word else ""
     nature: Nature = "permanent" if was_cut(ending) else "transient"
     return CallFault(
         "empty", f"the reply holds no text{because}{_where_words_are(received)}", nature

@@ -71,12 +71,12 @@ class PieceCount(NamedTuple):
     """Whether the piece brings words as well."""
 
 
-def _unheard() -> None:
+def unheard() -> None:
     """Tell nobody."""
 
 
 async def whole_of(
-    pieces: AsyncIterator[AIMessage], on_first: Callable[[], None] = _unheard
+    pieces: AsyncIterator[AIMessage], on_first: Callable[[], None] = unheard
 ) -> AIMessage:
     """Return the message that the pieces of a streamed reply make together.
 
@@ -249,7 +249,7 @@ class OutgoingCall:
     """Whether the reply is asked for in pieces, whatever its model's parameters say."""
     reply_form: ReplyForm | None = None
     """Format that the server is asked to hold the reply to; None: none."""
-    on_beginning: Callable[[], None] = _unheard
+    on_beginning: Callable[[], None] = unheard
     """Called when the first piece of a reply has come that comes in pieces."""
 
 

@@ -190,14 +190,14 @@ class Model(ResolvedSpec):
         """Name under which its limit of tokens is sent; None if its provider has one name only."""
         return self.maker.token_field(self)
 
-    @property
+    @cached_property
     def key_names(self) -> tuple[str, ...]:
         """Variables that may hold its key; a provider's own key never goes to another server."""
         if self.key_env:
             return (self.key_env,)
         return self.maker.key_names if self._is_at_home else ()
 
-    @property
+    @cached_property
     def _is_at_home(self) -> bool:
         """Whether its calls go where its provider's own key may go."""
         return not self.base_url or self.maker.is_home(self.base_url)

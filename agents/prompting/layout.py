@@ -11,7 +11,7 @@ import base64
 import json
 import weakref
 from bisect import bisect_right
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeVar
 
@@ -172,14 +172,14 @@ def thinned(frames: VideoFrames, limit: int) -> VideoFrames:
     """Return `frames`, or the same object each time for at most `limit` of them."""
     if len(frames.frames) <= limit:
         return frames
-    return _once(frames, limit, lambda: thin(frames, limit))
+    return once(frames, limit, lambda: thin(frames, limit))
 
 
 def uncaptioned(frames: VideoFrames) -> VideoFrames:
     """Return `frames`, or the same object each time without the captions they have."""
     if not frames.captions:
         return frames
-    return _once(frames, "bare", lambda: frames.model_copy(update={"captions": ()}))
+    return once(frames, "bare", lambda: frames.model_copy(update={"captions": ()}))
 
 
 def fragment(frames: VideoFrames | None) -> str:
@@ -187,7 +187,7 @@ def fragment(frames: VideoFrames | None) -> str:
 
     A block of cues stands behind its frame as ("subtitles", digest) or ("captions", digest).
     """
-    return "[]" if frames is None else _once(frames, "fragment", lambda: _fragment(frames))
+    return "[]" if frames is None else once(frames, "fragment", lambda: _fragment(frames))
 
 
 def _fragment(frames: VideoFrames) -> str:
@@ -206,10 +206,13 @@ def _fragment(frames: VideoFrames) -> str:
 
 
 # By identity, for as long as the record lives: hashing 128 frames would cost more than is saved.
-_made: dict[int, tuple[weakref.ref[VideoFrames], dict[str | int, Any]]] = {}
+_made: dict[int, tuple[weakref.ref[VideoFrames], dict[Hashable, Any]]] = {}
 
 
-def _once(frames: VideoFrames, what: str | int, make: Callable[[], T]) -> T:
+def once(frames: VideoFrames | None, what: Hashable, make: Callable[[], T]) -> T:
+    """Return what is made of frames, which is kept under a name for as long as they live."""
+    if frames is None:
+        return make()
     # Held by a name of its own: as the process ends, the module's are gone before the records.
     place = id(frames)
     made = _made

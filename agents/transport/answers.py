@@ -101,7 +101,7 @@ def was_cut(ending: str | None) -> bool:
 
 def ending_word(ending: str) -> str:
     """Return why a reply ended in lower case, without the enumeration that some clients name."""
-    return ending.rpartition(".")[2].lower()
+    return ending.rpartition(".")[2].strip().lower()
 
 
 HEAD_BYTES = 64 * 1024

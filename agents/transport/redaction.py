@@ -121,8 +121,12 @@ def is_secret(value: str) -> bool:
 
     `EMPTY`, `lm-studio` and `no-key-required` are none; what a provider gives out always is.
     """
-    is_words = _WORDS.fullmatch(value) is not None and len(value) < LONGEST_WORDS
-    return len(value) >= SHORTEST_SECRET and not is_words
+    return len(value) >= SHORTEST_SECRET and not is_words(value)
+
+
+def is_words(text: str) -> bool:
+    """Return whether a text is nothing but a few words, such as `max_tokens`."""
+    return len(text) < LONGEST_WORDS and _WORDS.fullmatch(text) is not None
 
 
 def _key_values(names: Sequence[str]) -> set[str]:

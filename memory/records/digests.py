@@ -90,8 +90,7 @@ def read_body(kind: type[R], body: str, **columns: object) -> R:
 def read_json(body: str) -> dict[str, Any]:
     """Return the object that stands in a body; raises StoreError for anything else."""
     try:
-        # Python's own reader takes NaN and Infinity, which are no JSON.
-        found = json.loads(body, parse_constant=_no_number)
+        found = _READER.decode(body)
     # RecursionError: a changed file may hold brackets nested thousands deep.
     except (ValueError, TypeError, RecursionError) as error:
         raise StoreError(
@@ -104,6 +103,10 @@ def read_json(body: str) -> dict[str, Any]:
 
 def _no_number(word: str) -> None:
     raise ValueError(f"{word} is no number")
+
+
+# Python's own reader takes NaN and Infinity, which are no JSON.
+_READER = json.JSONDecoder(parse_constant=_no_number)
 
 
 def _shown(text: str) -> str:

@@ -11,6 +11,7 @@ import math
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Annotated, Literal, NamedTuple
 
 import numpy as np
@@ -146,19 +147,26 @@ def measured_kinds(
     A call belongs to the most frames that the settings allow it, or, with `as_sent`, to those that
     it was sent: on a bench, calls of one model may be allowed different ones.
     """
+    # Looked for once: there are thousands of calls, and a handful of kinds.
+    model_of = cache(config.model_of)
+
+    @cache
+    def kind(alias: str, role: Role, sent: int | None) -> CallKind:
+        frames = frames_of(config, alias, role) if sent is None else sent
+        return kind_of(config, model_of(alias), role, frames)
+
     vectors: dict[CallKind, list[tuple[str, CallVector]]] = defaultdict(list)
     for row in rows:
         if row.alias not in config.cast or row.model.startswith("offline:"):
             continue
         taken = taken_by(row)
-        model = config.model_of(row.alias)
+        model = model_of(row.alias)
         # The name may have stood for another model, or another place, when the call was made.
         if taken is None or (model.resolved, model.endpoint) != (row.model, row.endpoint):
             continue
-        role = row.nonce.role
-        frames = (row.frames or 0) if as_sent else frames_of(config, row.alias, role)
-        kind = kind_of(config, model, role, frames)
-        vectors[kind].append((video_of(row.nonce.scope), taken))
+        sent = (row.frames or 0) if as_sent else None
+        found = kind(row.alias, row.nonce.role, sent)
+        vectors[found].append((video_of(row.nonce.scope), taken))
     return {kind: CallMeasure.of(found) for kind, found in vectors.items()}
 
 
