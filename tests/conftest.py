@@ -35,7 +35,7 @@ DURATIONS = Path(__file__).parent / "durations.json"
 WORTH_NOTING_S = 0.5
 
 # Nothing here may hang on how busy the machine is, or on which examples chance brings today.
-for profile, examples in (("brief", 25), ("thorough", 200)):
+for profile, examples in (("brief", 12), ("thorough", 200)):
     settings.register_profile(
         profile,
         max_examples=examples,
