@@ -127,7 +127,7 @@ def split_units(text: str) -> list[str]:
 
 
 def _exact(unit: str, tongue: SpokenLanguage, duration_s: float) -> list[tuple[str, Value]]:
-    keys = topics(unit, tongue)
+    keys = list(topics(unit, tongue))
     # two times in one sentence are two moments, however they are strung together
     if "sequence" in keys and len(times(unit, tongue)) > 1:
         keys = [key for key in COVERS["sequence"] if tongue.patterns("topics")[key].search(unit)]
