@@ -501,8 +501,13 @@ _THOUGHTS = frozenset({"reasoning", "thinking", "redacted_thinking", "reasoning_
 def _has_thoughts(message: BaseMessage) -> bool:
     """Return whether words stand where a server puts what its model thought."""
     fields = (message.additional_kwargs.get(name) for name in _THOUGHTS)
-    blocks = [block for block in message.content if isinstance(block, dict)]
-    return any(fields) or any(block.get("type") in _THOUGHTS for block in blocks)
+    return any(fields) or any(block.get("type") in _THOUGHTS for block in _blocks(message))
+
+
+def _blocks(message: BaseMessage) -> list[dict[str, Any]]:
+    """Return the parts of a message that came in parts, and not as one text."""
+    parts = [] if isinstance(message.content, str) else message.content
+    return [part for part in parts if isinstance(part, dict)]
 
 
 def _is_no_reply(message: BaseMessage) -> bool:
@@ -516,8 +521,8 @@ def _refusal(message: BaseMessage) -> str:
     said = message.additional_kwargs.get("refusal")
     if isinstance(said, str) and said:
         return said
-    blocks = [block for block in message.content if isinstance(block, dict)]
-    marked = (block.get("refusal") for block in blocks if block.get("type") == "refusal")
+    blocks = (block for block in _blocks(message) if block.get("type") == "refusal")
+    marked = (block.get("refusal") for block in blocks)
     return next((words for words in marked if isinstance(words, str) and words), "")
 
 

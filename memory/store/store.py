@@ -697,15 +697,17 @@ def _of_short_names(manifest: dict[str, Any]) -> dict[str, Any]:
     left: list[Any] = [manifest]
     while left:
         one = left.pop()
-        if isinstance(one, Mapping):
-            left += [*one.keys(), *one.values()]
+        # Most are texts, and a mapping is known to be one only after a search.
+        if isinstance(one, str):
+            if len(one) > LONGEST_NAME:
+                raise StoreError(
+                    f"the run's settings name {one[:80]!a}, which goes on for {len(one):,} "
+                    f"characters; shorten it to {LONGEST_NAME:,}"
+                )
         elif isinstance(one, list | tuple):
             left += one
-        elif isinstance(one, str) and len(one) > LONGEST_NAME:
-            raise StoreError(
-                f"the run's settings name {one[:80]!a}, which goes on for {len(one):,} characters; "
-                f"shorten it to {LONGEST_NAME:,}"
-            )
+        elif isinstance(one, Mapping):
+            left += [*one.keys(), *one.values()]
     return manifest
 
 

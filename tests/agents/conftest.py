@@ -1,25 +1,25 @@
-"""Clients that trust one authority: to read all of them takes longer than most tests here."""
+"""What clients read of their own when they are made, which takes longer than most tests here."""
 
 from __future__ import annotations
 
-from pathlib import Path
+from collections.abc import Iterator
+from functools import cache
+from typing import Any
 
 import pytest
 
-END = "-----END CERTIFICATE-----\n"
 
+@pytest.fixture(scope="session", autouse=True)
+def services_read_once() -> Iterator[None]:
+    """Let each client of AWS have its megabytes of service descriptions from the first one."""
+    from botocore.loaders import JSONFileLoader
 
-@pytest.fixture(scope="session")
-def one_authority(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return a file with the first certificate of those that clients bring."""
-    import certifi
+    read = JSONFileLoader().load_file
+    known = cache(read)
 
-    file = tmp_path_factory.mktemp("trusted") / "authority.pem"
-    file.write_text(Path(certifi.where()).read_text().partition(END)[0] + END)
-    return file
+    def load_file(_loader: JSONFileLoader, path: str) -> Any:
+        return known(path)
 
-
-@pytest.fixture(autouse=True)
-def trusted(one_authority: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let Gemini's client, which makes two TLS contexts of its own, trust that one."""
-    monkeypatch.setenv("SSL_CERT_FILE", str(one_authority))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(JSONFileLoader, "load_file", load_file)
+        yield

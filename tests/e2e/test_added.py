@@ -118,6 +118,7 @@ def ground(played: Ground, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> G
     return played.copied(tmp_path)
 
 
+@pytest.mark.slow
 def test_an_outage_makes_forfeits_and_voids_that_are_played_again_alone(ground: Ground) -> None:
     with ground.served(Mishap("status", NEW, times=2, status=400)) as server:
         ground.add(concurrency=1)
@@ -142,6 +143,7 @@ def test_an_outage_makes_forfeits_and_voids_that_are_played_again_alone(ground: 
     assert (found.others, found.differences) == (0, [])
 
 
+@pytest.mark.slow
 def test_a_cap_stops_it_with_exit_code_four_and_a_higher_one_ends_it(ground: Ground) -> None:
     with ground.served():
         spent = ground.add(caps=SpendCaps(0.0001, None)).spent.usd

@@ -63,7 +63,8 @@ def status(out: Path) -> dict[str, float]:
     }
 
 
-@pytest.mark.parametrize("places", [pytest.param(1, marks=pytest.mark.slow), 16])
+@pytest.mark.slow
+@pytest.mark.parametrize("places", [1, 16])
 def test_a_capped_run_stops_in_time_and_goes_on_to_the_same_end(
     tmp_path: Path,
     capsys: pytest.CaptureFixture[str],

@@ -71,6 +71,7 @@ def ground(tmp_path_factory: pytest.TempPathFactory) -> Ground:
     return ground
 
 
+@pytest.mark.slow
 def test_a_run_whose_server_is_gone_stops_with_exit_code_five_and_goes_on(
     ground: Ground, capsys: pytest.CaptureFixture[str]
 ) -> None:

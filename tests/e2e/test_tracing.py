@@ -16,6 +16,7 @@ from tests.support.langsmith import Traced, listening
 PLAYED = """
 import json, os, sys
 import langchain_core.tracers.langchain, langsmith.client
+import videoautoarena.graph.arena, videoautoarena.runs.tournament.runner
 from videoautoarena.runs.cli.program.main import arena_main, load
 load("simulate")
 made = langsmith.client.Client.__init__

@@ -5,9 +5,12 @@ from __future__ import annotations
 import asyncio
 
 import pytest
+from langgraph._internal import _config
+from langgraph.errors import GraphRecursionError
 
-from tests.support.lanes import play_blocks
-from videoautoarena.graph.context import Visit
+from tests.support.lanes import BlockGame, play_blocks
+from videoautoarena.graph.arena import Lane, lane
+from videoautoarena.graph.context import BlockQueue, Visit
 
 
 def blocks(*videos: str) -> list[list[Visit]]:
@@ -73,14 +76,26 @@ def test_no_blocks_are_played_at_once() -> None:
     assert played == []
 
 
-def test_more_blocks_are_played_than_langgraph_takes_steps_by_default() -> None:
+def test_more_blocks_are_played_than_langgraph_takes_steps_by_default(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     played = 0
 
     async def play(_visit: Visit) -> None:
         nonlocal played
         played += 1
 
-    # 10,007 steps are the default, and a block takes two of its lane's.
-    many = [[Visit(str(number), 0)] for number in range(10_050)]
-    asyncio.run(play_blocks(many, play))
-    assert played == len(many)
+    # 10,007 steps are the default; with fewer it takes fewer blocks, each of two of its lane's, to
+    # go beyond.
+    usual = _config.DEFAULT_RECURSION_LIMIT
+    assert usual > 10_000
+    monkeypatch.setattr(_config, "DEFAULT_RECURSION_LIMIT", type(usual)(20))
+    with pytest.raises(GraphRecursionError):
+        asyncio.run(lane.ainvoke({}, context=Lane(BlockGame(BlockQueue(many(100)), play))))
+    played = 0
+    asyncio.run(play_blocks(many(100), play))
+    assert played == 100
+
+
+def many(count: int) -> list[list[Visit]]:
+    return [[Visit(str(number), 0)] for number in range(count)]

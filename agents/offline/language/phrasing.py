@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from typing import Literal, get_args
 
 from videoautoarena.agents.offline.facets.table import (
@@ -161,6 +161,7 @@ class FactRequest:
         return self.keys or _FREELY
 
 
+@lru_cache(maxsize=256)
 def understand(question: str) -> FactRequest:
     """Return the facets a question asks for, how fine, in which form, and in which language."""
     keys: list[str] = []

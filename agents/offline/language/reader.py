@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Sequence
+from functools import lru_cache
 from itertools import islice
 from typing import NamedTuple
 
@@ -79,11 +80,13 @@ def hear(
     return HeardText(units, claims, hedged, tongues)
 
 
-def topics(text: str, tongue: SpokenLanguage = ENGLISH) -> list[str]:
+# Two contestants, a judge and an examiner read the same words.
+@lru_cache(maxsize=1024)
+def topics(text: str, tongue: SpokenLanguage = ENGLISH) -> tuple[str, ...]:
     """Return the keys of the facets that the text names, the covered ones left out."""
     named = [key for key, pattern in tongue.patterns("topics").items() if pattern.search(text)]
     covered = {other for key in named for other in COVERS.get(key, ())}
-    return [key for key in named if key not in covered]
+    return tuple(key for key in named if key not in covered)
 
 
 def carried(unit: str, tongue: SpokenLanguage = ENGLISH) -> str | None:
@@ -124,7 +127,7 @@ def split_units(text: str) -> list[str]:
 
 
 def _exact(unit: str, tongue: SpokenLanguage, duration_s: float) -> list[tuple[str, Value]]:
-    keys = topics(unit, tongue)
+    keys = list(topics(unit, tongue))
     # two times in one sentence are two moments, however they are strung together
     if "sequence" in keys and len(times(unit, tongue)) > 1:
         keys = [key for key in COVERS["sequence"] if tongue.patterns("topics")[key].search(unit)]

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cache, cached_property, lru_cache
 from itertools import groupby
 from types import MappingProxyType
 from typing import Any, Literal
@@ -140,6 +140,7 @@ def spoken(code: str | None) -> str:
 ENGLISH = tongue(CODES[0])
 
 
+@lru_cache(maxsize=1024)
 def leading(text: str) -> SpokenLanguage | None:
     """Return the language whose words a text has most of; None if two have as many."""
     found = {code: len(tongue(code).pattern("marks").findall(text)) for code in CODES}

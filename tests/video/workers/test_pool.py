@@ -156,9 +156,8 @@ def test_a_worker_holds_little_once_a_large_video_is_done(
     assert worker.held_bytes < 140 << 20
 
 
-@pytest.mark.parametrize(
-    "room_mb", [100, *(pytest.param(room, marks=pytest.mark.slow) for room in (110, 120))]
-)
+@pytest.mark.slow
+@pytest.mark.parametrize("room_mb", [100, 110, 120])
 def test_lack_of_memory_is_not_taken_for_damage(studio: Path, room_mb: int) -> None:
     alone = {**os.environ, **pool.ALONE, "PYTHONPATH": os.pathsep.join(sys.path)}
     command = [sys.executable, "-c", STARVED, os.fspath(studio), str(room_mb)]
@@ -166,6 +165,7 @@ def test_lack_of_memory_is_not_taken_for_damage(studio: Path, room_mb: int) -> N
     assert told.stdout == "lacks memory\n", told.stderr
 
 
+@pytest.mark.slow
 def test_what_a_worn_worker_has_no_room_for_a_new_one_decodes(
     worker: pool.DecodingWorker, clip: Find, studio: Path, tmp_path: Path
 ) -> None:

@@ -146,7 +146,7 @@ def test_what_is_kept_of_a_battle_is_small_however_much_was_said() -> None:
 
     def settle(some: list[str]) -> None:
         for number, slot in enumerate(some):
-            told = {"id": slot, "answer_a": f"{number} {'word ' * 4000}"}
+            told = {"id": slot, "answer_a": f"{number} {'word ' * 2000}"}
             stands.hear(BattleSettled(words.model_copy(update=told)))
 
     settle(ids[:60])  # those whose words are kept, among them
@@ -155,8 +155,8 @@ def test_what_is_kept_of_a_battle_is_small_however_much_was_said() -> None:
     kept, _ = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert stands.done == 150
-    # The latest sixty hold their answers of 20 KB; all that came meanwhile would hold 1.8 MB.
-    assert kept < KEPT_WHOLE * 23_000 + 90 * 400
+    # The latest sixty hold their answers of 10 KB; all that came meanwhile would hold .9 MB.
+    assert kept < KEPT_WHOLE * 13_000 + 90 * 400
 
 
 def test_nothing_is_in_flight_after_the_end() -> None:
