@@ -32,6 +32,8 @@ LEFT_OUT_STARTS = (
 HOMES = ("HOME", "XDG_CACHE_HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME")
 DURATIONS = Path(__file__).parent / "durations.json"
 WORTH_NOTING_S = 0.5
+SLOW_ALONE = "(slow or hypothesis)"
+"""Stands in what `make slow` selects by."""
 
 # Nothing here may hang on how busy the machine is, or on which examples chance brings today.
 for profile, examples in (("brief", 25), ("thorough", 200)):
@@ -60,6 +62,14 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_configure(config: pytest.Config) -> None:
     if config.getoption("--write-durations") and not hasattr(config, "workerinput"):
         config.pluginmanager.register(DurationsWriter())
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Import no file for the slow suite that has nothing of it: half a minute for each worker."""
+    if collection_path.suffix != ".py" or SLOW_ALONE not in config.getoption("markexpr"):
+        return None
+    text = collection_path.read_text()
+    return None if "mark.slow" in text or "hypothesis" in text else True
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
