@@ -222,7 +222,7 @@ bench-memory: $(STAMP) ## memory over 10,000 lineages, and KB a battle of the ru
 
 bench-kills: $(STAMP) ## a run killed at each of its writes, on thirty full disks, without power: does it go on?
 	$(BIN)/python -m benchmarks.kills
-	WHOLE_TABLE=1 $(BIN)/python -m pytest -q -s -m slow tests/e2e/test_killed.py \
+	WHOLE_TABLE=1 $(BIN)/python -m pytest -q -s -m slow tests/e2e/test_killed.py tests/e2e/test_chaos.py \
 		tests/runs/bench/play/test_killed_tasks.py tests/runs/making/dialogues/test_making_killed.py tests/e2e/test_killed_batches.py
 
 bench-attacks: $(STAMP) ## every command on runs, benches and sets that somebody changed: what is sent, read and opened

@@ -128,7 +128,7 @@ def deaths(ground: Ground, cluster: Rayed, times: int) -> Iterator[bool]:
     """Print what came of each run in which something died, and yield whether nothing was lost."""
     for name in DEATHS:
         for time in range(times):
-            found = died(ground, cluster, name, f"{name}-{time}")
+            found = died(ground, cluster, [name], f"{name}-{time}")
             again = sum(found.again.values()) - len(found.again)
             is_kept = (
                 found.code == 0

@@ -33,9 +33,11 @@ LEFT_OUT_STARTS = (
 HOMES = ("HOME", "XDG_CACHE_HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME")
 DURATIONS = Path(__file__).parent / "durations.json"
 WORTH_NOTING_S = 0.5
+SLOW_ALONE = "(slow or hypothesis)"
+"""Stands in what `make slow` selects by."""
 
 # Nothing here may hang on how busy the machine is, or on which examples chance brings today.
-for profile, examples in (("brief", 12), ("thorough", 200)):
+for profile, examples in (("brief", 25), ("thorough", 200)):
     settings.register_profile(
         profile,
         max_examples=examples,
@@ -72,6 +74,14 @@ def pytest_collection() -> Iterator[None]:
     finally:
         gc.freeze()
         gc.enable()
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Import no file for the slow suite that has nothing of it: half a minute for each worker."""
+    if collection_path.suffix != ".py" or SLOW_ALONE not in config.getoption("markexpr"):
+        return None
+    text = collection_path.read_text()
+    return None if "mark.slow" in text or "hypothesis" in text else True
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

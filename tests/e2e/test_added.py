@@ -12,6 +12,7 @@ import pytest
 
 from tests.e2e.test_cap import brain, write_arena
 from tests.support.clips import draw_folder
+from tests.support.forks import started
 from tests.support.loopback import Loopback, serving
 from tests.support.manners import Manners, Mishap
 from tests.support.small_runs import battles_of, play, play_again
@@ -168,7 +169,7 @@ def test_a_newcomer_that_is_killed_pays_nothing_twice_and_ends_the_same(
         line = command("arena", "add", killed.out, "--model", NEW, "--config", killed.config, "-q")
         looks = []
         for kill in range(2):
-            process = subprocess.Popen(line, env=environment(), stderr=subprocess.DEVNULL)
+            process = started(line, env=environment(), stderr=subprocess.DEVNULL)
             server.after(8 * (kill + 1))
             process.send_signal(signal.SIGKILL)
             process.wait()

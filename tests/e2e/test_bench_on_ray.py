@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from tests.support import rayed
+from tests.support.forks import ended
 from tests.support.loopback import Loopback, serving_apart
 from tests.support.rayed import LOOPBACK, WORKER, Rayed
 from tests.support.small_benches import freeze_ground
@@ -73,12 +74,7 @@ def test_a_killed_worker_changes_no_byte_of_a_benchs_results(
 ) -> None:
     config = write_config(tmp_path / "arena.toml", "openai", server)
     alone, shared = (Path(shutil.copytree(ground / "bench", tmp_path / name)) for name in "ab")
-    told = subprocess.run(
-        command("arena", *line(alone, config, ground / "videos")),
-        env=environment(),
-        capture_output=True,
-        text=True,
-    )
+    told = ended(command("arena", *line(alone, config, ground / "videos")), env=environment())
     assert results_of(alone), told.stderr
     sent = len(server.events("sent"))
     ray = ["--engine", "ray", "--address", cluster.address, "--lease", "10"]
@@ -117,11 +113,6 @@ def test_an_interrupt_costs_no_call_and_the_same_command_goes_on(
     assert "interrupted: " in said
     known = keys_of(bench)
     assert len(known) == len(server.events("sent")) - sent
-    told = subprocess.run(
-        command("arena", *line(bench, config, ground / "videos")),
-        env=environment(),
-        capture_output=True,
-        text=True,
-    )
+    told = ended(command("arena", *line(bench, config, ground / "videos")), env=environment())
     assert results_of(bench), told.stderr
     assert len(keys_of(bench)) == len(server.events("sent")) - sent

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import signal
-import subprocess
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
@@ -13,6 +12,7 @@ import pytest
 from langchain_core.messages import AIMessage, BaseMessage
 
 from tests.support.clips import draw_folder
+from tests.support.forks import ended
 from tests.support.lives import Life
 from tests.support.loopback import ask_offline, serving
 from tests.support.manners import Manners
@@ -139,7 +139,7 @@ def test_what_kills_cut_off_counts_against_the_cap_and_is_listed(tmp_path: Path)
                 life.until(lambda so_far=before: len(server.events("sent")) >= so_far + 3)
                 life.until(lambda: len(server.events("arrived")) > len(server.events("sent")))
                 life.interrupt(signal.SIGKILL)
-        at_last = subprocess.run(line, env=environment(), capture_output=True, text=True)
+        at_last = ended(line, env=environment())
         assert at_last.returncode == 4, at_last.stderr[-2000:]
         arrived = Counter(row["key"] for row in server.events("arrived"))
         server.after(arrived.total())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -14,6 +15,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.clips import draw_folder
+from tests.support.forks import Process, started
 from tests.support.loopback import Loopback, serving_apart
 from tests.support.manners import Chaos, written
 from tests.support.serverlog import Log, arrivals, mean_at_once, most_at_once
@@ -34,6 +36,8 @@ PLAYERS = {**ROSTER, "helper": "google_genai", "referee": "openai"}
 LIFE_S = (1.0, 4.0)
 """How long a life lasts after its first call."""
 MOST_LIVES = 100
+ROUNDS = 3 if "WHOLE_TABLE" in os.environ else 2
+"""The second one is drawn by what the first came to."""
 VOID_OR_FORFEIT = ("void", "forfeit_a", "forfeit_b")
 
 
@@ -91,14 +95,14 @@ class Trial:
         before = committed_keys(out)
         log.read_on()
         born = len(log.events)
-        with subprocess.Popen(line, env=environment(), stderr=subprocess.PIPE) as life:
+        with started(line, env=environment(), stderr=subprocess.PIPE) as life:
             code = self._until(life, log, born, number)
             life.kill()
         log.read_on()
         assert not before & set(arrivals(log.events[born:])), f"life {number} asked again"
         return code
 
-    def _until(self, life: subprocess.Popen[bytes], log: Log, born: int, number: int) -> int | None:
+    def _until(self, life: Process, log: Log, born: int, number: int) -> int | None:
         low, high = LIFE_S
         while len(log.events) == born and life.poll() is None:
             _glance(life, 0.02)
@@ -106,7 +110,7 @@ class Trial:
         return _glance(life, low + (high - low) * unit_interval(0, "life", number))
 
 
-def _glance(life: subprocess.Popen[bytes], seconds: float) -> int | None:
+def _glance(life: Process, seconds: float) -> int | None:
     """Return the exit code of a life that has ended, after so many seconds at most."""
     with suppress(subprocess.TimeoutExpired):
         life.communicate(timeout=seconds)
@@ -183,7 +187,7 @@ def test_chaos_and_kills_change_no_battle(
     terminal: Terminal, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     draw_folder(tmp_path / "videos", 12, seconds=2.0)
-    trial = Trial(tmp_path, clips=12, rounds=3, timeout_s=2.0, latency_s=("0.5", "1.3"))
+    trial = Trial(tmp_path, clips=12, rounds=ROUNDS, timeout_s=2.0, latency_s=("0.5", "1.3"))
     calm, told = run_through(trial, terminal, crowd=24)
     out = tmp_path / "killed"
     log = Log(tmp_path / "killed.log")

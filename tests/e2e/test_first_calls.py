@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import signal
-import subprocess
 import sys
 import threading
 from collections import Counter
@@ -16,6 +15,7 @@ import pytest
 
 from tests.support.bodies import HttpReply, Kept, keeping
 from tests.support.clips import draw_folder
+from tests.support.forks import ended, started
 from tests.support.loopback import ROOT
 from tests.support.prompt_caches import PromptCache
 from tests.support.whole_runs import battles, committed_keys
@@ -60,7 +60,7 @@ def test_a_run_killed_while_calls_wait_for_others_ends_the_same(tmp_path: Path) 
     paid_again = set[str]()
     with keeping(script=(whole := Witness())) as book:
         line = line_of(clips, tmp_path / "whole", book.url)
-        subprocess.run(line, cwd=ROOT, env=env, check=True)
+        assert ended(line, cwd=ROOT, env=env).returncode == 0
     with keeping(script=(killed := Witness())) as book:
         out = tmp_path / "killed"
         line = line_of(clips, out, book.url)
@@ -68,11 +68,11 @@ def test_a_run_killed_while_calls_wait_for_others_ends_the_same(tmp_path: Path) 
             kept = committed_keys(out)
             born = len(killed.keys)
             killed.kill_at = born + death
-            with subprocess.Popen(line, cwd=ROOT, env=env) as life:
+            with started(line, cwd=ROOT, env=env) as life:
                 killed.kill = lambda life=life: life.send_signal(signal.SIGKILL)
             assert life.returncode == -signal.SIGKILL
             paid_again |= kept & set(killed.keys[born:])
-        subprocess.run(line, cwd=ROOT, env=env, check=True)
+        assert ended(line, cwd=ROOT, env=env).returncode == 0
     assert not paid_again
     assert battles(out) == battles(tmp_path / "whole")
     assert set(killed.keys) == set(whole.keys)

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.clips import draw_folder
+from tests.support.forks import Process, started
 from tests.support.loopback import Loopback, serving_apart
 from tests.support.serverlog import Log, arrivals, open_calls
 from tests.support.typed import run
@@ -25,8 +26,8 @@ from tests.support.whole_runs import (
 )
 from videoautoarena.memory.records.digests import unit_interval
 
-KILLS, CLIPS, BLOCK = (100, 12, 4) if "WHOLE_TABLE" in os.environ else (20, 6, 2)
-"""Nine waves, seven of which are drawn by what was settled before, in this life or another."""
+KILLS, CLIPS, BLOCK = (100, 12, 4) if "WHOLE_TABLE" in os.environ else (12, 4, 2)
+"""Nine waves, or six; all but two are drawn by what was settled before, in this life or another."""
 AT_LEAST_IN_FLIGHT = 0.6
 """Share of deaths."""
 ROUNDS = 3
@@ -35,7 +36,7 @@ LATENCY_S = ("0.3", "0.9")
 # Three lives in four are ended soon after their first call, the others anywhere from their start.
 SHARE_AFTER_A_CALL = 0.75
 SOON_S = 1.3
-ANYWHERE_S = 3.5
+ANYWHERE_S = 0.8
 GLANCE_S = 0.02
 
 
@@ -55,7 +56,7 @@ class Killer:
         before = committed_keys(self.out)
         self.log.read_on()
         born = len(self.log.events)
-        with subprocess.Popen(self.line, env=environment(), stderr=subprocess.PIPE) as life:
+        with started(self.line, env=environment(), stderr=subprocess.PIPE) as life:
             self._wait(life, number, born)
             life.send_signal(signal.SIGKILL)
             self.log.read_on()
@@ -65,7 +66,7 @@ class Killer:
         self.kept.append(len(committed_keys(self.out)))
         self.paid_again |= before & set(arrivals(lived))
 
-    def _wait(self, life: subprocess.Popen[bytes], number: int, born: int) -> None:
+    def _wait(self, life: Process, number: int, born: int) -> None:
         after_a_call = unit_interval(0, "kind", number) < SHARE_AFTER_A_CALL
         moment = unit_interval(0, "moment", number)
         while after_a_call and not arrivals(self.log.events[born:]):
@@ -73,7 +74,7 @@ class Killer:
             self.log.read_on()
         self._let_live(life, moment * (SOON_S if after_a_call else ANYWHERE_S))
 
-    def _let_live(self, life: subprocess.Popen[bytes], seconds: float) -> None:
+    def _let_live(self, life: Process, seconds: float) -> None:
         try:
             _, told = life.communicate(timeout=seconds)
         except subprocess.TimeoutExpired:

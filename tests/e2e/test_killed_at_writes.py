@@ -17,6 +17,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.faulty_disk import Disk, Op, recorded
+from tests.support.forks import ended
 from tests.support.killed_runs import Ground, Program, cut_power, program, promised
 from tests.support.whole_runs import battles, command, environment
 from videoautoarena.memory.records.digests import unit_interval
@@ -115,11 +116,11 @@ def test_a_run_on_a_disk_that_is_really_full_goes_on_when_it_grows(
 ) -> None:
     with mounted(tmp_path / "disk", 800) as disk:
         line = command("simulate", *ground.arguments(disk / "out"))
-        full = subprocess.run(line, env=environment(), capture_output=True, text=True)
+        full = ended(line, env=environment())
         assert full.returncode == 1, full.stderr[-2000:]
         assert "disk is full" in full.stderr.splitlines()[-1]
         subprocess.run(["mount", "-o", "remount,size=64m", str(disk)], check=True)
-        again = subprocess.run(line, env=environment(), capture_output=True, text=True)
+        again = ended(line, env=environment())
         assert again.returncode == 0, again.stderr[-2000:]
         assert battles(disk / "out") == ground.battles
         say(capsys, "full on a tmpfs of 800 KB: gone on with")
@@ -140,12 +141,12 @@ def test_a_run_on_media_that_cannot_be_written_is_read_with_its_log(
             shutil.copy(out / file, disk / file)
         subprocess.run(["mount", "-o", "remount,ro", str(disk)], check=True)
         status = command("arena", "status", disk)
-        done = subprocess.run(status, env=environment(), capture_output=True, text=True)
+        done = ended(status, env=environment())
         assert done.returncode == 0, done.stderr
         assert done.stdout.startswith(f"{settled} of 6 slots settled")
         assert sorted(file.name for file in disk.iterdir()) == ["run.sqlite", "run.sqlite-wal"]
         resume = command("arena", "resume", disk)
-        refused = subprocess.run(resume, env=environment(), capture_output=True, text=True)
+        refused = ended(resume, env=environment())
         assert (refused.returncode, refused.stderr.count("\n")) == (1, 1), refused.stderr
 
 
@@ -169,7 +170,7 @@ def test_a_run_killed_by_strace_inside_a_checkpoint_goes_on(
     inject = ["-e", "inject=pwrite64:signal=SIGKILL:when=12"]
     killed = subprocess.run([*traced, *inject, *line], env=environment(), capture_output=True)
     assert killed.returncode in (-signal.SIGKILL, 128 + signal.SIGKILL), killed.stderr[-2000:]
-    again = subprocess.run(line, env=environment(), capture_output=True, text=True)
+    again = ended(line, env=environment())
     assert again.returncode == 0, again.stderr
     assert battles(out) == ground.battles
     say(capsys, "killed by strace at its write 12 to run.sqlite: gone on with")

@@ -5,15 +5,15 @@ from __future__ import annotations
 import base64
 import os
 import signal
-import subprocess
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
 from langchain_core.messages import AIMessage, BaseMessage
 
 from tests.support.clips import draw_folder
+from tests.support.forks import Process, ended, started
 from tests.support.loopback import ask_offline, serving
 from tests.support.manners import Manners, Mishap
 from tests.support.phoenix import PHOENIX, Phoenix, phoenix
@@ -50,7 +50,7 @@ def environment() -> dict[str, str]:
 
 
 def end_well(line: list[str]) -> str:
-    done = subprocess.run(line, env=environment(), capture_output=True, text=True)
+    done = ended(line, env=environment())
     assert done.returncode == 0, done.stderr
     return done.stderr
 
@@ -60,10 +60,17 @@ def calls_in(file: Path) -> int:
         return len(store.journal.calls())
 
 
-@pytest.fixture
-def collector(tmp_path: Path) -> Phoenix:  # type: ignore[misc]
-    with phoenix(tmp_path / "phoenix") as found:
+@pytest.fixture(scope="module")
+def started_collector(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Phoenix]:
+    """One for all of these: it takes half a minute to begin."""
+    with phoenix(tmp_path_factory.mktemp("collector") / "phoenix") as found:
         yield found
+
+
+@pytest.fixture
+def collector(started_collector: Phoenix) -> Phoenix:
+    started_collector.forget()
+    return started_collector
 
 
 def test_it_holds_a_span_for_each_call_and_battle_and_no_key_and_no_frame(
@@ -113,7 +120,7 @@ def test_an_interrupt_loses_no_span_of_what_was_paid_for(
     clips = draw_folder(tmp_path / "clips", 2, seconds=3)
     out = tmp_path / "run"
     hit = False
-    process: subprocess.Popen[str]
+    process: Process
 
     def interrupting(model: str, messages: Sequence[BaseMessage]) -> AIMessage:
         nonlocal hit
@@ -126,7 +133,7 @@ def test_an_interrupt_loses_no_span_of_what_was_paid_for(
         config = write_config(tmp_path / "arena.toml", "openai", server)
         shown = ("--config", config, "--otlp", collector.url)
         run = command("simulate", "--videos", clips, "--out", out, *shown)
-        process = subprocess.Popen([*run, "--rounds", "2"], env=environment(), text=True)
+        process = started([*run, "--rounds", "2"], env=environment())
         assert process.wait() == 130
         paid = calls_in(out / RUN_FILE)
         before = collector.names(whole=1, calls=paid)

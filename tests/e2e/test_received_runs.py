@@ -348,7 +348,7 @@ def test_where_nothing_was_agreed_to_nothing_is_called_read_or_opened(
 ) -> None:
     row = tables("of a stranger").rows.setdefault(change, {})
     trial = Trial(scene, theirs, change, row)
-    typed = dealt((*READING, "visit", *CALLING, "API"), CHANGES, change, 3)
+    typed = dealt((*READING, "visit", *CALLING, "API"), CHANGES, change, 5)
     of_video: dict[str, int] = {}
     with unseen(scene):
         for name in filter(READING.get, typed):

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.clips import draw_folder
+from tests.support.forks import Process, started
 from tests.support.loopback import serving_apart
 from tests.support.serverlog import Log, arrivals, open_calls
 from tests.support.whole_runs import command, end_well, environment, write_config
@@ -21,7 +22,7 @@ STOP_S = 6.5
 LIMIT_S = 3.0
 
 
-def wait_for_calls(life: subprocess.Popen[bytes], log: Log) -> None:
+def wait_for_calls(life: Process, log: Log) -> None:
     """Return once so many calls are under way, none of them among the first."""
     while len(arrivals(log.events)) < 2 * CALLS or open_calls(log.events) < CALLS:
         assert life.poll() is None, life.stderr and life.stderr.read().decode()
@@ -41,7 +42,7 @@ def test_a_stopped_run_asks_nothing_again_that_was_answered_meanwhile(
         typed = ("--videos", tmp_path / "videos", "--rounds", "1", "--config", config)
         line = command("simulate", *typed, "--out", out, "--concurrency", str(CALLS), "-q")
         log = Log(server.log)
-        with subprocess.Popen(line, env=environment(), stderr=subprocess.PIPE) as life:
+        with started(line, env=environment(), stderr=subprocess.PIPE) as life:
             wait_for_calls(life, log)
             life.send_signal(signal.SIGSTOP)
             time.sleep(STOP_S)

@@ -7,7 +7,7 @@ import signal
 import subprocess
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -27,7 +27,8 @@ SECONDS = 3.0
 LATENCY_S = ("0.1", "0.4")
 LEASE_S = 10.0
 CALLS_BEFORE = 30
-"""Calls that have come when something dies; at most one in six of all."""
+"""Calls that have come when something dies, and again before the next death; at most one in six of
+all."""
 PATIENCE_S = 200.0
 GLANCE_S = 0.02
 TOKEN = "7a" * 32
@@ -101,29 +102,36 @@ def _kill(cluster: Rayed, title: str) -> None:
     cluster.kill(title)
 
 
-def died(ground: Ground, cluster: Rayed, name: str, out: str) -> Found:
-    """Play a run in which something of that name dies, to its end."""
+def died(ground: Ground, cluster: Rayed, names: Sequence[str], out: str) -> Found:
+    """Play a run in which things of these names die one after another, to its end.
+
+    Before each death so many calls come that did not come before the last one. A driver dies last.
+    """
+    deaths = []
+    in_flight = 0
     with watched(ground, out) as (server, log):
         line = ground.clustered(server, out, cluster)
         with running(line) as driver:
-            death = at_work(ground, out, driver, log)
-            DEATHS[name](cluster, driver)
-            in_flight = death.in_flight(log)
+            for number, name in enumerate(names, start=1):
+                death = at_work(ground, out, driver, log, calls=number * CALLS_BEFORE)
+                DEATHS[name](cluster, driver)
+                in_flight += death.in_flight(log)
+                deaths.append(death)
             _, err = driver.communicate(timeout=PATIENCE_S)
-        if name == "driver":
+        if "driver" in names:
             driver, err = goes_on(line)
-        if name == "node":
+        if "node" in names:
             cluster.tell("add-node")
-        return death.found(log, driver.returncode, in_flight, err)
+        return found_of(deaths, log, driver.returncode, in_flight, err)
 
 
-def lost_head(ground: Ground, out: str) -> Found:
+def lost_head(ground: Ground, first: Rayed, out: str) -> Found:
     """Play a run whose whole cluster and command die at once, and resume it on a new cluster.
 
     The new one asks for a token.
     """
     with watched(ground, out) as (server, log):
-        with rayed.cluster(1) as first, running(ground.clustered(server, out, first)) as driver:
+        with running(ground.clustered(server, out, first)) as driver:
             death = at_work(ground, out, driver, log)
             driver.kill()
             first.die()
@@ -132,7 +140,7 @@ def lost_head(ground: Ground, out: str) -> Found:
             engine = ["--engine", "ray", "--address", second.address, "--lease", str(LEASE_S)]
             line = ["resume", str(ground.folder / out), "-q", *engine]
             driver, err = goes_on(rayed.command("arena", *line), RAY_AUTH_TOKEN=TOKEN)
-        return death.found(log, driver.returncode, in_flight, err)
+        return found_of([death], log, driver.returncode, in_flight, err)
 
 
 @contextmanager
@@ -158,23 +166,34 @@ class Death(NamedTuple):
         # What was on its way when it died may come a moment later.
         return open_calls(log.events) + len(log.events) - self.before
 
-    def found(self, log: Log, code: int, in_flight: int, err: bytes) -> Found:
-        """Return what came of the run, now that it is over."""
-        log.read_on()
-        times = Counter(arrivals(log.events))
-        again = Counter({key: count for key, count in times.items() if count > 1})
-        late = self.committed & set(arrivals(log.events[self.before :]))
-        with opened(self.out) as file:
-            listed = {k for (k,) in file.execute("SELECT key FROM intents WHERE is_left_over")}
-            still = file.execute("SELECT count(*) FROM intents WHERE NOT is_left_over").fetchone()
-        assert still == (0,), (code, err[-1500:])
-        found = battles(self.out)
-        return Found(code, found, in_flight, again, listed, tuple(late), err.decode())
+    def late(self, log: Log) -> set[str]:
+        """Return the keys of calls that came after it though they were written down before."""
+        return self.committed & set(arrivals(log.events[self.before :]))
 
 
-def at_work(ground: Ground, out: str, driver: subprocess.Popen[bytes], log: Log) -> Death:
-    """Wait until a run is well under way, and return what there is of it."""
-    until(driver, lambda: _came(log) >= CALLS_BEFORE)
+def found_of(deaths: Sequence[Death], log: Log, code: int, in_flight: int, err: bytes) -> Found:
+    """Return what came of a run with these deaths, now that it is over."""
+    log.read_on()
+    out = deaths[0].out
+    times = Counter(arrivals(log.events))
+    again = Counter({key: count for key, count in times.items() if count > 1})
+    late = set[str]().union(*(death.late(log) for death in deaths))
+    with opened(out) as file:
+        listed = {k for (k,) in file.execute("SELECT key FROM intents WHERE is_left_over")}
+        still = file.execute("SELECT count(*) FROM intents WHERE NOT is_left_over").fetchone()
+    assert still == (0,), (code, err[-1500:])
+    return Found(code, battles(out), in_flight, again, listed, tuple(late), err.decode())
+
+
+def at_work(
+    ground: Ground,
+    out: str,
+    driver: subprocess.Popen[bytes],
+    log: Log,
+    calls: int = CALLS_BEFORE,
+) -> Death:
+    """Wait until so many calls of a run have come, and return what there is of it."""
+    until(driver, lambda: _came(log) >= calls)
     return Death(ground.folder / out, _kept(ground.folder / out), len(log.events))
 
 
@@ -214,7 +233,7 @@ def until(process: subprocess.Popen[bytes], happened: Callable[[], bool]) -> Non
 def _came(log: Log) -> int:
     if log.path.exists():
         log.read_on()
-    return len(arrivals(log.events))
+    return len(set(arrivals(log.events)))
 
 
 def _kept(out: Path) -> set[str]:
@@ -243,7 +262,7 @@ def hung(ground: Ground, cluster: Rayed, seconds: float) -> tuple[Found, list[st
             log.read_on()
             sent = arrivals(log.events[came:])
             gained = len(_kept(ground.folder / out)) - rows
-        end = death.found(log, driver.returncode, in_flight, err)
+        end = found_of([death], log, driver.returncode, in_flight, err)
     return end, sent, gained
 
 

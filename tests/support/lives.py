@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
 
+from tests.support.forks import started
 from tests.support.whole_runs import environment
 
 GLANCE_S = 0.02
@@ -34,7 +35,7 @@ class Life:
     def __enter__(self) -> Life:
         env = {**environment(), **self.extra, "LIFE": self.mark}
         pipe = subprocess.PIPE
-        self.process = subprocess.Popen(
+        self.process = started(
             self.line, env=env, cwd=self.cwd, stderr=pipe, stdout=pipe, start_new_session=True
         )
         return self
@@ -69,6 +70,7 @@ class Life:
         assert self.process.stderr is not None
         _, rest = self.process.communicate(timeout=PATIENCE_S)
         self.said += rest.decode()
+        assert self.process.returncode is not None
         return self.process.returncode
 
     @property

@@ -30,6 +30,7 @@ from langchain_core.messages import AIMessage, BaseMessage
 
 from tests.support import wire
 from tests.support.canned import Brain, canned, chatty
+from tests.support.forks import started
 from tests.support.manners import ERRORS, REPLIES, Doorkeeper, Manners, Mishap, read_manners
 
 ROOT = Path(__file__).parents[2]
@@ -434,7 +435,7 @@ def _brain(arguments: argparse.Namespace) -> Brain:
 def serving_apart(log: Path, *options: str) -> Iterator[Loopback]:
     """Serve from a process of its own, with the command line's `options`, while the block lasts."""
     command = [sys.executable, "-m", "tests.support.loopback", "--log", str(log), *options]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, cwd=ROOT) as process:
+    with started(command, stdout=subprocess.PIPE, cwd=ROOT) as process:
         assert process.stdout is not None
         try:
             first, *others = map(int, process.stdout.readline().split())

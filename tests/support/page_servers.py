@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from tests.support.forks import started
 from tests.support.whole_runs import command, environment
 from videoautoarena.runs.run.rundir.reader import RUN_FILE
 
@@ -18,7 +19,7 @@ def serving(name: str, *words: str | Path) -> Iterator[list[str]]:
     count = max(1, list(map(str, words)).count("--labeller"))
     line = command("arena", name, *words)
     pipe = subprocess.PIPE
-    process = subprocess.Popen(line, env=environment(), stdout=pipe, stderr=pipe, text=True)
+    process = started(line, env=environment(), stdout=pipe, stderr=pipe, text=True)
     assert process.stdout is not None
     try:
         links = [process.stdout.readline().strip() for _ in range(count)]

@@ -11,7 +11,7 @@ import urllib.request
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from tests.support.graph_server import free_port
@@ -27,6 +27,11 @@ class Phoenix:
 
     place: Path
     url: str
+    _before: Counter[tuple[str, str]] = field(default_factory=Counter)
+
+    def forget(self) -> None:
+        """Count no span from now on that it has by now."""
+        self._before = self._all()
 
     def names(self, *, whole: int, calls: int) -> Counter[tuple[str, str]]:
         """Return how many spans it has of each name and kind, once it has so many of these.
@@ -35,9 +40,7 @@ class Phoenix:
         """
         until = time.monotonic() + PATIENCE_S
         while True:
-            with closing(sqlite3.connect(self.place / "phoenix.db")) as file:
-                rows = file.execute("SELECT name, span_kind, count(*) FROM spans GROUP BY 1, 2")
-                found = Counter({(name, kind): count for name, kind, count in rows})
+            found = self._all() - self._before
             have = Counter[str]()
             for (name, _), count in found.items():
                 is_battle = name.endswith(" battle")
@@ -48,6 +51,11 @@ class Phoenix:
                 return found
             assert time.monotonic() < until, (found, (self.place / "log").read_text()[-2000:])
             time.sleep(0.2)
+
+    def _all(self) -> Counter[tuple[str, str]]:
+        with closing(sqlite3.connect(self.place / "phoenix.db")) as file:
+            rows = file.execute("SELECT name, span_kind, count(*) FROM spans GROUP BY 1, 2")
+            return Counter({(name, kind): count for name, kind, count in rows})
 
     def everything(self) -> bytes:
         """Return all that it has written anywhere, its log among it."""

@@ -7,10 +7,8 @@ minute. Run as `python -m tests.support.victim` it is that process.
 from __future__ import annotations
 
 import http.client
-import importlib
 import json
 import os
-import pkgutil
 import signal
 import subprocess
 import sys
@@ -23,7 +21,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, NoReturn, Self
 
-from tests.support.loopback import ROOT
+from tests.support.forks import ROOT, import_all
 
 LIMIT_S = 120
 """No command takes as long; one that does is killed, and fails its test."""
@@ -182,7 +180,7 @@ def _visited(link: str, pages: Sequence[str]) -> dict[str, int]:
 
 
 def _main() -> None:
-    _import_all()
+    import_all()
     for line in sys.stdin:
         order = json.loads(line)
         if "wait" in order:
@@ -194,19 +192,6 @@ def _main() -> None:
                 _run(order)
         sys.stdout.write(json.dumps(answer) + "\n")
         sys.stdout.flush()
-
-
-def _import_all() -> None:
-    """Import what commands import, so that no fork has to."""
-    import videoautoarena.runs
-
-    for module in pkgutil.walk_packages(videoautoarena.runs.__path__, "videoautoarena.runs."):
-        if not module.name.startswith("videoautoarena.runs.cluster"):
-            importlib.import_module(module.name)
-    for name in ("graph.tournament", "graph.newcomer", "agents.offline"):
-        importlib.import_module(f"videoautoarena.{name}")
-    for name in ("langchain_openai", "langchain_google_genai"):
-        importlib.import_module(name)
 
 
 def _run(order: Mapping[str, Any]) -> NoReturn:

@@ -5,13 +5,13 @@ from __future__ import annotations
 import os
 import shutil
 import sqlite3
-import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from tests.support.forks import ended
 from tests.support.loopback import Loopback
 from videoautoarena.agents.offline import KINDS
 
@@ -48,7 +48,7 @@ def environment() -> dict[str, str]:
 
 def end_well(line: list[str]) -> str:
     """Run a command line to its good end and return its stdout."""
-    done = subprocess.run(line, env=environment(), capture_output=True, text=True)
+    done = ended(line, env=environment())
     assert done.returncode == 0, f"{line} ended with {done.returncode}:\n{done.stderr[-3000:]}"
     return done.stdout
 

@@ -356,7 +356,9 @@ def test_a_batch_that_was_taken_unheard_is_not_sent_again_with_the_key_of_anothe
             asked_in_batches(file, model, requests_of(2))
         book.mishap = lambda *_: ""
         with_key(monkeypatch, protocol, port, "other")
-        with pytest.raises(BatchRefused, match=r"cannot be told with this key: .* retry_failed=True"):
+        with pytest.raises(
+            BatchRefused, match=r"cannot be told with this key: .* retry_failed=True"
+        ):
             asked_in_batches(file, model, requests_of(2))
         assert (len(book.batches), left_in(file)) == (2, (1, 2))
         with_key(monkeypatch, protocol, port, "first")

@@ -20,6 +20,7 @@ from langchain_openai import ChatOpenAI
 
 import videoautoarena as va
 from tests.support.clips import draw_folder
+from tests.support.forks import ended, started
 from tests.support.loopback import Manners, Mishap, serving, serving_apart
 from tests.support.played import invoke
 from tests.support.small_runs import play
@@ -169,9 +170,8 @@ def test_ctrl_c_lets_paid_calls_of_a_job_finish_and_the_same_call_goes_on(
     with serving_apart(tmp_path / "log", "--latency-s", "0.3", "0.5") as server:
         line = [sys.executable, "-c", PROGRAM, str(out), server.openai_url]
         before = committed_keys(out)
-        with subprocess.Popen(
-            line, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-        ) as program:
+        pipe = subprocess.PIPE
+        with started(line, stdout=pipe, stderr=pipe, text=True) as program:
             until = time.monotonic() + 60
             while len(committed_keys(out) - before) < 3 and time.monotonic() < until:
                 time.sleep(0.1)
@@ -180,7 +180,7 @@ def test_ctrl_c_lets_paid_calls_of_a_job_finish_and_the_same_call_goes_on(
         assert told == "interrupted\n", said
         assert "finishing" in said
         assert len(committed_keys(out) - before) == len(server.events("arrived"))
-        again = subprocess.run(line, capture_output=True, text=True)
+        again = ended(line)
         sent = len(server.events("arrived"))
         assert again.stdout == f"{sent} tagged\n", again.stderr
 
@@ -235,11 +235,18 @@ def test_sets_are_made_of_videos(ground: Path, tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_tasks_are_cut_and_dialogues_made(sample_clips: Path, tmp_path: Path) -> None:
+    (tmp_path / "clips").mkdir()
+    for clip in sorted(sample_clips.glob("*.mp4"))[:4]:
+        (tmp_path / "clips" / clip.name).symlink_to(clip)
     asked: dict[str, Any] = {"kinds": ["needle"], "n": 1, "seconds": [15], "longest_px": 64}
     cut = va.cut_tasks(sample_clips, tmp_path / "cut", **asked, quiet=True)
     assert (cut.manifest.kind, len(cut)) == ("choice", 1)
     talks = va.make_dialogues(
-        sample_clips, tmp_path / "talks", abilities=["content_summary"], at_most=True, quiet=True
+        tmp_path / "clips",
+        tmp_path / "talks",
+        abilities=["content_summary"],
+        at_most=True,
+        quiet=True,
     )
     assert talks.manifest.kind == "dialogue"
     assert len(talks) > 0

@@ -212,7 +212,7 @@ def test_a_command_says_that_it_does_not_have_an_object(
 
 PROGRAM = """
 import sys, videoautoarena as va
-run = va.simulate(sys.argv[1], out=sys.argv[2], config=sys.argv[3], rounds=2, concurrency=2)
+run = va.simulate(sys.argv[1], out=sys.argv[2], config=sys.argv[3], rounds=1, concurrency=2)
 print("settled", run.status().settled)
 """
 
@@ -221,15 +221,15 @@ print("settled", run.status().settled)
 def test_ctrl_c_in_a_program_lets_paid_calls_finish_and_the_same_call_goes_on(
     ground: Path, tmp_path: Path
 ) -> None:
+    from tests.support.forks import ended, started
     from tests.support.whole_runs import environment, write_config
 
     out = tmp_path / "out"
     with serving_apart(tmp_path / "log", "--latency-s", "0.3", "0.6") as server:
         config = write_config(tmp_path / "arena.toml", "openai", server)
         line = [sys.executable, "-c", PROGRAM, str(ground / "clips"), str(out), str(config)]
-        with subprocess.Popen(
-            line, env=environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-        ) as program:
+        pipe = subprocess.PIPE
+        with started(line, env=environment(), stdout=pipe, stderr=pipe, text=True) as program:
             until = time.monotonic() + 60
             while len(committed_keys(out)) < 6 and time.monotonic() < until:
                 time.sleep(0.1)
@@ -240,8 +240,8 @@ def test_ctrl_c_in_a_program_lets_paid_calls_finish_and_the_same_call_goes_on(
         assert "finishing" in said or "interrupt" in said
         sent = len(server.events("arrived"))
         assert len(committed_keys(out)) == sent
-        again = subprocess.run(line, env=environment(), capture_output=True, text=True)
-        assert again.stdout == "settled 12\n", again.stderr
+        again = ended(line, env=environment())
+        assert again.stdout == "settled 6\n", again.stderr
         keys = [event["key"] for event in server.events("arrived")]
         assert len(keys) == len(set(keys))
 

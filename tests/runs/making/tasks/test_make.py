@@ -17,6 +17,7 @@ from typing import Any
 import pytest
 
 from tests.support.films import frames_of
+from tests.support.forks import ended, started
 from tests.support.looks import fit
 from tests.support.played import invoke
 from tests.support.set_cards import read_card
@@ -287,12 +288,12 @@ def test_a_set_that_was_killed_again_and_again_comes_out_the_same(
     command = [str(Path(sys.executable).with_name("arena")), "tasks", "make", str(videos), *typed]
     kept = 0
     for _ in range(2):
-        process = subprocess.Popen(command, stderr=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
+        process = started(command, stderr=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
         while len(list(order.draft.glob("*.json"))) <= kept and process.poll() is None:
             time.sleep(0.01)
         if not kept:
             process.send_signal(signal.SIGSTOP)
-            second = subprocess.run(command, capture_output=True, text=True)
+            second = ended(command)
             assert (second.returncode, second.stdout, second.stderr.count("\n")) == (1, "", 1)
             assert f"{order.to} is being made by process {process.pid};" in second.stderr
         process.send_signal(signal.SIGKILL)
@@ -301,7 +302,7 @@ def test_a_set_that_was_killed_again_and_again_comes_out_the_same(
         now = len(list(order.draft.glob("*.json")))
         assert now > kept
         kept = now
-    last = subprocess.run(command, capture_output=True, text=True)
+    last = ended(command)
     assert last.returncode == 0, last.stderr[-3000:]
     asyncio.run(make(Order(videos, tmp_path / "whole", wish)))
     assert contents(order.to) == contents(tmp_path / "whole")

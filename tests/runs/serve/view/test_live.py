@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from tests.support.clips import draw_folder
+from tests.support.forks import started
 from tests.support.played import battle, lineage, play, slot, video
 from tests.support.served import Visitor, serving
 from tests.support.whole_runs import command
@@ -90,7 +91,7 @@ def watched(tmp_path_factory: pytest.TempPathFactory) -> Watched:
         changed.setattr(events, "LEAST_S", 0.2)
         changed.setattr(events, "SHARE", 1)
         changed.setattr(events, "EVERY_S", 0.1)
-        with subprocess.Popen(line, stdout=subprocess.PIPE, stderr=subprocess.STDOUT) as run:
+        with started(line, stdout=subprocess.PIPE, stderr=subprocess.STDOUT) as run:
             while run.poll() is None and not has_begun(out):
                 time.sleep(0.05)
             told = asyncio.run(asyncio.wait_for(watch(), 240))
@@ -172,7 +173,7 @@ def get(port: int, path: str, cookie: str = "") -> tuple[int, str]:
 def test_a_pipe_gets_the_link_alone_and_ctrl_c_ends_it(watched: Watched) -> None:
     line = command("arena", "view", watched.out)
     pipe = subprocess.PIPE
-    with subprocess.Popen(line, stdout=pipe, stderr=pipe, text=True) as served:
+    with started(line, stdout=pipe, stderr=pipe, text=True) as served:
         assert served.stdout is not None
         address, _, token = served.stdout.readline().strip().partition("/?token=")
         assert address.startswith("http://127.0.0.1:")
