@@ -295,6 +295,23 @@ def examples() -> list[str]:
     return drawn
 
 
+def test_the_slow_suite_passes_over_no_file_whose_marks_stand_elsewhere() -> None:
+    # `conftest.py` imports a file for it only where the file itself names what is slow.
+    lenders = {
+        f"tests.support.{file.stem} import"
+        for file in (ROOT / "tests" / "support").glob("*.py")
+        if "mark.slow" in file.read_text()
+    }
+    assert lenders
+    borrowers = [
+        text
+        for text in (file.read_text() for file in (ROOT / "tests").rglob("test_*.py"))
+        if any(lender in text for lender in lenders)
+    ]
+    assert borrowers
+    assert [text for text in borrowers if "mark.slow" not in text and "hypothesis" not in text] == []
+
+
 def test_durations_are_of_files_that_are_here() -> None:
     noted = json.loads((ROOT / "tests" / "durations.json").read_text())
     assert len(noted) > 100
