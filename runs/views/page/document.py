@@ -152,8 +152,9 @@ def _hash(text: str) -> str:
 
 
 Parts = list[str | dict[str, Any]]
-_PROVIDER_PATH = re.compile(r"[\w.-]+:(?:[\w.:@+-]+/)*([\w.:@+-]+)")
-"""`provider:model` or `provider:owner/model`. Other names are what somebody called a model."""
+_PROVIDER_PATH = re.compile(r"[\w.-]+:(?:[\w.:@+-]+/)*([\w.:@+-]+(?: \([\w ,]+\))*)")
+"""`provider:model` or `provider:owner/model`, perhaps with how it played: `(4 frames)`. Other names
+are what somebody called a model."""
 
 
 def short_names(names: Sequence[str]) -> dict[str, str]:

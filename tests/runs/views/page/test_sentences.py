@@ -16,6 +16,7 @@ from videoautoarena.runs.views.page import document
         (["plain", "plain"], ["plain"]),
         (["odd:", "x"], ["odd:", "x"]),
         (["ollama:qwen:7b", "openrouter:lab/m:free"], ["qwen:7b", "m:free"]),
+        (["x:lab/m (4 frames)", "x:lab/m (own history)"], ["m (4 frames)", "m (own history)"]),
         (["<b>hawk</b>", "day/night", "a: b/c"], ["<b>hawk</b>", "day/night", "a: b/c"]),
     ],
 )
