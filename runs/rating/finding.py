@@ -77,7 +77,9 @@ class Finding:
     """One figure about the judging of a run."""
 
     FIGURES: ClassVar = ("value", "low", "high")
-    SHOWN: ClassVar = ("key", *FIGURES, "n", "sentence", "is_alarm", "videos", "check")
+    SHOWN: ClassVar = (
+        *("key", *FIGURES, "n", "sentence", "is_alarm", "too_few", "videos", "check"),
+    )
     key: str
     """Section and [figure](commands/trust.md#arena-audit-out), then whose: `swap.flips`,
     `swap.flips.gpt`; of two judges `panel.kappa.gpt, flash`."""
@@ -113,6 +115,11 @@ class Finding:
     videos: int | None = field(default=None, metadata=LEFT_OUT)
     """Videos behind it, which are the clusters of its interval; left out where nobody counts
     them."""
+
+    @property
+    def too_few(self) -> bool:
+        """Whether it has a threshold, but too few cases to pass or to raise an alarm."""
+        return self.crosses is not None and not self.is_enough
 
     @property
     def parts(self) -> Iterator[str | WordPlace]:
@@ -165,7 +172,7 @@ def raise_alarms(findings: Iterable[Finding]) -> list[Finding]:
             # then raised an alarm on 12 videos in only 8 runs of 20.
             found[k] = replace(one, is_alarm=bool(one.crosses(level if one.is_even else SURE)))
         # Said in words, since a figure without an alarm otherwise reads as one that passed.
-        elif one.crosses is not None:
+        elif one.too_few:
             found[k] = replace(one, words=f"{one.words} Too few to tell.")
     return found
 

@@ -19,7 +19,7 @@ from videoautoarena.memory.records.digests import derive
 from videoautoarena.memory.records.errors import StoreError
 from videoautoarena.memory.records.records import Battle
 from videoautoarena.runs.analysis.audit.human_agreement import LabelReport, show_labels
-from videoautoarena.runs.analysis.audit.report import audit_in
+from videoautoarena.runs.analysis.audit.report import audit_in, chosen
 from videoautoarena.runs.analysis.categories.tags import tags_of
 from videoautoarena.runs.analysis.leaderboard.board import board_in, pairs_in, slices_by
 from videoautoarena.runs.analysis.leaderboard.slices import (
@@ -115,7 +115,9 @@ class ContestantFacts:
     style: AdjustedRating | None
     """None where the battles do not tell style from the model."""
     served: str
-    max_frames: int | None
+    frames_sent: str
+    """`64 frames`, `4 to 64 frames`; empty where a flag says that it saw none, or before any
+    answer."""
     answers: int
     latency_s: Waits | None
     cost_usd: float | None
@@ -372,7 +374,8 @@ def _run_page(
     aside = {file["path"] for file in (*told["quarantine"], *told["skipped"])}
     report = run_page(
         RunRecords(
-            board=board,
+            # The very alarms of the section on the judge.
+            board=replace(board, audit=tuple(chosen(audit.findings))),
             pairs=pairs,
             rounds=rounds,
             findings=audit.findings,
@@ -406,12 +409,16 @@ def _run_page(
     # Pages draw ratings of slices alone, and behaviour takes a look at every answer.
     sliced = slices_by(run, [*traits, *own_traits(run)], behaviour=False)
     adjusted = {row.model: row for row in styled.models}
+    frames = _frames_sent(run)
     return RunPage(
         SCHEMA,
         run={key: known[key] for key in _ABOUT},
         stand_ins=board.settings.stand_ins,
         models=[
-            row.to_json() | fields_json(_facts_of(row.model, adjusted[row.model], setup, costs))
+            row.to_json()
+            | fields_json(
+                _facts_of(row.model, adjusted[row.model], setup, costs, frames.get(row.model, ""))
+            )
             for row in board.models
         ],
         settings=settings,
@@ -457,8 +464,22 @@ def _run_page(
     )
 
 
+def _frames_sent(run: RunReader) -> dict[str, str]:
+    """Return how many frames of a video each contestant was sent, in words."""
+    counts: dict[str, list[int]] = {}
+    for sent in run.store.journal.sent_frames():
+        if sent.role == "contestant" and sent.frames:
+            counts.setdefault(sent.alias, []).append(sent.frames)
+    found: dict[str, str] = {}
+    for model, each in counts.items():
+        least = min(each)
+        most = max(each)
+        found[model] = f"{least} to " * (least < most) + counted(most, "frame")
+    return found
+
+
 def _facts_of(
-    model: str, adjusted: LeaderboardRow, setup: RunSetup, costs: RunCosts
+    model: str, adjusted: LeaderboardRow, setup: RunSetup, costs: RunCosts, frames_sent: str
 ) -> ContestantFacts:
     """Return the facts of a contestant: model, cost of its answers, rating without style."""
     answers = (of for of in costs.models if (of.role, of.model) == ("contestant", model))
@@ -470,7 +491,7 @@ def _facts_of(
     return ContestantFacts(
         style=AdjustedRating(adjusted.rating, adjusted.low, adjusted.high) if is_adjusted else None,
         served=member.model,
-        max_frames=member.max_frames,
+        frames_sent=frames_sent,
         answers=took.calls if took else 0,
         latency_s=took.latency_s if took else None,
         cost_usd=took.cost_usd if took else None,

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import html
 import json
+import re
 from base64 import b64encode
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -151,12 +152,19 @@ def _hash(text: str) -> str:
 
 
 Parts = list[str | dict[str, Any]]
+_PROVIDER_PATH = re.compile(r"[\w.-]+:(?:[\w.:@+-]+/)*([\w.:@+-]+(?: \([\w ,]+\))*)")
+"""`provider:model` or `provider:owner/model`, perhaps with how it played: `(4 frames)`. Other names
+are what somebody called a model."""
 
 
 def short_names(names: Sequence[str]) -> dict[str, str]:
-    """Return each name without provider and owner, if all names still differ then."""
+    """Return each name without provider and owner, if all names still differ then.
+
+    A name that is no provider's path stays whole, whatever slashes it has.
+    """
     distinct = list(dict.fromkeys(names))
-    cut = {name: name.split(":", 1)[-1].split("/")[-1] or name for name in distinct}
+    paths = {name: _PROVIDER_PATH.fullmatch(name) for name in distinct}
+    cut = {name: path[1] if path else name for name, path in paths.items()}
     return cut if len(set(cut.values())) == len(distinct) else {name: name for name in distinct}
 
 

@@ -35,8 +35,9 @@ PIPED = 80
 _UNBOUND = 10_000
 _BAR = 13
 """Columns of an interval that is drawn."""
-_LEAST_NAME, _MOST_NAME = 8, 32
-"""Columns that a longer name keeps before others are dropped; and that it takes at most."""
+_LEAST_NAME, _WHOLE_NAME, _MOST_NAME = 8, 16, 32
+"""Columns that a longer name keeps at least; before others are dropped; and that it takes at most
+where a table wraps."""
 _LONG_HEAD = 10
 """A longer head of a column stands in two lines."""
 _FOLDED = ("name", "text", "flags")
@@ -302,20 +303,37 @@ def _spared(
             break
         kept.remove(column)
         gone.append(column)
-    yield _grid(terminal, table, kept)
-    if gone:
-        heads = ", ".join(column.head for column in gone)
+    grid = _grid(terminal, table, kept)
+    _leave_flags_whole(terminal, grid, kept)
+    yield grid
+    if heads := ", ".join(column.head for column in gone if column.head):
         yield terminal.text(f"A wider terminal also shows: {heads}.")
+
+
+def _leave_flags_whole(terminal: TerminalSize, grid: Grid, columns: Sequence[Column]) -> None:
+    """Give a column of flags what names leave of the terminal, and its longest word at least.
+
+    rich would fold both alike, within the words of flags, too.
+    """
+    surplus = terminal.measure(grid).maximum - terminal.width
+    for column, drawn in zip(columns, grid.columns, strict=True):
+        if column.kind == "flags" and surplus > 0:
+            cells = [terminal.measure(cell) for cell in (drawn.header, *drawn.cells)]
+            longest = max(cell.maximum for cell in cells)
+            drawn.width = max(longest - surplus, *(cell.minimum for cell in cells))
 
 
 def _least_width(terminal: TerminalSize, table: Table, columns: Sequence[Column]) -> int:
     grid = _grid(terminal, table, columns, gap=0)
-    for column in grid.columns:
-        if column.no_wrap:
-            cells = (column.header, *column.cells)
+    for column, drawn in zip(columns, grid.columns, strict=True):
+        if drawn.no_wrap:
+            cells = (drawn.header, *drawn.cells)
             # rich takes the longest word of a cell for its least width, even where it may not be
             # folded.
-            column.min_width = max(terminal.measure(cell).maximum for cell in cells)
+            drawn.min_width = max(terminal.measure(cell).maximum for cell in cells)
+        elif column.kind == "name":
+            # And a name, which is one word, for one that may not be folded.
+            drawn.max_width = _WHOLE_NAME
     return terminal.measure(grid).minimum
 
 

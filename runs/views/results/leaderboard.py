@@ -57,9 +57,10 @@ COLUMNS = (
     MODEL,
     Column("rating", "rating", "rating"),
     Column("interval", "interval", "reach", ("rating", "low", "high")),
-    Column("bar", "", "bar", ("rating", "low", "high")),
-    Column("win_rate", "win", "share"),
-    Column("battles", "battles", "count"),
+    # It repeats the interval.
+    Column("bar", "", "bar", ("rating", "low", "high"), spare=1),
+    Column("win_rate", "win", "share", spare=2),
+    Column("battles", "battles", "count", spare=3),
     Column("own_flags", "flags", "flags"),
     Column("record", "W-T-L", "record", ("wins", "ties", "losses"), is_detail=True),
     *(

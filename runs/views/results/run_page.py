@@ -6,7 +6,7 @@ A page draws these; it makes no figure and no sentence of its own.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from videoautoarena.runs.analysis.leaderboard.slices import UNLIKE, PairRecords
@@ -29,7 +29,6 @@ from videoautoarena.runs.views.results.report import (
     Column,
     ModelName,
     Quote,
-    QuoteDifference,
     Report,
     Row,
     Section,
@@ -42,7 +41,12 @@ from videoautoarena.runs.views.results.report import (
     spoken_table,
     tally_table,
 )
-from videoautoarena.runs.views.results.sets import MOST_CURVES, facts_table, prompts_table
+from videoautoarena.runs.views.results.sets import (
+    MOST_CURVES,
+    facts_table,
+    gap_sentence,
+    prompts_table,
+)
 from videoautoarena.runs.views.results.slices import pairs_report
 
 HARDEST = Verbatim("5")
@@ -196,14 +200,8 @@ def _rating_sentences(shown: RunRecords, models: Table, tally: Table) -> Iterato
         ends = [known[0], known[-1]] if len(known) > 1 else []
         reach = ((models.quote(k, "interval"), " for ", ModelName(models.rows[k]["model"]))
                  for k in ends)  # fmt: skip
-        yield _said(
-            "ladder",
-            "{first} stands {gap} points above {second}[; intervals reach {reach}].",
-            first=ModelName(rated[0]),
-            gap=QuoteDifference(models.quote(0, "rating"), models.quote(1, "rating")),
-            second=ModelName(rated[1]),
-            reach=listed(reach),
-        )
+        gap = gap_sentence(models, "rating", range(len(rated)), reach=listed(reach))
+        yield replace(gap, key="ladder")
     odd = [pair for pair in shown.pairs.pairs if UNLIKE in pair.flags]
     each = ((ModelName(pair.model), " against ", ModelName(pair.rival)) for pair in odd)
     few = Verbatim(str(SOLID_BATTLES))
@@ -429,7 +427,7 @@ def made_section(settings: RatingSettings, setup: RunSetup) -> Section:
     columns = (
         Column("name", "name"),
         Column("model", "served as"),
-        Column("max_frames", "frames", "count"),
+        Column("max_frames", "frames at most", "count"),
     )
     cast = Table(
         "cast",
@@ -452,4 +450,6 @@ def page_words(report: Report, names: Mapping[str, str]) -> dict[str, Any]:
         if one.key.startswith("standing: ")
     }
     words = {key: [] if one is None else one.to_json() for key, one in found.items()}
-    return {**words, "standing": standing, "short": dict(names)}
+    # Those under a board: a page has them at its top.
+    alarms = [one.to_json() for one in report.sentences if one.role == "alarm"]
+    return {**words, "alarms": alarms, "standing": standing, "short": dict(names)}

@@ -154,22 +154,30 @@ def cut_note(what: str, drawn: int, of: int) -> Iterator[Sentence]:
         yield remark(f"The first {drawn} of {of} {what} are drawn.")
 
 
-def gap_sentence(models: Table, key: str, rows: Sequence[int], *, part: Part = "") -> Sentence:
-    """Return how far the first of some rows stands above the second, for a page."""
+def gap_sentence(
+    models: Table, key: str, rows: Sequence[int], *, part: Part = "", reach: Sequence[Part] = ()
+) -> Sentence:
+    """Return how far the first of some rows stands above the second, for a page.
+
+    `reach` is how far intervals reach, where that is to be said.
+    """
     if len(rows) < 2:
         some = "{part}One model has a score." if rows else "{part}No model has a score."
         return sentence(some, key="gap", role="page", part=part)
     first, second = (models.quote(k, key) for k in rows[:2])
     a, b = (ModelName(models.rows[k]["model"]) for k in rows[:2])
+    # As printed, so that nobody stands no points above another.
     is_level = first.seen == second.seen
+    said = "{part}{a} and {b} are level" if is_level else "{part}{a} stands {gap} points above {b}"
     return sentence(
-        "{part}{a} and {b} are level." if is_level else "{part}{a} stands {gap} points above {b}.",
+        f"{said}[; intervals reach {{reach}}].",
         key="gap",
         role="page",
         part=part,
         a=a,
         b=b,
         gap=QuoteDifference(first, second),
+        reach=reach,
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -61,6 +61,7 @@ OVERALL = "overall"
 _AVERAGES: tuple[tuple[str, str, Kind], ...] = (
     ("m_avg", M_AVG, "percent"), ("g_avg", G_AVG, "mark"), ("overall", OVERALL, "percent")
 )  # fmt: skip
+_INTERVALS: Mapping[Kind, Kind] = {"percent": "percent_interval", "mark": "mark_interval"}
 ODD = {
     "unreadable": "names no option, or several",
     "forfeit": "has no answer",
@@ -151,9 +152,7 @@ def _models_table(board: TaskBoard) -> Table:
     # The column of an only task would repeat the mean.
     several = len(tasks) > 1
     is_choice = any(row.m_avg for row in board.models)
-    main, interval = ("m_avg", "percent_interval") if is_choice else ("g_avg", "mark_interval")
     judges = {row.judge for row in board.models} - {None}
-    spare = len(tasks)
     each = []
     for k, one in enumerate(tasks.values() if several else ()):
         # The most of any model: others may lack items that they were not asked.
@@ -166,22 +165,12 @@ def _models_table(board: TaskBoard) -> Table:
         chance = "" if one.chance is None else f", chance {one.chance:.0f}"
         kind: Kind = "percent" if one.kind == "choice" else "mark"
         about = f"n {n:,}{chance}"
-        each.append(Column(f"task_{k}", one.task, kind, spare=spare - k, about=about))
+        each.append(Column(f"task_{k}", one.task, kind, spare=len(tasks) - k, about=about))
     columns = [RANK] if board.lead is not None and board.lead.models > 1 else []
     columns.append(MODEL)
     if len(judges) > 1:
         columns.append(Column("judge", "judge", "name"))
-    columns += (
-        Column(key, title, kind, spare=(spare + 1) * (key == "overall"))
-        for key, title, kind in _AVERAGES
-        if any(getattr(row, key) is not None for row in board.models)
-        and (key != "overall" or several)
-    )
-    columns += (
-        Column("interval", "95 % interval", interval, bounds_of(main), spare=spare + 2),  # type: ignore[arg-type]
-        Column("n", "n", "count"),
-        *each,
-    )
+    columns += (*_average_columns(board, len(tasks)), *each)
     mark = board.chance if is_choice else None
     rows = [
         _row_fields(row, list(tasks)) | played_fields(row, len(judges), ODD) | {"mark": mark}
@@ -195,11 +184,30 @@ def _models_table(board: TaskBoard) -> Table:
     return Table("tasks", caption, tuple(columns), tuple(rows))
 
 
+def _average_columns(board: TaskBoard, tasks: int) -> Iterator[Column]:
+    """Yield the averages over tasks, each with its own interval and number of items behind it."""
+    shown = [
+        of
+        for of in _AVERAGES
+        # Of an only task all averages are one.
+        if any(getattr(row, of[0]) is not None for row in board.models)
+        and (of[0] != "overall" or tasks > 1)
+    ]
+    for place, (key, title, kind) in enumerate(shown):
+        # Tasks go before the last average, and of the first the interval alone.
+        spare = tasks + 3 * (len(shown) - place)
+        of = f"{title} " * (len(shown) > 1)
+        head = f"{of}interval" if of else "95 % interval"
+        yield Column(key, title, kind, spare=spare * (key == "overall"))
+        yield Column(f"{key}_interval", head, _INTERVALS[kind], bounds_of(key), spare=spare - 1)
+        yield Column(f"{key}_n", f"{of}n", "count", spare=(spare - 2) * (place > 0))
+
+
 def _row_fields(row: TaskScore, tasks: Sequence[tuple[str, Any]]) -> dict[str, Any]:
     fields: dict[str, Any] = {key: getattr(row, key) for key in ("judge", "view", *RANKS)}
     for key, _, _ in _AVERAGES:
-        fields |= figure_fields(key, getattr(row, key))
-    fields["n"] = sum(one.n for one in (row.m_avg, row.g_avg) if one is not None)
+        figure: ScoreFigure | None = getattr(row, key)
+        fields |= figure_fields(key, figure) | {f"{key}_n": figure and figure.n}
     for one in row.tasks:
         fields |= figure_fields(f"task_{tasks.index((one.task, one.kind))}", one.figure)
     for name, figure in row.groups.items():
@@ -211,7 +219,7 @@ def _meaning(scores: TaskSetScores, board: TaskBoard, tally: Table) -> Iterator[
     """Yield what figures mean, by whose rules they are made, and what has no score."""
     if any(row.m_avg for row in board.models):
         yield sentence(
-            "M-Avg: mean of the tasks' accuracies on the n items that count, in percent. No answer "
+            "M-Avg: mean of the tasks' accuracies on its n items that count, in percent. No answer "
             "counts as wrong; an item without its video or a known answer does not count.",
             key="meaning",
         )

@@ -17,7 +17,8 @@ def test_a_share_and_a_finding_tell_the_same_figures() -> None:
     told = figure_of(share)._asdict()
     assert json.loads(json.dumps(told)) == {"value": 0.333333, "low": 0.25, "high": 0.5, "n": 12}
     finding = Finding("swap.flips", *share, "A third.", is_alarm=True)
-    assert finding.to_json() == {"key": "swap.flips", "sentence": "A third.", "alarm": True, **told}
+    about = {"key": "swap.flips", "sentence": "A third.", "alarm": True, "too_few": False}
+    assert finding.to_json() == {**about, **told}
     assert alarms([finding]) == ["A third."]
 
 

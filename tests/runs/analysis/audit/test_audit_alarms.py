@@ -84,6 +84,7 @@ def test_few_cases_or_one_video_raise_no_alarm_and_say_so(
 ) -> None:
     (found,) = raise_alarms([judged(cases, cases, videos=videos)])
     assert (found.is_alarm, found.sentence) == (alarm, said)
+    assert found.to_json()["too_few"] is not alarm
 
 
 def test_the_more_figures_a_fair_judge_may_cross_the_surer_each_has_to_be() -> None:

@@ -15,11 +15,16 @@ from typing import Any
 import pytest
 
 import videoautoarena as va
+from tests.runs.analysis.audit.test_audit import biased
 from tests.runs.analysis.leaderboard.test_effects_by_slice import film_of, fought
 from tests.runs.views.results.test_leaderboard import Bout
+from tests.support.audited import entry
 from tests.support.clips import draw_folder
-from tests.support.played import battle, invoke, lineage, manifest, play, slot, video
+from tests.support.played import battle, call, invoke, lineage, manifest, play, slot, video
 from tests.support.small_runs import play as play_run
+from videoautoarena.memory.records.digests import digest
+from videoautoarena.memory.records.records import Frame, Nonce, VideoFrames
+from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.cli.program.ending import run_async
 from videoautoarena.runs.rating.fit import MOVED
 from videoautoarena.runs.rating.table import build
@@ -103,6 +108,47 @@ def table_of(summary: Any, section: str) -> list[list[dict[str, Any]]]:
 
 def as_read(found: Any) -> Any:
     return json.loads(json.dumps(found))
+
+
+def test_a_page_has_at_its_top_the_alarms_that_stand_first_under_the_board(
+    tmp_path: Path,
+) -> None:
+    films = [video(bytes([k])) for k in range(30)]
+    out = play(tmp_path / "out", biased(), videos=films)
+    words = written(out, thumbs=0).read("summary")["words"]
+    said = [
+        "".join(p if isinstance(p, str) else p["figure"] for p in one) for one in words["alarms"]
+    ]
+    board = " ".join(invoke("leaderboard", out, "--notes").stdout.split())
+    assert said
+    assert all(one.startswith("AUDIT ALARM: ") and one in board for one in said)
+    assert board.count("AUDIT ALARM: ") == len(said)
+
+
+def test_a_contestant_without_a_limit_has_the_frames_that_it_was_really_sent(
+    tmp_path: Path,
+) -> None:
+    film = video()
+    sent = {"hawk": (64,), "owl": (4, 64), "mole": (0,)}
+    shots = tuple(Frame(time_s=k / 8, digest=digest(str(k))) for k in range(64))
+    settings = manifest()
+    settings["cast"] |= {name: entry(f"openai:{name}", None) for name in sent}
+    out = play(tmp_path / "out", lineage(film), settings=settings)
+
+    async def put(store: Store) -> None:
+        await store.put_frames(VideoFrames(video=film.id, width_px=64, height_px=36, frames=shots))
+        for name, each in sent.items():
+            for k, frames in enumerate(each):
+                nonce = Nonce(scope=f"{film.id}-p1-r{k}", role="contestant")
+                row = call(nonce.scope, nonce=nonce, alias=name, model=name, frames=frames)
+                await store.journal.record(row)
+
+    with Store.open(out / "run.sqlite", write=True) as store:
+        run_async(put(store))
+    rows = written(out, thumbs=0).read("summary")["models"]
+    assert {row["model"]: row["frames_sent"] for row in rows} == {
+        "hawk": "64 frames", "owl": "4 to 64 frames", "mole": ""
+    }  # fmt: skip
 
 
 def test_what_a_report_shows_is_what_open_run_returns(played: Path, blocks: Blocks) -> None:

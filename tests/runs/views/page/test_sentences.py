@@ -15,6 +15,9 @@ from videoautoarena.runs.views.page import document
         (["openai:same", "gemini:same"], ["openai:same", "gemini:same"]),
         (["plain", "plain"], ["plain"]),
         (["odd:", "x"], ["odd:", "x"]),
+        (["ollama:qwen:7b", "openrouter:lab/m:free"], ["qwen:7b", "m:free"]),
+        (["x:lab/m (4 frames)", "x:lab/m (own history)"], ["m (4 frames)", "m (own history)"]),
+        (["<b>hawk</b>", "day/night", "a: b/c"], ["<b>hawk</b>", "day/night", "a: b/c"]),
     ],
 )
 def test_a_short_name_is_one_that_leaves_all_apart(names: list[str], short: list[str]) -> None:

@@ -311,6 +311,27 @@ def test_a_table_fits_eighty_columns_and_is_plain_in_a_pipe() -> None:
     assert "\x1b" not in text
 
 
+@pytest.mark.parametrize("width", [80, 60, 44])
+@pytest.mark.parametrize("name", ["owl", "a-provider/a-model-with-a-longer-name-preview"])
+def test_flags_keep_their_words_whole_however_narrow_a_terminal_is(width: int, name: str) -> None:
+    board = build([battle(v, "ab"[v % 2], name, "mole") for v in range(12)], [name, "mole"])
+    first, *rest = board.models
+    seen = replace(first, flags=("saw no frames", "one-sided"))
+    text = shown(replace(board, models=(seen, *rest)), width=width)
+    grid = text[: text.index("12 battles decided")].splitlines()
+    place = next(line.index("flags") for line in grid if "flags" in line)
+    words = " ".join(line[place:].strip() for line in grid[2:])
+    assert "saw no frames, one-sided" in words
+    assert max(map(len, grid)) <= width
+
+
+def test_what_a_narrow_terminal_leaves_out_of_a_board_is_named() -> None:
+    board = build(season(12), CAST)
+    assert "A wider terminal" not in shown(board, width=60)
+    text = " ".join(shown(board, width=30).split())
+    assert "A wider terminal also shows: win %, battles." in text
+
+
 def test_every_bar_stands_on_the_same_scale() -> None:
     text = shown(build(season(30), CAST))
     dots = [line.index("●") for line in text.splitlines() if "●" in line]

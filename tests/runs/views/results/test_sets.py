@@ -232,6 +232,30 @@ def wrong_in(bench: OpenBench[Any], scores: Any) -> list[str]:
     return [*misquoted(report), *misranked(report, is_few=is_few), *lacking]
 
 
+@settings(max_examples=10, deadline=None)
+@given(data=st.data())
+def test_every_average_of_tasks_stands_beside_its_own_interval_and_number_of_items(
+    benches: Benches, data: st.DataObject
+) -> None:
+    _, scores = data.draw(scored("tasks", benches))
+    (report, *_) = set_reports(scores)
+    table = report.tables[0]
+    keys = [column.key for column in table.columns]
+    shown = [of for of in ("m_avg", "g_avg", "overall") if of in keys]
+    assert shown
+    assert len({column.title for column in table.columns}) == len(keys)
+    for of in shown:
+        place = keys.index(of)
+        assert keys[place : place + 3] == [of, f"{of}_interval", f"{of}_n"]
+        for k, row in enumerate(scores.boards[0].models):
+            figure = getattr(row, of)
+            cells = [table.cell(k, column) for column in table.columns[place : place + 3]]
+            digits = 2 if of == "g_avg" else 1
+            if figure is not None and figure.low is not None:
+                low, high = (f"{bound:.{digits}f}" for bound in (figure.low, figure.high))
+                assert cells[1:] == [f"{low} to {high}", str(figure.n)]
+
+
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_number_of_a_sentence_is_in_its_table_and_the_headline_in_every_form(
     kind: Kind, benches: Benches

@@ -18,12 +18,8 @@ const AXES = {
 };
 export const SHARE_AXIS = AXES.share;
 const FIGURES = { share: (x) => percent(x, 1), coefficient: (x) => fixed(x, 2), points: signed };
-/* An interval wider than this says nothing about its point. */
-
-const WIDEST = { share: 0.4, coefficient: 0.8, points: 900 };
 const isPeople = (finding) => finding.group === "People";
 const figureOf = (finding) => FIGURES[finding.unit](finding.value);
-const isVague = ({ low, high, unit }) => isKnown(low) && isKnown(high) && high - low > WIDEST[unit];
 
 export function Judge() {
   const checks = summary.audit.filter((one) => !summary.labels?.labels || !isPeople(one));
@@ -98,5 +94,5 @@ function Check({ finding, axis }) {
 
 function doubtOf(finding) {
   if (finding.alarm) return html`<em class="loud">alarm</em>`;
-  return isVague(finding) ? "too few to say" : "";
+  return finding.too_few ? "too few to tell" : "";
 }

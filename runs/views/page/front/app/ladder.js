@@ -34,9 +34,19 @@ export function Opening() {
 /* What a reader must know before believing the order. */
 function Banner() {
   const warnings = summary.settings.warnings.filter((text) => !text.startsWith("rates stand-ins"));
-  if (!summary.stand_ins && !warnings.length) return null;
-  return html`<div class="banner" role="note">${summary.stand_ins && html`<${StandIns} />`}
+  const { alarms } = summary.words;
+  if (!summary.stand_ins && !warnings.length && !alarms.length) return null;
+  return html`<div class="banner" role="note">
+    ${alarms.length > 0 && html`<${FirstAlarm} alarms=${alarms} />`}
+    ${summary.stand_ins && html`<${StandIns} />`}
     ${warnings.map((text) => html`<${Warning} text=${text} />`)}</div>`;
+}
+
+/* As under a board, which has one line for them: the others stand where the judge is told of. */
+function FirstAlarm({ alarms }) {
+  const others = counted(alarms.length - 1, "more alarm");
+  const more = html` <a class="plain" href="#report/judge">${others}</a>`;
+  return html`<p><b><${Sentence} parts=${alarms[0]} /></b>${alarms.length > 1 && more}</p>`;
 }
 
 function Warning({ text }) {
@@ -144,12 +154,10 @@ function LadderRow({ row, of, at, ticks, isStyled }) {
 }
 
 function LadderName({ row }) {
-  /* Of none its flag tells. */
-  const frames = row.max_frames === 0 ? "" : counted(row.max_frames, "frame");
   const flags = row.flags.filter((flag) => flag !== TOO_FEW_VIDEOS);
   return html`<a class="stretch" href=${modelLink(row.model)} title=${nameOf(row.model)}>
       <bdi>${plain(shortOf(row.model, 40))}</bdi></a>
-    <small>${frames}${flags.map((flag) => html` <${Flag} text=${flag} />`)}</small>`;
+    <small>${row.frames_sent}${flags.map((flag) => html` <${Flag} text=${flag} />`)}</small>`;
 }
 
 function LadderPlot({ row, at, ticks, isStyled }) {

@@ -105,7 +105,7 @@ const emptyProfile = (model) => ({
 function ModelHead({ row, profile }) {
   const figures = [
     ["Win %", boardCells(row.model).win_rate],
-    ["Frames it is sent", whole(row.max_frames)],
+    ["Sent of a video", row.frames_sent],
     ["Tokens an answer", whole(row.mean_tokens?.value)],
     ["Median wait", waited(row.latency_s?.median)],
     ["Cost an answer", money(ratio(row.cost_usd, row.answers))],
@@ -119,7 +119,7 @@ function ModelHead({ row, profile }) {
     <p class="rest"><${Sentence} parts=${summary.words.standing[row.model]} />${" "}
       <${ThemeSentences} profile=${profile} />
       ${row.flags.map((text) => html` <${Flag} text=${text} />`)}</p>
-    <dl class="figures">${figures.map(figure)}</dl></div>`;
+    <dl class="figures">${figures.filter(([, value]) => value !== "").map(figure)}</dl></div>`;
 }
 
 /* A bar an opponent: won, tied, lost, in the order of the ladder. */
