@@ -62,7 +62,7 @@ _TIES = {"tie": "tie", "tie_good": "both good", "tie_bad": "both bad", "split": 
 
 def short_names(models: Sequence[str]) -> dict[str, str]:
     """Return models by short names without provider, or by full ones if short ones coincide."""
-    short = {model: model.rpartition(":")[2] or model for model in models}
+    short = {model: model.partition(":")[2] or model for model in models}
     return short if len(set(short.values())) == len(short) else {m: m for m in models}
 
 

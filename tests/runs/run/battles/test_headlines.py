@@ -81,4 +81,5 @@ def test_a_battle_without_a_judging_has_no_phrase() -> None:
 def test_names_are_shortened_only_where_they_stay_apart() -> None:
     assert NAMES["openai:gpt-4o"] == "gpt-4o"
     twins = ("a:x", "b:x")
+    assert short_names(["ollama:qwen:7b"]) == {"ollama:qwen:7b": "qwen:7b"}
     assert short_names(twins) == {"a:x": "a:x", "b:x": "b:x"}
