@@ -113,8 +113,8 @@ def test_an_unknown_cost_is_never_free(mixed: Path, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("usd", "words"),
     [
-        (0.375, "possibly paid: 2 attempts without a reply, up to $0.75"),
-        (None, "possibly paid: 2 attempts without a reply, unknown cost"),
+        (0.375, "possibly paid: 2 attempts of unknown cost, up to $0.75"),
+        (None, "possibly paid: 2 attempts of unknown cost; caps count them"),
     ],
 )
 def test_status_lists_what_may_have_been_paid_for_without_a_reply(
