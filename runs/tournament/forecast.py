@@ -26,7 +26,7 @@ from videoautoarena.runs.run.config.run_request import RunRequest
 from videoautoarena.runs.run.config.stopping_rule import NO_CAPS, kept_caps, merged_caps
 from videoautoarena.runs.run.inputs.facts import read_facts
 from videoautoarena.runs.run.inputs.users import kept_file, seats, seats_of, with_users
-from videoautoarena.runs.run.rundir.budget import cap_use, priced, unbilled_tries
+from videoautoarena.runs.run.rundir.budget import cap_use, priced
 from videoautoarena.runs.run.rundir.failures import failed_slots, with_unsettled
 from videoautoarena.runs.run.rundir.opener import (
     OpenOptions,
@@ -215,7 +215,7 @@ def _work(
         rows=tuple(journal.latest(SAMPLE)) if journal else (),
         done=done,
         spent_usd=journal.spent().usd if journal else 0.0,
-        cap_use=cap_use(journal, unbilled_tries(config, journal)) if journal else NOTHING_USED,
+        cap_use=cap_use(config, journal) if journal else NOTHING_USED,
         guests=guests or Counter(),
         rounds=int(in_lineage.max(initial=0)),
     )

@@ -63,7 +63,7 @@ from videoautoarena.runs.run.config.stopping_rule import (
 from videoautoarena.runs.run.inputs.facts import stored_facts
 from videoautoarena.runs.run.inputs.users import FILE as USERS
 from videoautoarena.runs.run.inputs.users import personas_of
-from videoautoarena.runs.run.rundir.budget import Budget, cap_use, unbilled_tries
+from videoautoarena.runs.run.rundir.budget import Budget, cap_use, possibly_paid
 from videoautoarena.runs.run.rundir.call_facts import FactCount
 from videoautoarena.runs.run.rundir.context import Calling, answered_before, asker_of, assemble
 from videoautoarena.runs.run.rundir.failures import UNUSABLE, Faulty, Forfeits
@@ -71,7 +71,7 @@ from videoautoarena.runs.run.rundir.frames import RunFrames
 from videoautoarena.runs.run.rundir.opener import Opened
 from videoautoarena.runs.run.rundir.reader import SUBTITLES, RunReader, damage, run_file
 from videoautoarena.runs.run.rundir.slots import Lineup, Tally, newcomers_among
-from videoautoarena.runs.run.rundir.spending import CapUse, all_possibly_paid
+from videoautoarena.runs.run.rundir.spending import CapUse
 from videoautoarena.runs.run.rundir.waves import (
     NOTHING_LEFT,
     Outlook,
@@ -388,9 +388,8 @@ class RunSession:
         keep_met(store, early.met)
         caps = kept_caps(store)
         journal = store.journal
-        unbilled = unbilled_tries(self._run.config, journal)
-        lost = all_possibly_paid(journal.lost(besides="offline:*", in_batches=False), unbilled)
-        spent = journal.spent()._replace(lost=lost)
+        config = self._run.config
+        spent = journal.spent()._replace(lost=possibly_paid(config, journal))
         needed = SpendCaps(early.needed.nano / NANO, early.needed.tokens)
         keep_capped(store, needed if early.is_capped else None)
         forfeits = _count_forfeits(store)
@@ -406,7 +405,7 @@ class RunSession:
             caps=caps,
             needed=needed,
             spent=spent,
-            cap_use=cap_use(journal, unbilled) if caps else None,
+            cap_use=cap_use(config, journal) if caps else None,
             outlook=look_ahead(store),
         )
         address = early.gone.address if early.gone else ""
@@ -450,7 +449,7 @@ def _beginning(run: Opened, out: Path, caps: SpendCaps) -> RunBegun:
         slots=stored.slots,
         battles=stored.battles,
         caps=caps,
-        spent=run.store.journal.spent(),
+        spent=run.store.journal.spent()._replace(lost=possibly_paid(config, run.store.journal)),
         facts=FactCount.of(run.store),
     )
 

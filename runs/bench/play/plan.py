@@ -26,7 +26,7 @@ from videoautoarena.runs.bench.play.videos import BenchVideos
 from videoautoarena.runs.formats.record_json import LEFT_OUT, keyed, record_json
 from videoautoarena.runs.formats.terminal import safe
 from videoautoarena.runs.run.config.disclosure import clip_calls, embedders, judges_notice
-from videoautoarena.runs.run.rundir.budget import cap_use, unbilled_tries
+from videoautoarena.runs.run.rundir.budget import cap_use
 from videoautoarena.runs.run.rundir.reader import counted, has_subtitles
 from videoautoarena.runs.run.rundir.spending import NOTHING_USED
 from videoautoarena.runs.tournament.plan import Costing, slower
@@ -338,7 +338,5 @@ def priced_plan(
         damage=forecast.past.damage,
         caps=caps,
         spent_usd=round(store.journal.spent().usd, 6) if store is not None else 0.0,
-        cap_use=NOTHING_USED
-        if store is None
-        else cap_use(store.journal, unbilled_tries(config, store.journal)),
+        cap_use=NOTHING_USED if store is None else cap_use(config, store.journal),
     )

@@ -8,7 +8,6 @@ import shlex
 import struct
 import sys
 from collections import Counter
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, ClassVar
@@ -424,7 +423,7 @@ def status_of(folder: Path) -> RunStatus:
             intents=journal.intents(),
             unbilled=unbilled,
             lost=all_possibly_paid(unanswered, unbilled),
-            cap_use=_cap_use(run, unbilled),
+            cap_use=_cap_use(run),
             past_caps=flags_past_caps(store),
             batches=journal.batches.open(),
             nodes=kept_machines(store),
@@ -442,12 +441,13 @@ def _unbilled(run: reader.RunReader) -> list[PossiblyPaid]:
     return unbilled_tries(RunConfig.of_manifest(run.manifest), run.store.journal)
 
 
-def _cap_use(run: reader.RunReader, unbilled: Sequence[PossiblyPaid]) -> CapUse | None:
+def _cap_use(run: reader.RunReader) -> CapUse | None:
     if not kept_caps(run.store):
         return None
+    from videoautoarena.runs.run.config.run_config import RunConfig
     from videoautoarena.runs.run.rundir.budget import cap_use
 
-    return cap_use(run.store.journal, unbilled)
+    return cap_use(RunConfig.of_manifest(run.manifest), run.store.journal)
 
 
 def _try_json(one: PossiblyPaid) -> dict[str, Any]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -106,24 +106,19 @@ class Budget:
 
 def spent_so_far(config: RunConfig, journal: Journal) -> MoneyAndTokens:
     """Return what counts against a cap: what calls cost, or at most may have cost."""
-    return counted_by_caps(journal, unbilled_tries(config, journal))
-
-
-def counted_by_caps(journal: Journal, unbilled: Iterable[PossiblyPaid]) -> MoneyAndTokens:
-    """Return what counts against a cap, given what `unbilled_tries` found."""
     # Nobody bills stand-ins, so their tokens count against no cap.
     known = journal.spent(besides=_STAND_INS)
     total = summed(known.usd, known.input_tokens + known.output_tokens)
     # Tries without a reply may be on the bill.
     total = total.plus(summed(known.lost.usd, known.lost.tokens))
-    for one in unbilled:
+    for one in unbilled_tries(config, journal):
         total = total.plus(summed(one.usd, one.tokens))
     return total
 
 
-def cap_use(journal: Journal, unbilled: Iterable[PossiblyPaid]) -> CapUse:
+def cap_use(config: RunConfig, journal: Journal) -> CapUse:
     """Return the same for people."""
-    total = counted_by_caps(journal, unbilled)
+    total = spent_so_far(config, journal)
     return CapUse(total.nano / NANO, total.tokens)
 
 
