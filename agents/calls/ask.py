@@ -152,6 +152,8 @@ class CallEvent:
     usage: Usage = NO_USAGE
     cost_usd: float | None = None
     """What a finished call's last try cost; None if it is unknown, or was paid for earlier."""
+    may_have_cost_usd: float | None = None
+    """The most that a finished call's last try can have cost, where its cost is unknown."""
     attempts: tuple[Attempt, ...] = ()
     """The tries of a finished call before the last one."""
     text: str = ""
@@ -523,6 +525,7 @@ def _event_of(kind: Literal["finished", "recalled"], model: Model, row: CallRow)
     said: dict[str, Any] = {"fault": row.failure_kind, "text": row.reply or row.failure or ""}
     if kind == "finished":
         said |= {"usage": row.usage, "cost_usd": row.cost_usd, "attempts": row.attempts}
+        said |= {"may_have_cost_usd": row.may_have_cost_usd}
         said |= {"seconds": row.latency_s, "ending": row.ending}
         said |= {"served_by": row.served_by, "key": row.key}
     return CallEvent(kind, model.alias, row.nonce, **said)

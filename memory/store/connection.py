@@ -384,10 +384,12 @@ class StoreReader:
         """Return whether somebody has begun to write, or has come and gone, unseen by SQLite."""
         return self._reading.seen is not None and self._reading.seen != look_at(self._path)
 
-    def pages(self, sql: str, after: str | int, most: int) -> Iterator[list[tuple[Any, ...]]]:
+    def pages(
+        self, sql: str, after: str | int, most: int, *more: str | int
+    ) -> Iterator[list[tuple[Any, ...]]]:
         """Yield pages of rows whose first column, by which they are sorted, is above `after`."""
         # By value and not by OFFSET, for which SQLite would step over all earlier rows again.
-        while found := self._many(sql, after, most):
+        while found := self._many(sql, after, most, *more):
             yield found
             after = found[-1][0]
 

@@ -95,10 +95,17 @@ _HAS_ANSWERED = (
     "SELECT 1 FROM calls WHERE json_extract(body, '$.endpoint') = ? "
     "AND json_extract(body, '$.reply') IS NOT NULL LIMIT 1"
 )
+# Every call of a server without a price is of unknown cost, and there may be 100,000 of them: one
+# whose tokens were counted says nothing that `_spent` does not.
 _LOOSE = (
-    "json_extract(body, '$.cost_usd') IS NULL OR json_array_length(body, '$.attempts') > 0 OR "
+    f"SELECT place, {_COLUMNS} FROM calls WHERE place > ?1 AND model NOT GLOB ?3 AND "
+    "(json_array_length(body, '$.attempts') > 0 OR "
     "json_extract(body, '$.usage.input_tokens') IS NULL OR "
-    "json_extract(body, '$.usage.output_tokens') IS NULL"
+    "json_extract(body, '$.usage.output_tokens') IS NULL OR "
+    "json_extract(body, '$.cost_usd') IS NULL AND "
+    "(json_extract(body, '$.may_have_cost_usd') IS NOT NULL OR "
+    "json_extract(body, '$.alias') NOT IN (SELECT value FROM json_each(?4)))) "
+    "ORDER BY place LIMIT ?2"
 )
 _INTENT_COLUMNS = "key, scope, role, generation, ordinal, model, attempt, usd, tokens"
 _INTEND = f"INSERT INTO intents ({_INTENT_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"
@@ -342,9 +349,15 @@ class Journal(RunTables):
         row = self._reader.row("SELECT count(*) FROM calls WHERE scope NOT GLOB ?", besides)
         return int((row or ("0",))[0])
 
-    def loose(self) -> list[CallRow]:
-        """Return the calls that `spent` does not cover: uncounted, or tried several times."""
-        return self._calls(f"WHERE {_LOOSE} ORDER BY place")
+    def each_loose(self, *, besides: str = "", unpriced: Collection[str] = ()) -> Iterator[CallRow]:
+        """Yield the calls that `spent` may not cover: of unknown cost, uncounted, or tried again.
+
+        Calls of models that match `besides` are left out; those of `unpriced` names in the cast
+        are no news by their unknown cost alone. A few are in memory at a time.
+        """
+        names = canonical_json(sorted(unpriced))
+        for page in self._reader.pages(_LOOSE, 0, _AT_ONCE, besides, names):
+            yield from (_call(row[1:]) for row in page)
 
     def has_answered(self, endpoint: str) -> bool:
         """Return whether any finished call has a reply from an address."""

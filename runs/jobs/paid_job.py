@@ -107,7 +107,7 @@ class JobTally(EarlyEnd):
     asides: Counter[str] = field(default_factory=Counter)
     """What else came of items that are done, in a word: `unreadable`, `abstained`, `dropped`."""
     lost: UnansweredTries = NO_TRIES
-    """What tries without a reply may have cost, of all processes."""
+    """What tries of unknown cost may have cost, of all processes."""
     failures: Counter[str] = field(default_factory=Counter)
     """Why calls failed for good; may hold a provider's words."""
 

@@ -27,7 +27,7 @@ from videoautoarena.runs.run.config.run_request import RunRequest
 from videoautoarena.runs.run.config.stopping_rule import NO_CAPS, kept_caps, merged_caps
 from videoautoarena.runs.run.inputs.facts import read_facts
 from videoautoarena.runs.run.inputs.users import kept_file, seats, seats_of, with_users
-from videoautoarena.runs.run.rundir.budget import priced
+from videoautoarena.runs.run.rundir.budget import cap_use, priced
 from videoautoarena.runs.run.rundir.failures import failed_slots, with_unsettled
 from videoautoarena.runs.run.rundir.opener import (
     OpenOptions,
@@ -47,6 +47,7 @@ from videoautoarena.runs.run.rundir.slots import (
     numbered,
     superseding_slots,
 )
+from videoautoarena.runs.run.rundir.spending import NOTHING_USED
 from videoautoarena.runs.tournament.past_calls import PastCalls
 from videoautoarena.runs.tournament.plan import SAMPLE, Plan, RemainingWork, Whole, plan_of
 from videoautoarena.runs.tournament.schedule import numbers_of_visits
@@ -78,7 +79,7 @@ def plan_ahead(request: RunRequest, *, say: Say) -> tuple[Plan, Findings]:
         config = priced(config)
         added = added_videos(config, [], found.videos)
         slots = _slots(config, added, NO_SLOTS)
-        work = replace(_work(slots, None, ()), whole=_whole(config, slots))
+        work = replace(_work(config, slots, None, ()), whole=_whole(config, slots))
         full = sum(one.is_full for _, one in seats(users, added, seed=config.seed))
         work = replace(work, peopled=full)
         plan = plan_of(config, work, past, concurrency=concurrency, sized=True)
@@ -120,7 +121,7 @@ def work_left(
     guests = left.where(of_newcomer)
     answered = main.where(_keep_answers(main)) + guests
     scopes = _Scopes(Lineup(answered), main.videos_of())
-    work = _work(main, store.journal, scopes, guests=_newcomers(config, guests))
+    work = _work(config, main, store.journal, scopes, guests=_newcomers(config, guests))
     work = replace(work, whole=_whole(config, slots))
     return replace(work, peopled=_peopled(config, store, main, new)) if config.personas else work
 
@@ -149,7 +150,7 @@ def newcomers_left(config: RunConfig, store: Store, added: Sequence[Slot] = ()) 
     every = there.where(newcomers_among(there)) + added
     guests = Lineup(every).slots.without(store.settled_ids())
     scopes = _Scopes(Lineup(guests), set())
-    work = _work(NO_SLOTS, store.journal, scopes, guests=_newcomers(config, guests))
+    work = _work(config, NO_SLOTS, store.journal, scopes, guests=_newcomers(config, guests))
     return replace(work, newcomer_videos=len(guests.videos_of()))
 
 
@@ -196,7 +197,11 @@ def _slots(config: RunConfig, videos: list[Video], existing: Slots) -> Slots:
 
 
 def _work(
-    left: Slots, journal: Journal | None, scopes: Container[str], guests: Counter[str] | None = None
+    config: RunConfig,
+    left: Slots,
+    journal: Journal | None,
+    scopes: Container[str],
+    guests: Counter[str] | None = None,
 ) -> RemainingWork:
     done: Counter[tuple[str, Role]] = Counter()
     for scope, alias, role in journal.each_answered() if journal else ():
@@ -211,6 +216,7 @@ def _work(
         rows=tuple(journal.latest(SAMPLE)) if journal else (),
         done=done,
         spent_usd=journal.spent().usd if journal else 0.0,
+        cap_use=cap_use(config, journal) if journal else NOTHING_USED,
         guests=guests or Counter(),
         rounds=int(in_lineage.max(initial=0)),
     )

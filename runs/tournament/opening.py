@@ -37,7 +37,7 @@ from videoautoarena.runs.run.config.stopping_rule import (
 )
 from videoautoarena.runs.run.inputs.facts import Facts, read_facts, stored_facts, summary
 from videoautoarena.runs.run.inputs.users import with_users
-from videoautoarena.runs.run.rundir.budget import check_caps
+from videoautoarena.runs.run.rundir.budget import cap_use, check_caps
 from videoautoarena.runs.run.rundir.call_facts import declared_lines, kept_limits, limit_lines
 from videoautoarena.runs.run.rundir.opener import (
     Opened,
@@ -354,6 +354,4 @@ def _money_lines(run: Opened, plan: Plan | None) -> Iterator[str]:
     if caps:
         yield f"cap on the whole run: {describe_caps(caps)}; it stays in force until changed"
     if caps and plan is not None:
-        spent = run.store.journal.spent()
-        taken = SpendCaps(spent.usd, spent.input_tokens + spent.output_tokens)
-        yield from cap_notice(plan, caps, taken)
+        yield from cap_notice(plan, caps, cap_use(run.config, run.store.journal))

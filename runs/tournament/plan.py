@@ -45,6 +45,7 @@ from videoautoarena.runs.rating.method import RANKABLE_VIDEOS
 from videoautoarena.runs.run.config.disclosure import REPAIR, clip_calls, embedders, frames_of
 from videoautoarena.runs.run.config.run_config import RunConfig
 from videoautoarena.runs.run.config.stopping_rule import NO_CAPS
+from videoautoarena.runs.run.rundir.spending import NOTHING_USED, CapUse
 from videoautoarena.runs.tournament.measures import (
     CALL_S,
     NO_SPREAD,
@@ -287,7 +288,7 @@ class Costing(LineCosts):
 
     COSTS: ClassVar = (
         *("lines", "calls", "input_tokens", "output_tokens", "cost_usd", *PLAN_FIGURES),
-        *("spent_usd", "prices"),
+        *("spent_usd", "cap_use", "prices"),
     )
     lines: Sequence[Line] = ()
     """Lines by model and role, in a sweep also by number of frames: `model`, `role`, `calls`,
@@ -298,6 +299,8 @@ class Costing(LineCosts):
     """Model to the source of its price; None if unknown."""
     spent_usd: float = 0.0
     """Dollars spent so far, by all processes that played it."""
+    cap_use: CapUse = NOTHING_USED
+    """What caps count by now, in `usd` and `tokens`: with what is possibly paid."""
     lacking: tuple[str, ...] = ()
     """Which keys the models that would be called lack, a sentence each; not in JSON."""
     caps: SpendCaps = NO_CAPS
@@ -444,6 +447,7 @@ class RemainingWork:
     done: Counter[tuple[str, Role]] = field(default_factory=Counter)
     """Answered calls of open slots and their videos, by model and role."""
     spent_usd: float = 0.0
+    cap_use: CapUse = NOTHING_USED
     newcomer_videos: int = 0
     """Videos with an open slot of a newcomer; their examiner needs no further call."""
     peopled: int = 0
@@ -489,6 +493,7 @@ def plan_of(
         battles=work.slots,
         videos=work.videos + work.newcomer_videos,
         spent_usd=round(work.spent_usd, 6),
+        cap_use=work.cap_use,
         sampling=config.sampling,
         whole=work.whole,
         rounds=work.rounds,

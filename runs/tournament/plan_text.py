@@ -18,14 +18,16 @@ from videoautoarena.agents.limits.caps import SpendCaps
 from videoautoarena.agents.limits.prices import TABLE
 from videoautoarena.memory.records.remedies import option
 from videoautoarena.runs.formats.terminal import rendered, safe
-from videoautoarena.runs.formats.words import dollars, roughly, short
+from videoautoarena.runs.formats.words import LEAST_USD, dollars, roughly, short
 from videoautoarena.runs.rating.method import RANKABLE_VIDEOS
 from videoautoarena.runs.run.config.run_config import about_sampling
 from videoautoarena.runs.run.config.stopping_rule import NO_CAPS, describe_caps
 from videoautoarena.runs.run.rundir.reader import counted, one_line
+from videoautoarena.runs.run.rundir.spending import CapUse
 from videoautoarena.runs.tournament.past_calls import Basis
 from videoautoarena.runs.tournament.plan import (
     AnswerSize,
+    Costing,
     Line,
     LineCosts,
     Plan,
@@ -66,18 +68,18 @@ def plan_view(plan: Plan, today: date | None = None) -> RenderableType:
     parts: list[RenderableType] = [
         Text(
             f"{counted(plan.battles, 'battle')} left, {counted(plan.videos, 'video')}; "
-            f"spent so far {dollars(plan.spent_usd)}"
+            f"{spent_words(plan)}"
         )
     ]
     if plan.basis is not None:
         times = (plan.duration_s, plan.duration_bound90_s)
-        parts += [figures_view(plan, times, spent_usd=plan.spent_usd, at_once=plan.concurrency)]
+        parts += [figures_view(plan, times, cap_use=plan.cap_use, at_once=plan.concurrency)]
     if plan.lines:
         parts += [LinesView(plan.lines)]
     if plan.sizes:
         parts += [Text("What an answer takes with these models:"), SizesView(plan.sizes)]
     notes = [
-        *cap_notice(plan, SpendCaps(usd=plan.caps.usd), SpendCaps(usd=plan.spent_usd)),
+        *cap_notice(plan, plan.caps, plan.cap_use),
         *_worth(plan),
         about_sampling(plan.sampling),
         *prices_of(plan.prices, today),
@@ -85,6 +87,15 @@ def plan_view(plan: Plan, today: date | None = None) -> RenderableType:
         *lacks_of(plan.lacking),
     ]
     return Group(*parts, *map(NoteView, notes))
+
+
+def spent_words(plan: Costing) -> str:
+    """Return what was spent so far, and what caps count of it where that is something else."""
+    words = f"spent so far {dollars(plan.spent_usd)}"
+    # Caps round each cost up to a billionth.
+    if plan.cap_use.usd - plan.spent_usd < LEAST_USD / 2:
+        return words
+    return f"{words}, {dollars(plan.cap_use.usd)} with what is possibly paid"
 
 
 def as_lines(plan: Plan, columns: int, today: date | None = None) -> list[str]:
@@ -111,7 +122,7 @@ def figures_view(
     costs: LineCosts,
     times: tuple[float | None, float | None],
     *,
-    spent_usd: float,
+    cap_use: CapUse,
     at_once: int | None = None,
 ) -> RenderableType:
     """Return the three figures of a plan: what is expected, the bound, and the cap.
@@ -137,21 +148,21 @@ def figures_view(
     grid.add_row("90 % bound", dollars(costs.bound90_usd), took_most, Text(sure))
     cap = dollars(costs.caps.usd) if costs.caps.usd is not None else ""
     grid.add_row(
-        "cap", cap or (describe_caps(costs.caps) or "none"), "", Text(_at_cap(costs, spent_usd))
+        "cap", cap or (describe_caps(costs.caps) or "none"), "", Text(_at_cap(costs, cap_use))
     )
     return Padding(grid, (0, 0, 0, 2), expand=False)
 
 
-def _at_cap(costs: LineCosts, spent_usd: float) -> str:
+def _at_cap(costs: LineCosts, cap_use: CapUse) -> str:
     """Return what happens at the cap, or how one is set."""
     caps = costs.caps
     if not caps:
         return f"{option('max_usd')} sets one; calls stop below it"
     if caps.usd is None:
         return f"calls stop below it, and go on under a higher {option('max_tokens')}"
-    left = max(caps.usd - spent_usd, 0.0)
+    left = max(caps.usd - cap_use.usd, 0.0)
     words = f"calls stop below it, and go on under a higher {option('max_usd')}"
-    if spent_usd:
+    if cap_use.usd:
         words = f"{dollars(left)} of it left; {words}"
     expected = costs.expected_usd
     if expected is not None and expected > left:
@@ -303,13 +314,13 @@ def money_notice(plan: Plan) -> Iterator[str]:
         yield f"{costs}; simulate --plan says more, and {option('max_usd')} limits it"
 
 
-def cap_notice(plan: Plan, caps: SpendCaps, spent: SpendCaps) -> Iterator[str]:
+def cap_notice(plan: Plan, caps: SpendCaps, used: CapUse) -> Iterator[str]:
     """Yield a warning for each cap of which less is left than one call may take."""
     if not plan.lines:
         return
     hint = "a call that does not fit is not sent; raise the cap or lower max_tokens"
     dearest = max(plan.lines, key=lambda line: line.most_call_usd)
-    left_usd = inf if caps.usd is None else max(caps.usd - (spent.usd or 0.0), 0.0)
+    left_usd = inf if caps.usd is None else max(caps.usd - used.usd, 0.0)
     if left_usd < dearest.most_call_usd:
         yield (
             f"one call to {safe(dearest.alias)} as {dearest.role} may cost up to "
@@ -319,7 +330,7 @@ def cap_notice(plan: Plan, caps: SpendCaps, spent: SpendCaps) -> Iterator[str]:
     if not billed:
         return
     longest = max(billed, key=lambda line: line.longest_tokens)
-    left = inf if caps.tokens is None else max(caps.tokens - (spent.tokens or 0), 0)
+    left = inf if caps.tokens is None else max(caps.tokens - used.tokens, 0)
     if left < longest.longest_tokens:
         yield (
             f"one call to {safe(longest.alias)} as {longest.role} may take up to "

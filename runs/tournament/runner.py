@@ -23,7 +23,7 @@ from videoautoarena.agents.calls.ask import Asker
 from videoautoarena.agents.limits.budget import CappedBudget
 from videoautoarena.agents.limits.caps import SpendCaps
 from videoautoarena.agents.limits.outages import PATIENCE_S, Outage
-from videoautoarena.agents.limits.prices import NOTHING, MoneyAndTokens
+from videoautoarena.agents.limits.prices import NANO, NOTHING, MoneyAndTokens
 from videoautoarena.graph.context import Arena, BlockQueue, LiveRun, Visit, always
 from videoautoarena.graph.slot_ids import PERSONAS, base_of
 from videoautoarena.memory.records.records import Battle, Draw, VideoFrames
@@ -55,6 +55,7 @@ from videoautoarena.runs.run.config.run_request import RunRequest
 from videoautoarena.runs.run.config.stopping_rule import (
     NO_CAPS,
     RuleReading,
+    keep_capped,
     keep_met,
     kept_caps,
     kept_rule,
@@ -62,7 +63,7 @@ from videoautoarena.runs.run.config.stopping_rule import (
 from videoautoarena.runs.run.inputs.facts import stored_facts
 from videoautoarena.runs.run.inputs.users import FILE as USERS
 from videoautoarena.runs.run.inputs.users import personas_of
-from videoautoarena.runs.run.rundir.budget import Budget
+from videoautoarena.runs.run.rundir.budget import Budget, cap_use, possibly_paid
 from videoautoarena.runs.run.rundir.call_facts import FactCount
 from videoautoarena.runs.run.rundir.context import Calling, answered_before, asker_of, assemble
 from videoautoarena.runs.run.rundir.failures import UNUSABLE, Faulty, Forfeits
@@ -70,6 +71,7 @@ from videoautoarena.runs.run.rundir.frames import RunFrames
 from videoautoarena.runs.run.rundir.opener import Opened
 from videoautoarena.runs.run.rundir.reader import SUBTITLES, RunReader, damage, run_file
 from videoautoarena.runs.run.rundir.slots import Lineup, Tally, newcomers_among
+from videoautoarena.runs.run.rundir.spending import CapUse
 from videoautoarena.runs.run.rundir.waves import (
     NOTHING_LEFT,
     Outlook,
@@ -113,10 +115,12 @@ class Finished:
     faulty: tuple[Faulty, ...] = ()
     """Contestants that forfeit more often than the user accepts."""
     caps: SpendCaps = NO_CAPS
-    needed: MoneyAndTokens = NOTHING
-    """If a cap stopped it, the least cap under which the next call would fit."""
+    needed: SpendCaps = NO_CAPS
+    """If a cap stopped it, the least caps under which the next call would fit."""
     spent: CallTotals = NO_CALLS
-    """What the whole run has spent, in all its processes."""
+    """What the whole run has spent, in all its processes, and may have in `lost`."""
+    cap_use: CapUse | None = None
+    """How much of its caps is used; None without one."""
     outlook: Outlook = NOTHING_LEFT
     """What is left, and the latest reading of the run's stopping rule."""
     board: RatedLeaderboard | None = None
@@ -382,7 +386,12 @@ class RunSession:
     def _finish(self, early: Early) -> tuple[Finished, list[str], RunEnded]:
         store = self._store
         keep_met(store, early.met)
-        spent = store.journal.spent()
+        caps = kept_caps(store)
+        journal = store.journal
+        config = self._run.config
+        spent = journal.spent()._replace(lost=possibly_paid(config, journal))
+        needed = SpendCaps(early.needed.nano / NANO, early.needed.tokens)
+        keep_capped(store, needed if early.is_capped else None)
         forfeits = _count_forfeits(store)
         finished = Finished(
             total=len(Lineup(store.slots()).slots),
@@ -393,15 +402,16 @@ class RunSession:
             is_capped=early.is_capped,
             gone=early.gone,
             faulty=forfeits.faulty(self._limits.max_void),
-            caps=kept_caps(store),
-            needed=early.needed,
+            caps=caps,
+            needed=needed,
             spent=spent,
+            cap_use=cap_use(config, journal) if caps else None,
             outlook=look_ahead(store),
         )
         address = early.gone.address if early.gone else ""
         ended = RunEnded(early.is_stopped, early.is_capped, spent, address)
-        lost = remember_calls(store.journal, self._run.config, after=self._before)
-        return finished, [*damage(store), *([lost] if lost else [])], ended
+        unkept = remember_calls(store.journal, self._run.config, after=self._before)
+        return finished, [*damage(store), *([unkept] if unkept else [])], ended
 
     def leave(self) -> None:
         """Close a run that nobody has begun to play."""
@@ -439,7 +449,7 @@ def _beginning(run: Opened, out: Path, caps: SpendCaps) -> RunBegun:
         slots=stored.slots,
         battles=stored.battles,
         caps=caps,
-        spent=run.store.journal.spent(),
+        spent=run.store.journal.spent()._replace(lost=possibly_paid(config, run.store.journal)),
         facts=FactCount.of(run.store),
     )
 

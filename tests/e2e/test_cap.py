@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 import signal
 from collections import Counter
 from collections.abc import Sequence
@@ -15,11 +16,14 @@ from tests.support.clips import draw_folder
 from tests.support.forks import ended
 from tests.support.lives import Life
 from tests.support.loopback import ask_offline, serving
-from tests.support.manners import Manners
+from tests.support.manners import Manners, Mishap
 from tests.support.played import invoke
 from tests.support.typed import Terminal, run
 from tests.support.whole_runs import KEY, battles, command, committed_keys, environment
 from videoautoarena.agents.offline import KINDS
+from videoautoarena.runs.run.config.run_config import RunConfig
+from videoautoarena.runs.run.rundir.budget import spent_so_far
+from videoautoarena.runs.run.rundir.reader import open_run
 
 FRAME = 250
 """Tokens a frame counts as here."""
@@ -150,7 +154,7 @@ def test_what_kills_cut_off_counts_against_the_cap_and_is_listed(tmp_path: Path)
     open_ = Counter(one["key"] for one in told["possibly_paid"])
     assert open_.total() == told["lost"]["tries"] >= KILLS
     assert arrived.total() <= open_.total() + len(committed_keys(out))
-    assert "without a reply" in at_last.stderr
+    assert "of unknown cost" in at_last.stderr
 
 
 def test_a_model_without_a_price_is_named_and_nothing_starts(
@@ -170,3 +174,73 @@ def test_a_model_without_a_price_is_named_and_nothing_starts(
     assert "no price is known for hawk, owl, mole, examiner, judge" in refused.err
     assert "price = { input_usd" in refused.err
     assert not out.exists()
+
+
+def test_what_broke_off_counts_against_the_cap_and_is_shown_wherever_a_cost_is(
+    terminal: Terminal, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Two connections are cut behind the request, and the third try is answered."""
+    monkeypatch.setenv("LOOPBACK_KEY", KEY)
+    videos = draw_folder(tmp_path / "videos", 1, seconds=2)
+    manners = Manners(mishaps=(Mishap("cut", model="judge", times=2),))
+    out = tmp_path / "out"
+    with serving(tmp_path / "log", manners, brain=brain) as server:
+        config = write_arena(tmp_path / "arena.toml", server.openai_url, 1.0)
+        typed = ["--videos", videos, "--config", config, "--rounds", "1", "--out", out]
+        whole = terminal.simulate(*typed, "--max-usd", "3", "--json")
+        assert whole.code == 0, whole.err[-2000:]
+        with open_run(out) as run:
+            found = RunConfig.of_manifest(run.manifest)
+            counted = spent_so_far(found, run.store.journal)
+        usd = counted.nano / 1e9
+        told = json.loads(invoke("status", out, "--json").stdout)
+        assert [one["fault"] for one in told["possibly_paid"]] == ["connection"] * 2
+        assert told["lost"]["tries"] == 2
+        assert told["cap_use"] == {"usd": usd, "tokens": counted.tokens}
+        assert told["cost_usd"] + told["lost"]["usd"] == pytest.approx(usd)
+        assert 0 < told["cost_usd"] < usd
+
+        ended = json.loads(whole.out)
+        assert (ended["lost"], ended["cap_use"]) == (told["lost"], told["cap_use"])
+        most = f"2 attempts of unknown cost, up to ${told['lost']['usd']:.4f}"
+        assert f"plus {most}: arena status; caps count ${usd:.4f} of $3.00" in whole.err
+        page = invoke("status", out, width=200).stdout
+        assert f"possibly paid: {most}; caps count them" in page
+        assert page.count(" (connection)\n") == 2
+        assert f"cap on the whole run: ${usd:.4f} of $3.00 counted" in page
+
+        plan = json.loads(terminal.simulate(*typed, "--plan", "--json").out)
+        assert plan["cap_use"] == told["cap_use"]
+        typed[5] = "2"
+        left = " ".join(terminal.simulate(*typed, "--plan").out.split())
+        assert f"${usd:.4f} with what is possibly paid" in left
+        assert f"${3 - usd:.2f} of it left" in left
+
+
+def test_a_run_that_stands_at_its_cap_is_shown_the_command_with_which_it_goes_on(
+    terminal: Terminal, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("LOOPBACK_KEY", KEY)
+    videos = draw_folder(tmp_path / "videos", 1, seconds=2)
+    out = tmp_path / "out"
+
+    def shown() -> str:
+        following: str = json.loads(invoke("status", out, "--json").stdout)["next"]
+        assert f"next: {following}\n" in invoke("status", out, width=400).stdout
+        return following
+
+    with serving(tmp_path / "log", brain=brain) as server:
+        config = write_arena(tmp_path / "arena.toml", server.openai_url, 1.0)
+        typed = ["--videos", videos, "--config", config, "--rounds", "2", "--out", out]
+        capped = terminal.simulate(*typed, "--max-usd", "0.02")
+        assert capped.code == 4, capped.err[-2000:]
+        assert shown().startswith(f"arena resume {out} --max-usd ")
+        assert f"to continue: {shown()}\n" in capped.err
+        assert "stopped at its cap" in invoke("status", out).stdout
+        program, *words = shlex.split(shown())
+        assert program == "arena"
+        while (again := terminal.arena(*words)).code == 4:
+            assert shown() != shlex.join(["arena", *words])
+            words = shlex.split(shown())[1:]
+        assert again.code == 0, again.err[-2000:]
+    assert shown() == f"arena leaderboard {out}"

@@ -25,9 +25,10 @@ from videoautoarena.runs.bench.play.question import Answered, JudgedGame, seatin
 from videoautoarena.runs.bench.play.videos import BenchVideos
 from videoautoarena.runs.formats.record_json import LEFT_OUT, keyed, record_json
 from videoautoarena.runs.formats.terminal import safe
-from videoautoarena.runs.formats.words import dollars
 from videoautoarena.runs.run.config.disclosure import clip_calls, embedders, judges_notice
+from videoautoarena.runs.run.rundir.budget import cap_use
 from videoautoarena.runs.run.rundir.reader import counted, has_subtitles
+from videoautoarena.runs.run.rundir.spending import NOTHING_USED
 from videoautoarena.runs.tournament.plan import Costing, slower
 from videoautoarena.runs.tournament.plan_text import (
     LinesView,
@@ -35,6 +36,7 @@ from videoautoarena.runs.tournament.plan_text import (
     figures_view,
     lacks_of,
     prices_of,
+    spent_words,
 )
 
 if TYPE_CHECKING:
@@ -283,9 +285,9 @@ class BenchPlan(Costing):
         if self.basis is not None:
             times = (self.duration_s, self.duration_bound90_s)
             at_once = None if self.is_batched else self.concurrency
-            parts.append(figures_view(self, times, spent_usd=self.spent_usd, at_once=at_once))
+            parts.append(figures_view(self, times, cap_use=self.cap_use, at_once=at_once))
         parts.append(LinesView(self.lines))
-        notes += [f"spent so far {dollars(self.spent_usd)}", *lacks_of(self.lacking)]
+        notes += [spent_words(self), *lacks_of(self.lacking)]
         return Group(*parts, *map(NoteView, notes))
 
 
@@ -336,4 +338,5 @@ def priced_plan(
         damage=forecast.past.damage,
         caps=caps,
         spent_usd=round(store.journal.spent().usd, 6) if store is not None else 0.0,
+        cap_use=NOTHING_USED if store is None else cap_use(config, store.journal),
     )

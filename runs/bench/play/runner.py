@@ -66,6 +66,7 @@ from videoautoarena.runs.jobs.paid_job import (
     settle_caps,
 )
 from videoautoarena.runs.run.config.stopping_rule import NO_CAPS, kept_caps, merged_caps
+from videoautoarena.runs.run.rundir.budget import possibly_paid
 from videoautoarena.runs.run.rundir.context import Calling
 from videoautoarena.runs.run.rundir.failures import pardon
 from videoautoarena.runs.tournament.past_calls import PastCalls, remember_calls
@@ -290,8 +291,7 @@ async def _play(
     left = [pair for pair in work.pairs if pair not in settled.outcomes]
     if left and not tally.is_early:
         await _play_here(work, store, asked, settled=settled, listeners=listeners)
-    # Nobody bills what an offline model was asked.
-    tally.lost = store.journal.lost(besides="offline:*", in_batches=False)
+    tally.lost = possibly_paid(work.cast.config, store.journal)
     played = Counter(qid for _, qid in settled.outcomes)
     players = len(work.cast.players)
     open_ = (k for k, one in enumerate(work.items) if played[one.qid] < players)

@@ -122,7 +122,7 @@ class BenchEnd:
     gone: str | None
     """Address of the unreachable server that stopped it, or None."""
     lost: UnansweredTries
-    """Possibly paid, by all who played this bench: `tries` without a reply, at most `usd` (None:
+    """Possibly paid, by all who played this bench: `tries` of unknown cost, at most `usd` (None:
     unknown) and `tokens`."""
     results: Sequence[Path]
     """Files written, relative to the bench; none before all is played."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import gc
 import json
-import math
 import shlex
 import shutil
 from collections.abc import Callable, Coroutine, Iterator, Sequence
@@ -30,6 +29,7 @@ from videoautoarena.runs.formats.terminal import (
 
 if TYPE_CHECKING:
     from videoautoarena.agents.limits.outages import Outage
+    from videoautoarena.memory.records.records import UnansweredTries
     from videoautoarena.runs.api.jobs import PlayedJob, ReadyJob
     from videoautoarena.runs.cluster.engine import RayEngine
     from videoautoarena.runs.console.progress.events import Listeners
@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from videoautoarena.runs.run.config.stopping_rule import RuleReading
     from videoautoarena.runs.run.rundir.context import EarlyEnd
     from videoautoarena.runs.run.rundir.failures import Faulty
+    from videoautoarena.runs.run.rundir.spending import CapUse
     from videoautoarena.runs.tournament.runner import Finished
 
     Engine: TypeAlias = AbstractContextManager[RayEngine | None]
@@ -124,8 +125,11 @@ def ending(finished: Finished, out: Path) -> int:
         say(money)
     so_far = f"with {finished.settled} of {finished.total} battles settled"
     if finished.is_capped:
+        from videoautoarena.runs.run.config.stopping_rule import higher_caps
+
         say(f"budget cap reached {so_far}; nothing is lost")
-        say(f"to continue: arena resume {shown} {_more(finished)}")
+        flags = higher_caps(finished.caps, finished.needed)
+        say(f"to continue: arena resume {shown} {flags}")
         return main.EXIT_CAP
     if finished.gone is not None:
         say(f"stopped {so_far}, because {gone_words(finished.gone)}; nothing is lost")
@@ -191,22 +195,21 @@ def rule_lines(finished: Finished, shown: str) -> Iterator[str]:
 
 def spent_line(finished: Finished) -> str:
     """Return a line on what the whole run has spent; empty if it is free and has no cap."""
-    from videoautoarena.runs.formats.words import cost_words, dollars
-    from videoautoarena.runs.run.rundir.reader import counted
+    from videoautoarena.runs.console.progress.costs import cap_words, possibly_paid_words
+    from videoautoarena.runs.formats.words import cost_words
 
     spent = finished.spent
     caps = finished.caps
-    if not caps and not spent.usd and not spent.unknown:
+    if not caps and not spent.usd and not spent.unknown and not spent.lost.tries:
         return ""
-    of_usd = f" of ${caps.usd:,.2f}" if caps.usd is not None else ""
-    of_tokens = f" of {caps.tokens:,.0f}" if caps.tokens is not None else ""
-    known = cost_words(spent.usd, unknown=spent.unknown, calls=spent.calls) + of_usd
+    known = cost_words(spent.usd, unknown=spent.unknown, calls=spent.calls)
     tokens = spent.input_tokens + spent.output_tokens
     lost = ""
     if spent.lost.tries:
-        most = "" if spent.lost.usd is None else f" of up to {dollars(spent.lost.usd)}"
-        lost = f"; plus {counted(spent.lost.tries, 'attempt')}{most} without a reply: arena status"
-    return f"cost of the whole run: {known}, {tokens:,} tokens{of_tokens}{lost}"
+        lost = f"; plus {possibly_paid_words(spent.lost)}: arena status"
+    used = finished.cap_use
+    of_caps = "" if used is None else f"; caps count {cap_words(caps, used)}"
+    return f"cost of the whole run: {known}, {tokens:,} tokens{lost}{of_caps}"
 
 
 def gone_words(outage: Outage) -> str:
@@ -295,26 +298,6 @@ def say_made(to: Path, what: str = "") -> None:
     say(f"to check it: arena bench verify {safe(str(to))}")
 
 
-def _more(finished: Finished) -> str:
-    """Return flags with which the run can go on: twice its caps, or twice what it needs now."""
-    from videoautoarena.agents.limits.prices import NANO
-
-    caps = finished.caps
-    needed = finished.needed
-    # Twelve digits, since the six of plain `g` would round a large cap.
-    usd = f"--max-usd {_doubled(caps.usd, needed.nano / NANO):.12g}" if caps.usd else ""
-    tokens = f"--max-tokens {_doubled(caps.tokens, needed.tokens):.0f}" if caps.tokens else ""
-    return f"{usd} {tokens}".strip()
-
-
-def _doubled(cap: float, needed: float) -> float:
-    """Return twice a cap, or twice what is needed, rounded up to two digits, if that is more."""
-    if 2 * cap > needed:
-        return 2 * cap
-    digit = 10.0 ** (math.floor(math.log10(2 * needed)) - 1)
-    return math.ceil(2 * needed / digit) * digit
-
-
 @dataclass(frozen=True)
 class RunOutcome:
     """The state of a run at the end of a process."""
@@ -344,6 +327,10 @@ class RunOutcome:
     """Calls of unknown cost, which are left out of it."""
     tokens: int
     """Tokens of the whole run, in and out."""
+    lost: UnansweredTries
+    """Possibly paid, in no sum above: as [of a run](#how-a-run-stands)."""
+    cap_use: CapUse | None
+    """What its caps count, likewise."""
     board: RatedLeaderboard | None
     """The models rated, in the shape of `arena leaderboard --json`, or None."""
     bench: Path | None
@@ -365,6 +352,8 @@ def state_of(finished: Finished, out: Path) -> RunOutcome:
         cost_usd=finished.spent.usd,
         unknown_cost=finished.spent.unknown,
         tokens=finished.spent.input_tokens + finished.spent.output_tokens,
+        lost=finished.spent.lost,
+        cap_use=finished.cap_use,
         board=finished.board,
         bench=finished.bench,
     )

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import ClassVar
 
+from videoautoarena.agents.limits.caps import SpendCaps
 from videoautoarena.memory.records.batches import OpenBatch
 from videoautoarena.memory.records.records import CHARACTERS, Intent, UnansweredTries
 from videoautoarena.memory.records.remedies import option
@@ -18,7 +19,7 @@ from videoautoarena.runs.formats.record_json import keyed
 from videoautoarena.runs.formats.terminal import safe
 from videoautoarena.runs.formats.words import cost_words, dollars, spent
 from videoautoarena.runs.run.rundir.reader import counted
-from videoautoarena.runs.run.rundir.spending import BESIDE, Calls, role_of
+from videoautoarena.runs.run.rundir.spending import BESIDE, Calls, CapUse, PossiblyPaid, role_of
 
 Group = tuple[str, str, int]
 """Model, video and number of frames, which calls with a common beginning share."""
@@ -85,8 +86,8 @@ class CacheCount:
         return CacheShare(self._could, self._read if self._reported else None, self._unknown)
 
 
-NAMED_INTENTS = 5
-"""The most tries without a reply that are listed for a person."""
+NAMED_TRIES = 5
+"""The most tries of unknown cost that are listed for a person."""
 
 
 @dataclass
@@ -183,23 +184,31 @@ def _calls_line(name: str, calls: Calls) -> str:
     return f"{safe(name)}: {made}, {calls.failures:,} failed; {tokens}; cost {cost}"
 
 
-def possibly_paid_lines(lost: UnansweredTries, intents: Sequence[Intent]) -> list[str]:
-    """Return lines on what tries without a reply may have cost, the first few by name."""
+def possibly_paid_lines(lost: UnansweredTries, tries: Sequence[PossiblyPaid]) -> list[str]:
+    """Return lines on what tries of unknown cost may have cost, the first few by name."""
     if not lost.tries:
         return []
     named = [
-        f"  {intent.nonce.role} of {safe(intent.nonce.scope)}, {safe(intent.model)}: "
-        f"{_at_most(intent.usd)}"
-        for intent in intents[:NAMED_INTENTS]
+        f"  {one.nonce.role} of {safe(one.nonce.scope)}, {safe(one.model)}: "
+        f"{_at_most(one.usd)}{f' ({safe(one.fault)})' if one.fault else ''}"
+        for one in tries[:NAMED_TRIES]
     ]
-    more = len(intents) - len(named)
+    more = len(tries) - len(named)
     rest = [f"  and {more:,} more: arena status --json"] if more else []
-    return [
-        f"possibly paid: {counted(lost.tries, 'attempt')} without a reply, "
-        f"{_at_most(lost.usd)}; caps count them",
-        *named,
-        *rest,
-    ]
+    return [f"possibly paid: {possibly_paid_words(lost)}; caps count them", *named, *rest]
+
+
+def possibly_paid_words(lost: UnansweredTries) -> str:
+    """Return how many tries are of unknown cost, and the most they can have cost if it is known."""
+    tries = f"{counted(lost.tries, 'attempt')} of unknown cost"
+    return tries if lost.usd is None else f"{tries}, {_at_most(lost.usd)}"
+
+
+def cap_words(caps: SpendCaps, used: CapUse) -> str:
+    """Return how much of each cap is used: `$0.96 of $1.00 and 3,000 of 5,000 tokens`."""
+    usd = [f"{dollars(used.usd)} of ${caps.usd:,.2f}"] if caps.usd is not None else []
+    tokens = f"{used.tokens:,} of {caps.tokens:,.0f} tokens" if caps.tokens is not None else ""
+    return " and ".join([*usd, *([tokens] if tokens else [])])
 
 
 def in_flight_line(intents: Sequence[Intent]) -> str:

@@ -183,6 +183,7 @@ class Follower:
                 seconds=row.latency_s,
                 usage=row.usage,
                 cost_usd=row.cost_usd,
+                may_have_cost_usd=row.may_have_cost_usd,
                 attempts=row.attempts,
                 ending=row.ending,
                 text=row.reply or row.failure or "",

@@ -41,6 +41,9 @@ def budget(standing: RunSnapshot, line: TerminalLine) -> Text:
     is_known = bool(standing.usd) or not standing.unknown or usd is not None
     line.add("cost ").add(dollars(standing.usd) if is_known else "unknown", "bold")
     line.add(f" of ${usd:,.2f}" if usd is not None else "")
+    # At an end that a cap brought, a reader must see what it counted.
+    if standing.lost_usd:
+        line.add(f"{dot}up to {dollars(standing.lost_usd)} more possibly paid", "yellow")
     if tokens is not None:
         taken = standing.tokens_in + standing.tokens_out
         line.add(f"{dot}{short(taken)} of {short(tokens)} tokens")

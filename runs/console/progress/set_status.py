@@ -24,6 +24,7 @@ from videoautoarena.runs.console.progress.costs import (
 from videoautoarena.runs.console.progress.status import holder
 from videoautoarena.runs.formats.record_json import SPREAD, record_json
 from videoautoarena.runs.formats.terminal import safe
+from videoautoarena.runs.run.rundir.budget import possibly_paid
 from videoautoarena.runs.run.rundir.reader import RUN_FILE, draft_of
 
 
@@ -93,5 +94,5 @@ def _kept(file: Path) -> KeptCalls:
         for call in journal.each_taken():
             costs.add(call)
         process = holder(lock_of(real_file(file)))
-        lost = journal.lost(besides="offline:*", in_flight=process is None, in_batches=False)
+        lost = possibly_paid(None, journal, in_flight=process is None)
         return KeptCalls(file, process, costs, lost, journal.batches.open())

@@ -92,6 +92,8 @@ class RunSnapshot:
         """Known cost of the whole run in dollars."""
         self.unknown = 0
         """Calls of unknown cost."""
+        self.lost_usd = 0.0
+        """The most that tries of unknown cost can have cost, which caps count too."""
         self.is_capped = False
         """Whether a cap stops it, or has."""
         self.gone = ""
@@ -237,6 +239,7 @@ class RunSnapshot:
         self.calls = spent.calls
         self.usd = spent.usd
         self.unknown = spent.unknown
+        self.lost_usd = spent.lost.usd or 0.0
         self.tokens_in = spent.input_tokens
         self.tokens_out = spent.output_tokens
 
@@ -321,6 +324,8 @@ class RunSnapshot:
             self.tokens_in += attempt.usage.input_tokens or 0
             self.tokens_out += attempt.usage.output_tokens or 0
             self.usd += attempt.cost_usd or 0.0
+            if attempt.cost_usd is None:
+                self.lost_usd += attempt.may_have_cost_usd or 0.0
         # Of the last try alone, as status counts it.
         self.unknown += event.cost_usd is None
 

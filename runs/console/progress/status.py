@@ -21,6 +21,7 @@ from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.console.progress.costs import (
     CallCosts,
     batch_line,
+    cap_words,
     in_flight_line,
     possibly_paid_lines,
 )
@@ -34,7 +35,7 @@ from videoautoarena.runs.console.progress.local_state import (
 )
 from videoautoarena.runs.formats.record_json import SPREAD, fields_json, record_json
 from videoautoarena.runs.formats.terminal import safe
-from videoautoarena.runs.run.config.stopping_rule import RuleReading, describe_caps, kept_caps
+from videoautoarena.runs.run.config.stopping_rule import RuleReading, flags_past_caps, kept_caps
 from videoautoarena.runs.run.inputs.users import Users, users_of
 from videoautoarena.runs.run.rundir import reader
 from videoautoarena.runs.run.rundir.call_facts import (
@@ -47,6 +48,7 @@ from videoautoarena.runs.run.rundir.call_facts import (
 from videoautoarena.runs.run.rundir.failures import Forfeits, Quarantined, failed_slots, quarantine
 from videoautoarena.runs.run.rundir.reader import counted, one_line, shortened
 from videoautoarena.runs.run.rundir.slots import Tally
+from videoautoarena.runs.run.rundir.spending import CapUse, PossiblyPaid, all_possibly_paid
 from videoautoarena.runs.run.rundir.waves import Outlook, look_ahead
 
 _MAC = sys.platform == "darwin"
@@ -119,7 +121,7 @@ class RunStatus:
     SHOWN: ClassVar = (
         *("slots", "settled", "decided", "endings", "costs", "lost", "possibly_paid", "in_flight"),
         "batches",
-        *("max_usd", "max_tokens", "models", "seed", "skipped", "quarantine", "damage"),
+        *("max_usd", "max_tokens", "cap_use", "models", "seed", "skipped", "quarantine", "damage"),
         *("server_limits", "frames_short", "facts", "waiting", "users", "process", "cluster"),
         *("work", "until", "failed", "next"),
     )
@@ -169,9 +171,17 @@ class RunStatus:
     """Id of the process running it, or None."""
     intents: list[Intent]
     """Attempts without a reply: those that a process left behind, and those in flight now."""
+    unbilled: list[PossiblyPaid]
+    """Attempts of finished calls of which nobody said what they cost."""
     lost: records.UnansweredTries
-    """Possibly paid, in no other figure: `tries` whose process ended before the reply or was
-    stopped for too long, and at most how much, in `usd` (None: no price) and `tokens`."""
+    """Possibly paid, in no other sum: `tries` whose process ended before the reply or was stopped
+    for too long, whose connection broke, or whose reply did not say what it took, and at most how
+    much, in `usd` (None: no price) and `tokens`; caps count it."""
+    cap_use: CapUse | None
+    """What its caps count by now, in `usd` and `tokens`: known costs of remote models and the most
+    of `lost`, `in_flight` and `batches`; None without a cap."""
+    past_caps: str
+    """Flags with which it goes on, if its caps stopped it; else empty."""
     batches: list[OpenBatch]
     """Batches of calls without a reply so far: `id`, `protocol` (`openai`, `gemini`, `anthropic`),
     `model`, `endpoint`, `began_at_s` (since 1970), `calls` in all, `state` (`intended`: nobody
@@ -211,7 +221,7 @@ class RunStatus:
             # It is not played on, whatever is left of it.
             return f"arena leaderboard {out}"
         if self.settled < self.slots and not self.is_stopped:
-            return f"arena resume {out}"
+            return f"arena resume {out} {self.past_caps}".rstrip()
         if self.failed:
             return f"arena resume {out} --retry-failed"
         return f"arena leaderboard {out}"
@@ -231,10 +241,10 @@ class RunStatus:
             *self._repair(),
             *([self.work.as_line()] if self.work.processes else []),
             *self.costs.as_lines(),
-            *possibly_paid_lines(self.lost, self._left_over),
+            *possibly_paid_lines(self.lost, self._possibly_paid),
             *([in_flight_line(self._in_flight)] if self._in_flight else []),
             *(batch_line(batch, time.time()) for batch in self.batches),
-            *([f"cap on the whole run: {describe_caps(self.caps)}"] if self.caps else []),
+            *self._cap(),
             *self._rule(),
             f"seed {self.seed}; models: "
             + safe(", ".join(reader.named(*pair) for pair in self.models.items())),
@@ -265,14 +275,21 @@ class RunStatus:
         return [intent for intent in self.intents if not intent.is_left_over]
 
     @property
+    def _possibly_paid(self) -> list[PossiblyPaid]:
+        return [*map(PossiblyPaid.of, self._left_over), *self.unbilled]
+
+    @property
     def possibly_paid(self) -> list[dict[str, Any]]:
-        """Each of these attempts: `key`, `scope`, `role`, `model`, `attempt`, `usd`, `tokens`."""
-        return [_intent_json(intent) for intent in self._left_over]
+        """Each of these attempts: `key`, `scope`, `role`, `model`, `attempt`, `usd`, `tokens`.
+
+        And its `fault`, a kind of failure, or None.
+        """
+        return [_try_json(one) for one in self._possibly_paid]
 
     @property
     def in_flight(self) -> list[dict[str, Any]]:
         """Attempts the running process waits for, likewise; not part of `lost`."""
-        return [_intent_json(intent) for intent in self._in_flight]
+        return [_try_json(PossiblyPaid.of(intent)) for intent in self._in_flight]
 
     @property
     def max_usd(self) -> float | None:
@@ -339,6 +356,11 @@ class RunStatus:
         again = f"  to try again: arena resume {safe(self._out)} --retry-failed"
         return [*lines, again] if lost and not self.is_merged else lines
 
+    def _cap(self) -> list[str]:
+        if self.cap_use is None:
+            return []
+        return [f"cap on the whole run: {cap_words(self.caps, self.cap_use)} counted"]
+
     def _rule(self) -> list[str]:
         rule = self.outlook.rule
         reading = self.outlook.reading
@@ -360,7 +382,9 @@ class RunStatus:
             return "stopped by --until"
         if self.is_merged:
             return f"merged from {len(self.manifest[reader.MERGED])} runs"
-        return "finished" if self.settled >= self.slots else "stopped; no process is running it"
+        if self.settled >= self.slots:
+            return "finished"
+        return f"stopped{' at its cap' if self.past_caps else ''}; no process is running it"
 
 
 def status_of(folder: Path) -> RunStatus:
@@ -374,6 +398,9 @@ def status_of(folder: Path) -> RunStatus:
         for call in journal.each_taken():
             costs.add(call)
         process = holder(reader.lock_file(folder))
+        # Without a process nobody waits for replies any more: what was in flight is lost, too.
+        unanswered = journal.lost(besides="offline:*", in_flight=process is None, in_batches=False)
+        unbilled = _unbilled(run)
         return RunStatus(
             folder=folder,
             manifest=run.manifest,
@@ -395,22 +422,45 @@ def status_of(folder: Path) -> RunStatus:
             users=users_of(store, looks=run.manifest.get("diverse") is True),
             process=process,
             intents=journal.intents(),
-            # Without a process nobody waits for replies any more: what was in flight is lost, too.
-            lost=journal.lost(besides="offline:*", in_flight=process is None, in_batches=False),
+            unbilled=unbilled,
+            lost=all_possibly_paid(unanswered, unbilled),
+            cap_use=_cap_use(run),
+            past_caps=flags_past_caps(store),
             batches=journal.batches.open(),
             nodes=kept_machines(store),
         )
 
 
-def _intent_json(intent: Intent) -> dict[str, Any]:
+def _unbilled(run: reader.RunReader) -> list[PossiblyPaid]:
+    """Return the attempts of finished calls whose cost nobody said."""
+    # Models are no business of most readers: their code is read only if some call needs a price.
+    if next(run.store.journal.each_loose(besides="offline:*"), None) is None:
+        return []
+    from videoautoarena.runs.run.config.run_config import RunConfig
+    from videoautoarena.runs.run.rundir.budget import unbilled_tries
+
+    return unbilled_tries(RunConfig.of_manifest(run.manifest), run.store.journal)
+
+
+def _cap_use(run: reader.RunReader) -> CapUse | None:
+    if not kept_caps(run.store):
+        return None
+    from videoautoarena.runs.run.config.run_config import RunConfig
+    from videoautoarena.runs.run.rundir.budget import cap_use
+
+    return cap_use(RunConfig.of_manifest(run.manifest), run.store.journal)
+
+
+def _try_json(one: PossiblyPaid) -> dict[str, Any]:
     return {
-        "key": intent.key,
-        "scope": intent.nonce.scope,
-        "role": intent.nonce.role,
-        "model": intent.model,
-        "attempt": intent.attempt,
-        "usd": intent.usd,
-        "tokens": intent.tokens,
+        "key": one.key,
+        "scope": one.nonce.scope,
+        "role": one.nonce.role,
+        "model": one.model,
+        "attempt": one.attempt,
+        "usd": one.usd,
+        "tokens": one.tokens,
+        "fault": one.fault,
     }
 
 

@@ -73,6 +73,7 @@ from videoautoarena.runs.making.tasks.make import refuse_inside, set_in
 from videoautoarena.runs.making.tasks.watch import examining
 from videoautoarena.runs.run.config.disclosure import REPAIR
 from videoautoarena.runs.run.config.run_config import RunConfig
+from videoautoarena.runs.run.rundir.budget import possibly_paid
 from videoautoarena.runs.run.rundir.context import work_off
 from videoautoarena.runs.run.rundir.frames import RunFrames
 from videoautoarena.runs.run.rundir.opener import stored_prompts
@@ -133,7 +134,7 @@ async def make_dialogues(
             audience.say(note)
         await job.run(audience)
         tally = job.tally
-        tally.lost = job.open_store.journal.lost(besides="offline:*")
+        tally.lost = possibly_paid(job.config, job.open_store.journal)
         # By content, so that neither speed nor names of files change the set.
         tally.outcomes.sort(key=lambda one: one.video.sha256)
         made = job.made(

@@ -215,3 +215,46 @@ def keep_caps(store: Store, caps: SpendCaps) -> None:
     """Write down which caps hold from now on."""
     if caps != kept_caps(store):
         store.put_file(CAPS_FILE, json.dumps(caps._asdict()), replace=True)
+
+
+CAPPED_FILE = "local/capped"
+"""File in the run with the caps that stopped it last, and the least that it needs to go on."""
+_CAPPED = TypeAdapter(dict[Literal["caps", "needed"], dict[Literal["usd", "tokens"], _Cap]])
+
+
+def keep_capped(store: Store, needed: SpendCaps | None) -> None:
+    """Write down that a run's caps stopped it and what the next call needs; None: they did not."""
+    said: dict[str, Any] = {}
+    if needed is not None:
+        said = {"caps": kept_caps(store)._asdict(), "needed": needed._asdict()}
+    # Most runs meet no cap, and get no file.
+    if said != (store.file_as(_CAPPED, CAPPED_FILE) or {}):
+        store.put_file(CAPPED_FILE, json.dumps(said), replace=True)
+
+
+def flags_past_caps(store: Store) -> str:
+    """Return the flags with which a run goes on that its caps stopped; empty if none did."""
+    said = store.file_as(_CAPPED, CAPPED_FILE) or {}
+    caps = kept_caps(store)
+    # Under other caps nobody knows yet where it stops.
+    if not said or SpendCaps(**said["caps"]) != caps:
+        return ""
+    return higher_caps(caps, SpendCaps(**said["needed"]))
+
+
+def higher_caps(caps: SpendCaps, needed: SpendCaps) -> str:
+    """Return flags with which a run can go on: twice its caps, or twice what it needs now."""
+    # Twelve digits, since the six of plain `g` would round a large cap.
+    usd = f"--max-usd {_doubled(caps.usd, needed.usd or 0.0):.12g}" if caps.usd else ""
+    tokens = (
+        f"--max-tokens {_doubled(caps.tokens, needed.tokens or 0.0):.0f}" if caps.tokens else ""
+    )
+    return f"{usd} {tokens}".strip()
+
+
+def _doubled(cap: float, needed: float) -> float:
+    """Return twice a cap, or twice what is needed, rounded up to two digits, if that is more."""
+    if 2 * cap > needed:
+        return 2 * cap
+    digit = 10.0 ** (math.floor(math.log10(2 * needed)) - 1)
+    return math.ceil(2 * needed / digit) * digit

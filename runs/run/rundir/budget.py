@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -18,6 +18,7 @@ from videoautoarena.agents.limits.estimates import (
     stands_apart,
 )
 from videoautoarena.agents.limits.prices import (
+    NANO,
     REFUSED,
     MoneyAndTokens,
     SpendCap,
@@ -29,13 +30,14 @@ from videoautoarena.agents.limits.prices import (
 )
 from videoautoarena.agents.models.registry import Model
 from videoautoarena.memory.records.errors import BadInput
-from videoautoarena.memory.records.records import Attempt, CallRow
+from videoautoarena.memory.records.records import Attempt, CallRow, UnansweredTries
 from videoautoarena.memory.records.remedies import option
 from videoautoarena.memory.store.journal import Journal
 from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.run.config.run_config import RunConfig
 from videoautoarena.runs.run.config.stopping_rule import NO_CAPS, kept_caps
 from videoautoarena.runs.run.rundir.call_facts import limits_of
+from videoautoarena.runs.run.rundir.spending import CapUse, PossiblyPaid, all_possibly_paid
 
 
 def priced(config: RunConfig) -> RunConfig:
@@ -109,41 +111,95 @@ class Budget:
 def spent_so_far(config: RunConfig, journal: Journal) -> MoneyAndTokens:
     """Return what counts against a cap: what calls cost, or at most may have cost."""
     # Nobody bills stand-ins, so their tokens count against no cap.
-    known = journal.spent(besides="offline:*")
+    known = journal.spent(besides=_STAND_INS)
     total = summed(known.usd, known.input_tokens + known.output_tokens)
     # Tries without a reply may be on the bill.
     total = total.plus(summed(known.lost.usd, known.lost.tokens))
-    for row in journal.loose():
-        if row.model.startswith("offline:"):
-            continue
-        entry = config.cast.get(row.alias)
-        same = entry is not None and entry.model == row.model
-        # The name may stand for another model by now, with another price.
-        model = config.model_of(row.alias) if same else None
-        # Where nothing was sent or taken up, the last try cost nothing; those before it may have.
-        tries: list[CallRow | Attempt] = [] if row.cost_from == REFUSED else [row]
-        tries += [
-            attempt
-            for attempt in row.attempts
-            # A try that a stop cut off counts by its intent, and must not count twice.
-            if may_be_charged(attempt.kind) and not stands_apart(attempt.kind)
-        ]
-        most = _most(row, model)
-        for one in tries:
-            total = total.plus(_unreported_of(one, model, most))
+    for one in unbilled_tries(config, journal):
+        total = total.plus(summed(one.usd, one.tokens))
     return total
 
 
-def _unreported_of(one: CallRow | Attempt, model: Model | None, most: _Most) -> MoneyAndTokens:
+def cap_use(config: RunConfig, journal: Journal) -> CapUse:
+    """Return the same for people."""
+    total = spent_so_far(config, journal)
+    return CapUse(total.nano / NANO, total.tokens)
+
+
+def possibly_paid(
+    config: RunConfig | None, journal: Journal, *, in_flight: bool = True
+) -> UnansweredTries:
+    """Return what tries may have cost that no figure covers; open batches are none of them.
+
+    Without a configuration, as of a set, it goes by what each try noted then. `in_flight` counts
+    calls without a reply so far, too.
+    """
+    unanswered = journal.lost(besides=_STAND_INS, in_flight=in_flight, in_batches=False)
+    return all_possibly_paid(unanswered, unbilled_tries(config, journal))
+
+
+def unbilled_tries(config: RunConfig | None, journal: Journal) -> list[PossiblyPaid]:
+    """Return the tries of finished calls that count beyond the dollars and tokens they report.
+
+    A connection that broke after the request was sent, say, or a reply without a count of tokens.
+    """
+    cast = {} if config is None else config.cast
+    models = {} if config is None else {alias: _known_model(config, alias) for alias in cast}
+    unpriced = [
+        alias
+        for alias, model in models.items()
+        if model is None or (model.price is None and price_of(model) is None)
+    ]
+    found: list[PossiblyPaid] = []
+    for row in journal.each_loose(besides=_STAND_INS, unpriced=unpriced):
+        entry = cast.get(row.alias)
+        same = entry is not None and entry.model == row.model
+        # The name may stand for another model by now, with another price.
+        found += _unbilled_of(row, models[row.alias] if same else None)
+    return found
+
+
+_STAND_INS = "offline:*"
+
+
+def _known_model(config: RunConfig, alias: str) -> Model | None:
+    """Return a model of a run; None if it is one of a provider that is unknown on this machine."""
+    try:
+        return config.model_of(alias)
+    except BadInput:
+        return None
+
+
+def _unbilled_of(row: CallRow, model: Model | None) -> Iterator[PossiblyPaid]:
+    """Yield what the tries of one call may have cost beyond what they report."""
+    most = _most(row, model)
+    for number, one in enumerate(row.tries, 1):
+        fault = one.kind if isinstance(one, Attempt) else one.failure_kind
+        if isinstance(one, CallRow):
+            # Where nothing was sent or taken up, the last try cost nothing.
+            if one.cost_from == REFUSED:
+                continue
+        # A try that a stop cut off counts by its intent, and must not count twice.
+        elif not may_be_charged(one.kind) or stands_apart(one.kind):
+            continue
+        usd, tokens = _unreported_of(one, model, most)
+        # The unknown cost of what came back and was counted is said with its call already.
+        is_lost = usd is None and fault is not None and one.usage.total is None
+        if usd or tokens or is_lost:
+            yield PossiblyPaid(row.key, row.nonce, row.model, number, fault, usd, tokens)
+
+
+def _unreported_of(one: CallRow | Attempt, model: Model | None, most: _Most) -> _Most:
     """Return what one try may have cost beyond the dollars and tokens that it reports."""
     # There is no total either where tokens were counted on one side alone.
     tokens = most.tokens if one.usage.total is None else 0
     if one.cost_usd is not None:
-        return MoneyAndTokens(0, tokens)
-    counted = cost_of(model, one.usage).usd if model else None
+        return _Most(0.0, tokens)
+    # Without tokens there is no price to look up, for which a table would be read.
+    counted = cost_of(model, one.usage).usd if model is not None and not tokens else None
     # The best known first: tokens at today's price, the most as it was noted then, an estimate.
     known = (usd for usd in (counted, one.may_have_cost_usd, most.usd) if usd is not None)
-    return summed(next(known, None), tokens)
+    return _Most(next(known, None), tokens)
 
 
 class _Most(NamedTuple):

@@ -3,14 +3,21 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import numpy as np
 from pydantic import Field
 
 from videoautoarena.graph.slot_ids import base_of, generation_of
-from videoautoarena.memory.records.records import PublishedRecord, Record
+from videoautoarena.memory.records.records import (
+    Intent,
+    Nonce,
+    PublishedRecord,
+    Record,
+    UnansweredTries,
+)
 from videoautoarena.memory.store.evidence import TRIAL_SCOPE
 from videoautoarena.memory.store.journal import CallFigures
 from videoautoarena.runs.run.rundir.reader import (
@@ -88,6 +95,55 @@ class RunCosts(PublishedRecord):
     """Id of each battle that counts to `ROLE:NAME` to [what it took](#what-a-battle-took): calls of
     its slot, and of those it superseded, as in `arena show`; what examining a video took is in
     none."""
+
+
+class PossiblyPaid(NamedTuple):
+    """One try of a call of which nobody said what it cost; caps count the most it can have."""
+
+    key: str
+    """The call's journal key."""
+    nonce: Nonce
+    model: str
+    """`provider:model`"""
+    attempt: int
+    """Counted from 1."""
+    fault: str | None
+    """Kind of failure; None where its process ended before the reply, or the reply came."""
+    usd: float | None
+    """None: unknown."""
+    tokens: int
+
+    @classmethod
+    def of(cls, intent: Intent) -> PossiblyPaid:
+        """Return a try whose process ended before the reply."""
+        usd, tokens = intent.usd, intent.tokens
+        return cls(intent.key, intent.nonce, intent.model, intent.attempt, None, usd, tokens)
+
+
+class CapUse(NamedTuple):
+    """What counts against a run's caps: known costs of remote models, and the most of the rest."""
+
+    usd: float
+    tokens: int
+
+
+NOTHING_USED = CapUse(0.0, 0)
+
+
+def all_possibly_paid(
+    unanswered: UnansweredTries, unbilled: Iterable[PossiblyPaid]
+) -> UnansweredTries:
+    """Return the sum of tries without a reply and of those that calls report without a cost."""
+    tries, usd, tokens = unanswered
+    for one in unbilled:
+        # As far as known: only what is unknown of all is unknown.
+        if one.usd is not None:
+            usd = (usd or 0.0) + one.usd
+        elif not tries:
+            usd = None
+        tries += 1
+        tokens += one.tokens
+    return UnansweredTries(tries, usd, tokens)
 
 
 def role_of(scope: str, role: str) -> str:

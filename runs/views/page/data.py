@@ -385,6 +385,7 @@ def _run_page(
             seconds=status.work.seconds,
             cost_usd=told["cost_usd"] or 0.0,
             unknown_cost=told["unknown_cost"],
+            lost=status.lost,
             left=UnplayedCounts(told["settled"], without, len(aside), len(told["damage"])),
             styled=styled,
         )

@@ -9,6 +9,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from videoautoarena.memory.records.records import UnansweredTries
+from videoautoarena.memory.store.journal import NO_TRIES
 from videoautoarena.runs.analysis.leaderboard.slices import UNLIKE, PairRecords
 from videoautoarena.runs.formats.words import Kind
 from videoautoarena.runs.rating.finding import Finding
@@ -89,6 +91,8 @@ class RunRecords:
     left: UnplayedCounts
     styled: RatedLeaderboard | None = None
     """The board with control for style and position."""
+    lost: UnansweredTries = NO_TRIES
+    """Tries that were possibly paid, which no cost above has."""
 
 
 def run_page(shown: RunRecords) -> Report:
@@ -166,13 +170,21 @@ def _tally_table(shown: RunRecords) -> Table:
         "seconds": shown.seconds,
         "cost": shown.cost_usd,
         "unknown_cost": shown.unknown_cost,
+        "lost": shown.lost.tries,
+        "lost_cost": shown.lost.usd if shown.lost.tries else None,
         "ended": shown.left.battles,
         "gone": shown.left.gone,
         "files": shown.left.files,
         "damaged": shown.left.damaged,
     }
     return tally_table(
-        fields, "tally", seconds="duration", cost="money", read="tokens", wrote="tokens"
+        fields,
+        "tally",
+        seconds="duration",
+        cost="money",
+        lost_cost="money",
+        read="tokens",
+        wrote="tokens",
     )
 
 
@@ -290,7 +302,8 @@ def _playing_sentences(shown: RunRecords, rounds: Table, tally: Table) -> Iterat
     if said["calls"].value:
         text = (
             "{calls:call} read {read} tokens and wrote {wrote} in {seconds}, for {cost}[ known, "
-            "and {unknown_cost:call} of unknown cost]."
+            "and {unknown_cost:call} of unknown cost][; possibly paid, too: "
+            "{lost:attempt}][, up to {lost_cost}]."
         )
     yield _said("spending", text, said)
     left = shown.left

@@ -55,6 +55,8 @@ def test_a_folder_of_videos_becomes_rated_battles(terminal: Terminal, ground: Pa
         "capped": False,
         "cost_usd": 0.0,
         "unknown_cost": 0,
+        "lost": {"tries": 0, "usd": 0.0, "tokens": 0},
+        "cap_use": None,
         "tokens": told["tokens"],
         "board": told["board"],
         "bench": None,

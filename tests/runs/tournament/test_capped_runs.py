@@ -12,7 +12,6 @@ from tests.support.clips import draw_folder
 from tests.support.loopback import Loopback, serving
 from tests.support.small_runs import battles_of, play, play_again
 from videoautoarena.agents.limits.caps import SpendCaps
-from videoautoarena.agents.limits.prices import MoneyAndTokens, summed
 from videoautoarena.runs.api.simulate import Finished
 from videoautoarena.runs.cli.program.ending import ending
 
@@ -90,16 +89,16 @@ def test_a_cap_buys_about_its_share_of_the_battles(
 @pytest.mark.parametrize(
     ("caps", "needed", "flags"),
     [
-        (SpendCaps(usd=2.0), summed(2.5, 10**6), "--max-usd 4"),
-        (SpendCaps(usd=0.3), summed(0.65, 10**6), "--max-usd 1.3"),
-        (SpendCaps(usd=0.0001), summed(0.0512, 10**6), "--max-usd 0.11"),
-        (SpendCaps(tokens=1000), summed(9.0, 1200), "--max-tokens 2000"),
-        (SpendCaps(tokens=1000), summed(9.0, 2345), "--max-tokens 4700"),
-        (SpendCaps(usd=1.0, tokens=1000), summed(9.0, 2345), "--max-usd 18 --max-tokens 4700"),
+        (SpendCaps(usd=2.0), SpendCaps(2.5, 10**6), "--max-usd 4"),
+        (SpendCaps(usd=0.3), SpendCaps(0.65, 10**6), "--max-usd 1.3"),
+        (SpendCaps(usd=0.0001), SpendCaps(0.0512, 10**6), "--max-usd 0.11"),
+        (SpendCaps(tokens=1000), SpendCaps(9.0, 1200), "--max-tokens 2000"),
+        (SpendCaps(tokens=1000), SpendCaps(9.0, 2345), "--max-tokens 4700"),
+        (SpendCaps(usd=1.0, tokens=1000), SpendCaps(9.0, 2345), "--max-usd 18 --max-tokens 4700"),
     ],
 )
 def test_the_cap_that_is_named_to_go_on_with_lets_the_next_call_through(
-    caps: SpendCaps, needed: MoneyAndTokens, flags: str, capsys: pytest.CaptureFixture[str]
+    caps: SpendCaps, needed: SpendCaps, flags: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     ended = Finished(9, 3, 0, False, 0.05, is_capped=True, caps=caps, needed=needed)
     assert ending(ended, Path("out")) == 4

@@ -20,6 +20,7 @@ from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.run.config.run_config import RunConfig, resolve
 from videoautoarena.runs.run.config.run_request import RunRequest
 from videoautoarena.runs.run.rundir.reader import RUN_FILE
+from videoautoarena.runs.run.rundir.spending import CapUse
 from videoautoarena.runs.tournament.forecast import plan_ahead
 from videoautoarena.runs.tournament.plan import (
     Plan,
@@ -269,9 +270,11 @@ def test_a_schema_gives_each_role_a_beginning_of_its_own(tmp_path: Path) -> None
 
 
 def test_a_cap_is_said_with_what_happens_there(config: RunConfig) -> None:
-    plan = plan_of(config, RemainingWork(first=3, later=6, videos=1, spent_usd=0.1))
+    work = RemainingWork(first=3, later=6, videos=1, spent_usd=0.04, cap_use=CapUse(0.1, 900))
+    plan = plan_of(config, work)
     shown = " ".join(as_lines(plan, 200))
     assert "max_usd= sets one; calls stop below it" in shown
+    assert "spent so far $0.0400, $0.1000 with what is possibly paid" in shown
     usd = plan.expected_usd or 0.0
     capped = replace(plan, caps=SpendCaps(usd=0.1 + usd / 2))
     shown = " ".join(as_lines(capped, 200))

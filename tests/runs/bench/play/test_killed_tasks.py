@@ -121,6 +121,6 @@ def test_kills_pay_for_no_answer_and_no_marking_twice(
     # request may be seen to come only when whoever sent it is dead.
     assert not again - listed
     assert not at_death - again
-    assert f"possibly paid: {listed.total()} attempts without a reply" in lives.said
+    assert f"possibly paid: {listed.total()} attempts of unknown cost" in lives.said
     assert sum(map(bool, lives.in_flight)) >= AT_LEAST_IN_FLIGHT
     assert {roles[key] for key in at_death} == {"contestant", marker}

@@ -102,7 +102,7 @@ def test_what_a_kill_cut_off_is_told_when_a_bench_goes_on(ground: Path, bench: P
     with Store.open(bench / "results" / CALLS, write=True) as store:
         asyncio.run(store.journal.intend(intent(usd=0.25)))
     again = run(bench, *films, *few, "--json")
-    assert "possibly paid: 1 attempt without a reply, up to" in again.stderr
+    assert "possibly paid: 1 attempt of unknown cost, up to" in again.stderr
     assert json.loads(again.stdout)["lost"] == {"tries": 1, "usd": 0.25, "tokens": 100}
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from tests.support.played import battle, slot, video
 from videoautoarena.agents.calls.ask import CallEvent
 from videoautoarena.agents.limits.caps import SpendCaps
-from videoautoarena.memory.records.records import Attempt, Nonce, Usage
+from videoautoarena.memory.records.records import Attempt, Nonce, UnansweredTries, Usage
 from videoautoarena.memory.store.journal import CallTotals
 from videoautoarena.runs.console.progress.events import (
     BattleSettled,
@@ -74,6 +74,15 @@ def test_an_unknown_cost_is_not_free() -> None:
     assert told(stands) == "cost unknown"
     stands.hear(call(0.5))
     assert told(stands) == "cost $0.5000 | 1 call of unknown cost"
+
+
+def test_what_is_possibly_paid_stands_beside_what_is_known() -> None:
+    lost = UnansweredTries(2, 0.25, 900)
+    stands = standing(SpendCaps(2.0), CallTotals(10, 0.5, 0, 900, 100, lost))
+    cut = Attempt(kind="connection", reason="", waited_s=1.0, may_have_cost_usd=0.125)
+    refused = Attempt(kind="http-429", reason="", waited_s=1.0, may_have_cost_usd=0.0)
+    stands.hear(replace(call(0.25), attempts=(cut, refused)))
+    assert told(stands) == "cost $0.7500 of $2.00 | up to $0.3750 more possibly paid"
 
 
 def test_a_cap_on_tokens_is_told_with_what_was_taken() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -24,6 +25,7 @@ from videoautoarena.memory.records.records import (
     VideoFrames,
 )
 from videoautoarena.memory.store.store import Store
+from videoautoarena.runs.run.rundir.reader import RUN_FILE
 
 HOLD = """
 import sys
@@ -99,6 +101,20 @@ def test_what_came_back_empty_is_part_of_a_calls_cost_and_tokens(tmp_path: Path)
     assert "cost $0.2500 and 1 call of unknown cost" in page
 
 
+def test_a_try_of_a_set_that_broke_off_is_possibly_paid(tmp_path: Path) -> None:
+    broke = Attempt(kind="connection", reason="cut", waited_s=1.0, may_have_cost_usd=0.25)
+    tried = {"model": "openai:gpt-x", "cost_usd": 0.5, "attempts": (broke, broke)}
+    one = call(slot(video(), 0).id, **tried)
+    run = play(tmp_path / "run", [battle(slot(video(), 0))], calls=[one])
+    (tmp_path / "set").mkdir()
+    shutil.copy(run / RUN_FILE, tmp_path / "set" / "calls.sqlite")
+    (kept,) = json.loads(invoke("status", tmp_path / "set", "--json").output)["files"]
+    assert (kept["lost"]["tries"], kept["lost"]["usd"]) == (2, 0.5)
+    assert "possibly paid: 2 attempts of unknown cost, up to $0.50" in " ".join(
+        invoke("status", tmp_path / "set").output.split()
+    )
+
+
 def test_an_unknown_cost_is_never_free(mixed: Path, tmp_path: Path) -> None:
     said = invoke("status", mixed, width=320).output
     assert "cost $0.5000 and 1 call of unknown cost" in said
@@ -114,8 +130,8 @@ def test_an_unknown_cost_is_never_free(mixed: Path, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("usd", "words"),
     [
-        (0.375, "possibly paid: 2 attempts without a reply, up to $0.75"),
-        (None, "possibly paid: 2 attempts without a reply, unknown cost"),
+        (0.375, "possibly paid: 2 attempts of unknown cost, up to $0.75"),
+        (None, "possibly paid: 2 attempts of unknown cost; caps count them"),
     ],
 )
 def test_status_lists_what_may_have_been_paid_for_without_a_reply(

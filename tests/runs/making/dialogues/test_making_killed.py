@@ -80,7 +80,7 @@ def test_kills_give_the_same_set_and_pay_for_nothing_twice(
         listed = Counter(intent.key for intent in store.journal.intents())
     # What came twice was in flight when its life ended, each time, and is listed for that.
     assert again
-    assert f"possibly paid: {listed.total()} attempts without a reply" in lives.said
+    assert f"possibly paid: {listed.total()} attempts of unknown cost" in lives.said
     assert not again - listed
     assert sum(map(bool, lives.in_flight)) >= AT_LEAST_IN_FLIGHT
 

@@ -14,6 +14,7 @@ from tests.runs.analysis.leaderboard.test_effects_by_slice import fought
 from tests.runs.rating.test_table import CAST, season
 from tests.runs.views.results.test_leaderboard import boards
 from tests.support.quoted import misquoting
+from videoautoarena.memory.records.records import UnansweredTries
 from videoautoarena.memory.records.standards import PAPER_CONTRACTS
 from videoautoarena.runs.analysis.leaderboard.slices import PairRecords, build_pairs
 from videoautoarena.runs.rating.finding import Finding
@@ -190,6 +191,8 @@ def test_spending_is_told_in_calls_tokens_time_and_money() -> None:
         "1,200 calls read 2,460,000 tokens and wrote 12,000 in 1 min 1 s, for $1.50 known, and "
         "2 calls of unknown cost."
     )
+    lost = page(roles=[judge], cost_usd=1.5, lost=UnansweredTries(2, 0.25, 900))
+    assert said(lost, "spending").endswith("$1.50; possibly paid, too: 2 attempts, up to $0.2500.")
     table = next(one for one in report.tables if one.name == "spending-by-role")
     assert table.cell(0, table.column("median_s")) == "240 ms"
     assert table.cell(0, table.column("p90_s")) == "2.0 min"
