@@ -147,7 +147,7 @@ def test_a_run_through_all_that_a_server_does_wrong_comes_out_or_says_so(
     terminal = Terminal(capsys)
     with ground.served(0), ground.served(1):
         calm, _ = ground.play("calm")
-    unsteady = Unsteady(ground, calls=14)
+    unsteady = Unsteady(ground, calls=22)
     with ground.served(0):
         unsteady.start()
         try:

@@ -72,11 +72,18 @@ def ended(
 
 
 def can_fork(line: Sequence[str]) -> bool:
-    """Return whether a line is `simulate` or `arena` here, a module of tests, or a program."""
+    """Return whether a line is `simulate` or `arena` here, a program, or a module with a `main`."""
     own = Path(sys.executable)
     if Path(line[0]) == own:
-        return line[1] == PROGRAM or line[2].startswith("tests.support.")
+        return line[1] == PROGRAM or has_main(line[2])
     return Path(line[0]).parent == own.parent and Path(line[0]).name in ("simulate", "arena")
+
+
+@cache
+def has_main(module: str) -> bool:
+    """Return whether a module of what tests share does what it is for in a function `main`."""
+    file = ROOT.joinpath(*module.split(".")).with_suffix(".py")
+    return module.startswith("tests.support.") and "\ndef main(" in file.read_text()
 
 
 def of_python(env: Mapping[str, str]) -> dict[str, str]:
@@ -295,6 +302,10 @@ def _become(order: Mapping[str, Any], files: Sequence[int]) -> None:
         return
     from videoautoarena.runs.cli.program import main
 
+    # What multiprocessing imports first into processes that it spawns.
+    begun = sys.modules["__main__"]
+    begun.__spec__ = None
+    begun.__file__ = first
     sys.argv = [first, *rest]
     sys.path[0] = str(Path(first).parent)
     sys.exit({"simulate": main.simulate_main, "arena": main.arena_main}[Path(first).name]())

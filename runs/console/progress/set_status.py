@@ -24,7 +24,6 @@ from videoautoarena.runs.console.progress.costs import (
 from videoautoarena.runs.console.progress.status import holder
 from videoautoarena.runs.formats.record_json import SPREAD, record_json
 from videoautoarena.runs.formats.terminal import safe
-from videoautoarena.runs.run.rundir.budget import possibly_paid
 from videoautoarena.runs.run.rundir.reader import RUN_FILE, draft_of
 
 
@@ -88,6 +87,9 @@ def _files(place: Path) -> list[Path]:
 
 
 def _kept(file: Path) -> KeptCalls:
+    # Knows models and prices, which a status of a run often does without.
+    from videoautoarena.runs.run.rundir.budget import possibly_paid
+
     with Store.open(file, write=False) as store:
         journal = store.journal
         costs = CallCosts(settled=0)

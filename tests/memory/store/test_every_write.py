@@ -30,7 +30,7 @@ FEW = {"append": 2, "restart": 1, "page": 2, "truncate": 1, "sync": 1, "delete":
 """How many of each kind the fast suite is killed at."""
 EVERY = 7
 """The slow suite is killed at one of so many operations; pages and appends come in runs."""
-SIZES = range(110_000, 1_430_000, 88_000)
+SIZES = range(110_000, 1_580_000, 98_000)
 
 
 @pytest.fixture(scope="module")

@@ -205,7 +205,7 @@ def test_a_command_says_that_it_does_not_have_an_object(
             **objects(server, rounds=1, limit=1, max_tokens=1),
         )
     monkeypatch.setattr("videoautoarena.agents.providers.chat_objects._HELD", {})
-    refused = terminal.arena("resume", out, "--max-tokens", "inf")
+    refused = terminal.arena("resume", out, "--max-tokens", "none")
     assert refused.code == 1
     assert "passed as an object by a program that is gone" in refused.err
 

@@ -41,7 +41,7 @@ QUERIES = {
     "the main thread": ("FROM outlines", "status"),
     "the loop, which hears signals": ("FROM calls WHERE place > ?", "status", "--follow"),
     "the loop, which does not yet": ("SELECT body FROM manifest", "resume"),
-    "a thread of the loop": ("SELECT body FROM videos", "frames", "1", "--run"),
+    "a thread of the loop": ("id, body FROM videos", "frames", "1", "--run"),
 }
 
 

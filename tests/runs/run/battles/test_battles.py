@@ -300,7 +300,7 @@ def test_a_name_that_is_none_is_refused_in_a_line_with_those_there_are(
 def test_a_pair_is_two_models(many: Path) -> None:
     refused = invoke("battles", many, "--pair", "hawk")
     assert refused.exit_code == 2
-    assert "--pair takes two models, as in hawk,owl; 1 were given" in refused.output
+    assert "--pair takes two models, as in hawk,owl, not 1" in refused.output
 
 
 def test_a_selection_that_no_battle_fits_is_said_in_a_line(many: Path) -> None:
