@@ -355,24 +355,20 @@ class Asker:
         try:
             call = _Call(self, key, model, request, hold)
             ended = await self._tries.make(key, model, request, call)
+            sent = replace(request, frames=ended.frames)
+            row = row_of(key, model, sent, ended)
+            self.estimates.learn(model, sent.frames, row.usage)
+            # A cost that nobody states is unknown and never zero: the row keeps the most it may be.
+            if row.cost_usd is None:
+                most = self.estimates.most(model, sent).usd
+                row = row.model_copy(update={"may_have_cost_usd": most})
             # Counted, so that a run which drains does not end before this paid reply is on disk.
             self._recording += 1
             try:
-                cut_off = await _give_way()
-                sent = replace(request, frames=ended.frames)
-                row = row_of(key, model, sent, ended)
-                self.estimates.learn(model, sent.frames, row.usage)
-                # A cost that nobody states is unknown and never zero: the row keeps the most it may
-                # be.
-                if row.cost_usd is None:
-                    most = self.estimates.most(model, sent).usd
-                    row = row.model_copy(update={"may_have_cost_usd": most})
                 await self.journal.record(row)
                 self.on_event(_event_of("finished", model, row))
             finally:
                 self._recording -= 1
-            if cut_off:
-                raise cut_off
             return row
         except BatchRefused as refused:
             is_left_open = refused.may_be_paid
@@ -475,19 +471,6 @@ class _Call(Listener):
 
     def _emit(self, kind: Literal["started", "retry", "learnt"], **details: Any) -> None:
         self.asker.on_event(CallEvent(kind, self.model.alias, self.request.nonce, **details))
-
-
-async def _give_way() -> asyncio.CancelledError | None:
-    """Let whoever was given the place of a call send first; return what cancels the call, if so.
-
-    Replies that come together would keep all their places empty until each of them is put down.
-    """
-    try:
-        await asyncio.sleep(0)
-    except asyncio.CancelledError as cut_off:
-        # What came is paid for: it is put down before the call ends.
-        return cut_off
-    return None
 
 
 def journal_key(model: Model, request: Request) -> str:

@@ -153,7 +153,7 @@ def test_a_batch_of_another_account_is_sent_again_only_where_its_user_says_so(
         third = play(place, "o", more=("--batch", "--retry-failed"))
     assert third.return_value == 0, third.output
     assert len(book.batches) == 2
-    assert "possibly paid: 6 attempts without a reply" in third.stderr
+    assert "possibly paid: 6 attempts of unknown cost" in third.stderr
 
 
 def test_an_interrupt_leaves_the_batch_and_the_same_command_reads_it(place: Path) -> None:

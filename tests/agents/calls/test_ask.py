@@ -361,47 +361,6 @@ def test_a_cancelled_call_leaves_no_row_and_can_be_made_again() -> None:
     assert run(cancelled()) == "never heard"
 
 
-class CancelledOnReply(Script):
-    """Clients whose calls are cancelled as their replies come."""
-
-    async def send(self, sending: OutgoingCall) -> ReceivedReply:
-        received = await super().send(sending)
-        call = asyncio.current_task()
-        assert call
-        asyncio.get_running_loop().call_soon(call.cancel)
-        return received
-
-
-def test_a_reply_that_came_is_put_down_though_its_call_is_cancelled_then() -> None:
-    journal = Pages()
-    asker = Asker(journal, load_bytes, make_client=CancelledOnReply(["paid for"]))
-
-    async def cancelled() -> None:
-        call = asyncio.create_task(asker.ask(MODEL, request_of()))
-        with pytest.raises(asyncio.CancelledError):
-            await call
-
-    run(cancelled())
-    assert [row.reply for row in journal.rows.values()] == ["paid for"]
-
-
-def test_a_place_is_filled_again_before_the_reply_that_left_it_is_put_down() -> None:
-    sent: list[int] = []
-
-    class Counting(Pages):
-        async def record(self, row: CallRow) -> None:
-            sent.append(len(bench.script.seen))
-            await super().record(row)
-
-    bench = Bench("one", "two", "three", journal=Counting(), concurrency=1)
-
-    async def all_asked() -> None:
-        await asyncio.gather(*(bench.asker.ask(MODEL, request_of(text)) for text in "abc"))
-
-    run(all_asked())
-    assert sent == [2, 3, 3]
-
-
 def test_the_gate_limits_what_is_under_way() -> None:
     bench = Bench(*["words"] * 20, concurrency=3)
 
